@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "disk_cache.h"
+
+bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors)
+{
+	const struct disk_span *span = cache->span;
+	u64 i;
+
+	for (i = 0; i < cache->segments; i++) {
+		if (span[i].start <= sector && sector + sectors <= span[i].end)
+			return true;
+	}
+	return false;
+}
+
+void disk_cache_insert(struct disk_cache *cache, u64 sector, u32 sectors)
+{
+	u64 end = sector + sectors + cache->prefetch_sectors;
+	u64 start = sector;
+
+	if (!cache->segments)
+		return;
+	if (end - start > cache->segment_sectors)
+		start = end - cache->segment_sectors;
+	if (cache->next >= cache->segments)
+		cache->next = 0;
+	cache->span[cache->next++] = (struct disk_span){ start, end };
+}
+
+void disk_cache_drop(struct disk_cache *cache, u64 sector, u32 sectors)
+{
+	struct disk_span *span = cache->span;
+	u64 i;
+
+	for (i = 0; i < cache->segments; i++) {
+		if (span[i].start < sector + sectors && sector < span[i].end)
+			span[i] = (struct disk_span){ 0, 0 };
+	}
+}
+
+void disk_cache_clear(struct disk_cache *cache)
+{
+	memset(cache->span, 0, sizeof(cache->span));
+	cache->next = 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The papers' on-board cache: segments that each hold one span of sectors,
+ * fully associative, replaced in order of insertion (000 section 3, 003
+ * section 4.3.3).  A read is a hit if one segment holds all of it.  A span that
+ * is longer than a segment wraps around within it and leaves its tail.
+ *
+ * The same cache serves two callers with two rules: the device fills it on a
+ * miss only, the shadow inside CATS on every dispatched read.  Writes drop each
+ * segment that they overlap (our choice: the papers are silent).
+ */
+#ifndef UNDERSTUDY_DISK_CACHE_H
+#define UNDERSTUDY_DISK_CACHE_H
+
+#include "port.h"
+
+#define DISK_CACHE_SEGMENTS_MAX 1024
+
+/* Sectors [start, end); empty if start == end. */
+struct disk_span {
+	u64 start, end;
+};
+
+/**
+ * struct disk_cache - a cache, usable when zeroed: no segments, no hits
+ * @segments: how many spans it holds, 0 to DISK_CACHE_SEGMENTS_MAX
+ * @segment_sectors: longest span
+ * @prefetch_sectors: read on after each miss
+ * @next: segment to overwrite next
+ * @span: the segments
+ *
+ * The first three are parameters and may change at any time.
+ */
+struct disk_cache {
+	u64 segments;
+	u64 segment_sectors;
+	u64 prefetch_sectors;
+	u64 next;
+	struct disk_span span[DISK_CACHE_SEGMENTS_MAX];
+};
+
+/* Does one segment hold all of the span? */
+bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors);
+
+/* Overwrite the oldest segment with the span and what is read ahead of it. */
+void disk_cache_insert(struct disk_cache *cache, u64 sector, u32 sectors);
+
+/* Forget every segment that overlaps the span. */
+void disk_cache_drop(struct disk_cache *cache, u64 sector, u32 sectors);
+
+/* Forget everything; parameters stay. */
+void disk_cache_clear(struct disk_cache *cache);
+
+#endif

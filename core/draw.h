@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Random draws in integers, so that the processes in a guest and the simulator
+ * on any host draw the same numbers from the same seed (pow and log of a libc
+ * differ between processors).
+ */
+#ifndef UNDERSTUDY_DRAW_H
+#define UNDERSTUDY_DRAW_H
+
+#include "port.h"
+
+/* One stream of draws. */
+struct draw {
+	u64 state;
+};
+
+/* Streams of one seed are independent of one another. */
+void draw_seed(struct draw *draw, u64 seed, u64 stream);
+
+/* Uniform over all 64-bit values. */
+u64 draw_u64(struct draw *draw);
+
+/* Uniform over 0 .. n - 1; n is at least 1. */
+u64 draw_below(struct draw *draw, u64 n);
+
+/*
+ * Pareto(alpha, scale), 000 Eq. 1: floor of scale * U^(-1/alpha), in the unit of
+ * scale; alpha in thousandths (1500 is 1.5).  At least scale.
+ */
+u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale);
+
+/*
+ * Zipf over 0 .. n - 1 by the papers' continuous approximation, 000 Eq. 3:
+ * floor of (n + 1)^U - 1.
+ */
+u32 draw_zipf(struct draw *draw, u32 n);
+
+#endif

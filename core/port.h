@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The ground that core/ stands on: the one place that knows whether the code
+ * is being compiled into a kernel module or into a program.
+ *
+ * core/ reads no clock, calls no libc and uses no floating point.  It asks for
+ * memory only in an init function and gives it back only in an exit function.
+ */
+#ifndef UNDERSTUDY_PORT_H
+#define UNDERSTUDY_PORT_H
+
+#ifdef __KERNEL__
+
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+static inline void *port_zalloc(size_t bytes)
+{
+	return kvzalloc(bytes, GFP_KERNEL);
+}
+
+static inline void port_free(void *memory)
+{
+	kvfree(memory);
+}
+
+/* floor(a * b / c); the product may exceed 64 bits, the quotient may not. */
+static inline u64 port_mul_div(u64 a, u64 b, u64 c)
+{
+	return mul_u64_u64_div_u64(a, b, c);
+}
+
+#else /* a program */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define U32_MAX UINT32_MAX
+#define U64_MAX UINT64_MAX
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define memmove __builtin_memmove
+#define memcpy __builtin_memcpy
+#define memset __builtin_memset
+
+/* Supplied by the program: zeroed memory, or NULL. */
+void *port_zalloc(size_t bytes);
+void port_free(void *memory);
+
+static inline u64 port_mul_div(u64 a, u64 b, u64 c)
+{
+	return (u64)((unsigned __int128)a * b / c);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * One request on its way to the disk, as a scheduler sees it.
+ *
+ * The host (the kernel shim or the simulator) owns the memory and fills in the
+ * first group before it hands the request to a scheduler; the scheduler may use
+ * the second group as it likes between add and the moment that next returns the
+ * request (or remove takes it back).
+ */
+#ifndef UNDERSTUDY_REQUEST_H
+#define UNDERSTUDY_REQUEST_H
+
+#include "port.h"
+
+enum io_op {
+	IO_READ = 0,
+	IO_WRITE = 1,
+	IO_OPS = 2,
+};
+
+/* Why a scheduler chose a request: shown in the records, one column. */
+enum pick_reason {
+	PICK_ORDER = 0, /* the scheduler's ordinary order */
+	PICK_HIT = 1, /* predicted to be in the disk's cache */
+	PICK_TABLE = 2, /* first of the optimal order */
+	PICK_EXPIRED = 3, /* a deadline was exceeded */
+	PICK_WAITED = 4, /* the scheduler had waited on purpose, and it paid */
+	PICK_BURST = 5, /* part of a burst of writes */
+	PICK_REASONS = 6,
+};
+
+struct io_request {
+	u64 sector; /* first sector, 512 bytes each */
+	u64 arrival_ns;
+	u64 id; /* increases with arrival: the order of ties */
+	u32 sectors; /* length, at least 1 */
+	u32 owner; /* process that asked for it */
+	u8 op; /* enum io_op */
+
+	u8 reason; /* enum pick_reason, set by next */
+	struct io_request *fifo_prev, *fifo_next;
+};
+
+/* First sector after the request: where it leaves the head. */
+static inline u64 request_end(const struct io_request *rq)
+{
+	return rq->sector + rq->sectors;
+}
+
+#endif

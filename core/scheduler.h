@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The interface that a disk scheduler implements: seven operations on its own
+ * state, in one file under schedulers/.  schedulers/fcfs.c is the template to
+ * copy.
+ *
+ * The host calls every operation with its own lock held, never two at a time
+ * for one disk, and passes the time in; nothing here sleeps, reads a clock or
+ * knows whether it runs in a kernel or in a simulator.  The host asks for the
+ * next request only when the disk is free to start it, so a choice is never
+ * made from an old queue.
+ */
+#ifndef UNDERSTUDY_SCHEDULER_H
+#define UNDERSTUDY_SCHEDULER_H
+
+#include "request.h"
+
+/**
+ * struct sched_limits - what a scheduler may know when it is set up
+ * @capacity_sectors: size of the disk, sectors of 512 bytes
+ * @max_requests: most requests that are ever pending at once
+ */
+struct sched_limits {
+	u64 capacity_sectors;
+	u32 max_requests;
+};
+
+/**
+ * struct sched_field - one u64 in a scheduler's state that people may see
+ * @name: as in sysfs and on the command line; times end in _ns and are scaled
+ *	with the disk in wall-clock runs
+ * @help: one line for people
+ * @offset: where it is in the state
+ * @initial: default value (tunables only)
+ * @min: smallest value that is accepted (tunables only)
+ * @max: largest value that is accepted (tunables only)
+ */
+struct sched_field {
+	const char *name;
+	const char *help;
+	size_t offset;
+	u64 initial;
+	u64 min;
+	u64 max;
+};
+
+#define SCHED_TUNABLE(type, field, initial_, min_, max_, help_)                        \
+	{                                                                              \
+		.name = #field, .help = help_, .offset = offsetof(struct type, field), \
+		.initial = initial_, .min = min_, .max = max_                          \
+	}
+
+#define SCHED_COUNTER(type, field, help_)                                             \
+	{                                                                             \
+		.name = #field, .help = help_, .offset = offsetof(struct type, field) \
+	}
+
+/**
+ * struct scheduler - a disk scheduler
+ * @name: what people type to choose it
+ * @summary: one line for people
+ * @state_size: bytes of state; the host allocates it, zeroed, and writes the
+ *	tunables' initial values into it before @init
+ * @tunables: may be changed by the host between any two calls
+ * @nr_tunables: how many
+ * @counters: only ever read by the host
+ * @nr_counters: how many
+ * @init: prepare the state; 0 or a negative errno.  May be NULL.
+ * @exit: give back what @init took.  May be NULL.
+ * @add: a request is pending from now on
+ * @remove: take a pending request back (it was merged into another, or its
+ *	extent is about to change and it will be added again)
+ * @next: choose the request to serve now; it is pending no longer.  NULL means
+ *	"none", and *wake_ns, if it is set to a time after now_ns, "none until
+ *	then, or until another call changes my mind".
+ * @completed: a request that @next returned was served.  May be NULL.
+ * @has_work: is any request pending?
+ */
+struct scheduler {
+	const char *name;
+	const char *summary;
+	size_t state_size;
+	const struct sched_field *tunables;
+	u32 nr_tunables;
+	const struct sched_field *counters;
+	u32 nr_counters;
+
+	int (*init)(void *state, const struct sched_limits *limits);
+	void (*exit)(void *state);
+	void (*add)(void *state, struct io_request *rq, u64 now_ns);
+	void (*remove)(void *state, struct io_request *rq);
+	struct io_request *(*next)(void *state, u64 now_ns, u64 *wake_ns);
+	void (*completed)(void *state, const struct io_request *rq, u64 now_ns);
+	bool (*has_work)(const void *state);
+};
+
+/*
+ * Make a scheduler known to the host it is compiled into: to the kernel module
+ * as its only one, to a program as one of a list that nobody edits.
+ */
+#ifdef __KERNEL__
+extern const struct scheduler *const module_scheduler;
+#define REGISTER_SCHEDULER(s) const struct scheduler *const module_scheduler = &(s)
+#else
+#define REGISTER_SCHEDULER(s)                          \
+	static const struct scheduler *const s##_entry \
+		__attribute__((used, section("schedulers"))) = &(s)
+#endif
+
+static inline u64 *sched_field_value(void *state, const struct sched_field *field)
+{
+	return (u64 *)((char *)state + field->offset);
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the throttle remembers of each bio, as user space reads it from
+ * /sys/kernel/vpt/records: an array of these, little endian, no padding.
+ * understudy/records.py has the same layout.
+ */
+#ifndef UNDERSTUDY_VPT_RECORD_H
+#define UNDERSTUDY_VPT_RECORD_H
+
+#include <linux/types.h>
+
+#define VPT_HIT 0x1 /* the modelled cache held the request */
+#define VPT_LATE 0x2 /* the virtual disk answered after the due time */
+#define VPT_STALE 0x4 /* picked while another request was being served */
+#define VPT_META 0x8 /* file system metadata (REQ_META) */
+
+#define VPT_OP_OTHER 2 /* neither read nor write: flush, discard, ... */
+
+struct vpt_record {
+	__u64 arrival_ns; /* the bio entered the block layer */
+	__u64 pick_ns; /* the scheduler handed the request out */
+	__u64 dispatch_ns; /* the driver started it */
+	__u64 due_ns; /* when it should complete */
+	__u64 completion_ns; /* the block layer was told; 0: never */
+	__u64 sector;
+	__u64 request_id; /* the request that carried the bio, from 1 */
+	__u64 model_service_ns; /* of that request, unscaled */
+	__u32 sectors;
+	__u32 owner; /* pid of the process that submitted it */
+	__s32 error; /* 0 or a negative errno */
+	__u16 flags; /* VPT_* */
+	__u8 op; /* enum io_op, or VPT_OP_OTHER */
+	__u8 reason; /* enum pick_reason, for our own schedulers */
+};
+
+#endif

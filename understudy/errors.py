@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""The two ways a command can end badly.
+
+Both carry one line that names the next thing to try.  The command line turns
+them into exit codes 2 and 1 (DESIGN, "Interfaces"); nothing else catches them.
+"""
+
+
+class UserError(Exception):
+    """The request was wrong: exit code 2."""
+
+
+class RunFailed(Exception):
+    """The request was right and the run failed: exit code 1."""

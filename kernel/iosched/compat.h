@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The block layer's private headers and what differs in them from one kernel to
+ * the next: nothing else under kernel/ looks at the kernel's version.
+ */
+#ifndef UNDERSTUDY_COMPAT_H
+#define UNDERSTUDY_COMPAT_H
+
+#include <linux/version.h>
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+
+#include "blk.h"
+#include "blk-mq.h"
+#include "blk-mq-sched.h"
+#include "elevator.h"
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) || \
+	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#error "understudy knows the block layer of Linux 6.1; teach compat.h this one"
+#endif
+
+/* The function by which the queue's elevator hands out requests; NULL: none. */
+static inline void *elevator_dispatch_function(struct request_queue *q)
+{
+	void *dispatch;
+
+	mutex_lock(&q->sysfs_lock);
+	dispatch = q->elevator ? q->elevator->type->ops.dispatch_request : NULL;
+	mutex_unlock(&q->sysfs_lock);
+	return dispatch;
+}
+
+#endif

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The shim that turns any scheduler of core/ into a loadable blk-mq elevator.
+ * Each module is this file linked with one core/schedulers/NAME.c.
+ *
+ * - The scheduler is asked for a request only when the disk is free, so it never
+ *   chooses from an old queue, whatever the driver's depth.
+ * - A scheduler that waits on purpose is woken by a timer; until then the block
+ *   layer is told that there is no work, or it would poll on jiffies.
+ * - Merges are the block layer's own; the scheduler sees them as a removal and an
+ *   addition with the same id.
+ *
+ * Locking: iosched->lock guards everything here and is the outermost of ours; it
+ * is taken in process context (insert, merge, dispatch) and in interrupts
+ * (completion), hence always with interrupts off.  Under it we call only the
+ * core scheduler, the merge helpers and hrtimer_start (whose base lock is a leaf).
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <trace/events/block.h>
+
+#include "compat.h"
+#include "pick.h"
+#include "../../core/scheduler.h"
+
+/* One pending or dispatched request. */
+struct slot {
+	struct io_request io;
+	struct request *rq;
+	struct slot *next_free;
+	bool dispatched;
+};
+
+struct iosched {
+	spinlock_t lock;
+	struct request_queue *q;
+	void *state; /* the core scheduler's */
+	struct rb_root sorted[IO_OPS]; /* for front merges */
+	struct list_head direct; /* not for the scheduler: served first */
+	struct list_head overflow; /* no slot free: waiting for one */
+	struct slot *slots, *free;
+	u64 next_id;
+	bool busy; /* a request of ours is on the disk */
+	bool waiting; /* the scheduler said "none" and nothing changed since */
+	struct hrtimer wake;
+};
+
+static struct slot *slot_of(const struct request *rq)
+{
+	return rq->rq_flags & RQF_ELVPRIV ? rq->elv.priv[0] : NULL;
+}
+
+static u8 direction(const struct request *rq)
+{
+	return op_is_write(req_op(rq)) ? IO_WRITE : IO_READ;
+}
+
+/* The scheduler may have something to say now. */
+static void stop_waiting(struct iosched *is)
+{
+	is->waiting = false;
+}
+
+static enum hrtimer_restart wake_fires(struct hrtimer *timer)
+{
+	struct iosched *is = container_of(timer, struct iosched, wake);
+	unsigned long flags;
+
+	spin_lock_irqsave(&is->lock, flags);
+	stop_waiting(is);
+	spin_unlock_irqrestore(&is->lock, flags);
+	blk_mq_run_hw_queues(is->q, true);
+	return HRTIMER_NORESTART;
+}
+
+static void take_extent(struct slot *slot)
+{
+	slot->io.sector = blk_rq_pos(slot->rq);
+	slot->io.sectors = blk_rq_sectors(slot->rq);
+}
+
+static void add_to_scheduler(struct iosched *is, struct slot *slot)
+{
+	take_extent(slot);
+	module_scheduler->add(is->state, &slot->io, ktime_get_ns());
+	stop_waiting(is);
+}
+
+static void free_slot(struct iosched *is, struct slot *slot)
+{
+	slot->rq->elv.priv[0] = NULL;
+	slot->rq = NULL;
+	slot->next_free = is->free;
+	is->free = slot;
+}
+
+static void index_for_merge(struct iosched *is, struct request *rq)
+{
+	elv_rb_add(&is->sorted[direction(rq)], rq);
+	if (!rq_mergeable(rq))
+		return;
+	elv_rqhash_add(is->q, rq);
+	if (!is->q->last_merge)
+		is->q->last_merge = rq;
+}
+
+static void unindex(struct iosched *is, struct request *rq)
+{
+	elv_rb_del(&is->sorted[direction(rq)], rq);
+	elv_rqhash_del(is->q, rq);
+	if (is->q->last_merge == rq)
+		is->q->last_merge = NULL;
+}
+
+/* Hand the request to the scheduler if there is a slot for it. */
+static bool admit(struct iosched *is, struct request *rq)
+{
+	struct slot *slot = is->free;
+
+	if (!slot)
+		return false;
+	is->free = slot->next_free;
+	slot->rq = rq;
+	slot->dispatched = false;
+	slot->io = (struct io_request){
+		.arrival_ns = ktime_get_ns(),
+		.id = ++is->next_id,
+		.owner = (unsigned long)rq->elv.priv[1],
+		.op = direction(rq),
+	};
+	rq->elv.priv[0] = slot;
+	index_for_merge(is, rq);
+	add_to_scheduler(is, slot);
+	return true;
+}
+
+static void insert(struct iosched *is, struct request *rq, bool at_head,
+		   struct list_head *merged)
+{
+	if (blk_mq_sched_try_insert_merge(is->q, rq, merged))
+		return;
+	trace_block_rq_insert(rq);
+	if (at_head || blk_rq_is_passthrough(rq) || !(rq->rq_flags & RQF_ELVPRIV))
+		list_add_tail(&rq->queuelist, &is->direct);
+	else if (!admit(is, rq))
+		list_add_tail(&rq->queuelist, &is->overflow);
+}
+
+static void iosched_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
+				    bool at_head)
+{
+	struct iosched *is = hctx->queue->elevator->elevator_data;
+	unsigned long flags;
+	LIST_HEAD(merged);
+
+	spin_lock_irqsave(&is->lock, flags);
+	while (!list_empty(list)) {
+		struct request *rq = list_first_entry(list, struct request, queuelist);
+
+		list_del_init(&rq->queuelist);
+		insert(is, rq, at_head, &merged);
+	}
+	spin_unlock_irqrestore(&is->lock, flags);
+	blk_mq_free_requests(&merged);
+}
+
+static struct request *next_direct(struct iosched *is)
+{
+	struct request *rq =
+		list_first_entry_or_null(&is->direct, struct request, queuelist);
+
+	if (rq)
+		list_del_init(&rq->queuelist);
+	return rq;
+}
+
+static struct request *next_scheduled(struct iosched *is)
+{
+	u64 now_ns = ktime_get_ns();
+	u64 wake_ns = 0;
+	struct io_request *io;
+	struct slot *slot;
+
+	if (is->busy || is->waiting)
+		return NULL;
+	io = module_scheduler->next(is->state, now_ns, &wake_ns);
+	if (!io) {
+		is->waiting = true;
+		if (wake_ns > now_ns)
+			hrtimer_start(&is->wake, ns_to_ktime(wake_ns),
+				      HRTIMER_MODE_ABS_HARD);
+		return NULL;
+	}
+	slot = container_of(io, struct slot, io);
+	slot->dispatched = true;
+	is->busy = true;
+	unindex(is, slot->rq);
+	pick_reason_set(slot->rq, io->reason);
+	return slot->rq;
+}
+
+static struct request *iosched_dispatch_request(struct blk_mq_hw_ctx *hctx)
+{
+	struct iosched *is = hctx->queue->elevator->elevator_data;
+	struct request *rq;
+	unsigned long flags;
+
+	spin_lock_irqsave(&is->lock, flags);
+	rq = next_direct(is) ?: next_scheduled(is);
+	if (rq)
+		rq->rq_flags |= RQF_STARTED;
+	spin_unlock_irqrestore(&is->lock, flags);
+	return rq;
+}
+
+static bool iosched_has_work(struct blk_mq_hw_ctx *hctx)
+{
+	struct iosched *is = hctx->queue->elevator->elevator_data;
+	unsigned long flags;
+	bool work;
+
+	spin_lock_irqsave(&is->lock, flags);
+	work = !list_empty(&is->direct) ||
+	       (!is->busy && !is->waiting && module_scheduler->has_work(is->state));
+	spin_unlock_irqrestore(&is->lock, flags);
+	return work;
+}
+
+static void admit_overflow(struct iosched *is)
+{
+	struct request *rq =
+		list_first_entry_or_null(&is->overflow, struct request, queuelist);
+
+	if (rq && is->free) {
+		list_del_init(&rq->queuelist);
+		admit(is, rq);
+	}
+}
+
+/* The request left the disk, served or not: the next one may be chosen. */
+static void retire(struct request *rq, u64 now_ns)
+{
+	struct iosched *is = rq->q->elevator->elevator_data;
+	unsigned long flags;
+	struct slot *slot;
+
+	spin_lock_irqsave(&is->lock, flags);
+	slot = slot_of(rq);
+	if (slot && slot->dispatched) {
+		is->busy = false;
+		stop_waiting(is);
+		if (module_scheduler->completed)
+			module_scheduler->completed(is->state, &slot->io, now_ns);
+		free_slot(is, slot);
+		admit_overflow(is);
+	}
+	spin_unlock_irqrestore(&is->lock, flags);
+}
+
+static void iosched_completed_request(struct request *rq, u64 now_ns)
+{
+	retire(rq, now_ns);
+}
+
+/* The disk is free now: the next request can be asked for. */
+static void iosched_finish_request(struct request *rq)
+{
+	retire(rq, ktime_get_ns());
+	rq->elv.priv[0] = NULL;
+	blk_mq_run_hw_queues(rq->q, true);
+}
+
+/* It comes back through insert_requests, at the head. */
+static void iosched_requeue_request(struct request *rq)
+{
+	retire(rq, ktime_get_ns());
+}
+
+/* kworkers issue, so the owner is taken where the request is made. */
+static void iosched_prepare_request(struct request *rq)
+{
+	rq->elv.priv[0] = NULL;
+	rq->elv.priv[1] = (void *)(unsigned long)current->pid;
+}
+
+static bool iosched_bio_merge(struct request_queue *q, struct bio *bio,
+			      unsigned int nr_segs)
+{
+	struct iosched *is = q->elevator->elevator_data;
+	struct request *freed = NULL;
+	unsigned long flags;
+	bool merged;
+
+	spin_lock_irqsave(&is->lock, flags);
+	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &freed);
+	spin_unlock_irqrestore(&is->lock, flags);
+	if (freed)
+		blk_mq_free_request(freed);
+	return merged;
+}
+
+static int iosched_request_merge(struct request_queue *q, struct request **into,
+				 struct bio *bio)
+{
+	struct iosched *is = q->elevator->elevator_data;
+	u8 op = op_is_write(bio_op(bio)) ? IO_WRITE : IO_READ;
+	struct request *rq = elv_rb_find(&is->sorted[op], bio_end_sector(bio));
+
+	if (!rq || !elv_bio_merge_ok(rq, bio))
+		return ELEVATOR_NO_MERGE;
+	*into = rq;
+	return blk_discard_mergable(rq) ? ELEVATOR_DISCARD_MERGE : ELEVATOR_FRONT_MERGE;
+}
+
+static void extent_changed(struct iosched *is, struct slot *slot)
+{
+	module_scheduler->remove(is->state, &slot->io);
+	add_to_scheduler(is, slot);
+}
+
+static void iosched_request_merged(struct request_queue *q, struct request *rq,
+				   enum elv_merge type)
+{
+	struct iosched *is = q->elevator->elevator_data;
+	struct slot *slot = slot_of(rq);
+
+	if (!slot)
+		return;
+	if (type == ELEVATOR_FRONT_MERGE) {
+		elv_rb_del(&is->sorted[direction(rq)], rq);
+		elv_rb_add(&is->sorted[direction(rq)], rq);
+	}
+	extent_changed(is, slot);
+}
+
+/* gone was merged into rq: the older of the two gives the age. */
+static void iosched_requests_merged(struct request_queue *q, struct request *rq,
+				    struct request *gone)
+{
+	struct iosched *is = q->elevator->elevator_data;
+	struct slot *slot = slot_of(rq), *lost = slot_of(gone);
+
+	if (!lost) {
+		list_del_init(&gone->queuelist);
+		return;
+	}
+	module_scheduler->remove(is->state, &lost->io);
+	unindex(is, gone);
+	if (slot) {
+		module_scheduler->remove(is->state, &slot->io);
+		if (lost->io.id < slot->io.id) {
+			slot->io.id = lost->io.id;
+			slot->io.arrival_ns = lost->io.arrival_ns;
+		}
+		add_to_scheduler(is, slot);
+	}
+	free_slot(is, lost);
+}
+
+static void free_iosched(struct iosched *is)
+{
+	kvfree(is->slots);
+	kvfree(is->state);
+	kfree(is);
+}
+
+static struct iosched *alloc_iosched(struct request_queue *q, u32 nr_slots)
+{
+	struct iosched *is = kzalloc_node(sizeof(*is), GFP_KERNEL, q->node);
+	u32 i;
+
+	if (!is)
+		return NULL;
+	is->slots = kvcalloc(nr_slots, sizeof(*is->slots), GFP_KERNEL);
+	is->state = kvzalloc(module_scheduler->state_size, GFP_KERNEL);
+	if (!is->slots || !is->state) {
+		free_iosched(is);
+		return NULL;
+	}
+	for (i = 0; i < nr_slots; i++) {
+		is->slots[i].next_free = is->free;
+		is->free = &is->slots[i];
+	}
+	spin_lock_init(&is->lock);
+	INIT_LIST_HEAD(&is->direct);
+	INIT_LIST_HEAD(&is->overflow);
+	is->sorted[IO_READ] = is->sorted[IO_WRITE] = RB_ROOT;
+	hrtimer_init(&is->wake, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	is->wake.function = wake_fires;
+	is->q = q;
+	return is;
+}
+
+static int init_scheduler(struct iosched *is, u32 max_requests)
+{
+	struct sched_limits limits = {
+		.capacity_sectors = get_capacity(is->q->disk),
+		.max_requests = max_requests,
+	};
+	u32 i;
+
+	for (i = 0; i < module_scheduler->nr_tunables; i++) {
+		const struct sched_field *field = &module_scheduler->tunables[i];
+
+		*sched_field_value(is->state, field) = field->initial;
+	}
+	return module_scheduler->init ? module_scheduler->init(is->state, &limits) : 0;
+}
+
+static int iosched_init_sched(struct request_queue *q, struct elevator_type *type)
+{
+	u32 max_requests = q->nr_requests * q->nr_hw_queues;
+	struct elevator_queue *eq = elevator_alloc(q, type);
+	struct iosched *is;
+	int ret;
+
+	if (!eq)
+		return -ENOMEM;
+	is = alloc_iosched(q, max_requests);
+	if (!is) {
+		kobject_put(&eq->kobj);
+		return -ENOMEM;
+	}
+	ret = init_scheduler(is, max_requests);
+	if (ret) {
+		free_iosched(is);
+		kobject_put(&eq->kobj);
+		return ret;
+	}
+	/* One queue for all CPUs: requests of any of them may be picked. */
+	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
+	eq->elevator_data = is;
+	q->elevator = eq;
+	return 0;
+}
+
+static void iosched_exit_sched(struct elevator_queue *eq)
+{
+	struct iosched *is = eq->elevator_data;
+
+	hrtimer_cancel(&is->wake);
+	if (module_scheduler->exit)
+		module_scheduler->exit(is->state);
+	free_iosched(is);
+}
+
+/* Tunables and counters in /sys/block/DISK/queue/iosched. */
+
+static ssize_t show_field(struct elevator_queue *eq, const struct sched_field *field,
+			  char *page)
+{
+	struct iosched *is = eq->elevator_data;
+
+	return sysfs_emit(page, "%llu\n",
+			  READ_ONCE(*sched_field_value(is->state, field)));
+}
+
+static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *page,
+			     size_t count)
+{
+	const struct sched_field *field = &module_scheduler->tunables[index];
+	struct iosched *is = eq->elevator_data;
+	u64 value;
+	int ret = kstrtou64(page, 0, &value);
+
+	if (ret)
+		return ret;
+	if (value < field->min || value > field->max)
+		return -ERANGE;
+	spin_lock_irq(&is->lock);
+	*sched_field_value(is->state, field) = value;
+	stop_waiting(is);
+	spin_unlock_irq(&is->lock);
+	blk_mq_run_hw_queues(is->q, true);
+	return count;
+}
+
+/* A sysfs callback is not told which attribute it serves: one for each. */
+#define FOR_EACH_FIELD(F)                                                          \
+	F(0)                                                                       \
+	F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) \
+		F(15)
+#define FIELDS_MAX 16
+
+#define DEFINE_CALLBACKS(n)                                                           \
+	static ssize_t show_tunable_##n(struct elevator_queue *eq, char *page)        \
+	{                                                                             \
+		return show_field(eq, &module_scheduler->tunables[n], page);          \
+	}                                                                             \
+	static ssize_t store_tunable_##n(struct elevator_queue *eq, const char *page, \
+					 size_t count)                                \
+	{                                                                             \
+		return store_tunable(eq, n, page, count);                             \
+	}                                                                             \
+	static ssize_t show_counter_##n(struct elevator_queue *eq, char *page)        \
+	{                                                                             \
+		return show_field(eq, &module_scheduler->counters[n], page);          \
+	}
+FOR_EACH_FIELD(DEFINE_CALLBACKS)
+
+#define TUNABLE_CALLBACKS(n) { .show = show_tunable_##n, .store = store_tunable_##n },
+#define COUNTER_CALLBACKS(n) { .show = show_counter_##n },
+
+static const struct elv_fs_entry tunable_entries[FIELDS_MAX] = { FOR_EACH_FIELD(
+	TUNABLE_CALLBACKS) };
+static const struct elv_fs_entry counter_entries[FIELDS_MAX] = { FOR_EACH_FIELD(
+	COUNTER_CALLBACKS) };
+
+static struct elv_fs_entry attributes[2 * FIELDS_MAX + 1];
+
+static int fill_attributes(void)
+{
+	struct elv_fs_entry *entry = attributes;
+	u32 i;
+
+	if (module_scheduler->nr_tunables > FIELDS_MAX ||
+	    module_scheduler->nr_counters > FIELDS_MAX)
+		return -E2BIG;
+	for (i = 0; i < module_scheduler->nr_tunables; i++) {
+		*entry = tunable_entries[i];
+		entry->attr.name = module_scheduler->tunables[i].name;
+		entry++->attr.mode = 0644;
+	}
+	for (i = 0; i < module_scheduler->nr_counters; i++) {
+		*entry = counter_entries[i];
+		entry->attr.name = module_scheduler->counters[i].name;
+		entry++->attr.mode = 0444;
+	}
+	return 0;
+}
+
+static char elevator_name[ELV_NAME_MAX];
+
+static struct elevator_type iosched_type = {
+	.ops = {
+		.init_sched = iosched_init_sched,
+		.exit_sched = iosched_exit_sched,
+		.prepare_request = iosched_prepare_request,
+		.insert_requests = iosched_insert_requests,
+		.dispatch_request = iosched_dispatch_request,
+		.has_work = iosched_has_work,
+		.completed_request = iosched_completed_request,
+		.finish_request = iosched_finish_request,
+		.requeue_request = iosched_requeue_request,
+		.bio_merge = iosched_bio_merge,
+		.request_merge = iosched_request_merge,
+		.request_merged = iosched_request_merged,
+		.requests_merged = iosched_requests_merged,
+		.former_request = elv_rb_former_request,
+		.next_request = elv_rb_latter_request,
+	},
+	.elevator_attrs = attributes,
+	.elevator_name = elevator_name,
+	.elevator_owner = THIS_MODULE,
+};
+
+static int __init iosched_init(void)
+{
+	int ret = fill_attributes();
+
+	if (ret)
+		return ret;
+	strscpy(elevator_name, module_scheduler->name, ELV_NAME_MAX);
+	ret = elv_register(&iosched_type);
+	if (ret != -EBUSY)
+		return ret;
+	/* The kernel has one of that name (deadline is an alias of mq-deadline). */
+	snprintf(elevator_name, ELV_NAME_MAX, "us-%s", module_scheduler->name);
+	pr_info("the kernel has a %s of its own; this one is %s\n",
+		module_scheduler->name, elevator_name);
+	return elv_register(&iosched_type);
+}
+
+static void __exit iosched_exit(void)
+{
+	elv_unregister(&iosched_type);
+}
+
+module_init(iosched_init);
+module_exit(iosched_exit);
+MODULE_DESCRIPTION("A disk scheduler of understudy");
+MODULE_LICENSE("GPL");

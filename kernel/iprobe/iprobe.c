@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Intercept probes on ftrace; the contract is in iprobe.h.
+ *
+ * Each function that ftrace can trace begins with a five-byte call site.  An
+ * ftrace_ops with IPMODIFY is run there before the first instruction of the
+ * function and may send the CPU elsewhere.  The original is what follows the
+ * call site, so a call to it needs no guard against recursion.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpufeature.h>
+#include <linux/delay.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+
+#include "iprobe.h"
+
+static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+static const u8 idle_site[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+#define CALL_OPCODE 0xe8
+
+/*
+ * kallsyms_lookup_name is not for modules, but a kprobe finds any symbol; it
+ * is armed for the length of this function only.
+ */
+static unsigned long symbol_address(const char *symbol)
+{
+	struct kprobe probe = { .symbol_name = symbol };
+	unsigned long address = 0;
+
+	if (register_kprobe(&probe) == 0) {
+		address = (unsigned long)probe.addr;
+		unregister_kprobe(&probe);
+	}
+	return address;
+}
+
+/* Where the call site of the function at address is; 0 if it has none. */
+static unsigned long call_site(unsigned long address)
+{
+	u8 code[MCOUNT_INSN_SIZE];
+
+	if (copy_from_kernel_nofault(code, (void *)address, sizeof(code)))
+		return 0;
+	if (!memcmp(code, endbr64, sizeof(endbr64))) {
+		address += sizeof(endbr64);
+		if (copy_from_kernel_nofault(code, (void *)address, sizeof(code)))
+			return 0;
+	}
+	if (memcmp(code, idle_site, sizeof(idle_site)) && code[0] != CALL_OPCODE)
+		return 0;
+	return address;
+}
+
+/*
+ * Runs at every call of the probed function, before its first instruction, in
+ * whatever context the caller is in.  in_flight goes up before the CPU can
+ * reach the replacement, so that iprobe_unregister can't miss anybody.
+ */
+static void notrace redirect(unsigned long ip, unsigned long parent_ip,
+			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct iprobe *probe = container_of(ops, struct iprobe, ops);
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (probe->decide && !probe->decide(probe, regs))
+		return;
+	atomic_inc(&probe->in_flight);
+	ftrace_instruction_pointer_set(fregs, (unsigned long)probe->replacement);
+}
+
+static int locate(struct iprobe *probe)
+{
+	unsigned long site;
+
+	if (probe->symbol)
+		probe->address = symbol_address(probe->symbol);
+	if (!probe->address)
+		return -ENOENT;
+
+	/* The original is entered past its landing pad. */
+	if (IS_ENABLED(CONFIG_X86_KERNEL_IBT) && boot_cpu_has(X86_FEATURE_IBT)) {
+		pr_err("this CPU checks indirect branches; boot with ibt=off\n");
+		return -EOPNOTSUPP;
+	}
+	site = call_site(probe->address);
+	if (!site)
+		return -EOPNOTSUPP;
+	probe->original = (void *)(site + MCOUNT_INSN_SIZE);
+	return 0;
+}
+
+int iprobe_register(struct iprobe *probe)
+{
+	int ret = locate(probe);
+
+	if (ret)
+		return ret;
+
+	atomic_set(&probe->in_flight, 0);
+	probe->ops = (struct ftrace_ops){
+		.func = redirect,
+		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+	};
+	ret = ftrace_set_filter_ip(&probe->ops, probe->address, 0, 0);
+	if (ret)
+		return ret == -EINVAL ? -EOPNOTSUPP : ret;
+
+	ret = register_ftrace_function(&probe->ops);
+	if (ret)
+		ftrace_set_filter_ip(&probe->ops, probe->address, 1, 0);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(iprobe_register);
+
+void iprobe_unregister(struct iprobe *probe)
+{
+	/* No new calls are redirected once this returns. */
+	WARN_ON(unregister_ftrace_function(&probe->ops));
+	ftrace_set_filter_ip(&probe->ops, probe->address, 1, 0);
+
+	while (atomic_read(&probe->in_flight))
+		schedule_timeout_uninterruptible(1);
+	/*
+	 * Between iprobe_done and the return instruction a CPU may still be in
+	 * the replacement: in an interrupt (waited for by RCU), or in a task
+	 * that was preempted there (waited for by RCU-tasks).
+	 */
+	synchronize_rcu();
+	synchronize_rcu_tasks();
+}
+EXPORT_SYMBOL_GPL(iprobe_unregister);
+
+MODULE_DESCRIPTION("Intercept probes: replace kernel functions at run time");
+MODULE_LICENSE("GPL");

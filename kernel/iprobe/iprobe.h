@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The intercept probe: replace any kernel function at run time, from a module,
+ * with no change to the kernel (000 section 2.1, 003 section 3.1.2).
+ *
+ * The papers patch the probed instruction in single-step mode, which leaves a
+ * window in which two CPUs can race.  Here ftrace redirects the call at the
+ * function's entry, atomically and per call, so there is no window.
+ *
+ * A replacement has the prototype of the function it replaces, calls the
+ * function through probe->original if it wants to, and says iprobe_done(probe)
+ * just before it returns:
+ *
+ *	static long my_fn(long x)
+ *	{
+ *		long (*original)(long) = probe.original;
+ *		long ret = original(x) + 1;
+ *
+ *		iprobe_done(&probe);
+ *		return ret;
+ *	}
+ */
+#ifndef UNDERSTUDY_IPROBE_H
+#define UNDERSTUDY_IPROBE_H
+
+#include <linux/atomic.h>
+#include <linux/ftrace.h>
+
+struct pt_regs;
+
+/**
+ * struct iprobe - one replaced function
+ * @symbol: name of the function, in the kernel or in a loaded module; or NULL
+ * @address: its address if @symbol is NULL; filled in from @symbol otherwise
+ * @replacement: called instead of it
+ * @decide: asked at each call, in the caller's context, with the arguments in
+ *	@regs: true to replace this call.  NULL replaces every call.  Must not
+ *	sleep, nor call the probed function by its name.
+ * @data: the owner's
+ * @original: set on registration; calling it runs the original function and is
+ *	never intercepted
+ *
+ * The rest is private.
+ */
+struct iprobe {
+	const char *symbol;
+	unsigned long address;
+	void *replacement;
+	bool (*decide)(struct iprobe *probe, struct pt_regs *regs);
+	void *data;
+	void *original;
+
+	struct ftrace_ops ops;
+	atomic_t in_flight;
+};
+
+/**
+ * iprobe_register - begin to intercept a function
+ * @probe: symbol or address, replacement and optionally decide filled in; the
+ *	rest zero
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENOENT if there is no such function; -EOPNOTSUPP if it can't be
+ * intercepted (it has no ftrace entry, or the CPU checks indirect branches);
+ * -EBUSY if somebody else (a live patch) replaces it already.
+ */
+int iprobe_register(struct iprobe *probe);
+
+/**
+ * iprobe_unregister - stop, and wait until no CPU and no sleeping task is inside
+ * the replacement any more
+ * @probe: a registered probe
+ *
+ * Afterwards the module that holds the replacement may be unloaded.
+ * Context: process, may sleep.
+ */
+void iprobe_unregister(struct iprobe *probe);
+
+/* The last thing that a replacement does. */
+static inline void iprobe_done(struct iprobe *probe)
+{
+	atomic_dec(&probe->in_flight);
+}
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The virtual disk: a sparse, memory-backed block device that answers at once
+ * and takes one request at a time.
+ *
+ * It lives in the guest's own memory, so that under a virtual clock no host I/O
+ * is in flight while idle time is skipped.  It has a dispatch budget of one: the
+ * block layer asks the scheduler for a request only when the disk is free to
+ * start it, so no scheduler chooses early from an old queue.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/highmem.h>
+#include <linux/module.h>
+#include <linux/xarray.h>
+
+#define QUEUE_DEPTH 128
+#define BUSY 0
+
+static unsigned long long size = 1ULL << 30;
+module_param(size, ullong, 0444);
+MODULE_PARM_DESC(size, "size in bytes, a multiple of 4096");
+
+static unsigned long long bad_sector = ULLONG_MAX;
+module_param(bad_sector, ullong, 0644);
+MODULE_PARM_DESC(bad_sector, "requests that touch this sector fail (medium error)");
+
+struct vdisk {
+	struct blk_mq_tag_set tags;
+	struct gendisk *disk;
+	struct xarray pages; /* page number -> struct page; absent pages are zero */
+	unsigned long state; /* bit BUSY: the budget is taken */
+};
+
+static struct vdisk vdisk;
+
+static struct page *writable_page(struct vdisk *vd, unsigned long index)
+{
+	struct page *page = xa_load(&vd->pages, index);
+	struct page *raced;
+
+	if (page)
+		return page;
+	page = alloc_page(GFP_ATOMIC | __GFP_ZERO | __GFP_NOWARN);
+	if (!page)
+		return NULL;
+	raced = xa_cmpxchg(&vd->pages, index, NULL, page, GFP_ATOMIC);
+	if (!raced)
+		return page;
+	__free_page(page);
+	return xa_is_err(raced) ? NULL : raced;
+}
+
+/* Copy what of the segment lies in one page of the disk; bytes, 0 if no memory. */
+static unsigned int copy_within_page(struct vdisk *vd, bool write, u64 position,
+				     const struct bio_vec *segment, unsigned int done)
+{
+	unsigned long index = position >> PAGE_SHIFT;
+	unsigned int offset = offset_in_page(position);
+	unsigned int bytes =
+		min_t(unsigned int, segment->bv_len - done, PAGE_SIZE - offset);
+	struct page *page =
+		write ? writable_page(vd, index) : xa_load(&vd->pages, index);
+
+	if (write && !page)
+		return 0;
+	if (write)
+		memcpy_page(page, offset, segment->bv_page, segment->bv_offset + done,
+			    bytes);
+	else if (page)
+		memcpy_page(segment->bv_page, segment->bv_offset + done, page, offset,
+			    bytes);
+	else
+		memzero_page(segment->bv_page, segment->bv_offset + done, bytes);
+	return bytes;
+}
+
+static blk_status_t transfer(struct vdisk *vd, struct request *rq)
+{
+	u64 position = blk_rq_pos(rq) << SECTOR_SHIFT;
+	bool write = op_is_write(req_op(rq));
+	struct req_iterator iter;
+	struct bio_vec segment;
+
+	if (bad_sector - blk_rq_pos(rq) < blk_rq_sectors(rq))
+		return BLK_STS_MEDIUM;
+
+	rq_for_each_segment(segment, rq, iter)
+	{
+		unsigned int done = 0;
+
+		while (done < segment.bv_len) {
+			unsigned int bytes =
+				copy_within_page(vd, write, position, &segment, done);
+
+			if (!bytes)
+				return BLK_STS_RESOURCE;
+			done += bytes;
+			position += bytes;
+		}
+	}
+	return BLK_STS_OK;
+}
+
+static blk_status_t vdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
+				   const struct blk_mq_queue_data *bd)
+{
+	struct request *rq = bd->rq;
+	blk_status_t *status = blk_mq_rq_to_pdu(rq);
+
+	blk_mq_start_request(rq);
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+	case REQ_OP_WRITE:
+		*status = transfer(hctx->queue->queuedata, rq);
+		break;
+	default:
+		*status = BLK_STS_NOTSUPP;
+	}
+	if (*status == BLK_STS_RESOURCE)
+		*status = BLK_STS_IOERR;
+	blk_mq_complete_request(rq);
+	return BLK_STS_OK;
+}
+
+static void vdisk_complete(struct request *rq)
+{
+	blk_status_t *status = blk_mq_rq_to_pdu(rq);
+	struct request_queue *q = rq->q;
+	struct vdisk *vd = q->queuedata;
+
+	clear_bit_unlock(BUSY, &vd->state);
+	blk_mq_end_request(rq, *status);
+	blk_mq_run_hw_queues(q, true);
+}
+
+static int vdisk_get_budget(struct request_queue *q)
+{
+	struct vdisk *vd = q->queuedata;
+
+	return test_and_set_bit_lock(BUSY, &vd->state) ? -1 : 0;
+}
+
+static void vdisk_put_budget(struct request_queue *q, int token)
+{
+	struct vdisk *vd = q->queuedata;
+
+	clear_bit_unlock(BUSY, &vd->state);
+}
+
+static const struct blk_mq_ops vdisk_mq_ops = {
+	.queue_rq = vdisk_queue_rq,
+	.complete = vdisk_complete,
+	.get_budget = vdisk_get_budget,
+	.put_budget = vdisk_put_budget,
+};
+
+static const struct block_device_operations vdisk_fops = {
+	.owner = THIS_MODULE,
+};
+
+static int add_disk_to(struct vdisk *vd)
+{
+	struct gendisk *disk = blk_mq_alloc_disk(&vd->tags, vd);
+
+	if (IS_ERR(disk))
+		return PTR_ERR(disk);
+	vd->disk = disk;
+	disk->fops = &vdisk_fops;
+	disk->flags |= GENHD_FL_NO_PART;
+	strscpy(disk->disk_name, "vdisk", DISK_NAME_LEN);
+	set_capacity(disk, size >> SECTOR_SHIFT);
+	blk_queue_logical_block_size(disk->queue, SECTOR_SIZE);
+	blk_queue_physical_block_size(disk->queue, SECTOR_SIZE);
+	blk_queue_max_hw_sectors(disk->queue, BLK_DEF_MAX_SECTORS);
+	blk_queue_max_segments(disk->queue, BLK_DEF_MAX_SECTORS);
+	blk_queue_flag_clear(QUEUE_FLAG_NONROT, disk->queue);
+	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, disk->queue);
+	return add_disk(disk);
+}
+
+static void free_pages_of(struct vdisk *vd)
+{
+	struct page *page;
+	unsigned long index;
+
+	xa_for_each(&vd->pages, index, page) __free_page(page);
+	xa_destroy(&vd->pages);
+}
+
+static int __init vdisk_init(void)
+{
+	int ret;
+
+	if (!size || size % PAGE_SIZE) {
+		pr_err("size=%llu is not a positive multiple of %lu\n", size,
+		       PAGE_SIZE);
+		return -EINVAL;
+	}
+	xa_init(&vdisk.pages);
+	vdisk.tags = (struct blk_mq_tag_set){
+		.ops = &vdisk_mq_ops,
+		.nr_hw_queues = 1,
+		.queue_depth = QUEUE_DEPTH,
+		.numa_node = NUMA_NO_NODE,
+		.cmd_size = sizeof(blk_status_t),
+		.flags = BLK_MQ_F_SHOULD_MERGE,
+	};
+	ret = blk_mq_alloc_tag_set(&vdisk.tags);
+	if (ret)
+		return ret;
+	ret = add_disk_to(&vdisk);
+	if (ret) {
+		if (vdisk.disk)
+			put_disk(vdisk.disk);
+		blk_mq_free_tag_set(&vdisk.tags);
+	}
+	return ret;
+}
+
+static void __exit vdisk_exit(void)
+{
+	del_gendisk(vdisk.disk);
+	put_disk(vdisk.disk);
+	blk_mq_free_tag_set(&vdisk.tags);
+	free_pages_of(&vdisk);
+}
+
+module_init(vdisk_init);
+module_exit(vdisk_exit);
+MODULE_DESCRIPTION("Sparse memory-backed disk that takes one request at a time");
+MODULE_LICENSE("GPL");

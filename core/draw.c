@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * The generator is SplitMix64 (Steele, Lea and Flood, 2014): a counter and a
+ * bijective mixer.  Logarithms and powers of two are in fixed point with 32
+ * binary places (Q32), made of multiplications in Q62, so a draw is off by about
+ * 2^-32 of its value before it is rounded down.
+ */
+#include "draw.h"
+
+#define SPLITMIX_STEP 0x9e3779b97f4a7c15ull
+#define ONE_Q62 (1ull << 62)
+#define LN2_Q62 0x2c5c85fdf473de6bull
+
+static u64 mix(u64 x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+void draw_seed(struct draw *draw, u64 seed, u64 stream)
+{
+	draw->state = mix(mix(seed + SPLITMIX_STEP) + stream);
+}
+
+u64 draw_u64(struct draw *draw)
+{
+	draw->state += SPLITMIX_STEP;
+	return mix(draw->state);
+}
+
+u64 draw_below(struct draw *draw, u64 n)
+{
+	u64 surplus = (0 - n) % n; /* 2^64 mod n: values that would make 0 likelier */
+	u64 value;
+
+	do {
+		value = draw_u64(draw);
+	} while (value < surplus);
+	return value % n;
+}
+
+static u64 mul_q62(u64 a, u64 b)
+{
+	return port_mul_div(a, b, ONE_Q62);
+}
+
+/* log2 of a whole number from 1, Q32: square, and see whether it passes two. */
+static u64 log2_q32(u64 x)
+{
+	u32 whole = 63 - __builtin_clzll(x);
+	u64 mantissa = whole == 63 ? x >> 1 : x << (62 - whole);
+	u64 result = whole;
+	u32 i;
+
+	for (i = 0; i < 32; i++) {
+		mantissa = mul_q62(mantissa, mantissa);
+		result <<= 1;
+		if (mantissa >= 2 * ONE_Q62) {
+			mantissa >>= 1;
+			result |= 1;
+		}
+	}
+	return result;
+}
+
+/* 2 to the power of a Q32 fraction below one, Q62: the series of exp. */
+static u64 exp2_q62(u32 fraction)
+{
+	u64 x = port_mul_div(LN2_Q62, fraction, 1ull << 32);
+	u64 term = ONE_Q62;
+	u64 sum = ONE_Q62;
+	u32 i;
+
+	for (i = 1; term; i++) {
+		term = mul_q62(term, x) / i;
+		sum += term;
+	}
+	return sum;
+}
+
+/* floor of scale * 2^exponent, exponent in Q32; U64_MAX if it may not fit. */
+static u64 scale_exp2(u64 scale, u64 exponent)
+{
+	u64 whole = exponent >> 32;
+
+	if (!scale)
+		return 0;
+	if (whole >= (u64)__builtin_clzll(scale))
+		return U64_MAX;
+	return port_mul_div(scale, exp2_q62((u32)exponent), ONE_Q62 >> whole);
+}
+
+u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale)
+{
+	u64 below_one = draw_u64(draw);
+	u64 minus_log2;
+
+	/* U is (below_one + 1) / 2^64, in (0, 1]. */
+	if (below_one == U64_MAX)
+		return scale;
+	minus_log2 = (64ull << 32) - log2_q32(below_one + 1);
+	return scale_exp2(scale, minus_log2 * 1000 / alpha_milli);
+}
+
+u32 draw_zipf(struct draw *draw, u32 n)
+{
+	u64 u_q63 = (draw_u64(draw) >> 1) + 1;
+	u64 exponent = port_mul_div(u_q63, log2_q32((u64)n + 1), 1ull << 63);
+	u64 rank = scale_exp2(1, exponent) - 1;
+
+	return rank < n ? rank : n - 1;
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * CATS, the cache-aware table scheduler (000 section 3; the slides, 001).  Each
+ * time the disk is free, the first rule that applies decides:
+ *
+ * 1. Predicted hit.  The oldest read that lies wholly inside one segment of the
+ *    shadow cache is served at once, also during a burst or a wait.  It does not
+ *    move the head.
+ * 2. Overdue writes.  When the oldest write is max_write_delay_ns old, all the
+ *    writes that are pending then are served in a burst, in C-SCAN order.  After
+ *    it, as many reads are served as are then pending before another such burst
+ *    may begin, so that neither side can shut the other out.
+ * 3. READDELAY.  While the oldest read is read_delay_ns old, reads are served in
+ *    C-SCAN order.  The deadline is soft: it is met within the next sweep.
+ * 4. Busdriver.  When a read completes and its owner has no other one pending,
+ *    everybody waits up to busdriver_ns for that owner's next read, which is
+ *    likely to be near.  The wait is won if that read comes in time (rule 5 then
+ *    weighs it with the others), lost if time runs out, cut short by rules 1-3.
+ *    It counts only if a read was held back.  Writes wait as well: they would
+ *    take the head away.  Nobody waits after a write, or while rule 2 is due.
+ * 5. Table.  The first read of the statically optimal order.  The order is kept
+ *    until a read arrives, is taken back, or something else is served.
+ * 6. No read is pending.  When the oldest write is min_write_delay_ns old, the
+ *    writes pending then are served as in rule 2, but given up when a read comes.
+ *
+ * Every read handed out is written into the shadow cache, every write drops what
+ * it overlaps.  The paper leaves open which arrival ends the busdriver's wait,
+ * and the slides only name MIN and MAX WRITEDELAY: rules 2, 4 and 6 are ours
+ * there.  Requests are coalesced by the host, which takes them back to do it.
+ */
+#include "../disk_cache.h"
+#include "../fifo.h"
+#include "../optimal_order.h"
+#include "../scheduler.h"
+#include "../sorted_queue.h"
+
+#define MS 1000000ull
+#define MINUTE (60000 * MS)
+
+/**
+ * struct wait - the busdriver
+ * @open: is there an owner to wait for?
+ * @held: was a read held back for it?
+ * @owner: who
+ * @until_ns: how long
+ */
+struct wait {
+	bool open;
+	bool held;
+	u32 owner;
+	u64 until_ns;
+};
+
+/**
+ * struct burst - the writes that are being served in one go
+ * @end_id: those with a smaller id
+ * @overdue: rule 2, not rule 6
+ * @reads_owed: medium reads to serve before the next overdue burst
+ */
+struct burst {
+	u64 end_id;
+	bool overdue;
+	u32 reads_owed;
+};
+
+/**
+ * struct plan - what is left of the last table
+ * @table: where it was computed
+ * @rq: reads in the optimal order
+ * @at: the next one
+ * @count: end of the plan; nothing is left if it is @at
+ */
+struct plan {
+	struct optimal_order table;
+	struct io_request **rq;
+	u32 at;
+	u32 count;
+};
+
+struct cats {
+	u64 busdriver_ns;
+	u64 read_delay_ns;
+	u64 min_write_delay_ns;
+	u64 max_write_delay_ns;
+
+	u64 hits;
+	u64 table_picks;
+	u64 tables_built;
+	u64 sweeps;
+	u64 waits_won;
+	u64 waits_lost;
+	u64 waits_cut;
+	u64 write_bursts;
+	u64 coalesced;
+
+	struct sorted_queue sorted[IO_OPS];
+	struct fifo fifo[IO_OPS];
+	u64 head; /* end of the last request handed out for the medium */
+	struct wait wait;
+	bool wait_paid; /* a wait was won and nothing was served since */
+	struct burst burst;
+	struct plan plan;
+	struct disk_cache shadow;
+};
+
+#define SHADOW_TUNABLE(field, initial_, max_, help_)                                \
+	{                                                                           \
+		.name = "shadow_" #field, .help = help_,                            \
+		.offset = offsetof(struct cats, shadow.field), .initial = initial_, \
+		.min = 0, .max = max_                                               \
+	}
+
+static const struct sched_field cats_tunables[] = {
+	SCHED_TUNABLE(cats, busdriver_ns, 7 * MS, 0, MINUTE,
+		      "longest wait for the next read of the owner just served"),
+	SCHED_TUNABLE(cats, read_delay_ns, 100 * MS, 0, MINUTE,
+		      "age of the oldest read at which reads are swept"),
+	SCHED_TUNABLE(cats, min_write_delay_ns, 10 * MS, 0, MINUTE,
+		      "age of the oldest write at which writes may go, without reads"),
+	SCHED_TUNABLE(cats, max_write_delay_ns, 500 * MS, 0, MINUTE,
+		      "age of the oldest write at which writes go before reads"),
+	SHADOW_TUNABLE(segments, 64, DISK_CACHE_SEGMENTS_MAX,
+		       "segments of the disk's cache; 0 predicts no hits"),
+	SHADOW_TUNABLE(segment_sectors, 221, 1ull << 32, "sectors in a segment"),
+	SHADOW_TUNABLE(prefetch_sectors, 64, 1ull << 32,
+		       "sectors read ahead after each read"),
+};
+
+static const struct sched_field cats_counters[] = {
+	SCHED_COUNTER(cats, hits, "reads served as predicted hits"),
+	SCHED_COUNTER(cats, table_picks, "reads served from the table"),
+	SCHED_COUNTER(cats, tables_built, "tables computed"),
+	SCHED_COUNTER(cats, sweeps, "reads served in C-SCAN order, overdue"),
+	SCHED_COUNTER(cats, waits_won, "busdriver waits that a read ended"),
+	SCHED_COUNTER(cats, waits_lost, "busdriver waits that ran out of time"),
+	SCHED_COUNTER(cats, waits_cut, "busdriver waits cut short"),
+	SCHED_COUNTER(cats, write_bursts, "bursts of writes begun"),
+	SCHED_COUNTER(cats, coalesced, "requests taken back to be coalesced"),
+};
+
+static void cats_exit(void *state)
+{
+	struct cats *cats = state;
+
+	sorted_queue_exit(&cats->sorted[IO_READ]);
+	sorted_queue_exit(&cats->sorted[IO_WRITE]);
+	optimal_order_exit(&cats->plan.table);
+	port_free(cats->plan.rq);
+}
+
+static int cats_init(void *state, const struct sched_limits *limits)
+{
+	struct cats *cats = state;
+	u32 max = limits->max_requests;
+	int error;
+
+	cats->plan.rq = port_zalloc(max * sizeof(*cats->plan.rq));
+	error = cats->plan.rq ? 0 : -ENOMEM;
+	error = error ?: sorted_queue_init(&cats->sorted[IO_READ], max);
+	error = error ?: sorted_queue_init(&cats->sorted[IO_WRITE], max);
+	error = error ?: optimal_order_init(&cats->plan.table, max);
+	if (error)
+		cats_exit(cats);
+	return error;
+}
+
+static bool is_due(const struct io_request *rq, u64 delay_ns, u64 now_ns)
+{
+	return rq && now_ns >= rq->arrival_ns + delay_ns;
+}
+
+static bool write_is_overdue(const struct cats *cats, u64 now_ns)
+{
+	return is_due(cats->fifo[IO_WRITE].oldest, cats->max_write_delay_ns, now_ns);
+}
+
+static void plan_forget(struct plan *plan)
+{
+	plan->at = 0;
+	plan->count = 0;
+}
+
+/* Rule 4: what begins, ends and lengthens a wait. */
+
+static bool owner_has_read(const struct cats *cats, u32 owner)
+{
+	const struct io_request *rq = cats->fifo[IO_READ].oldest;
+
+	while (rq && rq->owner != owner)
+		rq = rq->fifo_next;
+	return rq;
+}
+
+static void wait_begin(struct cats *cats, u32 owner, u64 now_ns)
+{
+	if (!cats->busdriver_ns || owner_has_read(cats, owner))
+		return;
+	cats->wait = (struct wait){
+		.open = true,
+		.owner = owner,
+		.until_ns = now_ns + cats->busdriver_ns,
+	};
+}
+
+static void wait_end(struct cats *cats, u64 *counter)
+{
+	if (cats->wait.open && cats->wait.held)
+		++*counter;
+	cats->wait.open = false;
+}
+
+static void wait_end_if_over(struct cats *cats, u64 now_ns)
+{
+	if (now_ns >= cats->wait.until_ns)
+		wait_end(cats, &cats->waits_lost);
+}
+
+static void wait_see_read(struct cats *cats, const struct io_request *rq, u64 now_ns)
+{
+	wait_end_if_over(cats, now_ns);
+	if (!cats->wait.open || rq->owner != cats->wait.owner)
+		return;
+	cats->wait_paid = cats->wait.held;
+	wait_end(cats, &cats->waits_won);
+}
+
+/* The first instant at which another rule may apply. */
+static u64 wait_wake_ns(const struct cats *cats)
+{
+	const struct io_request *read = cats->fifo[IO_READ].oldest;
+	const struct io_request *write = cats->fifo[IO_WRITE].oldest;
+	u64 wake_ns = cats->wait.until_ns;
+
+	if (read && read->arrival_ns + cats->read_delay_ns < wake_ns)
+		wake_ns = read->arrival_ns + cats->read_delay_ns;
+	if (write && write->arrival_ns + cats->max_write_delay_ns < wake_ns)
+		wake_ns = write->arrival_ns + cats->max_write_delay_ns;
+	return wake_ns;
+}
+
+static void take(struct cats *cats, struct io_request *rq)
+{
+	sorted_queue_remove(&cats->sorted[rq->op], rq);
+	fifo_remove(&cats->fifo[rq->op], rq);
+}
+
+static void cats_add(void *state, struct io_request *rq, u64 now_ns)
+{
+	struct cats *cats = state;
+
+	sorted_queue_add(&cats->sorted[rq->op], rq);
+	fifo_add(&cats->fifo[rq->op], rq);
+	if (rq->op != IO_READ)
+		return;
+	plan_forget(&cats->plan);
+	wait_see_read(cats, rq, now_ns);
+}
+
+static void cats_remove(void *state, struct io_request *rq)
+{
+	struct cats *cats = state;
+
+	cats->coalesced++;
+	take(cats, rq);
+	if (rq->op == IO_READ)
+		plan_forget(&cats->plan);
+}
+
+/* What every request that is handed out leaves behind. */
+static struct io_request *hand_out(struct cats *cats, struct io_request *rq,
+				   enum pick_reason reason)
+{
+	take(cats, rq);
+	wait_end(cats, &cats->waits_cut);
+	cats->wait_paid = false;
+	if (rq->op == IO_READ)
+		disk_cache_insert(&cats->shadow, rq->sector, rq->sectors);
+	else
+		disk_cache_drop(&cats->shadow, rq->sector, rq->sectors);
+	if (reason != PICK_HIT)
+		cats->head = request_end(rq);
+	if (rq->op == IO_READ && reason != PICK_HIT && cats->burst.reads_owed)
+		cats->burst.reads_owed--;
+	rq->reason = reason;
+	return rq;
+}
+
+/* Rule 1. */
+static struct io_request *find_hit(const struct cats *cats)
+{
+	struct io_request *rq = cats->fifo[IO_READ].oldest;
+
+	while (rq && !disk_cache_holds(&cats->shadow, rq->sector, rq->sectors))
+		rq = rq->fifo_next;
+	return rq;
+}
+
+/* Rules 2 and 6: bursts. */
+
+static bool burst_goes_on(const struct cats *cats)
+{
+	const struct io_request *oldest = cats->fifo[IO_WRITE].oldest;
+
+	return oldest && oldest->id < cats->burst.end_id;
+}
+
+static void burst_begin(struct cats *cats, bool overdue)
+{
+	cats->burst.end_id = cats->fifo[IO_WRITE].newest->id + 1;
+	cats->burst.overdue = overdue;
+	cats->write_bursts++;
+}
+
+/* The next write of the burst, upwards from the head and around. */
+static struct io_request *burst_next(struct cats *cats)
+{
+	const struct sorted_queue *writes = &cats->sorted[IO_WRITE];
+	u32 i = sorted_queue_from(writes, cats->head);
+
+	while (i == writes->count || writes->slot[i]->id >= cats->burst.end_id)
+		i = i < writes->count ? i + 1 : 0;
+	plan_forget(&cats->plan);
+	return hand_out(cats, writes->slot[i], PICK_BURST);
+}
+
+static bool overdue_writes_go(struct cats *cats, u64 now_ns)
+{
+	struct burst *burst = &cats->burst;
+	u32 reads = cats->sorted[IO_READ].count;
+
+	if (burst->overdue && burst_goes_on(cats))
+		return true;
+	if (burst->overdue) {
+		burst->overdue = false;
+		burst->reads_owed = reads;
+	}
+	if (burst->reads_owed > reads)
+		burst->reads_owed = reads;
+	if (burst->reads_owed || !write_is_overdue(cats, now_ns))
+		return false;
+	burst_begin(cats, true);
+	return true;
+}
+
+/* Rule 5. */
+
+static void plan_build(struct cats *cats)
+{
+	const struct sorted_queue *reads = &cats->sorted[IO_READ];
+	struct plan *plan = &cats->plan;
+	u32 i;
+
+	for (i = 0; i < reads->count; i++)
+		plan->table.position[i] = reads->slot[i]->sector;
+	optimal_order_find(&plan->table, reads->count, cats->head);
+	for (i = 0; i < reads->count; i++)
+		plan->rq[i] = reads->slot[plan->table.order[i]];
+	plan->at = 0;
+	plan->count = reads->count;
+	cats->tables_built++;
+}
+
+static struct io_request *table_next(struct cats *cats)
+{
+	struct plan *plan = &cats->plan;
+
+	if (plan->at == plan->count)
+		plan_build(cats);
+	cats->table_picks++;
+	return hand_out(cats, plan->rq[plan->at++],
+			cats->wait_paid ? PICK_WAITED : PICK_TABLE);
+}
+
+/* Rules 3 to 5: at least one read is pending. */
+static struct io_request *read_next(struct cats *cats, u64 now_ns, u64 *wake_ns)
+{
+	cats->burst.end_id = 0;
+	if (is_due(cats->fifo[IO_READ].oldest, cats->read_delay_ns, now_ns)) {
+		cats->sweeps++;
+		plan_forget(&cats->plan);
+		return hand_out(cats,
+				sorted_queue_sweep(&cats->sorted[IO_READ], cats->head),
+				PICK_EXPIRED);
+	}
+	if (cats->wait.open && !write_is_overdue(cats, now_ns)) {
+		cats->wait.held = true;
+		*wake_ns = wait_wake_ns(cats);
+		return NULL;
+	}
+	return table_next(cats);
+}
+
+/* Rules 4 and 6: only writes are pending, none of them overdue. */
+static struct io_request *write_next(struct cats *cats, u64 now_ns, u64 *wake_ns)
+{
+	const struct io_request *oldest = cats->fifo[IO_WRITE].oldest;
+
+	if (burst_goes_on(cats))
+		return burst_next(cats);
+	if (cats->wait.open) {
+		*wake_ns = wait_wake_ns(cats);
+		return NULL;
+	}
+	if (!is_due(oldest, cats->min_write_delay_ns, now_ns)) {
+		*wake_ns = oldest->arrival_ns + cats->min_write_delay_ns;
+		if (*wake_ns > oldest->arrival_ns + cats->max_write_delay_ns)
+			*wake_ns = oldest->arrival_ns + cats->max_write_delay_ns;
+		return NULL;
+	}
+	burst_begin(cats, false);
+	return burst_next(cats);
+}
+
+static struct io_request *cats_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	struct cats *cats = state;
+	struct io_request *hit = find_hit(cats);
+
+	wait_end_if_over(cats, now_ns);
+	if (hit) {
+		cats->hits++;
+		plan_forget(&cats->plan);
+		return hand_out(cats, hit, PICK_HIT);
+	}
+	if (overdue_writes_go(cats, now_ns))
+		return burst_next(cats);
+	if (cats->fifo[IO_READ].oldest)
+		return read_next(cats, now_ns, wake_ns);
+	if (cats->fifo[IO_WRITE].oldest)
+		return write_next(cats, now_ns, wake_ns);
+	return NULL;
+}
+
+static void cats_completed(void *state, const struct io_request *rq, u64 now_ns)
+{
+	struct cats *cats = state;
+
+	wait_end(cats, &cats->waits_cut);
+	if (rq->op == IO_READ)
+		wait_begin(cats, rq->owner, now_ns);
+}
+
+static bool cats_has_work(const void *state)
+{
+	const struct cats *cats = state;
+
+	return cats->sorted[IO_READ].count || cats->sorted[IO_WRITE].count;
+}
+
+static const struct scheduler cats_scheduler = {
+	.name = "cats",
+	.summary = "cache-aware table scheduling with a busdriver",
+	.state_size = sizeof(struct cats),
+	.tunables = cats_tunables,
+	.nr_tunables = ARRAY_SIZE(cats_tunables),
+	.counters = cats_counters,
+	.nr_counters = ARRAY_SIZE(cats_counters),
+	.init = cats_init,
+	.exit = cats_exit,
+	.add = cats_add,
+	.remove = cats_remove,
+	.next = cats_next,
+	.completed = cats_completed,
+	.has_work = cats_has_work,
+};
+REGISTER_SCHEDULER(cats_scheduler);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Pending requests in order of position: by first sector, requests for the same
+ * sector by id.  An array of pointers, so that a position is found by bisection
+ * and neighbours are next to each other; adding and removing move what is above.
+ *
+ * A request must not change its sector while it is in the queue.
+ */
+#ifndef UNDERSTUDY_SORTED_QUEUE_H
+#define UNDERSTUDY_SORTED_QUEUE_H
+
+#include "request.h"
+
+/**
+ * struct sorted_queue - a queue
+ * @slot: the requests, ascending
+ * @count: how many
+ * @capacity: most that there may be; the caller sees to it
+ */
+struct sorted_queue {
+	struct io_request **slot;
+	u32 count;
+	u32 capacity;
+};
+
+/* 0 or -ENOMEM. */
+int sorted_queue_init(struct sorted_queue *queue, u32 capacity);
+
+/* Also fit for a queue whose init failed, or that is zeroed. */
+void sorted_queue_exit(struct sorted_queue *queue);
+
+void sorted_queue_add(struct sorted_queue *queue, struct io_request *rq);
+
+/* The request has to be in the queue. */
+void sorted_queue_remove(struct sorted_queue *queue, const struct io_request *rq);
+
+/* Index of the first request at or after the sector; the count if there is none. */
+u32 sorted_queue_from(const struct sorted_queue *queue, u64 sector);
+
+/* The request after this one, which has to be in the queue, or NULL. */
+struct io_request *sorted_queue_after(const struct sorted_queue *queue,
+				      const struct io_request *rq);
+
+/*
+ * Next in a sweep that only ever ascends: the first at or after the sector, or
+ * else the lowest; NULL if the queue is empty.
+ */
+struct io_request *sorted_queue_sweep(const struct sorted_queue *queue, u64 sector);
+
+#endif

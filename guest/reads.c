@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+/*
+ * See reads.h.  The log is a shared mapping made before the fork; a slot is taken by
+ * an atomic counter and its end_ns is stored last, so that a process killed half-way
+ * through an entry leaves one that the parent can see is torn, and drops.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "reads.h"
+
+struct shared_log {
+	uint64_t next; /* slots taken, also those beyond the end */
+	uint64_t failed;
+	struct reads_entry entries[];
+};
+
+static struct shared_log *log_shared;
+static uint64_t log_slots;
+static uint32_t log_owner;
+
+static int complain(const char *what)
+{
+	fprintf(stderr, "%s: %s (errno %d)\n", what, strerror(errno), errno);
+	return EXIT_FAILED;
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The log. */
+
+static size_t log_bytes(void)
+{
+	return sizeof(*log_shared) + log_slots * sizeof(struct reads_entry);
+}
+
+static int log_open(const struct reads_options *options)
+{
+	log_slots = options->log_path ? options->log_max : 0;
+	log_shared = mmap(NULL, log_bytes(), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (log_shared == MAP_FAILED)
+		return complain("memory for the log of reads");
+	return 0;
+}
+
+static void log_add(uint64_t start_ns, uint64_t end_ns, uint64_t offset, ssize_t result)
+{
+	uint64_t slot = __atomic_fetch_add(&log_shared->next, 1, __ATOMIC_RELAXED);
+	struct reads_entry *entry;
+
+	if (result < 0)
+		__atomic_fetch_add(&log_shared->failed, 1, __ATOMIC_RELAXED);
+	if (slot >= log_slots)
+		return;
+	entry = &log_shared->entries[slot];
+	entry->start_ns = start_ns;
+	entry->offset = offset;
+	entry->owner = log_owner;
+	entry->result = (int32_t)result;
+	__atomic_store_n(&entry->end_ns, end_ns, __ATOMIC_RELEASE);
+}
+
+void reads_log_failure(uint64_t logged_offset, int error)
+{
+	uint64_t now_ns = clock_ns();
+
+	log_add(now_ns, now_ns, logged_offset, -error);
+}
+
+/* Push the whole entries together over the torn ones; returns how many are left. */
+static uint32_t log_compact(void)
+{
+	uint64_t taken = log_shared->next < log_slots ? log_shared->next : log_slots;
+	uint32_t whole = 0;
+
+	for (uint64_t i = 0; i < taken; i++)
+		if (log_shared->entries[i].end_ns)
+			log_shared->entries[whole++] = log_shared->entries[i];
+	return whole;
+}
+
+static int write_all(int fd, const void *data, size_t bytes)
+{
+	const char *from = data;
+
+	while (bytes) {
+		ssize_t written = write(fd, from, bytes);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -1;
+		from += written;
+		bytes -= (size_t)written;
+	}
+	return 0;
+}
+
+static int log_write(const char *path, uint32_t count)
+{
+	struct reads_header header = { .magic = { 'U', 'S', 'R', 'E', 'A', 'D', 'S',
+						  '1' },
+				       .entry_bytes = sizeof(struct reads_entry),
+				       .count = count };
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return complain(path);
+	if (write_all(fd, &header, sizeof(header)) ||
+	    write_all(fd, log_shared->entries, count * sizeof(struct reads_entry))) {
+		complain(path);
+		close(fd);
+		return EXIT_FAILED;
+	}
+	return close(fd) ? complain(path) : 0;
+}
+
+static int log_close(const struct reads_options *options)
+{
+	uint32_t count = log_compact();
+	uint64_t lost = options->log_path && log_shared->next > log_slots
+				? log_shared->next - log_slots
+				: 0;
+
+	if (options->log_path && log_write(options->log_path, count))
+		return EXIT_FAILED;
+	printf("done %u %llu %llu\n", count, (unsigned long long)log_shared->failed,
+	       (unsigned long long)lost);
+	fflush(stdout);
+	if (!lost)
+		return 0;
+	fprintf(stderr,
+		"%s: the log was full, %llu reads are not in it: raise --log-max\n",
+		options->log_path, (unsigned long long)lost);
+	return EXIT_FAILED;
+}
+
+/* What a process calls. */
+
+void *reads_buffer(void)
+{
+	void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (page == MAP_FAILED)
+		_exit(complain("memory for a page"));
+	return page;
+}
+
+ssize_t reads_page(int fd, void *page, uint64_t offset, bool write,
+		   uint64_t logged_offset)
+{
+	uint64_t start_ns = clock_ns();
+	ssize_t result = write ? pwrite(fd, page, PAGE_BYTES, (off_t)offset)
+			       : pread(fd, page, PAGE_BYTES, (off_t)offset);
+	int error = errno;
+	uint64_t end_ns = clock_ns();
+
+	if (result < 0)
+		result = -error;
+	log_add(start_ns, end_ns, logged_offset, result);
+	return result;
+}
+
+void reads_sleep(uint64_t ns)
+{
+	struct timespec left = { .tv_sec = (time_t)(ns / 1000000000u),
+				 .tv_nsec = (long)(ns % 1000000000u) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+		;
+}
+
+/* The processes. */
+
+struct herd {
+	uint32_t count;
+	pid_t *pids; /* 0: not running */
+	uint32_t ready;
+	int arrived[2]; /* each process writes a byte when it is prepared */
+	int go[2]; /* the parent closes it to let all go */
+	int signals; /* a signalfd */
+};
+
+static int herd_open(struct herd *herd, uint32_t processes)
+{
+	sigset_t caught;
+
+	sigemptyset(&caught);
+	sigaddset(&caught, SIGTERM);
+	sigaddset(&caught, SIGINT);
+	sigaddset(&caught, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &caught, NULL))
+		return complain("sigprocmask");
+	herd->signals = signalfd(-1, &caught, SFD_CLOEXEC);
+	if (herd->signals < 0)
+		return complain("signalfd");
+	if (pipe2(herd->arrived, O_CLOEXEC) || pipe2(herd->go, O_CLOEXEC))
+		return complain("pipe");
+	herd->pids = calloc(processes, sizeof(*herd->pids));
+	return herd->pids ? 0 : complain("memory for the processes");
+}
+
+static void child_settle(const struct herd *herd, pid_t parent)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_IGN); /* Ctrl-C is the parent's to pass on */
+	sigprocmask(SIG_UNBLOCK, &all, NULL);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_TIMERSLACK, 1))
+		_exit(complain("prctl"));
+	if (getppid() != parent)
+		_exit(EXIT_FAILED);
+	close(herd->arrived[0]);
+	close(herd->go[1]);
+	close(herd->signals);
+	log_owner = (uint32_t)getpid();
+}
+
+static void child_wait_for_go(const struct herd *herd)
+{
+	char byte = 0;
+
+	if (write_all(herd->arrived[1], &byte, 1))
+		_exit(complain("barrier"));
+	close(herd->arrived[1]);
+	while (read(herd->go[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	close(herd->go[0]);
+}
+
+static void child_run(const struct herd *herd, const struct reads_options *options,
+		      const struct reads_play *play, uint32_t process, pid_t parent)
+{
+	struct draw draw;
+
+	child_settle(herd, parent);
+	draw_seed(&draw, options->seed, process);
+	if (play->prepare)
+		play->prepare(play->context, draw);
+	child_wait_for_go(herd);
+	play->run(play->context, &draw);
+	fprintf(stderr, "process %u came to an end\n", process);
+	_exit(EXIT_FAILED);
+}
+
+static int herd_fork(struct herd *herd, const struct reads_options *options,
+		     const struct reads_play *play)
+{
+	pid_t parent = getpid();
+
+	for (; herd->count < options->processes; herd->count++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return complain("fork");
+		if (pid == 0)
+			child_run(herd, options, play, herd->count, parent);
+		herd->pids[herd->count] = pid;
+	}
+	close(herd->arrived[1]);
+	herd->arrived[1] = -1;
+	return 0;
+}
+
+/* The process is gone from the herd; true when it was one of ours. */
+static bool herd_forget(struct herd *herd, pid_t pid)
+{
+	for (uint32_t i = 0; i < herd->count; i++) {
+		if (herd->pids[i] != pid)
+			continue;
+		herd->pids[i] = 0;
+		return true;
+	}
+	return false;
+}
+
+static void say_how_it_ended(pid_t pid, int status)
+{
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "process %d was killed by signal %d\n", (int)pid,
+			WTERMSIG(status));
+	else
+		fprintf(stderr, "process %d ended with exit code %d\n", (int)pid,
+			WEXITSTATUS(status));
+}
+
+/* A process that ends before it was told to is a failure. */
+static int herd_check(struct herd *herd)
+{
+	int status, failed = 0;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (!herd_forget(herd, pid))
+			continue;
+		say_how_it_ended(pid, status);
+		failed = EXIT_FAILED;
+	}
+	return failed;
+}
+
+static void herd_end(struct herd *herd)
+{
+	for (uint32_t i = 0; i < herd->count; i++)
+		if (herd->pids[i])
+			kill(herd->pids[i], SIGTERM);
+	for (uint32_t i = 0; i < herd->count; i++)
+		if (herd->pids[i])
+			while (waitpid(herd->pids[i], NULL, 0) < 0 && errno == EINTR)
+				;
+}
+
+/* True at the end of a line or of the input. */
+static bool input_says_go(void)
+{
+	char byte;
+	ssize_t got = read(STDIN_FILENO, &byte, 1);
+
+	return got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN) ||
+	       (got == 1 && byte == '\n');
+}
+
+/* True at the end of the pipe: each process has arrived, or is dead. */
+static bool all_arrived(struct herd *herd)
+{
+	char bytes[256];
+	ssize_t got = read(herd->arrived[0], bytes, sizeof(bytes));
+
+	if (got > 0)
+		herd->ready += (uint32_t)got;
+	return got == 0;
+}
+
+static int say_ready(const struct herd *herd)
+{
+	if (herd->ready != herd->count) {
+		fprintf(stderr, "only %u of %u processes are ready\n", herd->ready,
+			herd->count);
+		return EXIT_FAILED;
+	}
+	printf("ready\n");
+	fflush(stdout);
+	return 0;
+}
+
+enum { SIGNALS, ARRIVED, INPUT, WATCHED };
+
+/* One thing that happened; WATCH_ON, or the exit code. */
+#define WATCH_ON (-1)
+
+static int watch_signals(struct herd *herd)
+{
+	struct signalfd_siginfo info;
+
+	if (read(herd->signals, &info, sizeof(info)) != sizeof(info))
+		return complain("signalfd");
+	if (info.ssi_signo != SIGCHLD)
+		return 0;
+	return herd_check(herd) ? EXIT_FAILED : WATCH_ON;
+}
+
+static int watch_once(struct herd *herd, struct pollfd *polled)
+{
+	if (poll(polled, WATCHED, -1) < 0)
+		return errno == EINTR ? WATCH_ON : complain("poll");
+	if (polled[SIGNALS].revents)
+		return watch_signals(herd);
+	if (polled[ARRIVED].revents && all_arrived(herd)) {
+		polled[ARRIVED].fd = -1;
+		polled[INPUT].fd = STDIN_FILENO;
+		return say_ready(herd) ? EXIT_FAILED : WATCH_ON;
+	}
+	if (polled[INPUT].revents && input_says_go()) {
+		polled[INPUT].fd = -1;
+		close(herd->go[1]);
+	}
+	return WATCH_ON;
+}
+
+/* Until SIGTERM or SIGINT, or until a process dies. */
+static int herd_watch(struct herd *herd)
+{
+	struct pollfd polled[WATCHED] = {
+		[SIGNALS] = { .fd = herd->signals, .events = POLLIN },
+		[ARRIVED] = { .fd = herd->arrived[0], .events = POLLIN },
+		[INPUT] = { .fd = -1, .events = POLLIN },
+	};
+	int outcome;
+
+	do {
+		outcome = watch_once(herd, polled);
+	} while (outcome == WATCH_ON);
+	return outcome;
+}
+
+static int herd_play(struct herd *herd, const struct reads_options *options,
+		     const struct reads_play *play)
+{
+	int failed = herd_fork(herd, options, play);
+
+	if (!failed)
+		failed = herd_watch(herd);
+	herd_end(herd);
+	return failed;
+}
+
+int reads_run(const struct reads_options *options, const struct reads_play *play)
+{
+	struct herd herd = { .count = 0 };
+	int failed = log_open(options);
+
+	if (!failed)
+		failed = herd_open(&herd, options->processes);
+	if (failed)
+		return failed;
+	failed = herd_play(&herd, options, play);
+	free(herd.pids);
+	return log_close(options) || failed ? EXIT_FAILED : 0;
+}

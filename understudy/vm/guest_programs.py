@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Compile the small C programs: those of the guest (static) and the host's mkfiles.
+
+A program is compiled once for a given content of its sources and kept in the cache;
+two builds at once do no harm, since the finished file is moved into place.
+"""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from understudy.errors import RunFailed, UserError
+from understudy.paths import ROOT, cache_dir
+
+CFLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
+
+
+@dataclass(frozen=True)
+class Program:
+    """One executable: `depends` are compiled from nothing but make it stale."""
+
+    name: str
+    sources: tuple[str, ...]
+    depends: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ("-static",)
+    libraries: tuple[str, ...] = ()
+    package: str = "gcc libc6-dev"
+
+
+READS = ("guest/reads.c", "core/draw.c")
+READS_HEADERS = ("guest/reads.h", "guest/options.h", "core/draw.h", "core/port.h")
+FILES_HEADERS = ("guest/file_path.h", "guest/options.h")
+
+GUEST_PROGRAMS = (
+    Program("surge", ("guest/surge.c", *READS), (*READS_HEADERS, "guest/file_path.h")),
+    Program("random", ("guest/random.c", *READS), READS_HEADERS),
+    Program("warm", ("guest/warm.c",), FILES_HEADERS),
+    Program("restore", ("guest/restore.c",), ("guest/options.h",)),
+    Program("port", ("guest/port.c",), ("guest/options.h",)),
+)
+
+MKFILES = Program(
+    "mkfiles",
+    ("image/mkfiles.c",),
+    flags=(),
+    libraries=("-lext2fs", "-lcom_err"),
+    package="gcc libc6-dev libext2fs-dev",
+)
+
+
+def build(folder: Path) -> dict[str, Path]:
+    """Put all guest programs into `folder`, by name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    programs = {}
+    for program in GUEST_PROGRAMS:
+        programs[program.name] = folder / program.name
+        shutil.copy2(compiled(program), programs[program.name])
+    return programs
+
+
+def compiled(program: Program) -> Path:
+    """The program in the cache, compiled first if its sources are new."""
+    target = cache_dir() / "programs" / _content_hash(program) / program.name
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+            fresh = Path(scratch) / program.name
+            _compile(program, fresh)
+            fresh.replace(target)
+    return target
+
+
+def _content_hash(program: Program) -> str:
+    digest = hashlib.sha256()
+    for part in (_compiler_version(), *CFLAGS, *program.flags, *program.libraries):
+        digest.update(part.encode() + b"\0")
+    for name in (*program.sources, *program.depends):
+        digest.update(name.encode() + b"\0" + _source(name) + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _source(name: str) -> bytes:
+    try:
+        return (ROOT / name).read_bytes()
+    except OSError as error:
+        raise RunFailed(f"{name}: {error.strerror} (errno {error.errno})") from error
+
+
+@cache
+def _compiler_version() -> str:
+    return _run(("gcc", "-dumpfullversion"), "gcc").stdout.strip()
+
+
+def _compile(program: Program, target: Path) -> None:
+    command = ("gcc", *CFLAGS, *program.flags, "-o", str(target), *program.sources)
+    done = _run((*command, *program.libraries), program.package)
+    if done.returncode:
+        raise RunFailed(
+            f"{program.name} does not compile (its packages: apt-get install {program.package}):\n"
+            + done.stderr.rstrip()
+        )
+
+
+def _run(command: Sequence[str], package: str) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise UserError(f"no {command[0]} here: apt-get install {package}") from error

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What a VM boots into: an uncompressed cpio archive ("newc"), the same bytes for
+the same content, so that a virtual-clock run can be repeated."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+REGULAR, DIRECTORY, DEVICE = 0o100000, 0o040000, 0o020000
+
+
+def _header(inode: int, mode: int, size: int, name: str, device: tuple[int, int]) -> bytes:
+    fields = (inode, mode, 0, 0, 1, 0, size, 0, 0, *device, len(name) + 1, 0)
+    return b"070701" + b"".join(b"%08X" % value for value in fields) + name.encode() + b"\0"
+
+
+def _pad(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
+
+
+@dataclass
+class Initramfs:
+    """Add files, then take the bytes."""
+
+    _parts: list[bytes] = field(default_factory=list)
+    _folders: set[str] = field(default_factory=set)
+
+    def _entry(
+        self, name: str, mode: int, content: bytes = b"", device: tuple[int, int] = (0, 0)
+    ) -> None:
+        inode = len(self._parts) + 1
+        self._parts.append(_pad(_header(inode, mode, len(content), name, device)) + _pad(content))
+
+    def folder(self, name: str) -> None:
+        """A folder and those above it."""
+        parts = name.strip("/").split("/")
+        for depth in range(1, len(parts) + 1):
+            path = "/".join(parts[:depth])
+            if path not in self._folders:
+                self._folders.add(path)
+                self._entry(path, DIRECTORY | 0o755)
+
+    def file(self, name: str, content: bytes | str | Path, executable: bool = False) -> None:
+        """A file with the given content, or that of a file of the host."""
+        if isinstance(content, Path):
+            content = content.read_bytes()
+        if isinstance(content, str):
+            content = content.encode()
+        name = name.strip("/")
+        if "/" in name:
+            self.folder(name.rsplit("/", 1)[0])
+        self._entry(name, REGULAR | (0o755 if executable else 0o644), content)
+
+    def character_device(self, name: str, major: int, minor: int) -> None:
+        self._entry(name.strip("/"), DEVICE | 0o600, device=(major, minor))
+
+    def content(self) -> bytes:
+        """The archive."""
+        return b"".join(self._parts) + _pad(_header(0, 0, 0, "TRAILER!!!", (0, 0)))

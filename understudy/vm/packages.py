@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""The stock kernel and what modules are built against, from Debian's packages.
+
+Nothing is installed: the packages are fetched by name in their current version
+and unpacked into the cache.
+"""
+
+import lzma
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from understudy.errors import UserError
+from understudy.paths import cache_dir
+from understudy.vm.cached import cached_folder
+
+META_PACKAGE = "linux-image-amd64"
+Report = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An unpacked kernel.
+
+    release is what `uname -r` prints; version is the package's.
+    """
+
+    release: str
+    version: str
+    folder: Path
+
+    @property
+    def image(self) -> Path:
+        return self.folder / "boot" / f"vmlinuz-{self.release}"
+
+    @property
+    def modules(self) -> Path:
+        return self.folder / "lib" / "modules" / self.release / "kernel"
+
+    @property
+    def headers(self) -> Path:
+        return self.folder / "usr" / "src" / f"linux-headers-{self.release}"
+
+    @property
+    def private_headers(self) -> Path:
+        return self.folder / "private"
+
+
+def _show(package: str) -> dict[str, str]:
+    """The fields of a package as apt knows it; empty if it does not."""
+    answer = subprocess.run(
+        ["apt-cache", "show", "--no-all-versions", package],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    pairs = (line.split(": ", 1) for line in answer.stdout.splitlines() if ": " in line)
+    return {pair[0]: pair[1] for pair in pairs if not pair[0].startswith(" ")}
+
+
+def _newest_cached() -> Kernel | None:
+    folders = sorted((cache_dir() / "kernel").glob("*_*"), key=lambda folder: folder.stat().st_mtime)
+    if not folders:
+        return None
+    release, version = folders[-1].name.split("_", 1)
+    return Kernel(release, version, folders[-1])
+
+
+def current_kernel() -> Kernel:
+    """The kernel that Debian's stock package names today, fetched or not."""
+    if shutil.which("apt-cache") is None:
+        cached = _newest_cached()
+        if cached:
+            return cached
+        raise UserError("no apt here to find the kernel package: understudy's VM needs Debian")
+    found = re.match(r"linux-image-(\S+)", _show(META_PACKAGE).get("Depends", ""))
+    if not found:
+        cached = _newest_cached()
+        if cached:
+            return cached
+        raise UserError(f"apt does not know {META_PACKAGE}: run apt-get update")
+    release = found.group(1).rstrip(",")
+    version = _show(f"linux-image-{release}").get("Version", "unknown")
+    folder = cache_dir() / "kernel" / f"{release}_{version.replace(':', '-')}"
+    return Kernel(release, version, folder)
+
+
+def package_names(release: str) -> list[str]:
+    """What is unpacked for a kernel release such as 6.1.0-56-amd64."""
+    series = ".".join(release.split(".")[:2])
+    return [
+        f"linux-image-{release}",
+        f"linux-headers-{release}",
+        f"linux-headers-{release.removesuffix('-amd64')}-common",
+        f"linux-kbuild-{series}",
+        f"linux-source-{series}",
+    ]
+
+
+def _download(package: str, folder: Path) -> Path:
+    answer = subprocess.run(
+        ["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", package],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    debs = list(folder.glob(f"{package}_*.deb"))
+    if answer.returncode or not debs:
+        reason = (answer.stderr.strip().splitlines() or ["no answer"])[-1]
+        raise UserError(f"can't fetch {package} ({reason}): run apt-get update, check the network")
+    return debs[0]
+
+
+def _unpack_block_headers(deb: Path, folder: Path) -> None:
+    """Of the kernel's source, only block/*.h: the block layer's private headers."""
+    folder.mkdir()
+    data = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=subprocess.PIPE)
+    outer = tarfile.open(fileobj=cast(IO[bytes], data.stdout), mode="r|")
+    try:
+        source = next(member for member in outer if member.name.endswith(".tar.xz"))
+        stream = cast(IO[bytes], outer.extractfile(source))
+        with tarfile.open(fileobj=lzma.open(stream), mode="r|") as tree:
+            _copy_headers(tree, folder)
+    finally:
+        data.kill()
+        data.wait()
+
+
+def _copy_headers(tree: tarfile.TarFile, folder: Path) -> None:
+    seen = False
+    for member in tree:
+        inside = member.name.split("/", 1)[-1]
+        if inside.startswith("block/"):
+            seen = True
+            if re.fullmatch(r"block/[^/]+\.h", inside):
+                content = cast(IO[bytes], tree.extractfile(member)).read()
+                (folder / Path(inside).name).write_bytes(content)
+        elif seen:
+            return
+
+
+def _point_makefile_at(headers: Path, root: Path) -> None:
+    """The headers' Makefile includes its common part by an absolute path."""
+    makefile = headers / "Makefile"
+    text = makefile.read_text()
+    makefile.unlink()
+    makefile.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
+
+
+def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
+    debs = folder / "debs"
+    debs.mkdir()
+    names = package_names(kernel.release)
+    for done, name in enumerate(names):
+        report(f"fetching {name}", done / len(names))
+        deb = _download(name, debs)
+        if name.startswith("linux-source"):
+            report("unpacking the block layer's headers", 0.9)
+            _unpack_block_headers(deb, folder / "private")
+        else:
+            subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], check=True)
+        deb.unlink()
+    debs.rmdir()
+    _point_makefile_at(folder / kernel.headers.relative_to(kernel.folder), kernel.folder)
+
+
+def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:
+    """The current stock kernel, unpacked; fetched if this version is not there."""
+    kernel = current_kernel()
+    name = str(kernel.folder.relative_to(cache_dir()))
+    cached_folder(name, lambda folder: _fetch(kernel, report, folder))
+    return kernel

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The `understudy` command.
+
+A sub-command is a module in this folder with a click command object named
+`command`; nothing lists them.  Exit codes: 0 done, 1 the run failed, 2 the
+request was wrong, 130 interrupted; trouble is one line on stderr.
+
+The click context's object is the command line as it was given, so that a
+command can print it and keep it in its result.
+"""
+
+import pkgutil
+import shlex
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from understudy import __version__, cli
+from understudy.catalog import unknown
+from understudy.errors import RunFailed, UserError
+
+EXIT_FAILED = 1
+EXIT_WRONG = 2
+EXIT_INTERRUPTED = 130
+
+
+class Understudy(click.Group):
+    """Finds sub-commands and turns errors into one line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every module that has a command."""
+        return [name for name in self._modules() if self.get_command(ctx, name)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of one module; only that module is imported."""
+        module = self._modules().get(cmd_name)
+        found = getattr(import_module(module), "command", None) if module else None
+        return found if isinstance(found, click.Command) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but with the nearest name for a wrong one."""
+        if not self.get_command(ctx, args[0]) and not args[0].startswith("-"):
+            raise UserError(unknown("command", args[0], self.list_commands(ctx)))
+        return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
+        """Run, and end the process with the right exit code."""
+        words = list(sys.argv[1:] if args is None else args)
+        extra |= {"standalone_mode": False, "prog_name": "understudy"}
+        extra["obj"] = shlex.join(["understudy", *words])
+        try:
+            code = super().main(words, *rest, **extra)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            code = EXIT_WRONG
+        except click.ClickException as error:
+            code = _complain(error.format_message(), EXIT_WRONG)
+        except UserError as error:
+            code = _complain(str(error), EXIT_WRONG)
+        except RunFailed as error:
+            code = _complain(str(error), EXIT_FAILED)
+        except (click.Abort, KeyboardInterrupt):
+            code = _complain("interrupted: every run was stopped", EXIT_INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def _modules(self) -> dict[str, str]:
+        return {
+            name.replace("_", "-"): f"{cli.__name__}.{name}"
+            for _, name, _ in pkgutil.iter_modules(cli.__path__)
+            if name != "main"
+        }
+
+
+def _complain(message: str, code: int) -> int:
+    click.echo(f"understudy: {message}", err=True)
+    return code
+
+
+@click.group(
+    cls=Understudy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
+@click.version_option(__version__, prog_name="understudy", message="%(prog)s %(version)s")
+def main() -> None:
+    """Predict how I/O schedulers do on a disk you don't have, with virtual machines."""

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""`understudy reproduce`: the papers' Tables 2 and 3, ours beside theirs (000 section 6)."""
+
+import click
+
+from understudy import catalog, profile
+from understudy.cli.options import Settings, with_settings
+from understudy.cli.session import carry_out
+from understudy.papers import STAND_INS, TABLES
+from understudy.workload import WORKLOADS
+
+PAPERS_DISK = "cheetah-15k4"
+
+
+@click.command("reproduce")
+@click.argument("name", metavar="|".join(TABLES))
+@with_settings
+@click.pass_obj
+def command(line: str, name: str, settings: Settings) -> None:
+    """Run a table of the papers and print theirs beside ours.
+
+    The schedulers are cats, mq-deadline and bfq, on the papers' disk; the ranks
+    by each measure are what to compare, not the absolute figures.
+    """
+    paper = catalog.pick("table", name, TABLES)
+    experiments = settings.experiments(
+        disk=profile.load(PAPERS_DISK),
+        workload=WORKLOADS[paper.workload],
+        schedulers=list(STAND_INS.values()),
+    )
+    carry_out(line, settings, experiments, paper)

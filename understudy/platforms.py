@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""The platforms that an Experiment can run on, and what each must offer.
+
+A platform is a module with the functions of the Platform protocol.  It is
+imported when it is asked for, so that a profile or a report can be looked at
+on a machine that could never run one.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Protocol, cast
+
+from understudy.experiment import Experiment, Outcome
+
+Report = Callable[[str, float], None]  # phase, fraction done from 0 to 1
+
+PLATFORMS = {"vm": "understudy.vm.platform"}
+
+
+class Platform(Protocol):
+    """What every platform's module offers."""
+
+    def prepare(self, experiments: Sequence[Experiment], report: Report) -> None:
+        """Fetch and build what the runs need; say what is missing before any work."""
+
+    def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
+        """Run one experiment; end soon, with RunFailed, once `stop` is set."""
+
+    def qemu_line(self, experiment: Experiment) -> list[str]:
+        """The command that `run` would start."""
+
+
+def load(name: str) -> Platform:
+    """The platform called `name`, a key of PLATFORMS."""
+    return cast(Platform, import_module(PLATFORMS[name]))

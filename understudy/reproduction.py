@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Our runs beside a table of the papers, measure by measure, with the ranks.
+
+Absolute figures are not expected to agree (DESIGN, "Errata": merging and
+overlap are not stated in the papers); the order of the schedulers is what the
+papers claim to predict (000 section 6), so that is what is compared.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from understudy.comparison import Comparison, ranks
+from understudy.metrics import PAPER_MEASURES, Measure
+from understudy.papers import SHADOW_HITS, SHADOW_SHARE, STAND_IN_NOTE, STAND_INS, PaperTable
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure from one source, by the papers' schedulers."""
+
+    measure: Measure
+    source: str
+    values: dict[str, float]
+    ranks: dict[str, int]
+    agrees: bool  # ranked as on the papers' real disk
+
+    def as_json(self) -> dict[str, Any]:
+        """The row's entry in result.json."""
+        return {
+            "measure": self.measure.key,
+            "source": self.source,
+            "values": self.values,
+            "ranks": self.ranks,
+            "ranked_as_real": self.agrees,
+        }
+
+
+def rows(table: PaperTable, comparison: Comparison) -> list[Row]:
+    """For each of the papers' measures: ours, their real disk, their virtual disk."""
+    return [
+        _row(measure, source, values, table)
+        for measure in PAPER_MEASURES
+        for source, values in (
+            ("this run", _ours(comparison, measure)),
+            ("paper, real", table.values("real", measure)),
+            ("paper, virtual k=8", table.values("virtual", measure)),
+        )
+    ]
+
+
+def _row(measure: Measure, source: str, values: dict[str, float], table: PaperTable) -> Row:
+    order = ranks(values, measure)
+    return Row(measure, source, values, order, order == table.ranks("real", measure))
+
+
+def _ours(comparison: Comparison, measure: Measure) -> dict[str, float]:
+    return {theirs: comparison.estimate(today, measure).mean for theirs, today in STAND_INS.items()}
+
+
+def shadow_sentence(comparison: Comparison, scheduler: str) -> str | None:
+    """How much of the device's cache the scheduler's shadow foresaw; None without a hit."""
+    runs = comparison.runs(scheduler)
+    hits = sum(run.hits for run in runs)
+    foreseen = sum(run.predicted_hits for run in runs)
+    wrong = sum(run.predicted for run in runs) - foreseen
+    if not hits:
+        return None
+    return (
+        f"{scheduler}: its shadow cache foresaw {foreseen:,} of {hits:,} device-cache hits "
+        f"({foreseen / hits:.1%}) and promised {wrong:,} that missed; "
+        f"the paper saw {SHADOW_SHARE:.0%} of {SHADOW_HITS:,}"
+    )
+
+
+def as_json(table: PaperTable, comparison: Comparison) -> dict[str, Any]:
+    """The comparison's part of result.json."""
+    return {
+        "table": table.title,
+        "stand_ins": STAND_INS,
+        "note": STAND_IN_NOTE,
+        "rows": [row.as_json() for row in rows(table, comparison)],
+        "paper_shadow_share": SHADOW_SHARE,
+    }

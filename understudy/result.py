@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""A run folder: result.json, requests.parquet, report.html.
+
+result.json has the shape of DESIGN's "Interfaces"; requests.parquet holds every
+bio of every run as recorded, times not divided by the scale.  The folder
+appears whole or not at all, and nothing that exists is written over.
+"""
+
+import json
+import os
+import platform as machine
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from understudy import __version__, reproduction
+from understudy.comparison import Comparison
+from understudy.errors import RunFailed, UserError
+from understudy.experiment import Experiment, Outcome
+from understudy.metrics import summarise
+from understudy.papers import PaperTable
+from understudy.paths import runs_dir
+
+SCHEMA = "understudy.result/1"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything that one command found out."""
+
+    command: str
+    platform: str
+    outcomes: tuple[Outcome, ...]
+    paper: PaperTable | None = None
+
+    @property
+    def comparison(self) -> Comparison:
+        """The runs as figures, by scheduler and seed."""
+        return Comparison([summarise(outcome, self.platform) for outcome in self.outcomes])
+
+    @property
+    def experiment(self) -> Experiment:
+        """Any one of the experiments: they differ in scheduler and seed only."""
+        return self.outcomes[0].experiment
+
+    def as_json(self) -> dict[str, Any]:
+        """The content of result.json."""
+        summaries = [summarise(outcome, self.platform) for outcome in self.outcomes]
+        comparison = Comparison(summaries)
+        document = {
+            "schema": SCHEMA,
+            "inputs": inputs(self.command, [outcome.experiment for outcome in self.outcomes]),
+            "environment": environment(self.outcomes),
+            "runs": [
+                {**summary.as_json(), "facts": outcome.facts}
+                for summary, outcome in zip(summaries, self.outcomes, strict=True)
+            ],
+            "comparison": comparison.as_json(),
+        }
+        if self.paper:
+            document["paper"] = reproduction.as_json(self.paper, comparison)
+        return document
+
+
+def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
+    """All that it takes to repeat the runs."""
+    first = experiments[0]
+    return {
+        "command": command,
+        "disk": first.disk.model_dump(mode="json"),
+        "workload": first.workload.name,
+        "schedulers": list(dict.fromkeys(run.scheduler for run in experiments)),
+        "seeds": list(dict.fromkeys(run.seed for run in experiments)),
+        "requests": first.requests,
+        "virtual_bytes": first.virtual_bytes,
+        "processes": first.processes,
+        "writes_percent": first.writes_percent,
+        "clock": first.clock,
+        "scale": first.scale,
+        "think_scale": first.think_scale,
+        "controller": first.controller,
+    }
+
+
+def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Versions, and the processors that the wall seconds depend on."""
+    facts = outcomes[0].facts
+    return {
+        "understudy": __version__,
+        "python": machine.python_version(),
+        "machine": machine.machine(),
+        "processors": os.cpu_count(),
+        "kernel": facts.get("kernel_version"),
+        "qemu": facts.get("qemu_version"),
+    }
+
+
+def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
+    """Every bio of every run, with the scheduler and the seed in front."""
+    return pl.concat(
+        outcome.requests.select(
+            pl.lit(outcome.experiment.scheduler).alias("scheduler"),
+            pl.lit(outcome.experiment.seed, dtype=pl.Int64).alias("seed"),
+            pl.all(),
+        )
+        for outcome in outcomes
+    )
+
+
+def folder_for(out: Path | None, experiment: Experiment) -> Path:
+    """The run folder to be; refuses one that already holds something."""
+    if out is None:
+        now = datetime.now().strftime("%Y%m%d-%H%M%S")
+        out = runs_dir() / f"{now}-{experiment.workload.name}-{experiment.disk.name}"
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise UserError(f"--out: {out} already holds something; name a new folder or remove it")
+    return out
+
+
+def write(result: Result, folder: Path, report_html: str) -> None:
+    """Write all three files, then put the folder in its place."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
+    try:
+        _fill(partial, result, report_html)
+        partial.chmod(0o755)
+        partial.rename(folder)
+    except OSError as error:
+        raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _fill(folder: Path, result: Result, report_html: str) -> None:
+    document = json.dumps(result.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / "result.json").write_text(document + "\n", encoding="utf-8")
+    requests_table(result.outcomes).write_parquet(folder / "requests.parquet")
+    (folder / "report.html").write_text(report_html, encoding="utf-8")

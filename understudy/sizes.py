@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Sizes as people type them: 73.4G is a disk maker's gigabytes, 1.5GiB are binary."""
+
+import re
+from fractions import Fraction
+
+from understudy.errors import UserError
+
+MIB = 2**20
+UNITS = {"": 1} | {
+    f"{prefix}{suffix}": base**power
+    for power, prefix in enumerate("KMGT", start=1)
+    for suffix, base in (("", 1000), ("B", 1000), ("iB", 1024))
+}
+PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?(?:B|iB)?)", re.IGNORECASE)
+
+
+def parse(option: str, text: str) -> int:
+    """Bytes, rounded down to a whole MiB."""
+    match = PATTERN.fullmatch(text.strip())
+    units = {unit.lower(): size for unit, size in UNITS.items()}
+    if not match or match[2].lower() not in units:
+        raise UserError(f"{option}: {text} is not a size; write 73.4G, 512M or 1.5GiB")
+    return int(Fraction(match[1]) * units[match[2].lower()]) // MIB * MIB

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""The papers' table (000 Tables 2 and 3), for a terminal and for the report.
+
+Rows are measures, columns schedulers.  `rows` is the table as text; the rest
+lays it out with Rich.  Figures of several seeds are means with half the width
+of their 95 % interval; counts and seconds are sums over the seeds.
+"""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from understudy import reproduction
+from understudy.comparison import Comparison, Estimate
+from understudy.experiment import Experiment
+from understudy.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
+from understudy.papers import STAND_IN_NOTE, STAND_INS, PaperTable
+from understudy.result import Result
+
+# Fields of Summary below the measures: label, how to show the sum over the seeds.
+TOTALS = {
+    "requests": ("requests", ",.0f"),
+    "dispatched": ("sent to the disk", ",.0f"),
+    "merged": ("merged into others", ",.0f"),
+    "late": ("late", ",.0f"),
+    "stale": ("chosen while busy", ",.0f"),
+    "device_seconds": ("disk seconds", ",.2f"),
+    "virtual_seconds": ("virtual seconds", ",.1f"),
+    "wall_seconds": ("wall seconds", ",.1f"),
+}
+
+Rows = list[tuple[str, list[str]]]
+
+
+def rows(comparison: Comparison) -> list[Rows]:
+    """The table as text, in three blocks: papers' measures, further measures, totals."""
+    return [
+        [_measure_row(comparison, measure) for measure in PAPER_MEASURES],
+        [_measure_row(comparison, measure) for measure in MORE_MEASURES],
+        [
+            (label, [_total(comparison, name, key, shown) for name in comparison.schedulers])
+            for key, (label, shown) in TOTALS.items()
+        ],
+    ]
+
+
+def _measure_row(comparison: Comparison, measure: Measure) -> tuple[str, list[str]]:
+    cells = [number(comparison.estimate(name, measure)) for name in comparison.schedulers]
+    return f"{measure.label} ({measure.unit})", cells
+
+
+def number(estimate: Estimate) -> str:
+    """Two decimals, as in the papers, with the interval if there is one."""
+    interval = "" if estimate.half_width is None else f" ± {estimate.half_width:,.2f}"
+    return f"{estimate.mean:,.2f}{interval}"
+
+
+def _total(comparison: Comparison, scheduler: str, key: str, shown: str) -> str:
+    return format(sum(getattr(run, key) for run in comparison.runs(scheduler)), shown)
+
+
+def headline(experiment: Experiment, seeds: int) -> str:
+    """The experiment's sentence, without the scheduler."""
+    clock = f"{experiment.clock} clock, k = {experiment.scale:g}"
+    draws = f"seed {experiment.seed}" if seeds == 1 else f"{seeds} seeds"
+    writes = f", {experiment.writes_percent} % writes" if experiment.writes_percent else ""
+    return (
+        f"{experiment.workload.name} on {experiment.disk.name}: {experiment.requests:,} requests, "
+        f"{experiment.processes} processes{writes}, {draws}; {clock}"
+    )
+
+
+def show(result: Result, console: Console) -> None:
+    """Print the whole answer."""
+    comparison = result.comparison
+    table = Table(*_headers(comparison), title=headline(result.experiment, len(comparison.seeds)))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for block in rows(comparison):
+        for label, cells in block:
+            table.add_row(label, *cells)
+        table.add_section()
+    console.print(table)
+    if result.paper:
+        console.print(_paper_table(result.paper, comparison))
+        console.print(STAND_IN_NOTE, soft_wrap=True)
+    for sentence in sentences(comparison):
+        console.print(escape(sentence), soft_wrap=True, highlight=False)
+
+
+def _headers(comparison: Comparison) -> list[str]:
+    return ["", *comparison.schedulers]
+
+
+def sentences(comparison: Comparison) -> list[str]:
+    """What to pick, then what the shadow caches were worth."""
+    shadows = (
+        reproduction.shadow_sentence(comparison, name)
+        for name in comparison.schedulers
+        if any(run.predicted for run in comparison.runs(name))
+    )
+    picks = [choice.sentence() for choice in comparison.choices()]
+    return [*picks, *(sentence for sentence in shadows if sentence)]
+
+
+def _paper_table(paper: PaperTable, comparison: Comparison) -> Table:
+    names = [name if name == ours else f"{name} ({ours})" for name, ours in STAND_INS.items()]
+    table = Table("", "from", *names, "ranks", title=f"{paper.title} (rank in brackets)")
+    for row in reproduction.rows(paper, comparison):
+        first = row.source == "this run"
+        if first:
+            table.add_section()
+        cells = [f"{row.values[name]:,.2f} ({row.ranks[name]})" for name in STAND_INS]
+        verdict = "as real" if row.agrees else "differ"
+        label = f"{row.measure.label} ({row.measure.unit})" if first else ""
+        table.add_row(label, row.source, *cells, verdict)
+    for column in table.columns[2:5]:
+        column.justify = "right"
+    return table

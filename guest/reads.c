@@ -221,6 +221,21 @@ static int herd_open(struct herd *herd, uint32_t processes)
 	return herd->pids ? 0 : complain("memory for the processes");
 }
 
+/*
+ * Only the processes join: the log was touched by the parent, so a limit on the group's
+ * memory bounds their page cache and not our instrument.
+ */
+static void child_join(const char *cgroup)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write_all(fd, "0", 1) || close(fd))
+		_exit(complain(path));
+}
+
 static void child_settle(const struct herd *herd, pid_t parent)
 {
 	sigset_t all;
@@ -257,6 +272,8 @@ static void child_run(const struct herd *herd, const struct reads_options *optio
 	struct draw draw;
 
 	child_settle(herd, parent);
+	if (options->cgroup)
+		child_join(options->cgroup);
 	draw_seed(&draw, options->seed, process);
 	if (play->prepare)
 		play->prepare(play->context, draw);

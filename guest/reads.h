@@ -45,6 +45,7 @@ struct reads_options {
 	uint64_t seed;
 	const char *log_path; /* NULL: no log */
 	uint32_t log_max;
+	const char *cgroup; /* folder of the group that the processes join, or NULL */
 };
 
 /*

@@ -136,7 +136,7 @@ static void usage(void)
 {
 	fputs("surge --dir FOLDER --files N [--processes 50] [--seed 1] [--direct]\n"
 	      "      [--think-scale-milli 1000] [--rehearse READS_EACH]\n"
-	      "      [--log FILE [--log-max ENTRIES]]\n",
+	      "      [--cgroup FOLDER] [--log FILE [--log-max ENTRIES]]\n",
 	      stderr);
 	exit(EXIT_USAGE);
 }
@@ -149,6 +149,7 @@ static const struct option long_options[] = {
 	{ "direct", no_argument, NULL, 'D' },
 	{ "think-scale-milli", required_argument, NULL, 't' },
 	{ "rehearse", required_argument, NULL, 'r' },
+	{ "cgroup", required_argument, NULL, 'c' },
 	{ "log", required_argument, NULL, 'l' },
 	{ "log-max", required_argument, NULL, 'm' },
 	{ NULL, 0, NULL, 0 }
@@ -177,6 +178,8 @@ static void parse(int argc, char **argv, struct surge *surge,
 		else if (option == 'r')
 			surge->rehearse_reads =
 				option_number("--rehearse", optarg, 0, UINT32_MAX);
+		else if (option == 'c')
+			options->cgroup = optarg;
 		else if (option == 'l')
 			options->log_path = optarg;
 		else if (option == 'm')

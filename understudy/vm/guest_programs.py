@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Compile the small C programs: those of the guest (static) and the host's mkfiles.
 
-A program is compiled once for a given content of its sources and kept in the cache;
-two builds at once do no harm, since the finished file is moved into place.
+A program is compiled once for a given content of its sources and kept in the cache.
 """
 
-import hashlib
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from understudy.errors import RunFailed, UserError
-from understudy.paths import ROOT, cache_dir
+from understudy.paths import ROOT
+from understudy.vm.cached import cached_folder, digest
 
 CFLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
 
@@ -64,24 +62,18 @@ def build(folder: Path) -> dict[str, Path]:
 
 
 def compiled(program: Program) -> Path:
-    """The program in the cache, compiled first if its sources are new."""
-    target = cache_dir() / "programs" / _content_hash(program) / program.name
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-            fresh = Path(scratch) / program.name
-            _compile(program, fresh)
-            fresh.replace(target)
-    return target
+    """Where the program is in the cache, compiled first if its sources are new."""
+    folder = cached_folder(
+        f"programs/{program.name}-{_content(program)}",
+        lambda scratch: _compile(program, scratch / program.name),
+    )
+    return folder / program.name
 
 
-def _content_hash(program: Program) -> str:
-    digest = hashlib.sha256()
-    for part in (_compiler_version(), *CFLAGS, *program.flags, *program.libraries):
-        digest.update(part.encode() + b"\0")
-    for name in (*program.sources, *program.depends):
-        digest.update(name.encode() + b"\0" + _source(name) + b"\0")
-    return digest.hexdigest()[:16]
+def _content(program: Program) -> str:
+    options = (_compiler_version(), *CFLAGS, *program.flags, *program.libraries)
+    names = (*program.sources, *program.depends)
+    return digest([part.encode() for part in (*options, *names)] + [_source(n) for n in names])
 
 
 def _source(name: str) -> bytes:

@@ -13,18 +13,14 @@ the cut becomes a Pareto draw, which makes the density continuous (DESIGN, errat
 On a disk below 1.6 GB no file takes more than a sixteenth of it (our choice).
 """
 
-import fcntl
-import hashlib
 import json
 import math
 import os
 import shutil
 import subprocess
-import tempfile
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -34,8 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.errors import RunFailed, UserError
-from understudy.paths import ROOT, cache_dir
+from understudy.paths import ROOT
 from understudy.vm import guest_programs
+from understudy.vm.cached import cached_folder, digest
 
 Ints = npt.NDArray[np.int64]
 Report = Callable[[str, float], None]
@@ -143,15 +140,13 @@ class Image:
 
 
 def build(virtual_bytes: int, seed: int, report: Report) -> Image:
-    """The image for a disk of `virtual_bytes`, from the cache if it is there."""
+    """Find the image for a disk of `virtual_bytes` in the cache, or build it."""
     count = file_count(virtual_bytes)
-    images = cache_dir() / "images"
-    images.mkdir(parents=True, exist_ok=True)
-    name = _content_hash(virtual_bytes, seed)
-    folder = images / name
-    with _locked(images / f"{name}.lock"):
-        if not folder.is_dir():
-            _build_into(folder, virtual_bytes, seed, count, report)
+    name = _content(virtual_bytes, seed)
+    folder = cached_folder(
+        f"images/{name}",
+        lambda scratch: _build_into(scratch, name, virtual_bytes, seed, count, report),
+    )
     return Image(folder, Facts(**json.loads((folder / "facts.json").read_text())))
 
 
@@ -173,7 +168,7 @@ def file_path(index: int, files: int) -> str:
 
 
 def leaf_count(files: int) -> int:
-    """Number of directories that hold files."""
+    """Count the directories that hold files."""
     return (files - 1) // FILES_PER_LEAF + 1
 
 
@@ -194,33 +189,24 @@ def draw_sizes(generator: np.random.Generator, count: int, virtual_bytes: int) -
 # Building.
 
 
-def _content_hash(virtual_bytes: int, seed: int) -> str:
-    digest = hashlib.sha256(f"{virtual_bytes} {seed} {_mke2fs_version()}".encode())
-    for name in ("image/mkfiles.c", "understudy/vm/image.py"):
-        digest.update((ROOT / name).read_bytes())
-    return digest.hexdigest()[:16]
+def _content(virtual_bytes: int, seed: int) -> str:
+    inputs = f"{virtual_bytes} {seed} {_mke2fs_version()}".encode()
+    sources = ("image/mkfiles.c", "understudy/vm/image.py")
+    return digest([inputs, *((ROOT / name).read_bytes() for name in sources)])
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _build_into(folder: Path, virtual_bytes: int, seed: int, count: int, report: Report) -> None:
-    """Build beside `folder` and move the whole into place."""
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="building-") as scratch:
-        work = Path(scratch)
-        raw, layout = make_raw(work, virtual_bytes, seed, count, report)
-        report("file system: keeping its metadata", 0.9)
-        fresh = work / "image"
-        fresh.mkdir()
-        metadata_blocks = write_blocks(raw, fresh / "blocks.bin", layout)
-        layout.save(fresh / "layout.npz")
-        facts = _facts(raw.stat().st_size, seed, layout, metadata_blocks, folder.name)
-        (fresh / "facts.json").write_text(json.dumps(asdict(facts), indent=1) + "\n")
-        fresh.rename(folder)
+def _build_into(
+    folder: Path, name: str, virtual_bytes: int, seed: int, count: int, report: Report
+) -> None:
+    work = folder / "work"
+    work.mkdir()
+    raw, layout = make_raw(work, virtual_bytes, seed, count, report)
+    report("file system: keeping its metadata", 0.9)
+    metadata_blocks = write_blocks(raw, folder / "blocks.bin", layout)
+    layout.save(folder / "layout.npz")
+    facts = _facts(raw.stat().st_size, seed, layout, metadata_blocks, name)
+    (folder / "facts.json").write_text(json.dumps(asdict(facts), indent=1) + "\n")
+    shutil.rmtree(work)
     report("file system: done", 1.0)
 
 
@@ -246,7 +232,7 @@ def _facts(
 def make_raw(
     work: Path, virtual_bytes: int, seed: int, count: int, report: Report
 ) -> tuple[Path, Layout]:
-    """The whole image as a sparse file in `work`, and where its files are."""
+    """Make the whole image, a sparse file in `work`; returns it and where its files are."""
     raw = work / "disk.img"
     report("file system: mke2fs", 0.0)
     _mke2fs(work, raw, virtual_bytes // BLOCK_BYTES, seed, count)
@@ -340,7 +326,7 @@ def _script(
 
 
 def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
-    """The tail is heavy: on a small disk a seed may draw more than there is."""
+    """Refuse a draw that is too large: the tail is heavy, and a small disk may overflow."""
     data = int((-(-sizes // BLOCK_BYTES)).sum()) * BLOCK_BYTES
     overhead = _inodes(count) * 256 + JOURNAL_MB * 2**20 + leaf_count(count) * BLOCK_BYTES
     room = int(virtual_bytes * 0.98) - overhead - 2 * 2**20
@@ -434,7 +420,7 @@ def _keep(first: int, chunk: bytes, is_data: npt.NDArray[np.bool_]) -> tuple[Int
 
 
 def _written_chunks(image: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The parts of a sparse file that were ever written, in whole blocks."""
+    """Read the parts of a sparse file that were ever written, in whole blocks."""
     descriptor, at = image.fileno(), 0
     size = os.fstat(descriptor).st_size
     while at < size:

@@ -5,10 +5,14 @@
  *   port exit CODE     ends the VM at once through isa-debug-exit at 0x501;
  *                      QEMU's own exit code is then 2 * CODE + 1
  *   port notify TEXT   writes TEXT and a newline to isa-debugcon at 0xe9
+ *   port follow FILE   FILE holds "WANTED ARRIVED COMPLETED" (the throttle's progress);
+ *                      notifies "progress COMPLETED WANTED" once a second until
+ *                      all that is wanted has completed
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/io.h>
+#include <time.h>
 
 #include "options.h"
 
@@ -33,14 +37,51 @@ static int leave(unsigned char code)
 	return EXIT_FAILED;
 }
 
+static void send(const char *text)
+{
+	while (*text)
+		outb((unsigned char)*text++, NOTIFY_PORT);
+	outb('\n', NOTIFY_PORT);
+}
+
 static int notify(const char *text)
 {
 	if (take_port(NOTIFY_PORT))
 		return EXIT_FAILED;
-	while (*text)
-		outb((unsigned char)*text++, NOTIFY_PORT);
-	outb('\n', NOTIFY_PORT);
+	send(text);
 	return 0;
+}
+
+static int read_progress(const char *path, unsigned long long *wanted,
+			 unsigned long long *completed)
+{
+	FILE *file = fopen(path, "r");
+	int fields = file ? fscanf(file, "%llu %*u %llu", wanted, completed) : 0;
+
+	if (file)
+		fclose(file);
+	if (fields == 2)
+		return 0;
+	fprintf(stderr, "%s: no progress to read\n", path);
+	return EXIT_FAILED;
+}
+
+static int follow(const char *path)
+{
+	unsigned long long wanted = 1, completed = 0;
+	char line[64];
+
+	if (take_port(NOTIFY_PORT))
+		return EXIT_FAILED;
+	for (;;) {
+		if (read_progress(path, &wanted, &completed))
+			return EXIT_FAILED;
+		snprintf(line, sizeof(line), "progress %llu %llu", completed, wanted);
+		send(line);
+		if (completed >= wanted)
+			return 0;
+		nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+	}
 }
 
 int main(int argc, char **argv)
@@ -49,6 +90,8 @@ int main(int argc, char **argv)
 		return leave(option_number("exit", argv[2], 0, 127));
 	if (argc == 3 && !strcmp(argv[1], "notify"))
 		return notify(argv[2]);
-	fputs("port exit CODE | port notify TEXT\n", stderr);
+	if (argc == 3 && !strcmp(argv[1], "follow"))
+		return follow(argv[2]);
+	fputs("port exit CODE | port notify TEXT | port follow FILE\n", stderr);
 	return EXIT_USAGE;
 }

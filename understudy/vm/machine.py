@@ -49,13 +49,17 @@ class Vm:
 
 @dataclass(frozen=True)
 class Result:
-    """What a scenario left behind; seconds are the host's."""
+    """What a scenario left behind.
+
+    Seconds are the host's; notified has the host's time of each notice.
+    """
 
     out: dict[str, bytes]
     console: str
     exit_code: int
     boot_seconds: float
     run_seconds: float
+    notified: dict[str, float]
     command: list[str]
 
 
@@ -138,8 +142,9 @@ def _console(folder: Path) -> str:
     return "".join(texts)
 
 
-def _last_words(folder: Path) -> str:
-    lines = [line for line in _console(folder).splitlines() if line.strip()]
+def last_words(console: str) -> str:
+    """The end of a console, for an error message."""
+    lines = [line for line in console.splitlines() if line.strip()]
     return "\n".join(f"  | {line}" for line in lines[-CONSOLE_LINES:]) or "  | (silence)"
 
 
@@ -174,7 +179,7 @@ def _wait(
         if time.monotonic() > deadline:
             raise RunFailed(
                 f"the VM did not end within {vm.timeout_seconds:.0f} s; its last words:\n"
-                + _last_words(folder)
+                + last_words(_console(folder))
             )
     notices.poll()
 
@@ -183,7 +188,8 @@ def _exit_code(process: subprocess.Popen[bytes], folder: Path) -> int:
     """The scenario's exit code; isa-debug-exit made it 2 * code + 1."""
     if process.returncode < 0 or process.returncode % 2 == 0:
         raise RunFailed(
-            "the VM died (a kernel panic resets it); its last words:\n" + _last_words(folder)
+            "the VM died (a kernel panic resets it); its last words:\n"
+            + last_words(_console(folder))
         )
     return process.returncode // 2
 
@@ -231,6 +237,7 @@ def run(
             console=_console(folder),
             boot_seconds=booted - began,
             run_seconds=notices.when.get("collecting", time.monotonic()) - booted,
+            notified=notices.when,
             command=command,
         )
     finally:

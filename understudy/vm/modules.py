@@ -15,7 +15,10 @@ from understudy.vm.packages import Kernel
 
 def _sources() -> list[Path]:
     return [
-        path for top in ("core", "kernel") for path in (ROOT / top).rglob("*") if path.suffix in (".c", ".h")
+        path
+        for top in ("core", "kernel")
+        for path in (ROOT / top).rglob("*")
+        if path.suffix in (".c", ".h")
     ] + [ROOT / "kernel" / "Kbuild"]
 
 
@@ -43,7 +46,9 @@ def _build(kernel: Kernel, folder: Path) -> None:
         errors = [line for line in make.stderr.splitlines() if re.search(r"error|Error", line)]
         raise RunFailed("building the kernel modules failed:\n" + "\n".join(errors[:20]))
     for module in tree.glob("*.ko"):
-        subprocess.run(["strip", "--strip-debug", "-o", str(folder / module.name), str(module)], check=True)
+        subprocess.run(
+            ["strip", "--strip-debug", "-o", str(folder / module.name), str(module)], check=True
+        )
     shutil.rmtree(tree)
 
 

@@ -64,7 +64,9 @@ def _show(package: str) -> dict[str, str]:
 
 
 def _newest_cached() -> Kernel | None:
-    folders = sorted((cache_dir() / "kernel").glob("*_*"), key=lambda folder: folder.stat().st_mtime)
+    folders = sorted(
+        (cache_dir() / "kernel").glob("*_*"), key=lambda folder: folder.stat().st_mtime
+    )
     if not folders:
         return None
     release, version = folders[-1].name.split("_", 1)

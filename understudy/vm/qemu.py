@@ -75,7 +75,7 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
     return [
         binary(),
         *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
-        *["-machine", "pc", "-cpu", "qemu64,+invtsc,+tsc-deadline", "-smp", str(machine.cpus)],
+        *["-machine", "pc", "-cpu", "qemu64", "-smp", str(machine.cpus)],
         *["-m", f"{machine.memory_mib}M"],
         *_clock_arguments(machine),
         *["-rtc", "base=2010-10-14T00:00:00,clock=vm"],

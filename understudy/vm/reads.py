@@ -27,14 +27,21 @@ ENTRY = np.dtype(
 )
 
 
-def read_log(path: Path) -> npt.NDArray[Any]:
-    """All entries, in the order in which they were logged."""
-    data = path.read_bytes()
+Entries = npt.NDArray[Any]
+
+
+def parse_log(data: bytes, name: str) -> Entries:
+    """All entries, in the order in which they were logged; name is for errors."""
     if len(data) < HEADER.size:
-        raise RunFailed(f"{path}: cut off in its header")
+        raise RunFailed(f"{name}: cut off in its header")
     magic, entry_bytes, count = HEADER.unpack_from(data)
     if magic != MAGIC or entry_bytes != ENTRY.itemsize:
-        raise RunFailed(f"{path}: not a log of reads")
+        raise RunFailed(f"{name}: not a log of reads")
     if len(data) != HEADER.size + count * ENTRY.itemsize:
-        raise RunFailed(f"{path}: {count} entries announced, {len(data)} bytes found")
+        raise RunFailed(f"{name}: {count} entries announced, {len(data)} bytes found")
     return np.frombuffer(data, ENTRY, count, HEADER.size)
+
+
+def read_log(path: Path) -> Entries:
+    """The log in a file."""
+    return parse_log(path.read_bytes(), str(path))

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""One experiment in a VM: the "vm" platform of understudy.platforms.
+
+The scenario is guest/measure; this module fills in what is measured, and holds
+what comes back against the witnesses before anybody may call it a result.
+"""
+
+import shlex
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from understudy import records
+from understudy.errors import RunFailed, UserError
+from understudy.experiment import Experiment, Outcome
+from understudy.paths import ROOT, cache_dir
+from understudy.platforms import Report
+from understudy.vm import image, machine, packages, qemu, reads, witness
+from understudy.vm.cached import digest
+from understudy.vm.controllers import controller
+from understudy.workload import Kind
+
+CORE_MODULES = ("iprobe", "vpt")
+KERNEL_SCHEDULERS = {"none": None, "mq-deadline": None, "bfq": "bfq", "kyber": "kyber-iosched"}
+FILE_SYSTEM_MODULES = ("crc32c_generic", "ext4")
+IMAGE_SEED = 1
+
+# Bound of the page cache for surge-buffered: the papers saw 65 MB on 73.4 GB (000
+# section 5); in proportion to the disk, but room for every process's read-ahead.
+PAPER_CACHE_BYTES = 65_000_000
+PAPER_DISK_BYTES = 73_400_000_000
+CACHE_BYTES_PER_PROCESS = 512 * 1024
+
+BASE_MEMORY_MIB = 512
+RECORD_BYTES = 600  # of guest memory for each request: record, log, trace, copies
+BASE_SECONDS = 300
+SECONDS_PER_REQUEST = 0.05
+
+
+def page_cache_bytes(experiment: Experiment) -> int:
+    """Bound of the workload's page cache; 0: none."""
+    if experiment.workload.kind is not Kind.SURGE_BUFFERED:
+        return 0
+    share = PAPER_CACHE_BYTES * experiment.virtual_bytes // PAPER_DISK_BYTES
+    return max(share, CACHE_BYTES_PER_PROCESS * experiment.processes)
+
+
+def _image(experiment: Experiment, report: Report) -> image.Image | None:
+    if experiment.workload.kind is Kind.RANDOM:
+        return None
+    return image.build(experiment.virtual_bytes, IMAGE_SEED, report)
+
+
+def _surge(experiment: Experiment, files: int) -> list[str]:
+    """The command that plays SURGE.  Each process looks up what it will read first,
+    with room to spare, so that the measurement reads data and not inodes."""
+    ahead = 4 * -(-experiment.requests // experiment.processes) + 64
+    cache = ["--cgroup", "/sys/fs/cgroup/workload"] if page_cache_bytes(experiment) else []
+    direct = ["--direct"] if experiment.workload.kind is Kind.SURGE_DIRECT else []
+    return [
+        *["surge", "--dir", "/mnt", "--files", str(files)],
+        *["--think-scale-milli", str(round(1000 * experiment.think_scale))],
+        *["--rehearse", str(ahead)],
+        *direct,
+        *cache,
+    ]
+
+
+def _random(experiment: Experiment) -> list[str]:
+    disk = controller(experiment.controller).disk
+    return ["random", "--device", f"/dev/{disk}", "--writes", str(experiment.writes_percent)]
+
+
+def _workload(experiment: Experiment, files: int | None) -> str:
+    """Shell functions prepare_disk and workload."""
+    command = _random(experiment) if files is None else _surge(experiment, files)
+    command += ["--processes", str(experiment.processes), "--seed", str(experiment.seed)]
+    command += ["--log", "/out/reads.bin", "--log-max", str(2 * experiment.requests + 10_000)]
+    disk = f"/dev/{controller(experiment.controller).disk}"
+    prepare = (
+        ":"
+        if files is None
+        else f"restore /image {disk} || fail 'no file system'; "
+        f"mount -t ext4 -o ro {disk} /mnt || fail 'no file system'"
+    )
+    return f"prepare_disk() {{\n\t{prepare}\n}}\nworkload() {{\n\texec {shlex.join(command)}\n}}\n"
+
+
+def _settings(experiment: Experiment) -> dict[str, str | int]:
+    disk = experiment.disk.linear(experiment.virtual_bytes // 512)
+    return {
+        "DISK": controller(experiment.controller).disk,
+        "SCHEDULER": experiment.scheduler,
+        "REQUESTS": experiment.requests,
+        "SCALE_MILLI": round(1000 * experiment.scale),
+        "INTERCEPT_NS": disk.intercept_ns,
+        "FULL_SEEK_NS": disk.full_seek_ns,
+        "HIT_NS": disk.hit_ns,
+        "SEGMENTS": disk.segments,
+        "SEGMENT_SECTORS": disk.segment_sectors,
+        "PREFETCH_SECTORS": disk.prefetch_sectors,
+        "TIME_SCALE": round(experiment.scale),
+        "CACHE_BYTES": page_cache_bytes(experiment),
+    }
+
+
+def _modules(experiment: Experiment) -> dict[str, str]:
+    names = {name: "" for name in CORE_MODULES}
+    names |= controller(experiment.controller).module_parameters(experiment.virtual_bytes)
+    scheduler = KERNEL_SCHEDULERS.get(experiment.scheduler, experiment.scheduler)
+    if scheduler:
+        names[scheduler] = ""
+    if experiment.workload.kind is not Kind.RANDOM:
+        names |= {name: "" for name in FILE_SYSTEM_MODULES}
+    return names
+
+
+def _check(experiment: Experiment) -> None:
+    if experiment.workload.kind is not Kind.RANDOM:
+        if not controller(experiment.controller).holds_data:
+            raise UserError(
+                f"--controller: {experiment.controller} holds no data, so no file system for "
+                f"{experiment.workload.name}; use vdisk, or --workload random"
+            )
+    if experiment.virtual_bytes % 4096:
+        raise UserError("--virtual-size: not a multiple of 4096 bytes")
+    if experiment.scale != int(experiment.scale):
+        raise UserError("--scale: the VM scales by whole factors; take 1, 2, ... 100")
+
+
+def describe(experiment: Experiment, report: Report) -> machine.Vm:
+    """The VM for an experiment."""
+    _check(experiment)
+    built = _image(experiment, report)
+    settings = "".join(f"{key}={value}\n" for key, value in _settings(experiment).items())
+    files = built.facts.files if built else None
+    placed: Mapping[str, Path] = {"image": built.blocks} if built else {}
+    memory = BASE_MEMORY_MIB + experiment.requests * RECORD_BYTES // 2**20
+    if built:
+        memory += 4 * built.blocks.stat().st_size // 2**20
+    return machine.Vm(
+        scenario=settings + _workload(experiment, files) + (ROOT / "guest" / "measure").read_text(),
+        modules=_modules(experiment),
+        files=placed,
+        machine=qemu.Machine(
+            clock=experiment.clock,
+            memory_mib=memory,
+            devices=controller(experiment.controller).device_arguments(experiment.virtual_bytes),
+        ),
+        timeout_seconds=BASE_SECONDS + SECONDS_PER_REQUEST * experiment.requests * experiment.scale,
+    )
+
+
+def prepare(experiments: Sequence[Experiment], report: Report) -> None:
+    """Fetch, build and check all that the runs need, before any of them."""
+    qemu.binary()
+    machine.busybox()
+    kernel = packages.fetch_kernel(report)
+    for done, experiment in enumerate(experiments):
+        report("building modules, programs and the file system", done / len(experiments))
+        machine.make_initramfs(kernel, describe(experiment, report))
+
+
+def qemu_line(experiment: Experiment) -> list[str]:
+    """The command that would run the experiment; it can be pasted into a shell."""
+    kernel = packages.fetch_kernel()
+    vm = describe(experiment, lambda phase, fraction: None)
+    archive = machine.make_initramfs(kernel, vm)
+    folder = cache_dir() / "dry-run" / digest([archive])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "initramfs").write_bytes(archive)
+    with (folder / "out.tar").open("wb") as out:
+        out.truncate(machine.OUT_BYTES)
+    return qemu.command_line(vm.machine, kernel.image, folder / "initramfs", folder)
+
+
+def _pairs(text: bytes) -> dict[str, int | str]:
+    """Lines "name value"."""
+    pairs = (line.split(" ", 1) for line in text.decode().splitlines() if " " in line)
+    return {name: int(value) if value.isdigit() else value for name, value in pairs}
+
+
+def _check_counters(counters: Mapping[str, Any]) -> None:
+    """Nothing escaped: every request that was issued completed or failed, under us."""
+    for name, meaning in (
+        ("missed", "requests completed past the throttle"),
+        ("untracked", "requests were too many to track"),
+        ("lost", "bios ended unseen"),
+        ("stale", "picks were made while the disk was busy"),
+    ):
+        if counters[name] and name != "stale":
+            raise RunFailed(f"{counters[name]} {meaning}: the run does not count")
+    on_disk = counters["requests"] - counters["completed"] - counters["failed"]
+    if not 0 <= on_disk <= 1:
+        raise RunFailed(f"{on_disk} requests were issued but neither completed nor failed")
+
+
+def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, Any]:
+    rows = records.from_bytes(out["records"], 0)
+    tolerance = witness.VIRTUAL if experiment.clock == "virtual" else witness.WALL
+    answer: dict[str, Any] = {
+        "trace": witness.compare_trace(rows, out["trace"].decode(errors="replace"), tolerance)
+    }
+    entries = reads.parse_log(out["reads.bin"], "the VM's reads.bin")
+    if experiment.workload.kind is not Kind.SURGE_BUFFERED:
+        answer["processes"] = witness.compare_processes(rows, entries, tolerance)
+    return answer
+
+
+def _outcome(
+    experiment: Experiment, kernel: packages.Kernel, vm: machine.Vm, result: machine.Result
+) -> Outcome:
+    counters = _pairs(result.out["counters"])
+    _check_counters(counters)
+    requests = records.from_bytes(result.out["records"])
+    held = max(1, int(counters["held"]))
+    built = _image(experiment, lambda phase, fraction: None)
+    span_ns = int(requests["completion_ns"].max() or 0)  # type: ignore[arg-type]
+    facts: dict[str, Any] = {
+        "capacity_sectors": int(result.out["capacity_sectors"]),
+        "scheduler_in_kernel": result.out["scheduler"].decode().strip(),
+        "tunables": _pairs(result.out["tunables"]),
+        "counters": counters,
+        "overshoot_mean_ns": int(counters["overshoot_ns"]) / held,
+        "issued": counters["requests"],
+        "completed": counters["completed"],
+        "failed": counters["failed"],
+        "late_permille": counters["late_permille"],
+        "stale_picks": counters["stale"],
+        "witness": _witnesses(experiment, result.out),
+        "page_cache_bytes": page_cache_bytes(experiment),
+        "file_system": asdict(built.facts) if built else None,
+        "kernel_version": f"{kernel.release}, package {kernel.version}",
+        "qemu_version": qemu.version(),
+        "qemu": result.command,
+        "memory_mib": vm.machine.memory_mib,
+        "modules": sorted(vm.modules),
+        "virtual_seconds": span_ns / 1e9,
+        "boot_wall_seconds": result.boot_seconds,
+        "measure_wall_seconds": result.notified["measured"] - result.notified["measuring"],
+        "wall_seconds": result.boot_seconds + result.run_seconds,
+    }
+    return Outcome(experiment, requests, facts)
+
+
+def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
+    """Run one experiment.
+
+    Raises RunFailed, with the guest's last words, on a panic, a hang, a failing
+    workload, a witness that disagrees, or a request that escaped the throttle.
+    """
+
+    def heard(line: str) -> None:
+        words = line.split()
+        if words[0] == "progress":
+            report("measuring", int(words[1]) / int(words[2]))
+        else:
+            report(line, 0.0)
+
+    report("booting", 0.0)
+    kernel = packages.fetch_kernel()
+    vm = describe(experiment, report)
+    result = machine.run(vm, kernel, heard, stop)
+    if result.exit_code:
+        raise RunFailed(
+            f"{experiment.scheduler}: the guest gave up; its last words:\n"
+            + machine.last_words(result.console)
+        )
+    return _outcome(experiment, kernel, vm, result)

@@ -41,6 +41,7 @@ GUEST_PROGRAMS = (
     Program("restore", ("guest/restore.c",), ("guest/options.h",)),
     Program("port", ("guest/port.c",), ("guest/options.h",)),
 )
+BY_NAME = {program.name: program for program in GUEST_PROGRAMS}
 
 MKFILES = Program(
     "mkfiles",

@@ -19,8 +19,7 @@ import os
 import shutil
 import subprocess
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -141,11 +140,11 @@ class Image:
 
 def build(virtual_bytes: int, seed: int, report: Report) -> Image:
     """Find the image for a disk of `virtual_bytes` in the cache, or build it."""
-    count = file_count(virtual_bytes)
+    file_count(virtual_bytes)  # refuses before any work
     name = _content(virtual_bytes, seed)
     folder = cached_folder(
         f"images/{name}",
-        lambda scratch: _build_into(scratch, name, virtual_bytes, seed, count, report),
+        lambda scratch: _build_into(scratch, name, virtual_bytes, seed, report),
     )
     return Image(folder, Facts(**json.loads((folder / "facts.json").read_text())))
 
@@ -195,12 +194,10 @@ def _content(virtual_bytes: int, seed: int) -> str:
     return digest([inputs, *((ROOT / name).read_bytes() for name in sources)])
 
 
-def _build_into(
-    folder: Path, name: str, virtual_bytes: int, seed: int, count: int, report: Report
-) -> None:
+def _build_into(folder: Path, name: str, virtual_bytes: int, seed: int, report: Report) -> None:
     work = folder / "work"
     work.mkdir()
-    raw, layout = make_raw(work, virtual_bytes, seed, count, report)
+    raw, layout = make_raw(work, virtual_bytes, seed, report)
     report("file system: keeping its metadata", 0.9)
     metadata_blocks = write_blocks(raw, folder / "blocks.bin", layout)
     layout.save(folder / "layout.npz")
@@ -229,10 +226,9 @@ def _facts(
     )
 
 
-def make_raw(
-    work: Path, virtual_bytes: int, seed: int, count: int, report: Report
-) -> tuple[Path, Layout]:
+def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple[Path, Layout]:
     """Make the whole image, a sparse file in `work`; returns it and where its files are."""
+    count = file_count(virtual_bytes)
     raw = work / "disk.img"
     report("file system: mke2fs", 0.0)
     _mke2fs(work, raw, virtual_bytes // BLOCK_BYTES, seed, count)
@@ -339,27 +335,33 @@ def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
 
 def _mkfiles(raw: Path, script: Path, places: Path, lines: int, report: Report) -> None:
     program = guest_programs.compiled(guest_programs.MKFILES)
-    said: deque[str] = deque(maxlen=1)
-    with script.open("rb") as stdin, places.open("wb") as stdout:
-        process = subprocess.Popen(
-            [program, "--progress", raw], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
-            text=True,
-        )  # fmt: skip
+    command = [str(program), "--progress", str(raw)]
+    with (
+        script.open("rb") as stdin,
+        places.open("wb") as stdout,
+        subprocess.Popen(
+            command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True
+        ) as process,
+    ):
         try:
-            assert process.stderr is not None
-            for line in process.stderr:
-                word, _, done = line.partition(" ")
-                if word == "progress":
-                    report("file system: placing files", 0.05 + 0.8 * int(done) / lines)
-                else:
-                    said.append(line.strip())
+            said = _follow(process.stderr or [], lines, report)
         except BaseException:
             process.kill()
             raise
-        finally:
-            process.wait()
     if process.returncode:
-        raise RunFailed(" ".join(said) or f"mkfiles ended with {process.returncode}")
+        raise RunFailed(said or f"mkfiles ended with {process.returncode}")
+
+
+def _follow(stderr: Iterable[str], lines: int, report: Report) -> str:
+    """Pass progress on; returns the last line that was something else."""
+    said = ""
+    for line in stderr:
+        word, _, done = line.partition(" ")
+        if word == "progress":
+            report("file system: placing files", 0.05 + 0.8 * int(done) / lines)
+        else:
+            said = line.strip()
+    return said
 
 
 def _read_places(path: Path, count: int) -> Layout:

@@ -1,0 +1,522 @@
+# SPDX-License-Identifier: MIT
+"""The guest's programs, run on the host: on real files in a folder, without a VM."""
+
+import os
+import signal
+import struct
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from understudy.errors import RunFailed
+from understudy.vm import guest_programs, image, reads
+
+PAGE = 4096
+FILES = 150
+Log = npt.NDArray[Any]
+
+
+def program(name: str) -> Path:
+    """Compile a guest program, or find it compiled."""
+    return guest_programs.compiled(guest_programs.BY_NAME[name])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder of files of every kind of size, as the image would hold them."""
+    top = tmp_path_factory.mktemp("files")
+    for index in range(FILES):
+        path = top / image.file_path(index, FILES)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(index * 131))
+    return top
+
+
+class Play:
+    """A workload that was told to begin."""
+
+    def __init__(self, *command: str | Path | int) -> None:
+        """Start it and wait until it is ready."""
+        self.process = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.ready = self.process.stdout.readline()
+
+    def go(self) -> None:
+        """Let the processes begin."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def children(self) -> list[int]:
+        """List the processes."""
+        pid = self.process.pid
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        return [int(word) for word in listed.split()]
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
+        """Stop it; returns its exit code and the rest of its output."""
+        self.process.send_signal(number)
+        stdout, stderr = self.process.communicate(timeout=20)
+        return self.process.returncode, stdout, stderr
+
+
+def play(log: Path, seconds: float, *command: str | Path | int) -> Log:
+    """Run a workload for a while and return its log."""
+    workload = Play(*command, "--log", log)
+    assert workload.ready == "ready\n"
+    workload.go()
+    time.sleep(seconds)
+    code, stdout, stderr = workload.end()
+    assert (code, stderr) == (0, "")
+    entries = reads.read_log(log)
+    failed = int((entries["result"] < 0).sum())
+    assert stdout == f"done {len(entries)} {failed} 0\n"
+    return entries
+
+
+def surge(folder: Path, log: Path, seconds: float, **options: int) -> Log:
+    """Run surge on the folder."""
+    words: list[str | int] = []
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", value]
+    return play(
+        log,
+        seconds,
+        program("surge"),
+        "--dir",
+        folder,
+        "--files",
+        FILES,
+        "--log-max",
+        4000000,
+        *words,
+    )
+
+
+def by_owner(entries: Log) -> list[Log]:
+    """Split a log into the processes, in the order of their start."""
+    return [entries[entries["owner"] == owner] for owner in np.unique(entries["owner"])]
+
+
+def same_start(one: Log, two: Log) -> bool:
+    """Tell whether two processes asked for the same, as far as both went."""
+    n = min(len(one), len(two))
+    assert n > 20
+    return all((one[field][:n] == two[field][:n]).all() for field in ("offset", "result"))
+
+
+# surge.
+
+
+def test_surge_reads_every_file_page_by_page(folder: Path, tmp_path: Path) -> None:
+    """Check that the pages of a file follow one another up to its last, partial one."""
+    entries = surge(folder, tmp_path / "log", 0.5, processes=1, think_scale_milli=0)
+    index = (entries["offset"] >> 32).astype(np.int64)
+    byte = (entries["offset"] & 0xFFFFFFFF).astype(np.int64)
+    size = index * 131
+    assert (entries["result"] == np.minimum(PAGE, size - byte)).all()
+    last = byte + PAGE >= size
+    assert (byte[1:][last[:-1]] == 0).all()
+    assert (byte[1:][~last[:-1]] == byte[:-1][~last[:-1]] + PAGE).all()
+    assert (index[1:][~last[:-1]] == index[:-1][~last[:-1]]).all()
+    assert (entries["end_ns"] >= entries["start_ns"]).all()
+    assert (entries["start_ns"][1:] >= entries["end_ns"][:-1]).all()
+
+
+def test_surge_chooses_files_by_zipf(folder: Path, tmp_path: Path) -> None:
+    """Check the share of the popular files against the papers' distribution function."""
+    entries = surge(folder, tmp_path / "log", 1.0, processes=1, think_scale_milli=0)
+    opened = (entries["offset"][(entries["offset"] & 0xFFFFFFFF) == 0] >> 32).astype(np.int64)
+    seen = len(opened) / (1 - np.log(2) / np.log(FILES + 1))  # file 0 is empty: never read
+    for files in (2, 10, 50):
+        expected = np.log((files + 1) / 2) / np.log(FILES + 1)
+        assert (opened < files).sum() / seen == pytest.approx(expected, abs=0.03)
+
+
+def test_surge_draws_depend_on_nothing_but_seed_and_process(folder: Path, tmp_path: Path) -> None:
+    """Check that neither time nor the other processes change what a process asks for."""
+    few = by_owner(surge(folder, tmp_path / "few", 0.3, processes=2, think_scale_milli=0))
+    many = by_owner(surge(folder, tmp_path / "many", 0.6, processes=6, think_scale_milli=1))
+    other = by_owner(
+        surge(folder, tmp_path / "other", 0.3, processes=2, seed=2, think_scale_milli=0)
+    )
+    assert len(many) == 6
+    assert same_start(few[0], many[0])
+    assert same_start(few[1], many[1])
+    assert not same_start(few[0], few[1])
+    assert not same_start(few[0], other[0])
+
+
+def test_a_rehearsal_changes_nothing_in_the_run(folder: Path, tmp_path: Path) -> None:
+    """Check that the draws begin again after it."""
+    plain = surge(folder, tmp_path / "plain", 0.2, processes=1, think_scale_milli=0)
+    warm = surge(folder, tmp_path / "warm", 0.2, processes=1, think_scale_milli=0, rehearse=500)
+    assert same_start(plain, warm)
+
+
+def test_surge_sleeps_at_least_two_milliseconds_after_a_page(folder: Path, tmp_path: Path) -> None:
+    """Check the scale of the Pareto sleeps, and that it can be stretched."""
+    for scale, shortest_ns in ((1000, 2_000_000), (3000, 6_000_000)):
+        entries = surge(folder, tmp_path / "log", 1.0, processes=8, think_scale_milli=scale)
+        gaps = np.concatenate(
+            [mine["start_ns"][1:] - mine["end_ns"][:-1] for mine in by_owner(entries)]
+        )
+        assert gaps.min() >= shortest_ns
+        assert np.median(gaps) < 10 * shortest_ns
+
+
+def test_surge_goes_on_after_an_error(folder: Path, tmp_path: Path) -> None:
+    """Check that missing files are logged, and slept on."""
+    workload = Play(
+        program("surge"), "--dir", folder, "--files", 10**6, "--processes", 3,
+        "--think-scale-milli", 10, "--log", tmp_path / "log",
+    )  # fmt: skip
+    workload.go()
+    time.sleep(0.3)
+    code, stdout, stderr = workload.end()
+    entries = reads.read_log(tmp_path / "log")
+    assert (code, stderr) == (0, "")
+    assert len(entries) > 100
+    missing = int((entries["result"] == -2).sum())
+    assert missing > len(entries) / 2
+    assert stdout == f"done {len(entries)} {missing} 0\n"
+
+
+# Beginning and end.
+
+
+def test_nothing_is_read_before_the_word_go(folder: Path, tmp_path: Path) -> None:
+    """Check that the processes wait, all of them, and end without having begun."""
+    workload = Play(
+        program("surge"), "--dir", folder, "--files", FILES, "--processes", 4,
+        "--log", tmp_path / "log",
+    )  # fmt: skip
+    assert workload.ready == "ready\n"
+    time.sleep(0.2)
+    assert len(workload.children()) == 4
+    assert workload.end() == (0, "done 0 0 0\n", "")
+    assert len(reads.read_log(tmp_path / "log")) == 0
+
+
+def test_the_end_of_the_input_is_a_go_too(folder: Path, tmp_path: Path) -> None:
+    """Check a workload whose input is empty."""
+    workload = Play(program("surge"), "--dir", folder, "--files", FILES, "--log", tmp_path / "log")
+    assert workload.process.stdin is not None
+    workload.process.stdin.close()
+    time.sleep(0.3)
+    workload.process.stdin = None
+    assert workload.end(signal.SIGINT)[0] == 0
+    owners = Counter(reads.read_log(tmp_path / "log")["owner"].tolist())
+    assert len(owners) == 50
+
+
+def test_a_process_that_dies_fails_the_run(folder: Path, tmp_path: Path) -> None:
+    """Check that the parent says which, ends the others and still writes the log."""
+    workload = Play(
+        program("surge"), "--dir", folder, "--files", FILES, "--processes", 5,
+        "--log", tmp_path / "log",
+    )  # fmt: skip
+    workload.go()
+    time.sleep(0.2)
+    children = workload.children()
+    os.kill(children[2], signal.SIGKILL)
+    stdout, stderr = workload.process.communicate(timeout=20)
+    assert workload.process.returncode == 1
+    assert stderr == f"process {children[2]} was killed by signal 9\n"
+    assert len(reads.read_log(tmp_path / "log")) > 0
+    assert stdout.startswith("done ")
+    assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+
+
+def test_no_process_outlives_the_parent(folder: Path) -> None:
+    """Check a parent that is killed without a chance to clean up."""
+    workload = Play(program("surge"), "--dir", folder, "--files", FILES, "--processes", 5)
+    workload.go()
+    children = workload.children()
+    workload.end(signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while any(_runs(pid) for pid in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_full_log_fails_and_says_how_much_is_missing(folder: Path, tmp_path: Path) -> None:
+    """Check that a witness who missed something does not pass for a whole one."""
+    workload = Play(
+        program("surge"), "--dir", folder, "--files", FILES, "--processes", 2,
+        "--think-scale-milli", 0, "--log", tmp_path / "log", "--log-max", 30,
+    )  # fmt: skip
+    workload.go()
+    time.sleep(0.2)
+    code, stdout, stderr = workload.end()
+    assert code == 1
+    lost = int(stdout.split()[3])
+    assert lost > 0
+    assert f"{lost} reads are not in it: raise --log-max" in stderr
+    assert len(reads.read_log(tmp_path / "log")) == 30
+
+
+def test_a_log_that_cannot_be_written_fails(folder: Path, tmp_path: Path) -> None:
+    """Check that the file and the reason are named."""
+    target = tmp_path / "missing" / "log"
+    workload = Play(program("surge"), "--dir", folder, "--files", FILES, "--log", target)
+    code, _, stderr = workload.end()
+    assert (code, stderr) == (1, f"{target}: No such file or directory (errno 2)\n")
+
+
+def test_a_group_that_cannot_be_joined_fails(folder: Path, tmp_path: Path) -> None:
+    """Check that nobody runs outside the group in silence."""
+    workload = Play(
+        program("surge"), "--dir", folder, "--files", FILES, "--processes", 1,
+        "--cgroup", tmp_path / "none",
+    )  # fmt: skip
+    _, stderr = workload.process.communicate(timeout=20)
+    assert workload.ready != "ready\n"
+    assert workload.process.returncode == 1
+    assert "none/cgroup.procs: No such file or directory" in stderr
+
+
+# random.
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    """Make a file that stands in for a disk; skip where O_DIRECT is not possible."""
+    path = tmp_path / "disk"
+    path.write_bytes(b"x" * (64 * PAGE + 100))
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_DIRECT))
+    except OSError:
+        pytest.skip("the temporary folder's file system has no O_DIRECT")
+    return path
+
+
+def test_random_covers_the_disk_in_whole_pages(disk: Path, tmp_path: Path) -> None:
+    """Check places, results, and that the disk is left as it was."""
+    before = disk.read_bytes()
+    entries = play(tmp_path / "log", 0.5, program("random"), "--device", disk)
+    assert (entries["result"] == PAGE).all()
+    assert set(entries["offset"].tolist()) == {page * PAGE for page in range(64)}
+    assert disk.read_bytes() == before
+
+
+def test_random_writes_the_share_that_was_asked_for(disk: Path, tmp_path: Path) -> None:
+    """Check that writes are marked in the log, and reads go where they would go anyway."""
+    command = (program("random"), "--device", disk, "--think-us", 10)
+    mixed = play(tmp_path / "mixed", 0.6, *command, "--writes", 30)
+    plain = play(tmp_path / "plain", 0.3, *command)
+    assert (mixed["result"] == PAGE).all()
+    assert (mixed["offset"] & 1).mean() == pytest.approx(0.3, abs=0.05)
+    n = min(len(mixed), len(plain))
+    assert (mixed["offset"][:n] & ~np.uint64(1) == plain["offset"][:n]).all()
+    left = disk.read_bytes()
+    for page in np.unique(mixed["offset"][mixed["offset"] & 1 == 1] - np.uint64(1)).tolist():
+        assert left[page : page + PAGE] == bytes(PAGE)
+
+
+def test_random_goes_on_after_an_error(disk: Path, tmp_path: Path) -> None:
+    """Check reads of a disk that shrinks under the workload."""
+    workload = Play(
+        program("random"), "--device", disk, "--log", tmp_path / "log", "--think-us", 100
+    )
+    os.truncate(disk, 32 * PAGE)
+    workload.go()
+    time.sleep(0.3)
+    assert workload.end()[0] == 0
+    assert set(np.unique(reads.read_log(tmp_path / "log")["result"])) == {0, PAGE}
+
+
+def test_random_refuses_what_is_no_disk(tmp_path: Path) -> None:
+    """Check a missing device and one smaller than a page."""
+    (tmp_path / "tiny").write_bytes(b"x")
+    for name, said in (("missing", "No such file"), ("tiny", "")):
+        done = run("random", "--device", tmp_path / name)
+        assert done.returncode == 1
+        assert done.stderr.startswith(str(tmp_path / name))
+        assert said in done.stderr
+
+
+# warm, restore, port and options.
+
+
+def run(name: str, *words: str | Path | int) -> "subprocess.CompletedProcess[str]":
+    """Run a guest program to its end."""
+    command = [str(word) for word in (program(name), *words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+
+
+def test_warm_opens_every_file(folder: Path) -> None:
+    """Check the count, and that a missing file is an error."""
+    done = run("warm", "--dir", folder, "--files", FILES)
+    if "Operation not supported" in done.stderr:
+        pytest.skip("the temporary folder's file system has no FIEMAP")
+    assert (done.returncode, done.stdout) == (0, f"{FILES}\n")
+    # As many leaves as before, so that all but the last path are there.
+    short = run("warm", "--dir", folder, "--files", FILES + 1)
+    assert short.returncode == 1
+    assert f"f{FILES:07d}: No such file or directory (errno 2)" in short.stderr
+
+
+def blocks_file(numbers: Sequence[int], image_blocks: int = 100, **broken: Any) -> bytes:
+    """Write a compact image by hand; block n is filled with the byte n."""
+    header = struct.pack(
+        "<8sQQ",
+        broken.get("magic", b"USBLOCK1"),
+        image_blocks * PAGE,
+        broken.get("count", len(numbers)),
+    )
+    body = b"".join(bytes([number]) * PAGE for number in numbers)
+    return header + struct.pack(f"<{len(numbers)}Q", *numbers) + body
+
+
+def test_restore_writes_the_blocks_and_nothing_else(tmp_path: Path) -> None:
+    """Check neighbours, gaps, the first and the last block."""
+    numbers = [0, 1, 2, 50, 52, 98, 99]
+    (tmp_path / "blocks").write_bytes(blocks_file(numbers))
+    (tmp_path / "disk").write_bytes(b"\xff" * 101 * PAGE)
+    done = run("restore", tmp_path / "blocks", tmp_path / "disk")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "7\n", "")
+    disk = (tmp_path / "disk").read_bytes()
+    for block in range(101):
+        expected = block if block in numbers else 0xFF
+        assert disk[block * PAGE : (block + 1) * PAGE] == bytes([expected]) * PAGE
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not a file of blocks"),
+        (blocks_file([1, 2], magic=b"USBLOCK2"), "not a file of blocks"),
+        (blocks_file([1, 2])[:-1], "cut off"),
+        (blocks_file([1, 2]) + b"x", "cut off"),
+        (blocks_file([1, 2], count=2**61), "cut off"),
+        (blocks_file([1, 100]), "beyond the end"),
+        (blocks_file([2, 1]), "not in ascending order"),
+        (blocks_file([2, 2]), "not in ascending order"),
+        (blocks_file([1], image_blocks=102), "holds 413696 bytes, the image needs 417792"),
+    ],
+)
+def test_restore_checks_all_before_it_writes(tmp_path: Path, content: bytes, said: str) -> None:
+    """Check that a bad file leaves the disk alone."""
+    before = b"\xff" * 101 * PAGE
+    (tmp_path / "blocks").write_bytes(content)
+    (tmp_path / "disk").write_bytes(before)
+    done = run("restore", tmp_path / "blocks", tmp_path / "disk")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert (tmp_path / "disk").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("surge",),
+        ("surge", "--dir", "/"),
+        ("surge", "--dir", "/", "--files", "0"),
+        ("surge", "--dir", "/", "--files", "1x"),
+        ("surge", "--dir", "/", "--files", "-1"),
+        ("surge", "--dir", "/", "--files", ""),
+        ("surge", "--dir", "/", "--files", "1", "--processes", "0"),
+        ("surge", "--dir", "/", "--files", "1", "--seed", "18446744073709551616"),
+        ("surge", "--dir", "/", "--files", "1", "stray"),
+        ("surge", "--dir", "/nowhere", "--files", "1"),
+        ("random",),
+        ("random", "--device", "/dev/null", "--writes", "101"),
+        ("warm", "--files", "1"),
+        ("restore", "one"),
+        ("port",),
+        ("port", "exit", "128"),
+        ("port", "exit", "x"),
+        ("port", "shout", "text"),
+    ],
+)
+def test_wrong_use_is_exit_code_2(command: tuple[str, ...]) -> None:
+    """Check that nothing starts and something is said."""
+    done = run(*command)
+    assert done.returncode == 2
+    assert done.stderr
+    assert done.stdout == ""
+
+
+# Building, and reading a log.
+
+
+INTERPRETER = 3
+
+
+def segment_types(elf: bytes) -> list[int]:
+    """List the types of a 64-bit ELF file's program headers."""
+    (table,) = struct.unpack_from("<Q", elf, 32)
+    size, count = struct.unpack_from("<HH", elf, 54)
+    return [struct.unpack_from("<I", elf, table + size * index)[0] for index in range(count)]
+
+
+def test_all_programs_are_static(tmp_path: Path) -> None:
+    """Check that the guest needs no libraries."""
+    programs = guest_programs.build(tmp_path / "bin")
+    assert set(programs) == {"surge", "random", "warm", "restore", "port"}
+    for path in programs.values():
+        assert path.parent == tmp_path / "bin"
+        assert os.access(path, os.X_OK)
+        assert INTERPRETER not in segment_types(path.read_bytes())
+
+
+def test_a_compile_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that the compiler's own words reach the user, and nothing is cached."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "broken.c").write_text("int main(void) { return nothing; }\n")
+    broken = guest_programs.Program("broken", (str(tmp_path / "broken.c"),))
+    with pytest.raises(RunFailed, match="nothing"):
+        guest_programs.compiled(broken)
+    assert list((tmp_path / "understudy" / "programs").glob("[!.]*")) == []
+
+
+def test_a_changed_source_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that the cache goes by content, headers included."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    source, header = tmp_path / "answer.c", tmp_path / "answer.h"
+    source.write_text('#include "answer.h"\nint main(void) { return ANSWER; }\n')
+    answer = guest_programs.Program("answer", (str(source),), (str(header),))
+    for value in (3, 4, 3):
+        header.write_text(f"#define ANSWER {value}\n")
+        done = subprocess.run([guest_programs.compiled(answer)], check=False)
+        assert done.returncode == value
+    assert len(list((tmp_path / "cache" / "understudy" / "programs").glob("[!.]*"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"USREADS1", "cut off in its header"),
+        (b"USREADS2" + struct.pack("<II", 32, 0), "not a log of reads"),
+        (b"USREADS1" + struct.pack("<II", 40, 0), "not a log of reads"),
+        (b"USREADS1" + struct.pack("<II", 32, 2) + bytes(32), "2 entries announced"),
+    ],
+)
+def test_a_broken_log_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+    """Check that half a witness is none."""
+    (tmp_path / "log").write_bytes(content)
+    with pytest.raises(RunFailed, match=said):
+        reads.read_log(tmp_path / "log")

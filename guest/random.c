@@ -34,12 +34,13 @@ static void run(void *context, struct draw *draw)
 {
 	const struct random_pages *random = context;
 	void *page = reads_buffer();
+	void *zeros = reads_buffer();
 
 	for (;;) {
 		bool write = draw_below(draw, 100) < random->writes_percent;
 		uint64_t at = draw_below(draw, random->pages) * PAGE_BYTES;
 
-		reads_page(random->fd, page, at, write, at | write);
+		reads_page(random->fd, write ? zeros : page, at, write, at | write);
 		if (random->think_ns)
 			reads_sleep(random->think_ns);
 	}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""What Python sees of the core: the declarations of `understudy._core`.
+
+Meson runs this file to write the extension's C source; understudy/core.py is its
+only user, so names and structures here are those of the C headers.
+"""
+
+import sys
+
+from cffi import FFI
+
+DECLARATIONS = """
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+
+/* core/scheduler.h, sim/registry.h */
+struct sched_field {
+    const char *name;
+    const char *help;
+    u64 initial, min, max;
+    ...;
+};
+struct scheduler {
+    const char *name;
+    const char *summary;
+    const struct sched_field *tunables;
+    u32 nr_tunables;
+    const struct sched_field *counters;
+    u32 nr_counters;
+    ...;
+};
+u32 registry_count(void);
+const struct scheduler *registry_get(u32 index);
+
+/* sim/replay.h */
+struct replay {
+    const struct scheduler *scheduler;
+    const u64 *tunables;
+    u64 *counters;
+    u64 capacity_sectors;
+    u32 max_requests;
+    u32 nr_arrivals;
+    const u64 *arrival_ns, *id, *sector;
+    const u32 *sectors, *owner;
+    const u8 *op;
+    u32 nr_picks;
+    const u64 *pick_ns, *completion_ns;
+    s64 *picked_id;
+    u8 *reason;
+    u64 *wake_ns;
+    ...;
+};
+int replay_run(const struct replay *replay);
+
+/* core/optimal_order.h */
+struct optimal_order { u64 *position; u32 *order; ...; };
+int optimal_order_init(struct optimal_order *table, u32 max);
+void optimal_order_exit(struct optimal_order *table);
+void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
+
+/* core/disk.h, core/disk_cache.h, core/drive.h */
+#define DISK_CURVE_POINTS_MAX ...
+#define DISK_ZONES_MAX ...
+#define DISK_CACHE_SEGMENTS_MAX ...
+struct disk_curve_point { u64 distance_sectors, seek_ns; };
+struct disk_zone { u64 first_sector, sector_ps; };
+struct disk {
+    u64 capacity_sectors, intercept_ns;
+    u32 nr_points, nr_zones;
+    struct disk_curve_point seek[...];
+    struct disk_zone zone[...];
+    ...;
+};
+struct disk_cache { u64 segments, segment_sectors, prefetch_sectors; ...; };
+struct drive { struct disk disk; struct disk_cache cache; u64 hit_ns, head; ...; };
+int disk_check(const struct disk *disk);
+u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, bool *hit);
+void drive_reset(struct drive *drive);
+
+/* core/draw.h */
+struct draw { ...; };
+void draw_seed(struct draw *draw, u64 seed, u64 stream);
+u64 draw_u64(struct draw *draw);
+u64 draw_below(struct draw *draw, u64 n);
+u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale);
+u32 draw_zipf(struct draw *draw, u32 n);
+
+/* below */
+void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
+                     const u32 *sectors, u64 *service_ns, u8 *hit);
+"""
+
+SOURCE = """
+#include "core/draw.h"
+#include "core/drive.h"
+#include "core/optimal_order.h"
+#include "sim/registry.h"
+#include "sim/replay.h"
+
+static void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
+                            const u32 *sectors, u64 *service_ns, u8 *hit)
+{
+    u64 i;
+
+    for (i = 0; i < n; i++) {
+        bool in_cache;
+
+        service_ns[i] = drive_serve(drive, op[i], sector[i], sectors[i], &in_cache);
+        hit[i] = in_cache;
+    }
+}
+"""
+
+
+def main() -> None:
+    ffi = FFI()
+    ffi.cdef(DECLARATIONS)
+    ffi.set_source("understudy._core", SOURCE)
+    ffi.emit_c_code(sys.argv[1])
+
+
+main()

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/* What core/port.h asks of a program: memory from the heap. */
+#include <stdlib.h>
+
+#include "../core/port.h"
+
+void *port_zalloc(size_t bytes)
+{
+	return calloc(1, bytes ? bytes : 1);
+}
+
+void port_free(void *memory)
+{
+	free(memory);
+}

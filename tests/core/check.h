@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tests of the core share: CHECK, which ends the program with the place
+ * and the seed, and the seed itself.  A test sets check_seed before each random
+ * case; running it with CHECK_SEED=n tries that one alone.
+ */
+#ifndef UNDERSTUDY_CHECK_H
+#define UNDERSTUDY_CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../core/draw.h"
+
+extern u64 check_seed;
+
+#define CHECK(condition)                                                         \
+	do {                                                                     \
+		if (!(condition)) {                                              \
+			fprintf(stderr, "%s:%d: not so: %s (CHECK_SEED=%llu)\n", \
+				__FILE__, __LINE__, #condition,                  \
+				(unsigned long long)check_seed);                 \
+			abort();                                                 \
+		}                                                                \
+	} while (0)
+
+#define CHECK_EQ(got, want)                                            \
+	do {                                                           \
+		long long got_ = (long long)(got);                     \
+		long long want_ = (long long)(want);                   \
+		if (got_ != want_) {                                   \
+			fprintf(stderr,                                \
+				"%s:%d: %s is %lld, not %lld "         \
+				"(CHECK_SEED=%llu)\n",                 \
+				__FILE__, __LINE__, #got, got_, want_, \
+				(unsigned long long)check_seed);       \
+			abort();                                       \
+		}                                                      \
+	} while (0)
+
+/* From now on, so many allocations succeed; U32_MAX: all of them. */
+void port_grant(u32 allocations);
+
+/* Run a random case for seeds 1 to n, or for the one in the environment. */
+static inline void check_seeds(u64 n, void (*run)(struct draw *draw))
+{
+	const char *only = getenv("CHECK_SEED");
+	u64 first = only ? strtoull(only, NULL, 0) : 1;
+	u64 last = only ? first : n;
+	struct draw draw;
+
+	for (check_seed = first; check_seed <= last; check_seed++) {
+		draw_seed(&draw, check_seed, 0);
+		run(&draw);
+	}
+	check_seed = 0;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A host in virtual time for the tests of schedulers.  It keeps the contract of
+ * core/scheduler.h and checks that the scheduler does: what is handed out is
+ * pending, nothing is held back without a time to ask again, and that time is in
+ * the future.
+ *
+ * A test drives it by hand (add, ask, finish), or lets it run a random load.
+ */
+#ifndef UNDERSTUDY_TEST_HOST_H
+#define UNDERSTUDY_TEST_HOST_H
+
+#include "../../core/scheduler.h"
+#include "check.h"
+
+#define HOST_REQUESTS 512
+#define HOST_PENDING 64
+#define HOST_CAPACITY 1000000ull
+#define MS 1000000ull
+
+struct host {
+	const struct scheduler *scheduler;
+	void *state;
+	u64 now_ns;
+	u64 wake_ns; /* of the last question */
+	struct io_request request[HOST_REQUESTS]; /* ids are indices */
+	bool pending[HOST_REQUESTS];
+	u32 count; /* requests so far */
+	u32 nr_pending;
+	u64 head;
+};
+
+void host_init(struct host *host, const char *scheduler);
+void host_exit(struct host *host);
+void host_set(struct host *host, const char *tunable, u64 value);
+u64 host_counter(const struct host *host, const char *counter);
+
+/* A request arrives now. */
+struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
+			    u32 owner);
+
+/* Merges: the request grows at its end; it is pending no longer. */
+void host_grow(struct host *host, struct io_request *rq, u32 by);
+void host_take_back(struct host *host, struct io_request *rq);
+
+/* Let the scheduler choose; NULL is checked and host->wake_ns set. */
+struct io_request *host_ask(struct host *host);
+
+/* The request took so long. */
+void host_finish(struct host *host, const struct io_request *rq, u64 service_ns);
+
+/* Expect this request for this reason, and finish it after service_ns. */
+void host_expect(struct host *host, const struct io_request *rq,
+		 enum pick_reason reason, u64 service_ns);
+
+/* What a random load is like; what happens in it is called back. */
+struct host_load {
+	u32 requests;
+	u32 owners;
+	u32 writes_percent;
+	u32 merges_percent;
+	u64 gap_ns; /* mean time between arrivals */
+	u64 sectors; /* positions are below it */
+	void (*added)(struct host *host, const struct io_request *rq);
+	void (*removed)(struct host *host, const struct io_request *rq);
+	void (*picked)(struct host *host, const struct io_request *rq);
+};
+
+/* Run it until everything is served, each request once. */
+void host_run(struct host *host, struct draw *draw, const struct host_load *load);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/* The cache, and the device's rule for it (a drive); CATS' rule is in test_cats. */
+#include "../../core/drive.h"
+#include "check.h"
+
+static struct disk_cache cache;
+
+static void set(u64 segments, u64 segment_sectors, u64 prefetch_sectors)
+{
+	disk_cache_clear(&cache);
+	cache.segments = segments;
+	cache.segment_sectors = segment_sectors;
+	cache.prefetch_sectors = prefetch_sectors;
+}
+
+static void whole_spans_hit(void)
+{
+	set(2, 221, 64);
+	disk_cache_insert(&cache, 1000, 8);
+	CHECK(disk_cache_holds(&cache, 1000, 8));
+	CHECK(disk_cache_holds(&cache, 1008, 64));
+	CHECK(!disk_cache_holds(&cache, 1008, 65));
+	CHECK(!disk_cache_holds(&cache, 999, 2));
+	/* Two segments side by side are not one. */
+	disk_cache_insert(&cache, 1072, 8);
+	CHECK(!disk_cache_holds(&cache, 1070, 4));
+}
+
+static void oldest_goes_first(void)
+{
+	set(3, 100, 0);
+	disk_cache_insert(&cache, 0, 10);
+	disk_cache_insert(&cache, 100, 10);
+	disk_cache_insert(&cache, 200, 10);
+	CHECK(disk_cache_holds(&cache, 0, 10));
+	disk_cache_insert(&cache, 300, 10);
+	CHECK(!disk_cache_holds(&cache, 0, 10));
+	CHECK(disk_cache_holds(&cache, 100, 10));
+	disk_cache_insert(&cache, 400, 10);
+	CHECK(!disk_cache_holds(&cache, 100, 10));
+	CHECK(disk_cache_holds(&cache, 300, 10));
+}
+
+static void long_spans_keep_their_tail(void)
+{
+	set(1, 221, 64);
+	disk_cache_insert(&cache, 1000, 157);
+	CHECK(disk_cache_holds(&cache, 1000, 221));
+	disk_cache_insert(&cache, 1000, 158);
+	CHECK(!disk_cache_holds(&cache, 1000, 1));
+	CHECK(disk_cache_holds(&cache, 1001, 221));
+}
+
+static void writes_drop_what_they_touch(void)
+{
+	set(2, 221, 0);
+	disk_cache_insert(&cache, 1000, 10);
+	disk_cache_drop(&cache, 990, 10);
+	disk_cache_drop(&cache, 1010, 10);
+	CHECK(disk_cache_holds(&cache, 1000, 10));
+	disk_cache_drop(&cache, 1009, 1);
+	CHECK(!disk_cache_holds(&cache, 1000, 1));
+}
+
+static void parameters_change(void)
+{
+	set(0, 221, 64);
+	disk_cache_insert(&cache, 0, 8);
+	CHECK(!disk_cache_holds(&cache, 0, 8));
+	set(4, 221, 64);
+	disk_cache_insert(&cache, 0, 8);
+	disk_cache_insert(&cache, 500, 8);
+	disk_cache_insert(&cache, 1000, 8);
+	cache.segments = 2;
+	CHECK(!disk_cache_holds(&cache, 1000, 8));
+	disk_cache_insert(&cache, 2000, 8);
+	CHECK(!disk_cache_holds(&cache, 0, 8));
+	CHECK(disk_cache_holds(&cache, 500, 8));
+}
+
+static struct drive drive;
+
+static u64 serve(u8 op, u64 sector, bool want_hit)
+{
+	bool hit;
+	u64 service_ns = drive_serve(&drive, op, sector, 8, &hit);
+
+	CHECK_EQ(hit, want_hit);
+	return service_ns;
+}
+
+/* A hit costs hit_ns and changes nothing; a miss fills; a write drops. */
+static void the_device(void)
+{
+	disk_set_linear(&drive.disk, 1000000, 1000, 1000000);
+	drive.cache.segments = 2;
+	drive.cache.segment_sectors = 221;
+	drive.cache.prefetch_sectors = 64;
+	drive.hit_ns = 250;
+
+	CHECK_EQ(serve(IO_READ, 5000, false), 1000 + 5000);
+	CHECK_EQ(drive.head, 5008);
+	CHECK_EQ(serve(IO_READ, 5008, true), 250);
+	CHECK_EQ(drive.head, 5008);
+	CHECK_EQ(drive.cache.next, 1);
+	CHECK_EQ(serve(IO_READ, 5072, false), 1000 + 64);
+	CHECK_EQ(serve(IO_WRITE, 5010, false), 1000 + 70);
+	CHECK_EQ(drive.head, 5018);
+	CHECK_EQ(serve(IO_READ, 5000, false), 1000 + 18);
+	CHECK_EQ(serve(IO_READ, 5080, true), 250);
+	drive_reset(&drive);
+	CHECK_EQ(serve(IO_READ, 5080, false), 1000 + 5080);
+}
+
+int main(void)
+{
+	whole_spans_hit();
+	oldest_goes_first();
+	long_spans_keep_their_tail();
+	writes_drop_what_they_touch();
+	parameters_change();
+	the_device();
+	return 0;
+}

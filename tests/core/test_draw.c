@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/* The draws against libm, value by value and as distributions. */
+#include <math.h>
+
+#include "../../core/draw.h"
+#include "check.h"
+
+#define MANY 100000
+
+/* The U in (0, 1] that the next draw will use. */
+static double next_uniform(const struct draw *draw)
+{
+	struct draw peek = *draw;
+
+	return ldexp((double)draw_u64(&peek) + 1.0, -64);
+}
+
+/* SplitMix64's published first values, and some of ours. */
+static void golden(void)
+{
+	struct draw draw = { .state = 0 };
+
+	CHECK(draw_u64(&draw) == 0xe220a8397b1dcdafull);
+	CHECK(draw_u64(&draw) == 0x6e789e6aa1b965f4ull);
+	CHECK(draw_u64(&draw) == 0x06c45d188009454full);
+
+	draw_seed(&draw, 1, 0);
+	CHECK_EQ(draw_u64(&draw), 0x6ec85f1f8547bc0cull);
+	CHECK_EQ(draw_below(&draw, 1000), 90);
+	CHECK_EQ(draw_pareto(&draw, 1500, 2000000), 3017254);
+	CHECK_EQ(draw_zipf(&draw, 10000), 1856);
+	draw_seed(&draw, 1, 1);
+	CHECK_EQ(draw_u64(&draw), 0xbd17853175c4f325ull);
+}
+
+static void pareto_value(struct draw *draw)
+{
+	u32 alpha_milli = 300 + draw_below(draw, 4000);
+	double u = next_uniform(draw);
+	double want = 1e12 * pow(u, -1000.0 / alpha_milli);
+	u64 got = draw_pareto(draw, alpha_milli, 1000000000000ull);
+
+	if (want < ldexp(1, 63))
+		CHECK(fabs((double)got - want) <= 2e-9 * want + 1);
+	else
+		CHECK(got >= 1ull << 62);
+}
+
+static void zipf_value(struct draw *draw)
+{
+	u32 n = 1 + draw_below(draw, 5000000);
+	double u = next_uniform(draw);
+	double want = pow(n + 1.0, u) - 1;
+	u32 got = draw_zipf(draw, n);
+
+	CHECK(got < n);
+	CHECK(got <= want + 1e-3 && (got + 1 >= want - 1e-3 || got == n - 1));
+}
+
+static int ascending(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a;
+	u64 y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Kolmogorov and Smirnov's distance is below 2 / sqrt(n): one in 1,500 is not. */
+static void check_distribution(u64 *sample, double (*cdf)(double x))
+{
+	double worst = 0;
+	u32 i;
+
+	qsort(sample, MANY, sizeof(*sample), ascending);
+	for (i = 0; i < MANY; i++) {
+		double f = cdf((double)sample[i]);
+
+		worst = fmax(worst, fabs(f - (double)i / MANY));
+		worst = fmax(worst, fabs(f - (double)(i + 1) / MANY));
+	}
+	CHECK(worst < 2 / sqrt(MANY));
+}
+
+static double uniform_cdf(double x)
+{
+	return x / 1e9;
+}
+
+/* The papers' sleeps: Pareto(1.5, 2 ms). */
+static double sleep_cdf(double x)
+{
+	return 1 - pow(2e6 / x, 1.5);
+}
+
+static u64 sample[MANY];
+
+static void distributions(struct draw *draw)
+{
+	u32 i;
+
+	for (i = 0; i < MANY; i++)
+		sample[i] = draw_below(draw, 1000000000);
+	check_distribution(sample, uniform_cdf);
+	for (i = 0; i < MANY; i++) {
+		sample[i] = draw_pareto(draw, 1500, 2000000);
+		CHECK(sample[i] >= 2000000);
+	}
+	check_distribution(sample, sleep_cdf);
+}
+
+/* P(rank < k) is log(k + 1) / log(n + 1). */
+static void zipf_distribution(struct draw *draw)
+{
+	static const u32 rank[] = { 1, 2, 10, 100, 1000, 9999 };
+	u32 below[ARRAY_SIZE(rank)] = { 0 };
+	u32 i, k;
+
+	for (i = 0; i < MANY; i++) {
+		u32 got = draw_zipf(draw, 10000);
+
+		for (k = 0; k < ARRAY_SIZE(rank); k++)
+			below[k] += got < rank[k];
+	}
+	for (k = 0; k < ARRAY_SIZE(rank); k++)
+		CHECK(fabs((double)below[k] / MANY - log(rank[k] + 1.0) / log(10001)) <
+		      2 / sqrt(MANY));
+}
+
+/* File counts of the papers: Pareto(2.43, 1.00), whole numbers from 1. */
+static void file_counts(struct draw *draw)
+{
+	u32 ones = 0;
+	u32 i;
+
+	for (i = 0; i < MANY; i++) {
+		u64 files = draw_pareto(draw, 2430, 1);
+
+		CHECK(files >= 1);
+		ones += files == 1;
+	}
+	CHECK(fabs((double)ones / MANY - (1 - pow(2, -2.43))) < 2 / sqrt(MANY));
+}
+
+/* A stream of its own for each number, and no overflow for any parameter. */
+static void edges(void)
+{
+	struct draw a, b;
+	u32 i;
+
+	draw_seed(&a, 7, 1);
+	draw_seed(&b, 7, 2);
+	CHECK(a.state != b.state);
+	draw_seed(&b, 8, 1);
+	CHECK(a.state != b.state);
+	for (i = 0; i < 10000; i++) {
+		CHECK(draw_pareto(&a, 1, 1) >= 1);
+		CHECK(draw_pareto(&a, 1, U64_MAX) == U64_MAX);
+		CHECK(draw_pareto(&a, 1000, 0) == 0);
+		CHECK(draw_pareto(&a, U32_MAX, 1000) == 1000);
+		CHECK(draw_zipf(&a, 1) == 0);
+		CHECK(draw_zipf(&a, U32_MAX) < U32_MAX);
+		CHECK(draw_below(&a, 1) == 0);
+		CHECK(draw_below(&a, U64_MAX) < U64_MAX);
+	}
+}
+
+int main(void)
+{
+	golden();
+	check_seeds(20000, pareto_value);
+	check_seeds(20000, zipf_value);
+	check_seeds(3, distributions);
+	check_seeds(3, zipf_distribution);
+	check_seeds(3, file_counts);
+	edges();
+	return 0;
+}

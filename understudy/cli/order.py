@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""`understudy order`: static orders of service side by side (000 Table 1)."""
+
+import json
+from dataclasses import asdict
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from understudy.errors import UserError
+from understudy.order import Order, orders
+
+
+@click.command()
+@click.option("--head", required=True, metavar="SECTOR", help="Where the head is.")
+@click.option(
+    "--requests", required=True, metavar="SECTOR,...", help="What is pending, oldest first."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(head: str, requests: str, as_json: bool) -> None:
+    """Compare the orders in which pending requests could be served.
+
+    Service takes as long as the way from one request to the next; response
+    counts from now.  The papers' example:
+
+    \b
+        understudy order --head 100 --requests 20,82,120,200
+    """
+    start = _position("--head", head)
+    found = orders(start, _positions(requests))
+    if as_json:
+        result = {name: asdict(order) for name, order in found.items()}
+        click.echo(json.dumps({"head": start, "orders": result}))
+    else:
+        Console().print(_table(found))
+
+
+def _positions(text: str) -> list[int]:
+    if not text.strip():
+        return []
+    return [_position("--requests", item) for item in text.split(",")]
+
+
+def _position(option: str, text: str) -> int:
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
+        raise UserError(f'{option}: "{digits[:40]}" is not a whole number from 0')
+    return int(digits)
+
+
+def _table(found: dict[str, Order]) -> Table:
+    table = Table()
+    table.add_column("algorithm")
+    table.add_column("order")
+    table.add_column("mean service", justify="right")
+    table.add_column("mean response", justify="right")
+    for name, order in found.items():
+        table.add_row(
+            name,
+            ", ".join(str(position) for position in order.order),
+            _figure(order.mean_service),
+            _figure(order.mean_response),
+        )
+    return table
+
+
+def _figure(mean: float) -> str:
+    """Two places at most, one at least: 79.0 as in the paper, and 36.25."""
+    whole, places = f"{mean:.2f}".split(".")
+    return f"{whole}.{places.rstrip('0') or '0'}"

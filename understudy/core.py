@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: MIT
+"""The portable core from Python: schedulers, replay, table, drive, draws.
+
+The C headers hold the contracts; this module adds types, arrays and errors.
+Times are integer nanoseconds, positions sectors.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy._core import ffi, lib
+
+READ, WRITE = 0, 1
+NONE_PICKED = -1
+REASONS = ("order", "hit", "table", "expired", "waited", "burst")  # enum pick_reason
+TABLE_MAX = 4096
+POSITION_MAX = 2**48 - 1
+CURVE_POINTS_MAX: int = lib.DISK_CURVE_POINTS_MAX
+ZONES_MAX: int = lib.DISK_ZONES_MAX
+CACHE_SEGMENTS_MAX: int = lib.DISK_CACHE_SEGMENTS_MAX
+
+U8 = npt.NDArray[np.uint8]
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Tunable:
+    """One parameter of a scheduler."""
+
+    name: str
+    help: str
+    initial: int
+    min: int
+    max: int
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One figure that a scheduler keeps."""
+
+    name: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """What a scheduler says of itself."""
+
+    name: str
+    summary: str
+    tunables: tuple[Tunable, ...]
+    counters: tuple[Counter, ...]
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Rows in order of time, as sim/replay.h takes them (merges included)."""
+
+    time_ns: npt.ArrayLike
+    id: npt.ArrayLike
+    sector: npt.ArrayLike
+    sectors: npt.ArrayLike
+    owner: npt.ArrayLike
+    op: npt.ArrayLike
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What a scheduler did at each instant: an id or NONE_PICKED."""
+
+    id: I64
+    reason: U8
+    wake_ns: U64
+    counters: dict[str, int]
+
+
+def schedulers() -> dict[str, Scheduler]:
+    """Every scheduler in core/schedulers/, by name."""
+    found = (_describe(lib.registry_get(i)) for i in range(lib.registry_count()))
+    return {scheduler.name: scheduler for scheduler in sorted(found, key=lambda s: s.name)}
+
+
+def replay(
+    scheduler: str,
+    arrivals: Arrivals,
+    pick_ns: npt.ArrayLike,
+    completion_ns: npt.ArrayLike | None = None,
+    *,
+    tunables: Mapping[str, int] | None = None,
+    capacity_sectors: int = POSITION_MAX,
+    max_requests: int = 1024,
+) -> Picks:
+    """Ask a scheduler for a request at each instant, and say what it answered."""
+    described = schedulers()[scheduler]
+    columns = {
+        "arrival_ns": _u64(arrivals.time_ns),
+        "id": _u64(arrivals.id),
+        "sector": _u64(arrivals.sector),
+        "sectors": np.ascontiguousarray(arrivals.sectors, np.uint32),
+        "owner": np.ascontiguousarray(arrivals.owner, np.uint32),
+        "op": np.ascontiguousarray(arrivals.op, np.uint8),
+    }
+    nr_arrivals = _same_length(columns)
+    asked = {"pick_ns": _u64(pick_ns)}
+    if completion_ns is not None:
+        asked["completion_ns"] = _u64(completion_ns)
+    nr_picks = _same_length(asked)
+    _check_arrivals(columns["arrival_ns"], columns["op"], asked["pick_ns"])
+    if not 1 <= max_requests <= TABLE_MAX:
+        raise ValueError(f"max_requests is {max_requests}, not from 1 to {TABLE_MAX}")
+
+    answers = {
+        "picked_id": np.empty(nr_picks, np.int64),
+        "reason": np.empty(nr_picks, np.uint8),
+        "wake_ns": np.empty(nr_picks, np.uint64),
+    }
+    counters = np.zeros(len(described.counters), np.uint64)
+    values = _u64(_tunable_values(described, tunables or {}))
+    arrays = {**columns, **asked, **answers, "tunables": values, "counters": counters}
+    run = ffi.new("struct replay *")
+    keep = [_attach(run, name, array) for name, array in arrays.items()]
+    run.scheduler = _find(scheduler)
+    run.capacity_sectors = capacity_sectors
+    run.max_requests = max_requests
+    run.nr_arrivals = nr_arrivals
+    run.nr_picks = nr_picks
+    error = lib.replay_run(run)
+    del keep
+    if error:
+        raise ValueError(f"replay of {scheduler}: error {error}; is max_requests enough?")
+    names = (counter.name for counter in described.counters)
+    return Picks(
+        id=answers["picked_id"],
+        reason=answers["reason"],
+        wake_ns=answers["wake_ns"],
+        counters=dict(zip(names, counters.tolist(), strict=True)),
+    )
+
+
+def optimal_order(head: int, positions: Sequence[int]) -> list[int]:
+    """The statically optimal order of ascending positions, as indices into them."""
+    if len(positions) > TABLE_MAX or list(positions) != sorted(positions):
+        raise ValueError(f"positions have to ascend, {TABLE_MAX} of them at most")
+    if not all(0 <= position <= POSITION_MAX for position in [head, *positions]):
+        raise ValueError(f"positions are from 0 to {POSITION_MAX}")
+    table = ffi.new("struct optimal_order *")
+    if lib.optimal_order_init(table, max(len(positions), 1)):
+        raise MemoryError
+    try:
+        for i, position in enumerate(positions):
+            table.position[i] = position
+        lib.optimal_order_find(table, len(positions), head)
+        return [table.order[i] for i in range(len(positions))]
+    finally:
+        lib.optimal_order_exit(table)
+
+
+class Drive:
+    """A drive in motion (core/drive.h): seek curve, zones, cache, head."""
+
+    def __init__(
+        self,
+        seek: Sequence[tuple[int, int]],
+        intercept_ns: int,
+        *,
+        zones: Sequence[tuple[int, int]] = (),
+        cache: tuple[int, int, int] = (0, 0, 0),
+        hit_ns: int = 0,
+    ) -> None:
+        """`seek`: (distance, ns); `zones`: (first sector, ps a sector);
+        `cache`: segments, sectors in each, prefetch."""
+        if len(seek) > CURVE_POINTS_MAX or len(zones) > ZONES_MAX:
+            raise ValueError(f"more than {CURVE_POINTS_MAX} samples or {ZONES_MAX} zones")
+        if not 0 <= cache[0] <= CACHE_SEGMENTS_MAX:
+            raise ValueError(f"a cache has up to {CACHE_SEGMENTS_MAX} segments")
+        self._drive = ffi.new("struct drive *")
+        disk = self._drive.disk
+        disk.capacity_sectors = seek[-1][0] if seek else 0
+        disk.intercept_ns = intercept_ns
+        disk.nr_points = len(seek)
+        disk.nr_zones = len(zones)
+        for i, (distance, time) in enumerate(seek):
+            disk.seek[i].distance_sectors = distance
+            disk.seek[i].seek_ns = time
+        for i, (first, speed) in enumerate(zones):
+            disk.zone[i].first_sector = first
+            disk.zone[i].sector_ps = speed
+        segments, segment_sectors, prefetch_sectors = cache
+        self._drive.cache.segments = segments
+        self._drive.cache.segment_sectors = segment_sectors
+        self._drive.cache.prefetch_sectors = prefetch_sectors
+        self._drive.hit_ns = hit_ns
+        if lib.disk_check(ffi.addressof(disk)):
+            raise ValueError("the seek curve or the zones are not as core/disk.h wants them")
+
+    @classmethod
+    def linear(
+        cls,
+        capacity_sectors: int,
+        intercept_ns: int,
+        full_seek_ns: int,
+        *,
+        cache: tuple[int, int, int] = (0, 0, 0),
+        hit_ns: int = 0,
+    ) -> Self:
+        """The papers' line."""
+        line = [(0, 0), (capacity_sectors, full_seek_ns)]
+        return cls(line, intercept_ns, cache=cache, hit_ns=hit_ns)
+
+    @property
+    def head(self) -> int:
+        """End of the last request that the medium served."""
+        return int(self._drive.head)
+
+    def reset(self) -> None:
+        """Head to sector 0, cache empty."""
+        lib.drive_reset(self._drive)
+
+    def serve(
+        self, op: npt.ArrayLike, sector: npt.ArrayLike, sectors: npt.ArrayLike
+    ) -> tuple[U64, npt.NDArray[np.bool_]]:
+        """Serve requests one after another: service times, and which were hits."""
+        ops = np.ascontiguousarray(op, np.uint8)
+        first = _u64(sector)
+        length = np.ascontiguousarray(sectors, np.uint32)
+        n = _same_length({"op": ops, "sector": first, "sectors": length})
+        if n and int((first + length).max()) > self._drive.disk.capacity_sectors:
+            raise ValueError("a request ends past the end of the disk")
+        service_ns = np.empty(n, np.uint64)
+        hit = np.empty(n, np.uint8)
+        buffers = (_buffer(array) for array in (ops, first, length, service_ns, hit))
+        lib.drive_serve_all(self._drive, n, *buffers)
+        return service_ns, hit.astype(np.bool_)
+
+
+class Draw:
+    """One stream of draws (core/draw.h)."""
+
+    def __init__(self, seed: int, stream: int = 0) -> None:
+        self._draw = ffi.new("struct draw *")
+        lib.draw_seed(self._draw, seed, stream)
+
+    def u64(self) -> int:
+        """Uniform over all 64-bit values."""
+        return int(lib.draw_u64(self._draw))
+
+    def below(self, n: int) -> int:
+        """Uniform over 0 to n - 1."""
+        return int(lib.draw_below(self._draw, _at_least_one("n", n)))
+
+    def pareto(self, alpha_milli: int, scale: int) -> int:
+        """Pareto with alpha in thousandths, at least `scale`."""
+        return int(lib.draw_pareto(self._draw, _at_least_one("alpha_milli", alpha_milli), scale))
+
+    def zipf(self, n: int) -> int:
+        """Zipf over 0 to n - 1, the papers' approximation."""
+        return int(lib.draw_zipf(self._draw, _at_least_one("n", n)))
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if value < 1:
+        raise ValueError(f"{name} is {value}, not at least 1")
+    return value
+
+
+def _text(pointer: Any) -> str:
+    return str(ffi.string(pointer).decode())
+
+
+def _describe(scheduler: Any) -> Scheduler:
+    tunables = (scheduler.tunables[i] for i in range(scheduler.nr_tunables))
+    counters = (scheduler.counters[i] for i in range(scheduler.nr_counters))
+    return Scheduler(
+        name=_text(scheduler.name),
+        summary=_text(scheduler.summary),
+        tunables=tuple(
+            Tunable(_text(field.name), _text(field.help), field.initial, field.min, field.max)
+            for field in tunables
+        ),
+        counters=tuple(Counter(_text(field.name), _text(field.help)) for field in counters),
+    )
+
+
+def _find(name: str) -> Any:
+    found = (lib.registry_get(i) for i in range(lib.registry_count()))
+    return next(scheduler for scheduler in found if _text(scheduler.name) == name)
+
+
+def _tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> list[int]:
+    known = {tunable.name: tunable for tunable in scheduler.tunables}
+    for name, value in chosen.items():
+        if name not in known:
+            raise ValueError(f"{scheduler.name} has no tunable {name}; it has: {', '.join(known)}")
+        if not known[name].min <= value <= known[name].max:
+            raise ValueError(f"{name} is {value}, not from {known[name].min} to {known[name].max}")
+    return [chosen.get(tunable.name, tunable.initial) for tunable in scheduler.tunables]
+
+
+def _check_arrivals(arrival_ns: U64, op: U8, pick_ns: U64) -> None:
+    if (np.diff(arrival_ns.astype(np.int64)) < 0).any():
+        raise ValueError("arrivals are not in order of time")
+    if (np.diff(pick_ns.astype(np.int64)) < 0).any():
+        raise ValueError("picks are not in order of time")
+    if (op > WRITE).any():
+        raise ValueError("op is 0 for a read and 1 for a write")
+
+
+def _u64(values: npt.ArrayLike) -> U64:
+    return np.ascontiguousarray(values, np.uint64)
+
+
+def _same_length(columns: Mapping[str, npt.NDArray[Any]]) -> int:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"columns differ in length: {lengths}")
+    return next(iter(lengths.values()))
+
+
+def _buffer(array: npt.NDArray[Any]) -> Any:
+    pointer = {1: "u8 *", 4: "u32 *", 8: "u64 *"}[array.itemsize]
+    return ffi.cast(pointer, ffi.from_buffer(array))
+
+
+def _attach(run: Any, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Point a member of the C structure at the array, which has to outlive it."""
+    kind = "s64 *" if array.dtype == np.int64 else None
+    buffer = ffi.cast(kind, ffi.from_buffer(array)) if kind else _buffer(array)
+    setattr(run, name, buffer)
+    return array

@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 # What a person picks a scheduler for.
 GOALS = {
     "mean response": Measure("mean_response_ms", "mean response", "ms"),
-    "tail": Measure("p99_response_ms", "p99 response", "ms"),
+    "tail response": Measure("p99_response_ms", "p99 response", "ms"),
     "throughput": Measure(
         "throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True
     ),
@@ -65,12 +65,12 @@ class Choice:
 
     def sentence(self) -> str:
         """One line for people."""
-        value = f"{self.value:.4g} {self.measure.unit}"
         basis = "one seed: no interval" if self.seeds == 1 else f"{self.seeds} seeds"
+        value = f"{self.value:.4g} {self.measure.unit}; {basis}"
         if not self.tied:
-            return f"for {self.goal}: {self.best} ({value}; {basis})"
-        names = ", ".join((self.best, *self.tied))
-        return f"for {self.goal}: {names} cannot be told apart ({value}; {basis})"
+            return f"for {self.goal} pick {self.best} ({value})"
+        names = " or ".join((self.best, *self.tied))
+        return f"for {self.goal} pick {names}: they cannot be told apart ({value})"
 
     def as_json(self) -> dict[str, Any]:
         """The choice's entry in result.json."""

@@ -10,5 +10,5 @@ class UserError(Exception):
     """The request was wrong: exit code 2."""
 
 
-class RunFailed(Exception):
+class RunFailed(Exception):  # noqa: N818 - it is the run that has the error
     """The request was right and the run failed: exit code 1."""

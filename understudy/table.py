@@ -6,6 +6,7 @@ lays it out with Rich.  Figures of several seeds are means with half the width
 of their 95 % interval; counts and seconds are sums over the seeds.
 """
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -73,7 +74,7 @@ def headline(experiment: Experiment, seeds: int) -> str:
 def show(result: Result, console: Console) -> None:
     """Print the whole answer."""
     comparison = result.comparison
-    table = Table(*_headers(comparison), title=headline(result.experiment, len(comparison.seeds)))
+    table = _lean(headline(result.experiment, len(comparison.seeds)), "", *comparison.schedulers)
     for column in table.columns[1:]:
         column.justify = "right"
     for block in rows(comparison):
@@ -88,8 +89,9 @@ def show(result: Result, console: Console) -> None:
         console.print(escape(sentence), soft_wrap=True, highlight=False)
 
 
-def _headers(comparison: Comparison) -> list[str]:
-    return ["", *comparison.schedulers]
+def _lean(title: str, *headers: str) -> Table:
+    """A table that fits a narrow terminal."""
+    return Table(*headers, title=title, box=box.HORIZONTALS, pad_edge=False, collapse_padding=True)
 
 
 def sentences(comparison: Comparison) -> list[str]:
@@ -104,16 +106,13 @@ def sentences(comparison: Comparison) -> list[str]:
 
 
 def _paper_table(paper: PaperTable, comparison: Comparison) -> Table:
-    names = [name if name == ours else f"{name} ({ours})" for name, ours in STAND_INS.items()]
-    table = Table("", "from", *names, "ranks", title=f"{paper.title} (rank in brackets)")
+    table = _lean(f"{paper.title} (rank in brackets)", "", "from", *STAND_INS, "ranks")
     for row in reproduction.rows(paper, comparison):
-        first = row.source == "this run"
+        first = row.source == reproduction.OURS
         if first:
             table.add_section()
         cells = [f"{row.values[name]:,.2f} ({row.ranks[name]})" for name in STAND_INS]
-        verdict = "as real" if row.agrees else "differ"
-        label = f"{row.measure.label} ({row.measure.unit})" if first else ""
-        table.add_row(label, row.source, *cells, verdict)
+        table.add_row(row.measure.label if first else "", row.source, *cells, row.verdict)
     for column in table.columns[2:5]:
         column.justify = "right"
     return table

@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from understudy import catalog, controllers, sizes
+from understudy import sizes
 from understudy.experiment import Clock, Experiment
 from understudy.platforms import PLATFORMS
 from understudy.profile import DiskProfile
+from understudy.vm.controllers import CONTROLLERS, controller
 from understudy.workload import Workload
 
 PAPERS_SCALE = 8.0  # k of Tables 2 and 3
@@ -43,7 +44,7 @@ OPTIONS = (
     click.option(
         "--think-scale", type=float, help="For think times [default: as --scale; papers: 1]."
     ),
-    click.option("--controller", default=controllers.DEFAULT, help="Virtual disk controller."),
+    click.option("--controller", default="vdisk", help=f"One of {', '.join(CONTROLLERS)}."),
     click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
     click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
     click.option("--dry-run", is_flag=True, help="Print the QEMU lines and stop."),
@@ -82,7 +83,7 @@ class Settings:
         writes_percent: int = 0,
     ) -> list[Experiment]:
         """One for each scheduler and seed, every value checked."""
-        catalog.pick("controller", self.controller, controllers.CONTROLLERS)
+        controller(self.controller)
         wall = self.clock == "wall"
         scale = (PAPERS_SCALE if wall else 1.0) if self.scale is None else self.scale
         return [

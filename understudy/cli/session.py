@@ -14,6 +14,8 @@ from understudy.cli.progress import bars
 from understudy.experiment import Experiment
 from understudy.papers import PaperTable
 
+FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
+
 
 def carry_out(
     command: str,
@@ -47,4 +49,5 @@ def _print_result(found: result.Result, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
     else:
-        table.show(found, Console(highlight=False))
+        console = Console(highlight=False)
+        table.show(found, console if console.is_terminal else Console(width=FILE_WIDTH))

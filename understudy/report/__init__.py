@@ -8,25 +8,24 @@ itself, so it can be mailed and opened without a network.
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, StrictUndefined
 
 from understudy import reproduction, result, table
 from understudy.papers import STAND_IN_NOTE, STAND_INS
 from understudy.report import figures
 
+TEMPLATE = Path(__file__).with_name("report.html.j2")
+
 
 def render(found: result.Result) -> str:
     """The page."""
     environment = Environment(
-        loader=PackageLoader("understudy.report", "."),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.get_template("report.html.j2").render(_view(found))
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(_view(found))
 
 
 def _view(found: result.Result) -> dict[str, Any]:

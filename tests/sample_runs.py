@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Runs that were never run: a small queue in plain Python, and a platform of them.
+
+The times obey the definitions (one request at a time, due before completion),
+so they pass records.check; how good the schedulers are is made up.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from understudy import profile
+from understudy.errors import RunFailed
+from understudy.experiment import Experiment, Outcome
+from understudy.records import SCHEMA
+from understudy.workload import WORKLOADS
+
+SPEED = {"cats": 1.0, "mq-deadline": 1.6, "bfq": 2.4, "none": 3.0}
+
+
+def experiment(**changes: Any) -> Experiment:
+    """The default prediction with cats, changed as asked."""
+    values: dict[str, Any] = {
+        "disk": profile.load("cheetah-15k4"),
+        "workload": WORKLOADS["surge-direct"],
+        "scheduler": "cats",
+        "seed": 1,
+        "requests": 200,
+        "virtual_bytes": 1_500_000_256,
+        "processes": 50,
+        "writes_percent": 0,
+        "clock": "virtual",
+        "scale": 1.0,
+        "think_scale": 1.0,
+        "controller": "vdisk",
+    }
+    return Experiment(**(values | changes))
+
+
+def frame(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Records from what matters of each row; the rest is ordinary."""
+    ordinary = {
+        "sector": 0,
+        "sectors": 8,
+        "op": "read",
+        "owner": 1,
+        "hit": False,
+        "late": False,
+        "stale": False,
+        "meta": False,
+        "reason": "order",
+        "error": 0,
+    }
+    full = [
+        ordinary
+        | {"request_id": number, "pick_ns": row["dispatch_ns"], "due_ns": row["completion_ns"]}
+        | {"model_service_ns": row["completion_ns"] - row["dispatch_ns"]}
+        | row
+        for number, row in enumerate(rows, start=1)
+    ]
+    return pl.DataFrame([{name: row[name] for name in SCHEMA} for row in full], schema=SCHEMA)
+
+
+def facts(**changes: Any) -> dict[str, Any]:
+    """What a platform says about a run."""
+    return {
+        "capacity_sectors": 2_929_687,
+        "virtual_seconds": 12.5,
+        "wall_seconds": 3.25,
+        "boot_wall_seconds": 1.25,
+        "measure_wall_seconds": 2.0,
+        "qemu": ["qemu-system-x86_64", "-append", "console=ttyS0 quiet"],
+        "qemu_version": "7.2",
+        "kernel_version": "6.1",
+    } | changes
+
+
+def outcome(run: Experiment) -> Outcome:
+    """A first-come-first-served queue with the scheduler's made-up speed."""
+    random = np.random.default_rng([run.seed, len(run.scheduler)])
+    arrivals = np.cumsum(random.exponential(3e6, run.requests)).astype(int)
+    hits = random.random(run.requests) < 0.4
+    rows, free = [], 0
+    for arrival, hit in zip(arrivals - arrivals[0], hits, strict=True):
+        seek = random.uniform(4.25e6, 9.5e6) / 4 * SPEED.get(run.scheduler, 2.0)
+        service = 250_000 if hit else int(seek)
+        dispatch = max(int(arrival), free)
+        free = dispatch + service + 1000
+        reason = "hit" if hit and run.scheduler == "cats" else "order"
+        rows.append(
+            {
+                "arrival_ns": int(arrival),
+                "dispatch_ns": dispatch,
+                "due_ns": dispatch + service,
+                "completion_ns": free,
+                "model_service_ns": service,
+                "hit": bool(hit),
+                "reason": reason,
+            }
+        )
+    return Outcome(run, frame(rows), facts())
+
+
+class FakePlatform:
+    """Answers at once; `broken` names a scheduler whose run fails."""
+
+    def __init__(self, broken: str | None = None) -> None:
+        """Remember nothing yet."""
+        self.broken = broken
+        self.prepared: list[Experiment] = []
+        self.stopped: list[str] = []
+
+    def prepare(
+        self, experiments: Sequence[Experiment], report: Callable[[str, float], None]
+    ) -> None:
+        """Only say so."""
+        self.prepared = list(experiments)
+        report("ready", 1.0)
+
+    def run(
+        self,
+        experiment: Experiment,
+        report: Callable[[str, float], None],
+        *,
+        stop: threading.Event,
+    ) -> Outcome:
+        """Answer, fail, or, if another run is to fail, wait for being stopped."""
+        report("measuring", 0.5)
+        if experiment.scheduler == self.broken:
+            raise RunFailed(f"the guest of {experiment.scheduler} panicked")
+        if self.broken:
+            assert stop.wait(10), "nobody stopped this run"
+            self.stopped.append(experiment.scheduler)
+            raise RunFailed("stopped")
+        return outcome(experiment)
+
+    def qemu_line(self, experiment: Experiment) -> list[str]:
+        """A line with something to quote."""
+        return ["qemu-system-x86_64", "-append", f"scheduler {experiment.scheduler}"]

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""The command as people meet it: exit codes, one line for trouble, results on stdout."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sample_runs import FakePlatform, experiment
+
+from understudy import campaign, platforms, sizes
+from understudy.cli.main import main
+from understudy.errors import RunFailed, UserError
+from understudy.experiment import Experiment, Outcome
+
+SMALL = ("predict", "--requests", "50", "--out")
+
+
+@pytest.fixture
+def platform(monkeypatch: pytest.MonkeyPatch) -> FakePlatform:
+    """Every run is made up; no VM is started."""
+    fake = FakePlatform()
+    monkeypatch.setattr(platforms, "load", lambda name: fake)
+    return fake
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail the test if a platform is so much as looked for."""
+
+    def load(name: str) -> platforms.Platform:
+        raise AssertionError("a wrong request reached the platform")
+
+    monkeypatch.setattr(platforms, "load", load)
+
+
+def understudy(*words: str) -> Result:
+    """Run the command in this process."""
+    return CliRunner().invoke(main, words, catch_exceptions=False)
+
+
+def test_prediction_prints_the_table_and_writes_the_folder(
+    platform: FakePlatform, tmp_path: Path
+) -> None:
+    done = understudy(*SMALL, str(tmp_path / "run"))
+    assert done.exit_code == 0
+    for words in (
+        "mean service (ms)",
+        "p99 response (ms)",
+        "wall seconds",
+        "for mean response pick cats",
+        "for tail response pick",
+        "for throughput pick",
+    ):
+        assert words in done.stdout
+    assert f"$ understudy predict --requests 50 --out {tmp_path / 'run'}\n" in done.stderr
+    assert len(list((tmp_path / "run").iterdir())) == 3
+    assert [run.scheduler for run in platform.prepared] == ["cats", "mq-deadline", "bfq", "none"]
+
+
+def test_defaults_are_the_issues(platform: FakePlatform, tmp_path: Path) -> None:
+    understudy("predict", "--out", str(tmp_path / "run"))
+    run = platform.prepared[0]
+    assert (run.disk.name, run.workload.name) == ("cheetah-15k4", "surge-direct")
+    assert (run.requests, run.processes, run.seed, run.clock) == (5000, 50, 1, "virtual")
+    assert (run.scale, run.think_scale, run.controller) == (1.0, 1.0, "vdisk")
+    assert run.virtual_bytes == pytest.approx(1.5e9, rel=1e-3)
+
+
+def test_wall_clock_scales_think_times_unless_told(platform: FakePlatform, tmp_path: Path) -> None:
+    understudy(*SMALL, str(tmp_path / "a"), "--clock", "wall")
+    assert (platform.prepared[0].scale, platform.prepared[0].think_scale) == (8.0, 8.0)
+    understudy(*SMALL, str(tmp_path / "b"), "--clock", "wall", "--think-scale", "1")
+    assert (platform.prepared[0].scale, platform.prepared[0].think_scale) == (8.0, 1.0)
+
+
+def test_json_on_stdout_is_result_json(platform: FakePlatform, tmp_path: Path) -> None:
+    done = understudy(
+        *SMALL, str(tmp_path / "run"), "--json", "--schedulers", "fcfs", "--seeds", "2"
+    )
+    assert json.loads(done.stdout) == json.loads((tmp_path / "run" / "result.json").read_text())
+    assert [run["seed"] for run in json.loads(done.stdout)["runs"]] == [1, 2]
+
+
+def test_reproduce_prints_both_papers_columns(platform: FakePlatform, tmp_path: Path) -> None:
+    done = understudy("reproduce", "table3", "--requests", "60", "--out", str(tmp_path / "run"))
+    assert done.exit_code == 0
+    for words in ("Table 3", "8,080.16 (2)", "19,292.52 (2)", "97% of 31,949", "bfq, which stands"):
+        assert words in done.stdout
+    assert {run.workload.name for run in platform.prepared} == {"surge-buffered"}
+    assert "paper" in json.loads((tmp_path / "run" / "result.json").read_text())
+
+
+def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
+    platform: FakePlatform, tmp_path: Path
+) -> None:
+    done = understudy(*SMALL, str(tmp_path / "run"), "--dry-run", "--schedulers", "cats,none")
+    assert done.stdout.splitlines() == [
+        "# cats, seed 1",
+        "qemu-system-x86_64 -append 'scheduler cats'",
+        "# none, seed 1",
+        "qemu-system-x86_64 -append 'scheduler none'",
+    ]
+    assert platform.prepared == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["predict", "--disk", "cheeta"], 'unknown disk "cheeta": did you mean "cheetah-15k4"? '),
+        (["predict", "--schedulers", "catz"], 'unknown scheduler "catz": did you mean "cats"? '),
+        (["predict", "--schedulers", ""], 'unknown scheduler "": there are: bfq, cats, '),
+        (["predict", "--schedulers", "cats,cats"], "--schedulers: cats is named twice"),
+        (
+            ["predict", "--workload", "surge"],
+            'unknown workload "surge": did you mean "surge-direct"',
+        ),
+        (["predict", "--controller", "lsi"], 'unknown controller "lsi": did you mean "lsi53c895a"'),
+        (["reproduce", "table4"], 'unknown table "table4": did you mean "table'),
+        (["predict", "--requests", "0"], "--requests: 0 is outside 1 to 10000000"),
+        (["predict", "--processes", "1001"], "--processes: 1001 is outside 1 to 1000"),
+        (["predict", "--processes", "0"], "--processes: 0 is outside 1 to 1000"),
+        (["predict", "--writes", "30"], "--writes: surge-direct only reads"),
+        (["predict", "--seed", "-1"], "--seed: -1 is outside 0 to"),
+        (["predict", "--scale", "nan"], "--scale: nan is outside 1 to 100"),
+        (["predict", "--scale", "0.5"], "--scale: 0.5 is outside 1 to 100"),
+        (["predict", "--virtual-size", "1M"], "--virtual-size: "),
+        (["predict", "--virtual-size", "big"], "--virtual-size: big is not a size"),
+        (["predict", "--requests", "many"], "Invalid value for '--requests'"),
+        (["predict", "--on", "sim"], "Invalid value for '--on'"),
+        (["predict", "--dsk", "x"], "No such option"),
+        (["pedict"], 'unknown command "pedict": did you mean "predict"? '),
+    ],
+)
+def test_a_wrong_request_is_one_line_and_exit_code_2(words: list[str], message: str) -> None:
+    done = understudy(*words)
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"understudy: {message}")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.usefixtures("platform")
+def test_a_full_out_folder_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    done = understudy(*SMALL, str(tmp_path))
+    assert done.exit_code == 2
+    assert "already holds something" in done.stderr
+
+
+def test_a_failed_run_stops_the_others_and_leaves_no_result(
+    platform: FakePlatform, tmp_path: Path
+) -> None:
+    platform.broken = "bfq"
+    done = understudy(*SMALL, str(tmp_path / "run"), "--jobs", "4")
+    assert done.exit_code == 1
+    assert "understudy: the guest of bfq panicked\n" in done.stderr
+    assert done.stdout == ""
+    assert {"cats", "mq-deadline"} <= set(platform.stopped)  # they had started before it
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_records_that_break_a_promise_fail_the_run() -> None:
+    class Early(FakePlatform):
+        def run(
+            self, experiment: Experiment, report: platforms.Report, *, stop: threading.Event
+        ) -> Outcome:
+            good = super().run(experiment, report, stop=stop)
+            wrong = good.requests.with_columns(due_ns=good.requests["completion_ns"] + 1)
+            return Outcome(experiment, wrong, good.facts)
+
+    with pytest.raises(RunFailed, match="completed before it was due"):
+        campaign.run_all(Early(), [experiment()], 1, lambda *_: None)
+
+
+def test_ctrl_c_stops_the_runs_and_is_exit_code_130(
+    platform: FakePlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(futures: Sequence[object]) -> list[Outcome]:
+        raise KeyboardInterrupt
+
+    platform.broken = "nobody"  # every run waits until it is stopped
+    monkeypatch.setattr(campaign, "_results", interrupted)
+    done = understudy(*SMALL, str(tmp_path / "run"), "--jobs", "4")
+    assert done.exit_code == 130
+    assert "understudy: interrupted" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_outcomes_come_in_the_order_of_the_experiments() -> None:
+    runs = [experiment(scheduler=name, requests=20) for name in ("none", "cats", "bfq")]
+    outcomes = campaign.run_all(FakePlatform(), runs, 3, lambda *_: None)
+    assert [run.experiment.scheduler for run in outcomes] == ["none", "cats", "bfq"]
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("64MiB", 64 * 2**20),
+        ("1.5GiB", 3 * 2**29),
+        ("73.4G", 73_400_000_000 // 2**20 * 2**20),
+        ("1gb", 10**9 // 2**20 * 2**20),
+        ("2T", 2 * 10**12 // 2**20 * 2**20),
+        ("1048576", 2**20),
+    ],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert sizes.parse("--virtual-size", text) == size
+
+
+@pytest.mark.parametrize("text", ["", "G", "-1G", "1.G", "1e9", "0x10", "1 GGB", "nan", "1iB"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(UserError):
+        sizes.parse("--virtual-size", text)
+
+
+def module(*words: str) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "understudy", *words], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_module_runs() -> None:
+    assert module("--version").stdout.startswith("understudy ")
+    shown = module("--help")
+    assert shown.returncode == 0
+    assert "predict" in shown.stdout
+    assert "reproduce" in shown.stdout
+    assert module().returncode == 2
+    wrong = module("predict", "--disk", "cheeta")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith('understudy: unknown disk "cheeta": ')
+
+
+def test_a_new_module_is_a_new_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "say_hello.py").write_text(
+        "import click\n\n@click.command()\ndef command():\n    click.echo('hello')\n"
+    )
+    (tmp_path / "helper.py").write_text("command = 'not one'\n")
+    monkeypatch.setattr("understudy.cli.__path__", [*_folders(), str(tmp_path)])
+    assert understudy("say-hello").stdout == "hello\n"
+    assert understudy("helper").exit_code == 2
+
+
+def _folders() -> list[str]:
+    from understudy import cli
+
+    return list(cli.__path__)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""The measures against cases worked out by hand, and what holds for any run."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_runs import experiment, facts, frame, outcome
+
+from understudy import metrics
+from understudy.experiment import Outcome
+
+MS = 1_000_000
+
+# Two bios merged into request 1, then one that waits for the disk, then one alone.
+#   request 1: dispatched at 1, done at 5          service 4
+#   request 2: dispatched at 4 (early), done at 8  service 8 - max(4, 5) = 3
+#   request 3: dispatched at 10, done at 12        service 2
+BY_HAND = [
+    {"request_id": 1, "arrival_ns": 0, "dispatch_ns": 1 * MS, "completion_ns": 5 * MS},
+    {"request_id": 1, "arrival_ns": 1 * MS, "dispatch_ns": 1 * MS, "completion_ns": 5 * MS},
+    {"request_id": 3, "arrival_ns": 9 * MS, "dispatch_ns": 10 * MS, "completion_ns": 12 * MS},
+    {"request_id": 2, "arrival_ns": 2 * MS, "dispatch_ns": 4 * MS, "completion_ns": 8 * MS},
+]
+LABELS: list[dict[str, Any]] = [
+    {"due_ns": 4 * MS, "hit": True, "reason": "hit", "model_service_ns": 3 * MS},
+    {"due_ns": 4 * MS, "hit": True, "reason": "hit", "model_service_ns": 3 * MS, "meta": True},
+    {"due_ns": 12 * MS, "hit": True, "reason": "table", "model_service_ns": 2 * MS},
+    {"due_ns": 8 * MS, "reason": "hit", "model_service_ns": 4 * MS, "late": True, "stale": True},
+]
+
+
+def by_hand(scale: float = 1.0) -> metrics.Summary:
+    table = frame([row | label for row, label in zip(BY_HAND, LABELS, strict=True)])
+    run = experiment(scale=scale, clock="wall" if scale > 1 else "virtual")
+    return metrics.summarise(Outcome(run, table, facts()), "vm")
+
+
+def test_moments_by_hand() -> None:
+    found = by_hand()
+    assert found.mean_service_ms == pytest.approx((4 + 3 + 2) / 3)
+    assert found.var_service_ms2 == pytest.approx(2 / 3)  # population variance
+    assert found.mean_response_ms == pytest.approx((5 + 4 + 3 + 6) / 4)
+    assert found.var_response_ms2 == pytest.approx(1.25)
+    assert found.throughput_sectors_per_ms == pytest.approx(32 / 12)
+    assert found.mean_device_ms == pytest.approx((4 + 4 + 2) / 3)
+    assert found.mean_model_service_ms == pytest.approx(3)
+    assert found.mean_lateness_ms == pytest.approx(1 / 3)
+    assert found.device_seconds == pytest.approx(0.012)
+
+
+def test_counts_by_hand() -> None:
+    found = by_hand()
+    assert (found.requests, found.dispatched, found.merged, found.metadata) == (4, 3, 1, 1)
+    assert (found.late, found.stale) == (1, 1)
+    assert (found.hits, found.predicted, found.predicted_hits) == (2, 2, 1)
+    assert found.predicted_hit_share == 0.5
+    assert found.reasons == {"hit": 2, "table": 1}
+
+
+def test_percentiles_are_nearest_rank() -> None:
+    values = np.array([15.0, 20.0, 35.0, 40.0, 50.0])
+    shares = {5: 15.0, 20: 15.0, 30: 20.0, 40: 20.0, 50: 35.0, 99: 50.0, 100: 50.0}
+    assert {share: metrics.percentile(values, share) for share in shares} == shares
+
+
+def test_at_scale_k_times_are_divided_by_k() -> None:
+    one, eight = by_hand(), by_hand(scale=8)
+    assert eight.scale == 8
+    assert eight.mean_response_ms == pytest.approx(one.mean_response_ms / 8)
+    assert eight.var_service_ms2 == pytest.approx(one.var_service_ms2 / 64)
+    assert eight.p99_response_ms == pytest.approx(one.p99_response_ms / 8)
+    assert eight.throughput_sectors_per_ms == pytest.approx(8 * one.throughput_sectors_per_ms)
+    assert eight.device_seconds == pytest.approx(one.device_seconds / 8)
+    assert eight.mean_device_ms == pytest.approx(one.mean_device_ms / 8)
+    assert eight.mean_lateness_ms == pytest.approx(one.mean_lateness_ms / 8)
+    assert eight.mean_model_service_ms == one.mean_model_service_ms  # was never scaled
+
+
+def test_without_a_hit_there_is_no_share() -> None:
+    table = frame([BY_HAND[2]])
+    found = metrics.summarise(Outcome(experiment(), table, facts()), "vm")
+    assert found.predicted_hit_share is None
+    assert found.var_response_ms2 == 0
+
+
+def test_json_has_designs_keys() -> None:
+    wanted = {
+        "scheduler",
+        "platform",
+        "requests",
+        "mean_service_ms",
+        "var_service_ms2",
+        "mean_response_ms",
+        "var_response_ms2",
+        "p50_response_ms",
+        "p95_response_ms",
+        "p99_response_ms",
+        "throughput_sectors_per_ms",
+        "device_seconds",
+        "wall_seconds",
+        "late",
+        "capacity_sectors",
+        "seed",
+    }
+    assert wanted <= by_hand().as_json().keys()
+
+
+runs = st.builds(
+    lambda seed, requests: outcome(experiment(seed=seed, requests=requests)),
+    st.integers(0, 2**32),
+    st.integers(1, 60),
+)
+
+
+@given(runs)
+def test_a_busy_disk_never_serves_longer_than_the_measurement(run: Outcome) -> None:
+    found = metrics.summarise(run, "vm")
+    served_seconds = found.mean_service_ms * found.dispatched / 1000
+    assert served_seconds <= found.device_seconds * (1 + 1e-9)
+
+
+@given(runs)
+def test_percentiles_are_ordered_and_were_seen(run: Outcome) -> None:
+    found = metrics.summarise(run, "vm")
+    assert found.p50_response_ms <= found.p95_response_ms <= found.p99_response_ms
+    assert found.p95_response_ms in metrics.response_times_ms(run)
+
+
+@given(runs, st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_does_not_matter(run: Outcome, random: Any) -> None:
+    order = list(range(run.requests.height))
+    random.shuffle(order)
+    shuffled = dataclasses.replace(run, requests=run.requests[order])
+    one = metrics.summarise(run, "vm").as_json()
+    other = metrics.summarise(shuffled, "vm").as_json()
+    for key, value in one.items():
+        assert other[key] == (pytest.approx(value) if isinstance(value, float) else value), key

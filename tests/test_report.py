@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""report.html: complete, well-formed, and readable without a network."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from sample_runs import experiment, outcome
+
+from understudy import report
+from understudy.papers import TABLES
+from understudy.result import Result
+
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+SCHEDULERS = ("cats", "mq-deadline", "bfq", "none")
+
+
+class Page(HTMLParser):
+    """Checks that tags nest; gathers what a test asks about."""
+
+    def __init__(self, text: str) -> None:
+        """Parse the whole page."""
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes another tag"
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def rendered(command: str = "understudy predict") -> str:
+    """Four schedulers, one seed."""
+    runs = [outcome(experiment(scheduler=name)) for name in SCHEDULERS]
+    return report.render(Result(command, "vm", tuple(runs)))
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    """The page that most tests look at."""
+    return rendered()
+
+
+def test_nothing_is_fetched(html: str) -> None:
+    assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)", html)
+    for tag, attributes in Page(html).tags:
+        assert tag not in ("script", "link", "img", "iframe")
+        for name in ("src", "href", "xlink:href"):
+            assert (attributes.get(name) or "#").startswith("#")
+
+
+def test_every_scheduler_is_in_the_table_and_in_both_figures(html: str) -> None:
+    page = Page(html)
+    assert [tag for tag, _ in page.tags].count("svg") == 2
+    for name in SCHEDULERS:
+        assert f"<th>{name}</th>" in html
+        assert len(re.findall(rf">{name}</text>", html)) == 2
+
+
+def test_ids_are_unique_and_references_resolve(html: str) -> None:
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'(?:url\(|href=")#([^)"]+)', html)) <= set(ids)
+
+
+def test_drawings_take_the_pages_colour(html: str) -> None:
+    assert "currentColor" in html
+    assert "#010203" not in html
+    assert "prefers-color-scheme: dark" in html
+
+
+def test_inputs_environment_and_qemu_lines_are_there(html: str) -> None:
+    text = Page(html).text
+    for words in ("disk.model.intercept_ms", "4.25", "virtual_bytes", "for mean response pick"):
+        assert words in text
+    assert "qemu-system-x86_64 -append 'console=ttyS0 quiet'" in text
+
+
+def test_what_people_type_is_escaped() -> None:
+    html = rendered("understudy predict --out '<script>'")
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_the_same_run_gives_the_same_page(html: str) -> None:
+    assert rendered() == html
+
+
+def test_a_reproduction_shows_the_papers_columns() -> None:
+    names = ("cats", "mq-deadline", "bfq")
+    runs = [outcome(experiment(scheduler=name, seed=seed)) for name in names for seed in (1, 2)]
+    text = Page(report.render(Result("x", "vm", tuple(runs), TABLES["table2"]))).text
+    for words in ("839,270.49 (3)", "6,961.50 (2)", "deadline (mq-deadline)", "95", "±"):
+        assert words in text

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The file system that SURGE reads: sizes, places, and that it is a sound ext4."""
 
+import hashlib
 import multiprocessing
 import os
 import shutil
@@ -230,6 +231,7 @@ def test_restored_blocks_are_the_file_system(own_cache: Path, tmp_path: Path) ->
     done = run(restore, made.blocks, disk)
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) == made.facts.metadata_blocks
+    assert hashlib.sha256(made.blocks.read_bytes()).hexdigest() == made.facts.blocks_sha256
     assert_clean(disk)
     path, size = made.files()[17]
     assert f"Size: {size}\n" in stat_of(disk, path)

@@ -13,10 +13,12 @@ the cut becomes a Pareto draw, which makes the density continuous (DESIGN, errat
 On a disk below 1.6 GB no file takes more than a sixteenth of it (our choice).
 """
 
+import hashlib
 import json
 import math
 import os
 import shutil
+import struct
 import subprocess
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -72,6 +74,7 @@ MKE2FS_CONF = """[defaults]
 \t}
 """
 BLOCKS_MAGIC = b"USBLOCK1"
+BLOCKS_HEADER = struct.Struct("<8sQQ")
 SCAN_BYTES = 16 * 2**20
 
 
@@ -101,7 +104,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class Facts:
-    """What goes into a result about the image."""
+    """What goes into a result about the image.
+
+    `content_hash` names the inputs; `blocks_sha256` is of what came out, so that two
+    machines can tell whether they had the same file system.
+    """
 
     image_bytes: int
     seed: int
@@ -113,6 +120,7 @@ class Facts:
     metadata_blocks: int
     mke2fs: str
     content_hash: str
+    blocks_sha256: str
 
 
 @dataclass(frozen=True)
@@ -189,7 +197,7 @@ def draw_sizes(generator: np.random.Generator, count: int, virtual_bytes: int) -
 
 
 def _content(virtual_bytes: int, seed: int) -> str:
-    inputs = f"{virtual_bytes} {seed} {_mke2fs_version()}".encode()
+    inputs = f"{virtual_bytes} {seed} {_mke2fs_version()} {np.__version__}".encode()
     sources = ("image/mkfiles.c", "understudy/vm/image.py")
     return digest([inputs, *((ROOT / name).read_bytes() for name in sources)])
 
@@ -199,19 +207,22 @@ def _build_into(folder: Path, name: str, virtual_bytes: int, seed: int, report: 
     work.mkdir()
     raw, layout = make_raw(work, virtual_bytes, seed, report)
     report("file system: keeping its metadata", 0.9)
-    metadata_blocks = write_blocks(raw, folder / "blocks.bin", layout)
+    blocks = folder / "blocks.bin"
+    write_blocks(raw, blocks, layout)
     layout.save(folder / "layout.npz")
-    facts = _facts(raw.stat().st_size, seed, layout, metadata_blocks, name)
+    facts = _facts(raw.stat().st_size, seed, layout, blocks, name)
     (folder / "facts.json").write_text(json.dumps(asdict(facts), indent=1) + "\n")
     shutil.rmtree(work)
     report("file system: done", 1.0)
 
 
-def _facts(
-    image_bytes: int, seed: int, layout: Layout, metadata_blocks: int, content_hash: str
-) -> Facts:
+def _facts(image_bytes: int, seed: int, layout: Layout, blocks: Path, name: str) -> Facts:
     data_blocks = int(layout.length.sum())
     extents = np.diff(layout.first)
+    with blocks.open("rb") as content:
+        metadata_blocks = BLOCKS_HEADER.unpack(content.read(BLOCKS_HEADER.size))[2]
+        content.seek(0)
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
     return Facts(
         image_bytes=image_bytes,
         seed=seed,
@@ -222,7 +233,8 @@ def _facts(
         fragmented_share=round(float((extents > 1).mean()), 4),
         metadata_blocks=metadata_blocks,
         mke2fs=_mke2fs_version(),
-        content_hash=content_hash,
+        content_hash=name,
+        blocks_sha256=sha256,
     )
 
 
@@ -387,8 +399,8 @@ def _read_places(path: Path, count: int) -> Layout:
 # The compact image.
 
 
-def write_blocks(raw: Path, target: Path, layout: Layout) -> int:
-    """Keep the blocks that are not zero and hold no file's data; returns their number."""
+def write_blocks(raw: Path, target: Path, layout: Layout) -> None:
+    """Keep the blocks that are not zero and hold no file's data."""
     image_bytes = raw.stat().st_size
     is_data = _data_map(layout, image_bytes // BLOCK_BYTES)
     numbers: list[Ints] = []
@@ -399,12 +411,11 @@ def write_blocks(raw: Path, target: Path, layout: Layout) -> int:
             numbers.append(found)
             out.write(kept)
     index = np.concatenate(numbers).astype("<u8")
-    header = BLOCKS_MAGIC + np.array([image_bytes, len(index)], "<u8").tobytes()
+    header = BLOCKS_HEADER.pack(BLOCKS_MAGIC, image_bytes, len(index))
     with target.open("wb") as out, bodies.open("rb") as body:
         out.write(header + index.tobytes())
         shutil.copyfileobj(body, out)
     bodies.unlink()
-    return len(index)
 
 
 def _data_map(layout: Layout, blocks: int) -> npt.NDArray[np.bool_]:

@@ -27,6 +27,7 @@ U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
+Columns = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -98,49 +99,44 @@ def replay(
 ) -> Picks:
     """Ask a scheduler for a request at each instant, and say what it answered."""
     described = schedulers()[scheduler]
-    columns = {
-        "arrival_ns": _u64(arrivals.time_ns),
-        "id": _u64(arrivals.id),
-        "sector": _u64(arrivals.sector),
-        "sectors": np.ascontiguousarray(arrivals.sectors, np.uint32),
-        "owner": np.ascontiguousarray(arrivals.owner, np.uint32),
-        "op": np.ascontiguousarray(arrivals.op, np.uint8),
-    }
-    nr_arrivals = _same_length(columns)
-    asked = {"pick_ns": _u64(pick_ns)}
+    pick_times = _u64(pick_ns)
+    rows = _rows(arrivals)
+    nr_picks = len(pick_times)
+    asked: Columns = {"pick_ns": pick_times}
     if completion_ns is not None:
         asked["completion_ns"] = _u64(completion_ns)
-    nr_picks = _same_length(asked)
-    _check_arrivals(columns["arrival_ns"], columns["op"], asked["pick_ns"])
-    if not 1 <= max_requests <= TABLE_MAX:
-        raise ValueError(f"max_requests is {max_requests}, not from 1 to {TABLE_MAX}")
-
-    answers = {
-        "picked_id": np.empty(nr_picks, np.int64),
-        "reason": np.empty(nr_picks, np.uint8),
-        "wake_ns": np.empty(nr_picks, np.uint64),
-    }
+    picks = Picks(
+        id=np.empty(nr_picks, np.int64),
+        reason=np.empty(nr_picks, np.uint8),
+        wake_ns=np.empty(nr_picks, np.uint64),
+        counters={},
+    )
     counters = np.zeros(len(described.counters), np.uint64)
-    values = _u64(_tunable_values(described, tunables or {}))
-    arrays = {**columns, **asked, **answers, "tunables": values, "counters": counters}
+
     run = ffi.new("struct replay *")
-    keep = [_attach(run, name, array) for name, array in arrays.items()]
     run.scheduler = _find(scheduler)
     run.capacity_sectors = capacity_sectors
-    run.max_requests = max_requests
-    run.nr_arrivals = nr_arrivals
-    run.nr_picks = nr_picks
+    run.max_requests = _pending_limit(max_requests)
+    run.nr_arrivals = _same_length(rows)
+    run.nr_picks = _same_length(asked)
+    _check_times(rows["arrival_ns"], pick_times)
+    arrays: Columns = {
+        **rows,
+        **asked,
+        "tunables": _tunable_values(described, tunables or {}),
+        "counters": counters,
+        "picked_id": picks.id,
+        "reason": picks.reason,
+        "wake_ns": picks.wake_ns,
+    }
+    for name, array in arrays.items():
+        setattr(run, name, _buffer(array))
     error = lib.replay_run(run)
-    del keep
     if error:
         raise ValueError(f"replay of {scheduler}: error {error}; is max_requests enough?")
     names = (counter.name for counter in described.counters)
-    return Picks(
-        id=answers["picked_id"],
-        reason=answers["reason"],
-        wake_ns=answers["wake_ns"],
-        counters=dict(zip(names, counters.tolist(), strict=True)),
-    )
+    picks.counters.update(zip(names, counters.tolist(), strict=True))
+    return picks
 
 
 def optimal_order(head: int, positions: Sequence[int]) -> list[int]:
@@ -292,30 +288,47 @@ def _find(name: str) -> Any:
     return next(scheduler for scheduler in found if _text(scheduler.name) == name)
 
 
-def _tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> list[int]:
+def _tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:
     known = {tunable.name: tunable for tunable in scheduler.tunables}
     for name, value in chosen.items():
         if name not in known:
             raise ValueError(f"{scheduler.name} has no tunable {name}; it has: {', '.join(known)}")
         if not known[name].min <= value <= known[name].max:
             raise ValueError(f"{name} is {value}, not from {known[name].min} to {known[name].max}")
-    return [chosen.get(tunable.name, tunable.initial) for tunable in scheduler.tunables]
+    return _u64([chosen.get(tunable.name, tunable.initial) for tunable in scheduler.tunables])
 
 
-def _check_arrivals(arrival_ns: U64, op: U8, pick_ns: U64) -> None:
-    if (np.diff(arrival_ns.astype(np.int64)) < 0).any():
-        raise ValueError("arrivals are not in order of time")
-    if (np.diff(pick_ns.astype(np.int64)) < 0).any():
-        raise ValueError("picks are not in order of time")
+def _rows(arrivals: Arrivals) -> Columns:
+    op = np.ascontiguousarray(arrivals.op, np.uint8)
     if (op > WRITE).any():
         raise ValueError("op is 0 for a read and 1 for a write")
+    return {
+        "arrival_ns": _u64(arrivals.time_ns),
+        "id": _u64(arrivals.id),
+        "sector": _u64(arrivals.sector),
+        "sectors": np.ascontiguousarray(arrivals.sectors, np.uint32),
+        "owner": np.ascontiguousarray(arrivals.owner, np.uint32),
+        "op": op,
+    }
+
+
+def _pending_limit(max_requests: int) -> int:
+    if not 1 <= max_requests <= TABLE_MAX:
+        raise ValueError(f"max_requests is {max_requests}, not from 1 to {TABLE_MAX}")
+    return max_requests
+
+
+def _check_times(arrival_ns: U64, pick_ns: U64) -> None:
+    for name, times in (("arrivals", arrival_ns), ("picks", pick_ns)):
+        if (times[1:] < times[:-1]).any():
+            raise ValueError(f"{name} are not in order of time")
 
 
 def _u64(values: npt.ArrayLike) -> U64:
     return np.ascontiguousarray(values, np.uint64)
 
 
-def _same_length(columns: Mapping[str, npt.NDArray[Any]]) -> int:
+def _same_length(columns: Columns) -> int:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns differ in length: {lengths}")
@@ -323,13 +336,6 @@ def _same_length(columns: Mapping[str, npt.NDArray[Any]]) -> int:
 
 
 def _buffer(array: npt.NDArray[Any]) -> Any:
-    pointer = {1: "u8 *", 4: "u32 *", 8: "u64 *"}[array.itemsize]
+    """A C pointer to the array's data; the array has to outlive it."""
+    pointer = {"u1": "u8 *", "u4": "u32 *", "u8": "u64 *", "i8": "s64 *"}[array.dtype.str[1:]]
     return ffi.cast(pointer, ffi.from_buffer(array))
-
-
-def _attach(run: Any, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Point a member of the C structure at the array, which has to outlive it."""
-    kind = "s64 *" if array.dtype == np.int64 else None
-    buffer = ffi.cast(kind, ffi.from_buffer(array)) if kind else _buffer(array)
-    setattr(run, name, buffer)
-    return array

@@ -118,14 +118,19 @@ void host_finish(struct host *host, const struct io_request *rq, u64 service_ns)
 		host->scheduler->completed(host->state, rq, host->now_ns);
 }
 
-void host_expect(struct host *host, const struct io_request *rq,
-		 enum pick_reason reason, u64 service_ns)
+void host_expect_at(int line, struct host *host, const struct io_request *rq,
+		    enum pick_reason reason, u64 service_ns)
 {
 	struct io_request *got = host_ask(host);
 
-	CHECK(got);
-	CHECK_EQ(got->id, rq->id);
-	CHECK_EQ(got->reason, reason);
+	if (!got || got != rq || got->reason != reason) {
+		fprintf(stderr, "line %d of the test: %s, not request %d, reason %d\n",
+			line, got ? "another choice" : "nothing", (int)rq->id, reason);
+		if (got)
+			fprintf(stderr, "but request %d, reason %d\n", (int)got->id,
+				got->reason);
+		abort();
+	}
 	host_finish(host, got, service_ns);
 }
 

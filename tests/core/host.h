@@ -50,8 +50,10 @@ struct io_request *host_ask(struct host *host);
 void host_finish(struct host *host, const struct io_request *rq, u64 service_ns);
 
 /* Expect this request for this reason, and finish it after service_ns. */
-void host_expect(struct host *host, const struct io_request *rq,
-		 enum pick_reason reason, u64 service_ns);
+#define host_expect(host, rq, reason, service_ns) \
+	host_expect_at(__LINE__, host, rq, reason, service_ns)
+void host_expect_at(int line, struct host *host, const struct io_request *rq,
+		    enum pick_reason reason, u64 service_ns);
 
 /* What a random load is like; what happens in it is called back. */
 struct host_load {

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Deadline against a second telling of mq-deadline's rules, in which every list is
+ * the array of all requests and every question a search through it; then its
+ * rules one by one.
+ */
+#include "host.h"
+
+#define NOBODY U64_MAX
+
+static struct host host;
+
+/* The naive scheduler: the ids of what it would do. */
+static struct naive {
+	u64 follower[IO_OPS];
+	u64 lost_follower[IO_OPS];
+	u64 read_expire_ns, write_expire_ns, fifo_batch, writes_starved;
+	u64 batched, starved;
+	u8 op;
+} naive;
+
+static bool is_before(const struct io_request *a, const struct io_request *b)
+{
+	return a->sector < b->sector || (a->sector == b->sector && a->id < b->id);
+}
+
+/* The pending request that comes next in sector order. */
+static u64 naive_after(const struct host *h, const struct io_request *rq)
+{
+	const struct io_request *best = NULL;
+	u32 i;
+
+	for (i = 0; i < h->count; i++) {
+		const struct io_request *other = &h->request[i];
+
+		if (h->pending[i] && other->op == rq->op && is_before(rq, other) &&
+		    (!best || is_before(other, best)))
+			best = other;
+	}
+	return best ? best->id : NOBODY;
+}
+
+static u64 naive_oldest(const struct host *h, u8 op, u64 picked)
+{
+	u64 i;
+
+	for (i = 0; i < h->count; i++) {
+		if ((h->pending[i] || i == picked) && h->request[i].op == op)
+			return i;
+	}
+	return NOBODY;
+}
+
+/* The host has already taken what was picked off the pending ones. */
+static u64 naive_choice(const struct host *h, u64 picked)
+{
+	u64 oldest[IO_OPS] = { naive_oldest(h, IO_READ, picked),
+			       naive_oldest(h, IO_WRITE, picked) };
+	u64 expire_ns;
+	u64 choice;
+
+	if (naive.follower[naive.op] != NOBODY && naive.batched < naive.fifo_batch)
+		return naive.follower[naive.op];
+	if (oldest[IO_READ] == NOBODY && oldest[IO_WRITE] == NOBODY)
+		return NOBODY;
+	naive.op = IO_READ;
+	if (oldest[IO_READ] == NOBODY) {
+		naive.op = IO_WRITE;
+	} else if (oldest[IO_WRITE] != NOBODY) {
+		if (naive.starved >= naive.writes_starved)
+			naive.op = IO_WRITE;
+		naive.starved++;
+	}
+	if (naive.op == IO_WRITE)
+		naive.starved = 0;
+	naive.batched = 0;
+	expire_ns = naive.op == IO_READ ? naive.read_expire_ns : naive.write_expire_ns;
+	choice = oldest[naive.op];
+	if (h->now_ns < h->request[choice].arrival_ns + expire_ns &&
+	    naive.follower[naive.op] != NOBODY)
+		choice = naive.follower[naive.op];
+	return choice;
+}
+
+static void see_pick(struct host *h, const struct io_request *rq)
+{
+	u64 choice = naive_choice(h, rq ? rq->id : NOBODY);
+
+	CHECK_EQ(rq ? rq->id : NOBODY, choice);
+	if (!rq)
+		return;
+	naive.batched++;
+	naive.follower[rq->op] = naive_after(h, rq);
+	naive.lost_follower[rq->op] = NOBODY;
+}
+
+static void see_removed(struct host *h, const struct io_request *rq)
+{
+	if (naive.follower[rq->op] != rq->id)
+		return;
+	naive.follower[rq->op] = naive_after(h, rq);
+	naive.lost_follower[rq->op] = rq->id;
+}
+
+static void see_added(struct host *h, const struct io_request *rq)
+{
+	if (naive.lost_follower[rq->op] == rq->id)
+		naive.follower[rq->op] = rq->id;
+}
+
+static void naive_init(struct draw *draw)
+{
+	naive = (struct naive){
+		.follower = { NOBODY, NOBODY },
+		.lost_follower = { NOBODY, NOBODY },
+		.read_expire_ns = draw_below(draw, 200 * MS),
+		.write_expire_ns = draw_below(draw, 400 * MS),
+		.fifo_batch = draw_below(draw, 20),
+		.writes_starved = draw_below(draw, 4),
+	};
+	host_set(&host, "read_expire_ns", naive.read_expire_ns);
+	host_set(&host, "write_expire_ns", naive.write_expire_ns);
+	host_set(&host, "fifo_batch", naive.fifo_batch);
+	host_set(&host, "writes_starved", naive.writes_starved);
+}
+
+static u64 batches, expired;
+
+static void random_case(struct draw *draw)
+{
+	struct host_load load = {
+		.requests = 300,
+		.owners = 1,
+		.writes_percent = draw_below(draw, 101),
+		.merges_percent = 30,
+		.gap_ns = MS / 2 + draw_below(draw, 4 * MS),
+		.sectors = draw_below(draw, 2) ? 60 : HOST_CAPACITY,
+		.added = see_added,
+		.removed = see_removed,
+		.picked = see_pick,
+	};
+
+	host_init(&host, "deadline");
+	naive_init(draw);
+	host_run(&host, draw, &load);
+	batches += host_counter(&host, "batches");
+	expired += host_counter(&host, "expired");
+	host_exit(&host);
+}
+
+static struct io_request *read_at(u64 sector)
+{
+	return host_add(&host, IO_READ, sector, 1, 0);
+}
+
+static struct io_request *write_at(u64 sector)
+{
+	return host_add(&host, IO_WRITE, sector, 1, 0);
+}
+
+/* A read that comes between the last one and its follower is not seen. */
+static void the_follower_is_settled_at_dispatch(void)
+{
+	struct io_request *a, *b, *between;
+
+	host_init(&host, "deadline");
+	a = read_at(10);
+	b = read_at(30);
+	host_expect(&host, a, PICK_ORDER, MS);
+	between = read_at(20);
+	host_expect(&host, b, PICK_ORDER, MS);
+	host_expect(&host, between, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+static void reads_starve_writes_twice(void)
+{
+	struct io_request *read[3], *write;
+	u32 i;
+
+	host_init(&host, "deadline");
+	write = write_at(500);
+	for (i = 0; i < 3; i++)
+		read[i] = read_at(30 - 10 * i);
+	host_expect(&host, read[0], PICK_ORDER, MS);
+	host_expect(&host, read[1], PICK_ORDER, MS);
+	host_expect(&host, write, PICK_ORDER, MS);
+	host_expect(&host, read[2], PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* A batch ends with fifo_batch, and the next begins with what has expired. */
+static void the_expired_come_first(void)
+{
+	struct io_request *first, *second, *third, *oldest;
+
+	host_init(&host, "deadline");
+	host_set(&host, "fifo_batch", 2);
+	host_expect(&host, read_at(50), PICK_ORDER, MS);
+	first = read_at(60);
+	oldest = read_at(5);
+	second = read_at(70);
+	third = read_at(80);
+	host_expect(&host, first, PICK_ORDER, 500 * MS);
+	host_expect(&host, second, PICK_ORDER, MS);
+	host_expect(&host, oldest, PICK_EXPIRED, MS);
+	host_expect(&host, third, PICK_ORDER, MS);
+	CHECK_EQ(host_counter(&host, "expired"), 1);
+	host_exit(&host);
+}
+
+static void a_merged_follower_stays_one(void)
+{
+	struct io_request *first, *oldest, *follower;
+
+	host_init(&host, "deadline");
+	first = read_at(50);
+	oldest = read_at(90);
+	follower = read_at(60);
+	host_expect(&host, first, PICK_ORDER, MS);
+	host_grow(&host, follower, 8);
+	host_expect(&host, follower, PICK_ORDER, MS);
+	host_expect(&host, oldest, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Its own follower takes the place of one that does not come back. */
+static void a_lost_follower_is_replaced(void)
+{
+	struct io_request *first, *oldest, *follower, *heir;
+
+	host_init(&host, "deadline");
+	first = read_at(50);
+	oldest = read_at(5);
+	follower = read_at(60);
+	heir = read_at(70);
+	host_expect(&host, first, PICK_ORDER, MS);
+	host_take_back(&host, follower);
+	host_expect(&host, heir, PICK_ORDER, MS);
+	host_expect(&host, oldest, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+int main(void)
+{
+	the_follower_is_settled_at_dispatch();
+	reads_starve_writes_twice();
+	the_expired_come_first();
+	a_merged_follower_stays_one();
+	a_lost_follower_is_replaced();
+	check_seeds(600, random_case);
+	CHECK(getenv("CHECK_SEED") || (batches && expired));
+	return 0;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Golden schedules: what each scheduler made of one load when it was last looked
+ * at, as a hash of its picks with their times and reasons.  A change here means
+ * that its decisions changed; if they should have, write the new figure down.
+ */
+#include "host.h"
+
+static const struct golden {
+	const char *scheduler;
+	u64 hash;
+} golden[] = {
+	{ "cats", 0xcd83ed7db734f1a3ull },
+	{ "clook", 0xe0095e9be6d1ec72ull },
+	{ "deadline", 0xac16a279b9c350f6ull },
+	{ "fcfs", 0x8cb4e01874983569ull },
+};
+
+static u64 hash;
+
+static void mix_in(u64 value)
+{
+	hash = (hash ^ value) * 0x100000001b3ull;
+	hash ^= hash >> 29;
+}
+
+static void see_pick(struct host *host, const struct io_request *rq)
+{
+	mix_in(host->now_ns);
+	mix_in(rq ? rq->id << 8 | rq->reason : 0xff);
+}
+
+int main(void)
+{
+	static struct host host;
+	struct host_load load = {
+		.requests = 400,
+		.owners = 3,
+		.writes_percent = 25,
+		.merges_percent = 10,
+		.gap_ns = 3 * MS,
+		.sectors = 20000,
+		.picked = see_pick,
+	};
+	struct draw draw;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(golden); i++) {
+		hash = 0;
+		draw_seed(&draw, 1, 0);
+		host_init(&host, golden[i].scheduler);
+		host_run(&host, &draw, &load);
+		host_exit(&host);
+		CHECK_EQ(hash, golden[i].hash);
+	}
+	return 0;
+}

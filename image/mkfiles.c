@@ -196,13 +196,23 @@ static int make_directory(struct builder *builder, const char *path)
 	return remember(builder, path, inode);
 }
 
-/* What a file's extent tree holds. */
+/* What a file occupies: the extents of its data and the nodes of its extent tree. */
 
 struct extent_list {
 	size_t count, room;
-	__u64 blocks; /* of data and of the tree itself */
 	struct ext2fs_extent *extents;
 };
+
+static bool is_data(const struct ext2fs_extent *extent)
+{
+	return extent->e_flags & EXT2_EXTENT_FLAGS_LEAF;
+}
+
+/* A node is one block, whatever length of the file it covers. */
+static __u32 extent_blocks(const struct ext2fs_extent *extent)
+{
+	return is_data(extent) ? extent->e_len : 1;
+}
 
 static errcode_t extent_add(struct extent_list *list,
 			    const struct ext2fs_extent *extent)
@@ -217,7 +227,6 @@ static errcode_t extent_add(struct extent_list *list,
 		list->room = room;
 	}
 	list->extents[list->count++] = *extent;
-	list->blocks += extent->e_len;
 	return 0;
 }
 
@@ -226,11 +235,11 @@ static errcode_t extent_take(struct extent_list *list,
 {
 	if (extent->e_flags & EXT2_EXTENT_FLAGS_UNINIT)
 		return EXT2_ET_EXTENT_INVALID_LENGTH;
-	if (extent->e_flags & EXT2_EXTENT_FLAGS_LEAF)
-		return extent->e_len ? extent_add(list, extent) : 0;
-	if (!(extent->e_flags & EXT2_EXTENT_FLAGS_SECOND_VISIT))
-		list->blocks++;
-	return 0;
+	if (is_data(extent) && !extent->e_len)
+		return 0; /* the root of an empty tree */
+	if (extent->e_flags & EXT2_EXTENT_FLAGS_SECOND_VISIT)
+		return 0; /* a node, on the way back up */
+	return extent_add(list, extent);
 }
 
 /* The caller frees list->extents, also after an error. */
@@ -300,12 +309,15 @@ static errcode_t count_blocks(ext2_filsys fs, ext2_ino_t number)
 	struct extent_list list = { 0 };
 	struct ext2_inode inode;
 	errcode_t error = ext2fs_read_inode(fs, number, &inode);
+	__u64 blocks = 0;
 
 	if (!error)
 		error = extent_read(fs, number, &inode, &list);
+	for (size_t i = 0; i < list.count; i++)
+		blocks += extent_blocks(&list.extents[i]);
 	free(list.extents);
 	if (!error)
-		error = ext2fs_iblk_set(fs, &inode, list.blocks);
+		error = ext2fs_iblk_set(fs, &inode, blocks);
 	return error ? error : ext2fs_write_inode(fs, number, &inode);
 }
 
@@ -353,32 +365,64 @@ static int make_file(struct builder *builder, const char *path, __u64 size)
 
 /* e PATH */
 
+/* By hand: ext2fs_punch of e2fsprogs 1.47 refuses an extent that ends with the disk. */
+static errcode_t take_blocks(ext2_filsys fs, ext2_ino_t number,
+			     struct ext2_inode *inode)
+{
+	struct extent_list list = { 0 };
+	errcode_t error = extent_read(fs, number, inode, &list);
+
+	for (size_t i = 0; !error && i < list.count; i++)
+		ext2fs_block_alloc_stats_range(fs, list.extents[i].e_pblk,
+					       extent_blocks(&list.extents[i]), -1);
+	free(list.extents);
+	return error;
+}
+
+static errcode_t clear_inode(ext2_filsys fs, ext2_ino_t number)
+{
+	struct ext2_inode_large empty;
+
+	memset(&empty, 0, sizeof(empty));
+	ext2fs_inode_alloc_stats2(fs, number, -1, 0);
+	return ext2fs_write_inode_full(fs, number, (struct ext2_inode *)&empty,
+				       sizeof(empty));
+}
+
 static int erase_file(struct builder *builder, const char *path)
 {
-	ext2_filsys fs = builder->fs;
-	struct ext2_inode_large inode;
-	struct ext2_inode *small = (struct ext2_inode *)&inode;
+	struct ext2_inode inode;
 	struct place place;
 	errcode_t error;
 
-	memset(&inode, 0, sizeof(inode));
-	if (find_file(builder, path, &place, small))
+	if (find_file(builder, path, &place, &inode))
 		return -1;
-	error = ext2fs_unlink(fs, place.parent, place.name, place.inode, 0);
+	error = ext2fs_unlink(builder->fs, place.parent, place.name, place.inode, 0);
 	if (!error)
-		error = ext2fs_punch(fs, place.inode, small, NULL, 0, ~0ULL);
+		error = take_blocks(builder->fs, place.inode, &inode);
+	if (!error)
+		error = clear_inode(builder->fs, place.inode);
 	if (error)
 		return complain(builder, "erase the file", error);
-	memset(&inode, 0, sizeof(inode));
-	error = ext2fs_write_inode_full(fs, place.inode, small, sizeof(inode));
-	if (error)
-		return complain(builder, "erase the inode", error);
-	ext2fs_inode_alloc_stats2(fs, place.inode, -1, 0);
 	builder->files--;
 	return 0;
 }
 
 /* l PATH */
+
+static void print_extents(ext2_ino_t number, __u64 size, const struct extent_list *list)
+{
+	size_t data = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		data += is_data(&list->extents[i]);
+	printf("%u %llu %zu", number, (unsigned long long)size, data);
+	for (size_t i = 0; i < list->count; i++)
+		if (is_data(&list->extents[i]))
+			printf(" %llu %u", (unsigned long long)list->extents[i].e_pblk,
+			       list->extents[i].e_len);
+	putchar('\n');
+}
 
 static int print_place(struct builder *builder, const char *path)
 {
@@ -390,18 +434,10 @@ static int print_place(struct builder *builder, const char *path)
 	if (find_file(builder, path, &place, &inode))
 		return -1;
 	error = extent_read(builder->fs, place.inode, &inode, &list);
-	if (error) {
-		free(list.extents);
-		return complain(builder, "read the extents", error);
-	}
-	printf("%u %llu %zu", place.inode, (unsigned long long)EXT2_I_SIZE(&inode),
-	       list.count);
-	for (size_t i = 0; i < list.count; i++)
-		printf(" %llu %u", (unsigned long long)list.extents[i].e_pblk,
-		       list.extents[i].e_len);
-	putchar('\n');
+	if (!error)
+		print_extents(place.inode, EXT2_I_SIZE(&inode), &list);
 	free(list.extents);
-	return 0;
+	return error ? complain(builder, "read the extents", error) : 0;
 }
 
 /* The script. */

@@ -304,6 +304,24 @@ def test_erasing_all_gives_every_block_back(fresh: Path) -> None:
     assert_clean(fresh)
 
 
+def test_the_last_block_of_the_disk_can_be_given_and_taken(fresh: Path) -> None:
+    """Check a disk filled to the brim (another trap of libext2fs)."""
+    before = run("dumpe2fs", "-h", fresh).stdout
+    free = next(line for line in before.splitlines() if line.startswith("Free blocks"))
+    blocks = int(free.split()[-1])
+    lines = [f"f big {(blocks - 2) * 4096}", "f a 4096", "f b 4096", "l big", "l a", "l b"]
+    done = mkfiles(fresh, "\n".join([*lines, "f c 1", "end", ""]))
+    assert "script line 7: give the file its blocks: No space left" in done.stderr
+    places = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
+    ends = [s + n for place in places for s, n in zip(place[3::2], place[4::2], strict=True)]
+    assert max(ends) == 4096
+    image._mke2fs(fresh.parent, fresh, 4096, 1, 200)
+    done = mkfiles(fresh, "\n".join([*lines, "e big", "e a", "e b", "end", ""]))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert free in run("dumpe2fs", "-h", fresh).stdout
+    assert_clean(fresh)
+
+
 def test_a_file_in_many_pieces_is_sound(fresh: Path) -> None:
     """Check the extent tree with a block of its own (a trap of libext2fs)."""
     small = [f"{index:03d}" for index in range(150)]

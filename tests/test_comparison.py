@@ -126,12 +126,15 @@ def test_shadow_share_is_pooled_over_the_seeds() -> None:
         dataclasses.replace(run, hits=hits, predicted=predicted, predicted_hits=both)
         for run, (hits, predicted, both) in zip(runs("cats", [1.0, 2.0]), counts, strict=True)
     ]
-    sentence = shadow_sentence(Comparison(shadow), "cats")
+    sentence = shadow_sentence(Comparison(shadow), "cats", "surge-direct")
     assert sentence
     assert "180 of 200 device-cache hits (90.0%) and promised 30 that missed" in sentence
     assert "97% of 31,949" in sentence
+    elsewhere = shadow_sentence(Comparison(shadow), "cats", "random")
+    assert elsewhere
+    assert "paper" not in elsewhere
 
 
 def test_without_a_hit_there_is_no_sentence() -> None:
     none = [dataclasses.replace(run, hits=0, predicted=0) for run in runs("cats", [1.0])]
-    assert shadow_sentence(Comparison(none), "cats") is None
+    assert shadow_sentence(Comparison(none), "cats", "random") is None

@@ -21,6 +21,7 @@ STAND_IN_NOTE = (
 # Of 31,949 real cache hits in the CATS run of Table 2 (000 section 6).
 SHADOW_SHARE = 0.97
 SHADOW_HITS = 31_949
+SHADOW_WORKLOAD = "surge-direct"
 
 Columns = dict[str, tuple[float, ...]]
 

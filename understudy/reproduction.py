@@ -11,7 +11,14 @@ from typing import Any
 
 from understudy.comparison import Comparison, ranks
 from understudy.metrics import PAPER_MEASURES, Measure
-from understudy.papers import SHADOW_HITS, SHADOW_SHARE, STAND_IN_NOTE, STAND_INS, PaperTable
+from understudy.papers import (
+    SHADOW_HITS,
+    SHADOW_SHARE,
+    SHADOW_WORKLOAD,
+    STAND_IN_NOTE,
+    STAND_INS,
+    PaperTable,
+)
 
 OURS = "ours"
 REAL = "real"
@@ -67,7 +74,7 @@ def _ours(comparison: Comparison, measure: Measure) -> dict[str, float]:
     return {theirs: comparison.estimate(today, measure).mean for theirs, today in STAND_INS.items()}
 
 
-def shadow_sentence(comparison: Comparison, scheduler: str) -> str | None:
+def shadow_sentence(comparison: Comparison, scheduler: str, workload: str) -> str | None:
     """How much of the device's cache the scheduler's shadow foresaw; None without a hit."""
     runs = comparison.runs(scheduler)
     hits = sum(run.hits for run in runs)
@@ -75,10 +82,11 @@ def shadow_sentence(comparison: Comparison, scheduler: str) -> str | None:
     wrong = sum(run.predicted for run in runs) - foreseen
     if not hits:
         return None
+    paper = f"; the paper saw {SHADOW_SHARE:.0%} of {SHADOW_HITS:,}"
     return (
         f"{scheduler}: its shadow cache foresaw {foreseen:,} of {hits:,} device-cache hits "
-        f"({foreseen / hits:.1%}) and promised {wrong:,} that missed; "
-        f"the paper saw {SHADOW_SHARE:.0%} of {SHADOW_HITS:,}"
+        f"({foreseen / hits:.1%}) and promised {wrong:,} that missed"
+        + (paper if workload == SHADOW_WORKLOAD else "")
     )
 
 

@@ -27,7 +27,9 @@ TOTALS = {
     "stale": ("chosen while busy", ",.0f"),
     "device_seconds": ("disk seconds", ",.2f"),
     "virtual_seconds": ("virtual seconds", ",.1f"),
-    "wall_seconds": ("wall seconds", ",.1f"),
+    "boot_wall_seconds": ("wall seconds to boot", ",.1f"),
+    "measure_wall_seconds": ("wall seconds to measure", ",.1f"),
+    "wall_seconds": ("wall seconds in all", ",.1f"),
 }
 
 Rows = list[tuple[str, list[str]]]
@@ -65,16 +67,18 @@ def headline(experiment: Experiment, seeds: int) -> str:
     clock = f"{experiment.clock} clock, k = {experiment.scale:g}"
     draws = f"seed {experiment.seed}" if seeds == 1 else f"{seeds} seeds"
     writes = f", {experiment.writes_percent} % writes" if experiment.writes_percent else ""
+    processes = "1 process" if experiment.processes == 1 else f"{experiment.processes} processes"
     return (
         f"{experiment.workload.name} on {experiment.disk.name}: {experiment.requests:,} requests, "
-        f"{experiment.processes} processes{writes}, {draws}; {clock}"
+        f"{processes}{writes}, {draws}; {clock}"
     )
 
 
 def show(result: Result, console: Console) -> None:
     """Print the whole answer."""
     comparison = result.comparison
-    table = _lean(headline(result.experiment, len(comparison.seeds)), "", *comparison.schedulers)
+    console.print(headline(result.experiment, len(comparison.seeds)), soft_wrap=True)
+    table = _lean(None, "", *comparison.schedulers)
     for column in table.columns[1:]:
         column.justify = "right"
     for block in rows(comparison):
@@ -85,19 +89,20 @@ def show(result: Result, console: Console) -> None:
     if result.paper:
         console.print(_paper_table(result.paper, comparison))
         console.print(STAND_IN_NOTE, soft_wrap=True)
-    for sentence in sentences(comparison):
+    for sentence in sentences(result):
         console.print(escape(sentence), soft_wrap=True, highlight=False)
 
 
-def _lean(title: str, *headers: str) -> Table:
+def _lean(title: str | None, *headers: str) -> Table:
     """A table that fits a narrow terminal."""
     return Table(*headers, title=title, box=box.HORIZONTALS, pad_edge=False, collapse_padding=True)
 
 
-def sentences(comparison: Comparison) -> list[str]:
+def sentences(result: Result) -> list[str]:
     """What to pick, then what the shadow caches were worth."""
+    comparison = result.comparison
     shadows = (
-        reproduction.shadow_sentence(comparison, name)
+        reproduction.shadow_sentence(comparison, name, result.experiment.workload.name)
         for name in comparison.schedulers
         if any(run.predicted for run in comparison.runs(name))
     )

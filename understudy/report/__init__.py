@@ -37,7 +37,7 @@ def _view(found: result.Result) -> dict[str, Any]:
         "disk": found.experiment.disk,
         "schedulers": comparison.schedulers,
         "blocks": table.rows(comparison),
-        "sentences": table.sentences(comparison),
+        "sentences": table.sentences(found),
         "several_seeds": len(comparison.seeds) > 1,
         "figures": figures.draw(found.outcomes),
         "paper": found.paper,

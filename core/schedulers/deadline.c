@@ -11,7 +11,7 @@
  *    followed the last one of its direction is pending.  "Followed" is settled
  *    when that last one is handed out: later arrivals in between are not seen.
  *    If the follower is taken back, its own follower replaces it; if it comes
- *    back under the same id (it was merged with), it is the follower again.
+ *    back (it was merged with), it is the follower again.
  *  - Otherwise reads go first, but after writes_starved such decisions against
  *    pending writes it is the writes' turn.
  *  - A batch begins with the oldest request of its direction if that one has
@@ -33,12 +33,15 @@
  * @sorted: by sector
  * @fifo: by arrival
  * @follower: where a batch goes on, or NULL
- * @absent_id: plus one: the follower that was taken back and may return, or 0
+ * @absent: the follower that was taken back and may return, or NULL
+ * @absent_id: its id then; a merge may lower it, but another request that is put
+ *	in the same place has a higher one
  */
 struct direction {
 	struct sorted_queue sorted;
 	struct fifo fifo;
 	struct io_request *follower;
+	const struct io_request *absent;
 	u64 absent_id;
 };
 
@@ -102,10 +105,8 @@ static void deadline_add(void *state, struct io_request *rq, u64 now_ns)
 
 	sorted_queue_add(&direction->sorted, rq);
 	fifo_add(&direction->fifo, rq);
-	if (direction->absent_id == rq->id + 1) {
+	if (direction->absent == rq && rq->id <= direction->absent_id)
 		direction->follower = rq;
-		direction->absent_id = 0;
-	}
 }
 
 static void take(struct direction *direction, struct io_request *rq)
@@ -121,7 +122,8 @@ static void deadline_remove(void *state, struct io_request *rq)
 
 	if (direction->follower == rq) {
 		direction->follower = sorted_queue_after(&direction->sorted, rq);
-		direction->absent_id = rq->id + 1;
+		direction->absent = rq;
+		direction->absent_id = rq->id;
 	}
 	take(direction, rq);
 }
@@ -131,7 +133,7 @@ static struct io_request *hand_out(struct deadline *deadline, struct io_request 
 	struct direction *direction = &deadline->direction[rq->op];
 
 	direction->follower = sorted_queue_after(&direction->sorted, rq);
-	direction->absent_id = 0;
+	direction->absent = NULL;
 	take(direction, rq);
 	deadline->batched++;
 	return rq;

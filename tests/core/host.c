@@ -48,7 +48,7 @@ u64 host_counter(const struct host *host, const char *counter)
 		      counter);
 }
 
-static void enqueue(struct host *host, struct io_request *rq)
+void host_put_back(struct host *host, struct io_request *rq)
 {
 	CHECK(host->nr_pending < HOST_PENDING);
 	host->scheduler->add(host->state, rq, host->now_ns);
@@ -78,7 +78,7 @@ struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
 		.owner = owner,
 		.op = op,
 	};
-	enqueue(host, rq);
+	host_put_back(host, rq);
 	return rq;
 }
 
@@ -92,7 +92,7 @@ void host_grow(struct host *host, struct io_request *rq, u32 by)
 {
 	host_take_back(host, rq);
 	rq->sectors += by;
-	enqueue(host, rq);
+	host_put_back(host, rq);
 }
 
 struct io_request *host_ask(struct host *host)

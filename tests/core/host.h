@@ -39,9 +39,10 @@ u64 host_counter(const struct host *host, const char *counter);
 struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
 			    u32 owner);
 
-/* Merges: the request grows at its end; it is pending no longer. */
+/* Merges: the request grows at its end; it is pending no longer; it is again. */
 void host_grow(struct host *host, struct io_request *rq, u32 by);
 void host_take_back(struct host *host, struct io_request *rq);
+void host_put_back(struct host *host, struct io_request *rq);
 
 /* Let the scheduler choose; NULL is checked and host->wake_ns set. */
 struct io_request *host_ask(struct host *host);

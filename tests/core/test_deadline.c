@@ -224,6 +224,51 @@ static void a_merged_follower_stays_one(void)
 	host_exit(&host);
 }
 
+/* Past the host, whose ids are places. */
+static struct io_request *ask(struct host *h)
+{
+	return h->scheduler->next(h->state, h->now_ns, &h->wake_ns);
+}
+
+/* Merged into by an older one, it comes back with that one's id. */
+static void a_follower_may_age(void)
+{
+	struct io_request *older, *oldest, *follower;
+
+	host_init(&host, "deadline");
+	host_add(&host, IO_READ, 50, 1, 0);
+	older = read_at(61);
+	oldest = read_at(90);
+	follower = read_at(60);
+	host_expect(&host, &host.request[0], PICK_ORDER, MS);
+	host.scheduler->remove(host.state, older);
+	host.scheduler->remove(host.state, follower);
+	follower->id = older->id;
+	host.scheduler->add(host.state, follower, host.now_ns);
+	CHECK(ask(&host) == follower);
+	CHECK(ask(&host) == oldest);
+	host_exit(&host);
+}
+
+/* Too late: somebody else was served in between. */
+static void a_follower_that_missed_its_turn_is_none(void)
+{
+	struct io_request *first, *oldest, *follower, *next;
+
+	host_init(&host, "deadline");
+	first = read_at(50);
+	oldest = read_at(5);
+	follower = read_at(60);
+	next = read_at(70);
+	host_expect(&host, first, PICK_ORDER, MS);
+	host_take_back(&host, follower);
+	host_expect(&host, next, PICK_ORDER, MS);
+	host_put_back(&host, follower);
+	host_expect(&host, oldest, PICK_ORDER, MS);
+	host_expect(&host, follower, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
 /* Its own follower takes the place of one that does not come back. */
 static void a_lost_follower_is_replaced(void)
 {
@@ -248,6 +293,8 @@ int main(void)
 	the_expired_come_first();
 	a_merged_follower_stays_one();
 	a_lost_follower_is_replaced();
+	a_follower_may_age();
+	a_follower_that_missed_its_turn_is_none();
 	check_seeds(600, random_case);
 	CHECK(getenv("CHECK_SEED") || (batches && expired));
 	return 0;

@@ -141,6 +141,17 @@ static void file_counts(struct draw *draw)
 	CHECK(fabs((double)ones / MANY - (1 - pow(2, -2.43))) < 2 / sqrt(MANY));
 }
 
+/* Three quarters of all values: taken modulo, every other draw would be low. */
+static void no_bias(struct draw *draw)
+{
+	u32 low = 0;
+	u32 i;
+
+	for (i = 0; i < MANY; i++)
+		low += draw_below(draw, 3ull << 62) < 1ull << 62;
+	CHECK(fabs((double)low / MANY - 1.0 / 3) < 2 / sqrt(MANY));
+}
+
 /* A stream of its own for each number, and no overflow for any parameter. */
 static void edges(void)
 {
@@ -172,6 +183,7 @@ int main(void)
 	check_seeds(3, distributions);
 	check_seeds(3, zipf_distribution);
 	check_seeds(3, file_counts);
+	check_seeds(3, no_bias);
 	edges();
 	return 0;
 }

@@ -572,6 +572,7 @@ int main(int argc, char **argv)
 {
 	struct builder builder = { 0 };
 	bool progress = argc == 3 && !strcmp(argv[1], "--progress");
+	bool failed;
 
 	if (argc != 2 + progress) {
 		fputs("mkfiles [--progress] IMAGE < SCRIPT\n", stderr);
@@ -579,11 +580,12 @@ int main(int argc, char **argv)
 	}
 	initialize_ext2_error_table();
 	builder.image = argv[1 + progress];
-	if (open_image(&builder) || run_script(&builder, progress)) {
+	failed = open_image(&builder) || run_script(&builder, progress);
+	tdestroy(builder.directories, free);
+	free(builder.line);
+	if (failed) {
 		abandon_image(&builder);
 		return 1;
 	}
-	if (close_image(&builder) || finish_output(&builder))
-		return 1;
-	return 0;
+	return close_image(&builder) || finish_output(&builder);
 }

@@ -154,6 +154,6 @@ def test_draws_repeat_and_stay_in_range() -> None:
     draw = core.Draw(1)
     assert min(draw.pareto(2430, 1) for _ in range(1000)) == 1
     assert max(draw.zipf(50) for _ in range(1000)) <= 49
-    for refused in (lambda: draw.below(0), lambda: draw.zipf(0), lambda: draw.pareto(0, 1)):
+    for refused, arguments in ((draw.below, (0,)), (draw.zipf, (0,)), (draw.pareto, (0, 1))):
         with pytest.raises(ValueError, match="at least 1"):
-            refused()
+            refused(*arguments)

@@ -91,7 +91,7 @@ def _by_scheduler(outcomes: Sequence[Outcome]) -> Responses:
 def _right_edge_ms(responses: Responses) -> float:
     """Most of every curve, but no slow scheduler may press the fast ones flat."""
     bulk = [percentile(times, 95) for times in responses.values()]
-    return min(max(bulk), 4 * min(bulk))
+    return min(max(bulk), 3 * min(bulk))
 
 
 def _density(axes: Axes, responses: Responses, edge_ms: float) -> None:

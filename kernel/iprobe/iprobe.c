@@ -10,7 +10,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpufeature.h>
-#include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -111,7 +110,7 @@ int iprobe_register(struct iprobe *probe)
 
 	ret = register_ftrace_function(&probe->ops);
 	if (ret)
-		ftrace_set_filter_ip(&probe->ops, probe->address, 1, 0);
+		ftrace_free_filter(&probe->ops);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(iprobe_register);
@@ -120,16 +119,15 @@ void iprobe_unregister(struct iprobe *probe)
 {
 	/* No new calls are redirected once this returns. */
 	WARN_ON(unregister_ftrace_function(&probe->ops));
-	ftrace_set_filter_ip(&probe->ops, probe->address, 1, 0);
+	ftrace_free_filter(&probe->ops);
 
 	while (atomic_read(&probe->in_flight))
 		schedule_timeout_uninterruptible(1);
 	/*
-	 * Between iprobe_done and the return instruction a CPU may still be in
-	 * the replacement: in an interrupt (waited for by RCU), or in a task
-	 * that was preempted there (waited for by RCU-tasks).
+	 * Between iprobe_done and the return instruction a task that was
+	 * preempted, or an interrupt, may still be in the replacement; a grace
+	 * period of RCU-tasks holds one of plain RCU, so it waits for both.
 	 */
-	synchronize_rcu();
 	synchronize_rcu_tasks();
 }
 EXPORT_SYMBOL_GPL(iprobe_unregister);

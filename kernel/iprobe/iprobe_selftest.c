@@ -86,9 +86,39 @@ static int test_refusal(void)
 	return expect("unknown function refused", iprobe_register(&nobody) == -ENOENT);
 }
 
+/*
+ * Under load: TARGETS functions, each with a probe of its own that one thread
+ * registers and unregisters, while two bound threads call all of them.
+ */
+#define TARGETS 8
+#define FOR_EACH_TARGET(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+
+static struct iprobe probes[TARGETS];
+
+#define DEFINE_TARGET(n)                                                       \
+	static noinline unsigned long target_##n(unsigned long x)              \
+	{                                                                      \
+		barrier();                                                     \
+		return 2 * x + n;                                              \
+	}                                                                      \
+	static unsigned long replacement_##n(unsigned long x)                  \
+	{                                                                      \
+		unsigned long (*original)(unsigned long) = probes[n].original; \
+		unsigned long value = original(x) + 1;                         \
+                                                                               \
+		iprobe_done(&probes[n]);                                       \
+		return value;                                                  \
+	}
+FOR_EACH_TARGET(DEFINE_TARGET)
+
+#define TARGET_OF(n) target_##n,
+#define REPLACEMENT_OF(n) replacement_##n,
+typedef unsigned long (*target_fn)(unsigned long);
+static const target_fn targets[TARGETS] = { FOR_EACH_TARGET(TARGET_OF) };
+static const target_fn replacements[TARGETS] = { FOR_EACH_TARGET(REPLACEMENT_OF) };
+
 struct hammer {
 	struct task_struct *task;
-	struct completion done;
 	unsigned long calls, replaced, wrong;
 };
 
@@ -97,14 +127,37 @@ static int hammer_thread(void *data)
 	struct hammer *hammer = data;
 
 	while (!kthread_should_stop()) {
-		unsigned long root = int_sqrt(ARGUMENT);
+		unsigned long n = hammer->calls++ % TARGETS;
+		unsigned long extra = targets[n](ARGUMENT) - (2 * ARGUMENT + n);
 
-		hammer->calls++;
-		hammer->replaced += root == ROOT + 1;
-		hammer->wrong += root != ROOT && root != ROOT + 1;
-		if (hammer->calls % 1024 == 0)
+		hammer->replaced += extra == 1;
+		hammer->wrong += extra > 1;
+		if (hammer->calls % 256 == 0)
 			cond_resched_tasks_rcu_qs();
 	}
+	return 0;
+}
+
+struct registrar {
+	struct task_struct *task;
+	struct iprobe *probe;
+	struct completion done;
+	unsigned int rounds;
+	int error;
+};
+
+static int registrar_thread(void *data)
+{
+	struct registrar *registrar = data;
+
+	while (registrar->rounds && !registrar->error) {
+		registrar->error = iprobe_register(registrar->probe);
+		if (!registrar->error) {
+			iprobe_unregister(registrar->probe);
+			registrar->rounds--;
+		}
+	}
+	complete(&registrar->done);
 	return 0;
 }
 
@@ -118,7 +171,8 @@ static int start_hammers(struct hammer *hammer, unsigned int nr)
 
 		if (IS_ERR(task))
 			return PTR_ERR(task);
-		kthread_bind(task, cpumask_nth(i, cpu_online_mask));
+		kthread_bind(task, i);
+		set_user_nice(task, MAX_NICE); /* don't starve the registrars */
 		hammer[i].task = task;
 		wake_up_process(task);
 	}
@@ -137,18 +191,34 @@ static void stop_hammers(struct hammer *hammer, unsigned int nr)
 
 static int register_rounds(void)
 {
+	static struct registrar registrar[TARGETS];
 	unsigned int i;
+	int ret = 0;
 
-	for (i = 0; i < rounds; i++) {
-		int ret = iprobe_register(&probe);
+	for (i = 0; i < TARGETS; i++) {
+		struct registrar *r = &registrar[i];
 
-		if (ret) {
-			pr_err("round %u: error %d\n", i, ret);
-			return ret;
+		probes[i].address = (unsigned long)targets[i];
+		probes[i].replacement = replacements[i];
+		*r = (struct registrar){ .probe = &probes[i],
+					 .rounds = DIV_ROUND_UP(rounds, TARGETS) };
+		init_completion(&r->done);
+		r->task = kthread_run(registrar_thread, r, "iprobe_reg/%u", i);
+		if (IS_ERR(r->task)) {
+			ret = PTR_ERR(r->task);
+			break;
 		}
-		iprobe_unregister(&probe);
 	}
-	return 0;
+	while (i--) {
+		wait_for_completion(&registrar[i].done);
+		ret = ret ?: registrar[i].error;
+	}
+	return ret;
+}
+
+static bool saw_both(const struct hammer *hammer)
+{
+	return hammer->replaced && hammer->calls > hammer->replaced && !hammer->wrong;
 }
 
 static int test_under_load(void)
@@ -156,10 +226,9 @@ static int test_under_load(void)
 	struct hammer hammer[2] = {};
 	int ret;
 
-	if (num_online_cpus() < 2)
+	if (!cpu_online(0) || !cpu_online(1))
 		return expect("two CPUs online", false);
 
-	probe.decide = NULL;
 	ret = start_hammers(hammer, ARRAY_SIZE(hammer));
 	if (!ret)
 		ret = register_rounds();
@@ -169,14 +238,10 @@ static int test_under_load(void)
 
 	pr_info("%u rounds: CPU 0 %lu calls, %lu replaced; CPU 1 %lu calls, %lu "
 		"replaced\n",
-		rounds, hammer[0].calls, hammer[0].replaced, hammer[1].calls,
-		hammer[1].replaced);
+		DIV_ROUND_UP(rounds, TARGETS) * TARGETS, hammer[0].calls,
+		hammer[0].replaced, hammer[1].calls, hammer[1].replaced);
 	return expect("two CPUs hammering",
-		      hammer[0].replaced && hammer[1].replaced &&
-			      hammer[0].calls > hammer[0].replaced &&
-			      hammer[1].calls > hammer[1].replaced &&
-			      !hammer[0].wrong && !hammer[1].wrong &&
-			      !atomic_read(&probe.in_flight));
+		      saw_both(&hammer[0]) && saw_both(&hammer[1]));
 }
 
 static int __init iprobe_selftest_init(void)

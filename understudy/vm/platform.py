@@ -34,7 +34,8 @@ PAPER_DISK_BYTES = 73_400_000_000
 CACHE_BYTES_PER_PROCESS = 512 * 1024
 
 BASE_MEMORY_MIB = 512
-RECORD_BYTES = 600  # of guest memory for each request: record, log, trace, copies
+RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
+LOG_BYTES = 64  # for each read of a process: entry and copy
 BASE_SECONDS = 300
 SECONDS_PER_REQUEST = 0.05
 
@@ -73,11 +74,17 @@ def _random(experiment: Experiment) -> list[str]:
     return ["random", "--device", f"/dev/{disk}", "--writes", str(experiment.writes_percent)]
 
 
+def _log_entries(experiment: Experiment) -> int:
+    """Room for the reads of the processes, most of which a page cache answers."""
+    reads_a_request = 20 if experiment.workload.kind is Kind.SURGE_BUFFERED else 2
+    return reads_a_request * experiment.requests + 10_000
+
+
 def _workload(experiment: Experiment, files: int | None) -> str:
     """Shell functions prepare_disk and workload."""
     command = _random(experiment) if files is None else _surge(experiment, files)
     command += ["--processes", str(experiment.processes), "--seed", str(experiment.seed)]
-    command += ["--log", "/out/reads.bin", "--log-max", str(2 * experiment.requests + 10_000)]
+    command += ["--log", "/out/reads.bin", "--log-max", str(_log_entries(experiment))]
     disk = f"/dev/{controller(experiment.controller).disk}"
     prepare = (
         ":"
@@ -137,7 +144,8 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
     settings = "".join(f"{key}={value}\n" for key, value in _settings(experiment).items())
     files = built.facts.files if built else None
     placed: Mapping[str, Path] = {"image": built.blocks} if built else {}
-    memory = BASE_MEMORY_MIB + experiment.requests * RECORD_BYTES // 2**20
+    recorded = experiment.requests * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
+    memory = BASE_MEMORY_MIB + recorded // 2**20
     if built:
         memory += 4 * built.blocks.stat().st_size // 2**20
     return machine.Vm(

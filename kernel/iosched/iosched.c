@@ -479,10 +479,11 @@ static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *p
 }
 
 /* A sysfs callback is not told which attribute it serves: one for each. */
-#define FOR_EACH_FIELD(F)                                                          \
-	F(0)                                                                       \
-	F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) \
-		F(15)
+/* clang-format off */
+#define FOR_EACH_FIELD(F) \
+	F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) \
+	F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
+/* clang-format on */
 #define FIELDS_MAX 16
 
 #define DEFINE_CALLBACKS(n)                                                           \

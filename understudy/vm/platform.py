@@ -17,7 +17,7 @@ from understudy.errors import RunFailed, UserError
 from understudy.experiment import Experiment, Outcome
 from understudy.paths import ROOT, cache_dir
 from understudy.platforms import Report
-from understudy.vm import image, machine, packages, qemu, reads, witness
+from understudy.vm import image, kvm, machine, packages, qemu, reads, witness
 from understudy.vm.cached import digest
 from understudy.vm.controllers import controller
 from understudy.workload import Kind
@@ -114,27 +114,31 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
-    names = {name: "" for name in CORE_MODULES}
+    names = dict.fromkeys(CORE_MODULES, "")
     names |= controller(experiment.controller).module_parameters(experiment.virtual_bytes)
     scheduler = KERNEL_SCHEDULERS.get(experiment.scheduler, experiment.scheduler)
     if scheduler:
         names[scheduler] = ""
     if experiment.workload.kind is not Kind.RANDOM:
-        names |= {name: "" for name in FILE_SYSTEM_MODULES}
+        names |= dict.fromkeys(FILE_SYSTEM_MODULES, "")
     return names
 
 
 def _check(experiment: Experiment) -> None:
-    if experiment.workload.kind is not Kind.RANDOM:
-        if not controller(experiment.controller).holds_data:
-            raise UserError(
-                f"--controller: {experiment.controller} holds no data, so no file system for "
-                f"{experiment.workload.name}; use vdisk, or --workload random"
-            )
+    needs_files = experiment.workload.kind is not Kind.RANDOM
+    if needs_files and not controller(experiment.controller).holds_data:
+        raise UserError(
+            f"--controller: {experiment.controller} holds no data, so no file system for "
+            f"{experiment.workload.name}; use vdisk, or --workload random"
+        )
     if experiment.virtual_bytes % 4096:
         raise UserError("--virtual-size: not a multiple of 4096 bytes")
     if experiment.scale != int(experiment.scale):
         raise UserError("--scale: the VM scales by whole factors; take 1, 2, ... 100")
+
+
+def _accelerator(experiment: Experiment) -> qemu.Accelerator:
+    return "kvm" if experiment.clock == "wall" and kvm.probe().works else "tcg"
 
 
 def describe(experiment: Experiment, report: Report) -> machine.Vm:
@@ -154,6 +158,7 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
         files=placed,
         machine=qemu.Machine(
             clock=experiment.clock,
+            accelerator=_accelerator(experiment),
             memory_mib=memory,
             devices=controller(experiment.controller).device_arguments(experiment.virtual_bytes),
         ),

@@ -21,7 +21,8 @@ Ints = npt.NDArray[np.int64]
 
 # "  surge-93  [000] d..1.  12.345678: block_rq_issue: 254,0 R 4096 () 128 + 8 [surge]"
 EVENT = re.compile(
-    r"^.* (\d+)\.(\d{6}): block_rq_(issue|complete): \d+,\d+ \S+ (?:\d+ )?\(.*?\) (\d+) \+ (\d+) \[",
+    r"^.* (\d+)\.(\d{6}): block_rq_(issue|complete): \d+,\d+ \S+ "
+    r"(?:\d+ )?\(.*?\) (\d+) \+ (\d+) \[",
     re.MULTILINE,
 )
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# make setup   install what is missing
+# make demo    setup, then one prediction
+# make test    setup, then every test
+# make bench   setup, then the benchmarks (docs/benchmarks.md)
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+# Meson finds the core's files when it configures: a folder that changed is stale.
+INSTALLED := .venv/installed
+SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
+	core core/schedulers tests/core
+
+.PHONY: setup demo test lint test-core test-python bench clean
+
+setup: $(INSTALLED)
+
+.venv/packages: packages.txt scripts/install-packages
+	scripts/install-packages
+	@mkdir -p .venv && touch $@
+
+$(INSTALLED): .venv/packages $(SOURCES)
+	$(PYTHON) -m venv .venv
+	pip install --quiet -c constraints.txt meson ninja meson-python cffi
+	pip install --quiet -c constraints.txt --no-build-isolation -e '.[dev]'
+	@touch $@
+
+demo: setup
+	understudy predict --disk cheetah-15k4 --workload surge-direct \
+		--schedulers cats,mq-deadline,bfq,none --on vm
+
+test: setup lint test-core test-python
+
+lint: setup
+	ruff check .
+	ruff format --check .
+	mypy
+	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
+
+build/core: setup
+	[ -d $@ ] || meson setup --buildtype=debugoptimized $@
+
+test-core: build/core
+	meson test -C build/core --print-errorlogs
+
+test-python: setup
+	python -m pytest -n 2 --dist loadgroup
+
+bench: setup
+	python -m bench
+
+clean:
+	rm -rf build .venv

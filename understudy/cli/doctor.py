@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""understudy doctor: what this machine has and lacks, and the command that mends it."""
+
+import json
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from understudy.errors import RunFailed, UserError
+from understudy.paths import ROOT
+from understudy.vm import kvm, modules, packages, qemu
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at; mend is empty if there is nothing to do.
+
+    A thing that is not needed (KVM) may be missing without harm.
+    """
+
+    name: str
+    ok: bool
+    detail: str
+    mend: str = ""
+    needed: bool = True
+
+
+def _package_state(name: str) -> str:
+    """The installed version, or nothing."""
+    answer = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    status, _, version = answer.stdout.partition(" ")
+    return version if status == "installed" else ""
+
+
+def _debian_packages() -> Iterator[Finding]:
+    if shutil.which("dpkg-query") is None:
+        yield Finding("Debian", False, f"this is {platform.system()} without dpkg", "use Debian 12")
+        return
+    for line in (ROOT / "packages.txt").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, purpose = line.split(maxsplit=1)
+            version = _package_state(name)
+            mend = "" if version else f"apt-get install -y --no-install-recommends {name}"
+            yield Finding(name, bool(version), version or f"missing: it {purpose}", mend)
+
+
+def _qemu() -> Finding:
+    try:
+        return Finding("QEMU", True, f"version {qemu.version()}")
+    except (UserError, subprocess.CalledProcessError) as error:
+        return Finding("QEMU", False, str(error), qemu.INSTALL)
+
+
+def _kernel() -> Iterator[Finding]:
+    try:
+        kernel = packages.current_kernel()
+    except UserError as error:
+        yield Finding("stock kernel", False, str(error), "apt-get update")
+        return
+    fetched = kernel.folder.is_dir()
+    where = "in the cache" if fetched else "not fetched yet: the first run does it"
+    yield Finding("stock kernel", True, f"{kernel.release} ({kernel.version}), {where}")
+    if not fetched:
+        return
+    yield Finding("headers", kernel.headers.is_dir(), "unpacked beside it", "")
+    try:
+        built = sorted(path.stem for path in modules.build_modules(kernel).glob("*.ko"))
+        yield Finding("kernel modules", True, ", ".join(built))
+    except RunFailed as error:
+        yield Finding("kernel modules", False, str(error), "make setup")
+
+
+def _kvm(again: bool) -> Finding:
+    try:
+        answer = kvm.probe(again)
+    except UserError as error:
+        return Finding("KVM", False, f"not probed: {error}", needed=False)
+    detail = answer.reason if answer.works else f"{answer.reason}; TCG is used instead"
+    return Finding("KVM", answer.works, detail, needed=False)
+
+
+def examine(again: bool) -> list[Finding]:
+    """Look at everything; with again, boot under KVM even if the answer is known."""
+    return [*_debian_packages(), _qemu(), *_kernel(), _kvm(again)]
+
+
+def _print(findings: list[Finding]) -> None:
+    table = Table("", "what", "state", "mended by", box=None, pad_edge=False)
+    for finding in findings:
+        mark = "ok" if finding.ok else ("LACKS" if finding.needed else "-")
+        table.add_row(mark, finding.name, finding.detail, finding.mend)
+    Console(highlight=False).print(table)
+
+
+@click.command("doctor", epilog="Example: understudy doctor --json")
+@click.option("--again", is_flag=True, help="Boot under KVM again, though the answer is known.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def command(again: bool, as_json: bool) -> None:
+    """Say what this machine has and lacks, and what mends it."""
+    findings = examine(again)
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        _print(findings)
+    lacking = [finding.name for finding in findings if finding.needed and not finding.ok]
+    if lacking:
+        raise RunFailed(f"this machine lacks {', '.join(lacking)}: make setup installs it")

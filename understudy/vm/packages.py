@@ -8,14 +8,16 @@ and unpacked into the cache.
 import lzma
 import re
 import shutil
+import struct
 import subprocess
 import tarfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from understudy.errors import UserError
+from understudy.errors import RunFailed, UserError
 from understudy.paths import cache_dir
 from understudy.vm.cached import cached_folder
 
@@ -36,6 +38,11 @@ class Kernel:
 
     @property
     def image(self) -> Path:
+        """The kernel as QEMU starts it: unpacked here once, not in every guest."""
+        return self.folder / "boot" / f"vmlinux-{self.release}"
+
+    @property
+    def packed_image(self) -> Path:
         return self.folder / "boot" / f"vmlinuz-{self.release}"
 
     @property
@@ -122,16 +129,14 @@ def _download(package: str, folder: Path) -> Path:
 def _unpack_block_headers(deb: Path, folder: Path) -> None:
     """Of the kernel's source, only block/*.h: the block layer's private headers."""
     folder.mkdir()
-    data = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=subprocess.PIPE)
-    outer = tarfile.open(fileobj=cast(IO[bytes], data.stdout), mode="r|")
-    try:
-        source = next(member for member in outer if member.name.endswith(".tar.xz"))
-        stream = cast(IO[bytes], outer.extractfile(source))
-        with tarfile.open(fileobj=lzma.open(stream), mode="r|") as tree:
-            _copy_headers(tree, folder)
-    finally:
+    unpacking = ["dpkg-deb", "--fsys-tarfile", str(deb)]
+    with subprocess.Popen(unpacking, stdout=subprocess.PIPE) as data:
+        with tarfile.open(fileobj=data.stdout, mode="r|") as outer:
+            source = next(member for member in outer if member.name.endswith(".tar.xz"))
+            stream = cast(IO[bytes], outer.extractfile(source))
+            with tarfile.open(fileobj=lzma.open(stream), mode="r|") as tree:
+                _copy_headers(tree, folder)
         data.kill()
-        data.wait()
 
 
 def _copy_headers(tree: tarfile.TarFile, folder: Path) -> None:
@@ -145,6 +150,27 @@ def _copy_headers(tree: tarfile.TarFile, folder: Path) -> None:
                 (folder / Path(inside).name).write_bytes(content)
         elif seen:
             return
+
+
+def unpack_image(packed: bytes) -> bytes:
+    """The ELF kernel inside a bzImage (Linux x86 boot protocol, from 2.08 on).
+
+    Half of a guest's boot under TCG would be the kernel unpacking itself.  Raises
+    RunFailed if this is no bzImage or its payload is neither xz nor gzip.
+    """
+    if packed[0x202:0x206] != b"HdrS":
+        raise RunFailed("the kernel package's image is not a bzImage")
+    protected_mode = (packed[0x1F1] + 1) * 512
+    offset, length = struct.unpack_from("<II", packed, 0x248)
+    payload = packed[protected_mode + offset :][:length]
+    try:
+        if payload.startswith(b"\xfd7zXZ"):
+            return lzma.LZMADecompressor().decompress(payload)
+        if payload.startswith(b"\x1f\x8b"):
+            return zlib.decompressobj(wbits=31).decompress(payload)
+    except (lzma.LZMAError, zlib.error) as error:
+        raise RunFailed(f"the kernel package's image is damaged: {error}") from error
+    raise RunFailed("the kernel package's image is packed neither with xz nor with gzip")
 
 
 def _point_makefile_at(headers: Path, root: Path) -> None:
@@ -169,7 +195,9 @@ def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
             subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], check=True)
         deb.unlink()
     debs.rmdir()
-    _point_makefile_at(folder / kernel.headers.relative_to(kernel.folder), kernel.folder)
+    unpacked = Kernel(kernel.release, kernel.version, folder)
+    unpacked.image.write_bytes(unpack_image(unpacked.packed_image.read_bytes()))
+    _point_makefile_at(unpacked.headers, kernel.folder)
 
 
 def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The mechanics of a profiled disk: how long the medium takes for one request,
- * given where the head is.  The papers' line, R/2 + S * (d/D) (000 section 4,
- * 003 section 4.2), is a seek curve of two points and no zones.
+ * given where the head is.  The papers' line, R/2 + S * (d/D) (PERFORM 2010 section 4,
+ * Jones 2010 section 4.2), is a seek curve of two points and no zones.
  *
  * Distances are in sectors of the disk that stands in; whoever fills the curve
  * scales it to that size, so any virtual size stands in for any real one.

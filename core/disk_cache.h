@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The papers' on-board cache: segments that each hold one span of sectors,
- * fully associative, replaced in order of insertion (000 section 3, 003
+ * fully associative, replaced in order of insertion (PERFORM 2010 section 3, Jones 2010
  * section 4.3.3).  A read is a hit if one segment holds all of it.  A span that
  * is longer than a segment wraps around within it and leaves its tail.
  *

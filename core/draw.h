@@ -24,14 +24,14 @@ u64 draw_u64(struct draw *draw);
 u64 draw_below(struct draw *draw, u64 n);
 
 /*
- * Pareto(alpha, scale), 000 Eq. 1: floor of scale * U^(-1/alpha), in the unit of
- * scale; alpha in thousandths (1500 is 1.5), at least 1.  At least scale; U64_MAX
- * if it may not fit, which is never so below 2^63.
+ * Pareto(alpha, scale), PERFORM 2010 Eq. 1: floor of scale * U^(-1/alpha), in the unit
+ * of scale; alpha in thousandths (1500 is 1.5), at least 1.  At least scale; U64_MAX if
+ * it may not fit, which is never so below 2^63.
  */
 u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale);
 
 /*
- * Zipf over 0 .. n - 1 by the papers' continuous approximation, 000 Eq. 3:
+ * Zipf over 0 .. n - 1 by the papers' continuous approximation, PERFORM 2010 Eq. 3:
  * floor of (n + 1)^U - 1; n is at least 1.
  */
 u32 draw_zipf(struct draw *draw, u32 n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The table: Geist and Ross's statically optimal order of service (000 sections
- * 2.2 and 3), the one that minimises the sum of response times if nobody else
+ * The table: Geist and Ross's statically optimal order of service (PERFORM 2010
+ * sections 2.2 and 3), the one that minimises the sum of response times if nobody else
  * arrives.
  *
  * Each request counts as a point at its first sector, and service as affine in

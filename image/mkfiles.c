@@ -14,7 +14,7 @@
  *
  * Paths are relative to the root.  Spreading directories over the groups is what the
  * kernel does with those at the top; first fit leaves the holes of erased files to be
- * filled by others, which is where the papers' fragmentation comes from (000
+ * filled by others, which is where the papers' fragmentation comes from (PERFORM 2010
  * section 5).
  *
  * All times are the image's own creation time, so equal scripts give equal images.

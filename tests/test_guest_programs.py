@@ -357,25 +357,13 @@ def test_random_refuses_what_is_no_disk(tmp_path: Path) -> None:
         assert said in done.stderr
 
 
-# warm, restore, port and options.
+# restore, port and options.
 
 
 def run(name: str, *words: str | Path | int) -> "subprocess.CompletedProcess[str]":
     """Run a guest program to its end."""
     command = [str(word) for word in (program(name), *words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
-
-
-def test_warm_opens_every_file(folder: Path) -> None:
-    """Check the count, and that a missing file is an error."""
-    done = run("warm", "--dir", folder, "--files", FILES)
-    if "Operation not supported" in done.stderr:
-        pytest.skip("the temporary folder's file system has no FIEMAP")
-    assert (done.returncode, done.stdout) == (0, f"{FILES}\n")
-    # As many leaves as before, so that all but the last path are there.
-    short = run("warm", "--dir", folder, "--files", FILES + 1)
-    assert short.returncode == 1
-    assert f"f{FILES:07d}: No such file or directory (errno 2)" in short.stderr
 
 
 def blocks_file(numbers: Sequence[int], image_blocks: int = 100, **broken: Any) -> bytes:
@@ -444,7 +432,6 @@ def test_restore_checks_all_before_it_writes(tmp_path: Path, content: bytes, sai
         ("surge", "--dir", "/nowhere", "--files", "1"),
         ("random",),
         ("random", "--device", "/dev/null", "--writes", "101"),
-        ("warm", "--files", "1"),
         ("restore", "one"),
         ("port",),
         ("port", "exit", "128"),
@@ -476,7 +463,7 @@ def segment_types(elf: bytes) -> list[int]:
 def test_all_programs_are_static(tmp_path: Path) -> None:
     """Check that the guest needs no libraries."""
     programs = guest_programs.build(tmp_path / "bin")
-    assert set(programs) == {"surge", "random", "warm", "restore", "port"}
+    assert set(programs) == {"surge", "random", "restore", "port"}
     for path in programs.values():
         assert path.parent == tmp_path / "bin"
         assert os.access(path, os.X_OK)

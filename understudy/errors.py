@@ -2,7 +2,7 @@
 """The two ways a command can end badly.
 
 Both carry one line that names the next thing to try.  The command line turns
-them into exit codes 2 and 1 (DESIGN, "Interfaces"); nothing else catches them.
+them into exit codes 2 and 1 (README); nothing else catches them.
 """
 
 

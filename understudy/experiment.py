@@ -2,7 +2,7 @@
 """The sentence that every platform understands, and what it answers with.
 
 "Run this workload through this scheduler on this device, and record every
-request" (DESIGN, "One idea").  An Experiment is that sentence, checked; an
+request".  An Experiment is that sentence, checked; an
 Outcome is the record of every bio plus the facts of the run.
 """
 
@@ -13,6 +13,7 @@ import polars as pl
 
 from understudy.errors import UserError
 from understudy.profile import DiskProfile
+from understudy.tunables import Tunables
 from understudy.workload import Workload
 
 Clock = Literal["virtual", "wall"]
@@ -37,7 +38,8 @@ class Experiment:
     `scale` is the papers' k: the disk takes k times its model's time, and
     everything read off the run is divided by k again.  `think_scale` stretches
     the processes' sleeps; it equals `scale` unless the papers' unscaled sleeps
-    are wanted.
+    are wanted.  `tunables` are the scheduler's own values that differ from its
+    defaults, unscaled.
     """
 
     disk: DiskProfile
@@ -52,6 +54,7 @@ class Experiment:
     scale: float
     think_scale: float
     controller: str
+    tunables: Tunables = ()
 
     def __post_init__(self) -> None:
         """Refuse what no platform can run."""

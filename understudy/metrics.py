@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The papers' measures, read off one run's records.
 
-Definitions are DESIGN's ("Definitions that sim, vm and a real disk share"): a
+Definitions are those of docs/method.md: a
 response belongs to a bio, a service to the request that carried it; variances
 are population variances, percentiles nearest-rank.  In a run at scale k the
-disk was k times slower on purpose, so every time is divided by k first (000
+disk was k times slower on purpose, so every time is divided by k first (PERFORM 2010
 section 4) and the result says what k was.
 """
 
@@ -42,7 +42,7 @@ class Measure:
     higher_is_better: bool = False
 
 
-# The five measures of 000 Tables 2 and 3, in their order.
+# The five measures of PERFORM 2010 Tables 2 and 3, in their order.
 PAPER_MEASURES = (
     Measure("mean_service_ms", "mean service", "ms"),
     Measure("var_service_ms2", "variance service", "ms²"),

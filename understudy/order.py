@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Static orders of service: everything is pending, nothing else arrives.
 
-The setting of 000 Table 1: a request is a point, and service takes as long as
+The setting of PERFORM 2010 Table 1: a request is a point, and service takes as long as
 the head's way to it.  Greedy (SSTF) is not optimal there, which is what the
 table-building scheduler starts from.
 

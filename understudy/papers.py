@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the papers measured: Tables 2 and 3 (000 section 6; 003 Tables 4.1 and 4.2).
+"""What the papers measured: Tables 2 and 3 (PERFORM 2010 section 6; Jones 2010 Tables 4.1 and 4.2).
 
 Two of their three schedulers have left the kernel.  mq-deadline is deadline's
 direct successor; bfq grew out of cfq and is a stand-in, not the same thing, so
@@ -18,7 +18,7 @@ STAND_IN_NOTE = (
     "and bfq, which stands in for cfq"
 )
 
-# Of 31,949 real cache hits in the CATS run of Table 2 (000 section 6).
+# Of 31,949 real cache hits in the CATS run of Table 2 (PERFORM 2010 section 6).
 SHADOW_SHARE = 0.97
 SHADOW_HITS = 31_949
 SHADOW_WORKLOAD = "surge-direct"

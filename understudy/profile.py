@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A disk as people describe it: profiles/NAME.toml, checked.
 
-The model is the papers' line, intercept + full_seek * d/D (000 section 4, with
-the Cheetah's figures in section 5), and an on-board cache of segments (000
+The model is the papers' line, intercept + full_seek * d/D (PERFORM 2010 section 4, with
+the Cheetah's figures in section 5), and an on-board cache of segments (PERFORM 2010
 section 3).  Facts from the manual stand beside the model and never enter it:
 the fitted intercept already contains the rotation.
 

@@ -2,8 +2,8 @@
 """What the throttle remembers of each bio, as a table.
 
 The bytes are an array of struct vpt_record (kernel/vpt/record.h); the columns
-and the meaning of each instant are DESIGN's "Definitions that sim, vm and a
-real disk share".  Times are ns from the first arrival; an instant that never
+and the meaning of each instant are those of docs/method.md.
+Times are ns from the first arrival; an instant that never
 came is null.  Reading refuses bytes that cannot be such an array; `check`
 refuses a table that breaks what the definitions promise.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Our runs beside a table of the papers, measure by measure, with the ranks.
 
-Absolute figures are not expected to agree (DESIGN, "Errata": merging and
+Absolute figures are not expected to agree (docs/method.md: merging and
 overlap are not stated in the papers); the order of the schedulers is what the
-papers claim to predict (000 section 6), so that is what is compared.
+papers claim to predict (PERFORM 2010 section 6), so that is what is compared.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A run folder: result.json, requests.parquet, report.html.
 
-result.json has the shape of DESIGN's "Interfaces"; requests.parquet holds every
+result.json's schema is understudy.result/1; requests.parquet holds every
 bio of every run as recorded, times not divided by the scale.  The folder
 appears whole or not at all, and nothing that exists is written over.
 """
@@ -85,6 +85,7 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
         "scale": first.scale,
         "think_scale": first.think_scale,
         "controller": first.controller,
+        "tunables": {run.scheduler: dict(run.tunables) for run in experiments if run.tunables},
     }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The papers' table (000 Tables 2 and 3), for a terminal and for the report.
+"""The papers' table (PERFORM 2010 Tables 2 and 3), for a terminal and for the report.
 
 Rows are measures, columns schedulers.  `rows` is the table as text; the rest
 lays it out with Rich.  Figures of several seeds are means with half the width

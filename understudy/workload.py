@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The workloads that a prediction can run.
 
-`random` is the probe that the papers fitted the disk with (000 section 5: page
+`random` is the probe that the papers fitted the disk with (PERFORM 2010 section 5: page
 reads at random places of the raw device); the two SURGE workloads are those of
-Tables 2 and 3 and differ in O_DIRECT alone (000 section 5).
+Tables 2 and 3 and differ in O_DIRECT alone (PERFORM 2010 section 5).
 """
 
 from dataclasses import dataclass

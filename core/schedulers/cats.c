@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * CATS, the cache-aware table scheduler (000 section 3; the slides, 001).  Each
+ * CATS, the cache-aware table scheduler (PERFORM 2010 section 3 and its slides).  Each
  * time the disk is free, the first rule that applies decides:
  *
  * 1. Predicted hit.  The oldest read that lies wholly inside one segment of the
@@ -35,7 +35,7 @@
 #include "../sorted_queue.h"
 
 #define MS 1000000ull
-#define MINUTE (60000 * MS)
+#define HOUR (3600000 * MS)
 
 /**
  * struct wait - the busdriver
@@ -111,13 +111,13 @@ struct cats {
 	}
 
 static const struct sched_field cats_tunables[] = {
-	SCHED_TUNABLE(cats, busdriver_ns, 7 * MS, 0, MINUTE,
+	SCHED_TUNABLE(cats, busdriver_ns, 7 * MS, 0, HOUR,
 		      "longest wait for the next read of the owner just served"),
-	SCHED_TUNABLE(cats, read_delay_ns, 100 * MS, 0, MINUTE,
+	SCHED_TUNABLE(cats, read_delay_ns, 100 * MS, 0, HOUR,
 		      "age of the oldest read at which reads are swept"),
-	SCHED_TUNABLE(cats, min_write_delay_ns, 10 * MS, 0, MINUTE,
+	SCHED_TUNABLE(cats, min_write_delay_ns, 10 * MS, 0, HOUR,
 		      "age of the oldest write at which writes may go, without reads"),
-	SCHED_TUNABLE(cats, max_write_delay_ns, 500 * MS, 0, MINUTE,
+	SCHED_TUNABLE(cats, max_write_delay_ns, 500 * MS, 0, HOUR,
 		      "age of the oldest write at which writes go before reads"),
 	SHADOW_TUNABLE(segments, 64, DISK_CACHE_SEGMENTS_MAX,
 		       "segments of the disk's cache; 0 predicts no hits"),

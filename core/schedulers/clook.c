@@ -2,7 +2,7 @@
 /*
  * C-LOOK: sweep upwards from the head, then jump to the lowest pending request
  * and sweep again.  Reads and writes are treated alike.  The classic compromise
- * between short seeks and a fair share for every sector (000 section 2.2).
+ * between short seeks and a fair share for every sector (PERFORM 2010 section 2.2).
  */
 #include "../scheduler.h"
 #include "../sorted_queue.h"

@@ -2,7 +2,7 @@
 /*
  * Deadline: batches of ascending requests of one direction, reads before writes,
  * and the oldest request instead of the nearest once it has waited too long
- * (000 section 2.2).
+ * (PERFORM 2010 section 2.2).
  *
  * The decisions are those of Linux 6.1's mq-deadline within one I/O priority
  * class, so that the kernel's scheduler can be checked against this one:
@@ -26,7 +26,7 @@
 #include "../sorted_queue.h"
 
 #define MS 1000000ull
-#define MINUTE (60000 * MS)
+#define HOUR (3600000 * MS)
 
 /**
  * struct direction - the pending requests of one direction
@@ -61,9 +61,9 @@ struct deadline {
 };
 
 static const struct sched_field deadline_tunables[] = {
-	SCHED_TUNABLE(deadline, read_expire_ns, 500 * MS, 0, MINUTE,
+	SCHED_TUNABLE(deadline, read_expire_ns, 500 * MS, 0, HOUR,
 		      "age at which the oldest read goes first"),
-	SCHED_TUNABLE(deadline, write_expire_ns, 5000 * MS, 0, MINUTE,
+	SCHED_TUNABLE(deadline, write_expire_ns, 5000 * MS, 0, HOUR,
 		      "age at which the oldest write goes first"),
 	SCHED_TUNABLE(deadline, writes_starved, 2, 0, 1000000,
 		      "batches of reads that may go before pending writes"),

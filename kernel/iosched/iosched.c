@@ -26,6 +26,9 @@
 #include "pick.h"
 #include "../../core/scheduler.h"
 
+/* nr_requests may be raised after the scheduler was chosen. */
+#define REQUESTS_MIN 1024
+
 /* One pending or dispatched request. */
 struct slot {
 	struct io_request io;
@@ -412,7 +415,7 @@ static int init_scheduler(struct iosched *is, u32 max_requests)
 
 static int iosched_init_sched(struct request_queue *q, struct elevator_type *type)
 {
-	u32 max_requests = q->nr_requests * q->nr_hw_queues;
+	u32 max_requests = max_t(u32, q->nr_requests, REQUESTS_MIN) * q->nr_hw_queues;
 	struct elevator_queue *eq = elevator_alloc(q, type);
 	struct iosched *is;
 	int ret;

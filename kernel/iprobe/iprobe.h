@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The intercept probe: replace any kernel function at run time, from a module,
- * with no change to the kernel (000 section 2.1, 003 section 3.1.2).
+ * with no change to the kernel (PERFORM 2010 section 2.1, Jones 2010 section 3.1.2).
  *
  * The papers patch the probed instruction in single-step mode, which leaves a
  * window in which two CPUs can race.  Here ftrace redirects the call at the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Arrival, pick, dispatch, due time and completion of each bio, kept in a buffer
- * that is allocated before the run and read out after it (000 section 5 stored
+ * that is allocated before the run and read out after it (PERFORM 2010 section 5 stored
  * its time stamps in a static kernel array for the same reason).
  *
  * A measurement is the first N arrivals after the start, drained: it is over when

@@ -27,7 +27,7 @@
 static struct kobject *vpt_kobj;
 static DEFINE_MUTEX(control); /* one change at a time */
 
-/* Longest time that a request may be held: half of the block layer's time-out. */
+/* No request may be held for longer: half of the block layer's time-out. */
 #define HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
 #define RECORDS_MAX 10000000ULL
 
@@ -179,6 +179,19 @@ static ssize_t record_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(page, "%llu %llu %llu\n", wanted, arrived, completed);
 }
 
+/* The slowest request, at this scale, must not look like a dead disk. */
+static int check_profile(void)
+{
+	const struct disk *disk = &vpt_drive.disk;
+	u64 slowest_ns = disk->intercept_ns + disk->seek[disk->nr_points - 1].seek_ns;
+
+	slowest_ns = max(slowest_ns, vpt_drive.hit_ns);
+	if (mul_u64_u64_div_u64(slowest_ns, vpt_scale_milli, 1000) <= HOLD_MAX_NS)
+		return 0;
+	pr_err("a full seek would take more than %llu s\n", HOLD_MAX_NS / NSEC_PER_SEC);
+	return -ERANGE;
+}
+
 static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
 			    const char *page, size_t count)
 {
@@ -190,7 +203,9 @@ static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (arrivals < 1 || arrivals > RECORDS_MAX)
 		return -ERANGE;
 	mutex_lock(&control);
-	ret = *vpt_disk_name() ? vpt_rehook_elevator() : -ENODEV;
+	ret = *vpt_disk_name() ? check_profile() : -ENODEV;
+	if (!ret)
+		ret = vpt_rehook_elevator();
 	if (!ret)
 		ret = vpt_record_start(arrivals);
 	mutex_unlock(&control);

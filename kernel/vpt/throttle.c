@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Service times, due times and held completions (003 section 4.3).
+ * Service times, due times and held completions (Jones 2010 section 4.3).
  *
  * The disk that stands in serves one request at a time: a request starts when
  * the driver starts it or when the one before it is due, whichever is later, and
@@ -21,6 +21,11 @@
 /* More than any driver's tags plus any scheduler's requests on one disk. */
 #define REQUESTS_MAX 4096
 #define HASH_BITS_RQ 8
+/*
+ * A timer's callback runs a little after its time.  So the timer is set early by
+ * about that much, and what is left is spun away.
+ */
+#define LEAD_NS 2000
 
 DEFINE_RAW_SPINLOCK(vpt_lock);
 struct drive vpt_drive;
@@ -139,7 +144,7 @@ static void arm_timer(void)
 {
 	struct vpt_request *first = list_first_entry(&held, struct vpt_request, held);
 
-	hrtimer_start(&release_timer, ns_to_ktime(first->due_ns),
+	hrtimer_start(&release_timer, ns_to_ktime(first->due_ns - LEAD_NS),
 		      HRTIMER_MODE_ABS_HARD);
 }
 
@@ -174,13 +179,13 @@ out:
 	return hold;
 }
 
-/* The next held request that is due at now_ns, or NULL. */
-static struct vpt_request *take_due(u64 now_ns)
+/* The next held request that is due by then, or NULL. */
+static struct vpt_request *take_due(u64 by_ns)
 {
 	struct vpt_request *vr =
 		list_first_entry_or_null(&held, struct vpt_request, held);
 
-	if (!vr || vr->due_ns > now_ns)
+	if (!vr || vr->due_ns > by_ns)
 		return NULL;
 	list_del_init(&vr->held);
 	vr->state = VPT_RELEASED;
@@ -203,10 +208,12 @@ static enum hrtimer_restart release_due(struct hrtimer *timer)
 
 	for (;;) {
 		raw_spin_lock_irqsave(&vpt_lock, flags);
-		now_ns = ktime_get_ns();
-		vr = take_due(now_ns);
+		vr = take_due(ktime_get_ns() + LEAD_NS);
 		if (!vr)
 			break;
+		do
+			now_ns = ktime_get_ns();
+		while (now_ns < vr->due_ns);
 		count_overshoot(now_ns - vr->due_ns);
 		rq = vr->rq;
 		raw_spin_unlock_irqrestore(&vpt_lock, flags);
@@ -267,6 +274,7 @@ void vpt_forget_all(void)
 			untrack(&pool[i]);
 	}
 	on_disk = 0;
+	last_due_ns = 0;
 	raw_spin_unlock_irqrestore(&vpt_lock, flags);
 }
 

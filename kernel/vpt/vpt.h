@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The virtual performance throttle: makes a disk of this machine keep the time of
- * a profiled one (000 section 4, 003 section 4.3).
+ * a profiled one (PERFORM 2010 section 4, Jones 2010 section 4.3).
  *
  *	hooks.c      where it looks into the block layer, and which disk
  *	throttle.c   service times, due times, held completions

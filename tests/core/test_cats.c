@@ -361,7 +361,7 @@ static void nobody_waits_after_a_write(void)
 
 /* Rule 5. */
 
-/* 000 Table 1, and one table for all four. */
+/* PERFORM 2010 Table 1, and one table for all four. */
 static void the_papers_example(void)
 {
 	struct io_request *r20, *r82, *r120, *r200;

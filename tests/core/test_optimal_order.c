@@ -104,7 +104,7 @@ static void expect(u64 head, u32 n, const u64 *position, const u32 *order)
 
 static void known_orders(void)
 {
-	/* 000 Table 1 and the slides' example. */
+	/* PERFORM 2010 Table 1 and the slides' example. */
 	expect(100, 4, (u64[]){ 20, 82, 120, 200 }, (u32[]){ 2, 1, 0, 3 });
 	expect(50, 4, (u64[]){ 10, 41, 60, 95 }, (u32[]){ 2, 1, 0, 3 });
 	/* A tie goes up. */

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from understudy import sizes
+from understudy import sizes, tunables
 from understudy.experiment import Clock, Experiment
 from understudy.platforms import PLATFORMS
 from understudy.profile import DiskProfile
@@ -45,6 +45,13 @@ OPTIONS = (
         "--think-scale", type=float, help="For think times [default: as --scale; papers: 1]."
     ),
     click.option("--controller", default="vdisk", help=f"One of {', '.join(CONTROLLERS)}."),
+    click.option(
+        "--set",
+        "tunables",
+        multiple=True,
+        metavar="SCHEDULER.TUNABLE=VALUE",
+        help="Another value for a scheduler's tunable, such as cats.busdriver_ns=5000000.",
+    ),
     click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
     click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
     click.option("--dry-run", is_flag=True, help="Print the QEMU lines and stop."),
@@ -69,6 +76,7 @@ class Settings:
     scale: float | None
     think_scale: float | None
     controller: str
+    tunables: tuple[str, ...]
     out: Path | None
     as_json: bool
     dry_run: bool
@@ -85,6 +93,7 @@ class Settings:
         """One for each scheduler and seed, every value checked."""
         controller(self.controller)
         wall = self.clock == "wall"
+        chosen = tunables.parse(self.tunables, schedulers)
         scale = (PAPERS_SCALE if wall else 1.0) if self.scale is None else self.scale
         return [
             Experiment(
@@ -100,6 +109,7 @@ class Settings:
                 scale=scale,
                 think_scale=scale if self.think_scale is None else self.think_scale,
                 controller=self.controller,
+                tunables=chosen.get(scheduler, ()),
             )
             for scheduler in schedulers
             for seed in range(self.seed, self.seed + self.seeds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy order`: static orders of service side by side (000 Table 1)."""
+"""`understudy order`: static orders of service side by side (PERFORM 2010 Table 1)."""
 
 import json
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from understudy.errors import UserError
 from understudy.order import Order, orders
 
 
-@click.command()
+@click.command("order")
 @click.option("--head", required=True, metavar="SECTOR", help="Where the head is.")
 @click.option(
     "--requests", required=True, metavar="SECTOR,...", help="What is pending, oldest first."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy predict`: how schedulers do on a disk you don't have (000 sections 4 to 6)."""
+"""`understudy predict`: how schedulers do on a disk you don't have (PERFORM 2010, 4 to 6)."""
 
 import click
 
@@ -8,8 +8,10 @@ from understudy.cli.options import Settings, with_settings
 from understudy.cli.session import carry_out
 from understudy.workload import WORKLOADS
 
+EXAMPLE = "Example: understudy predict --workload random --writes 30 --schedulers cats,mq-deadline"
 
-@click.command("predict")
+
+@click.command("predict", epilog=EXAMPLE)
 @click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
 @click.option("--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}.")
 @click.option("--schedulers", "names", default="cats,mq-deadline,bfq,none", help="Comma-separated.")

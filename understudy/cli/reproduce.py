@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy reproduce`: the papers' Tables 2 and 3, ours beside theirs (000 section 6)."""
+"""`understudy reproduce`: the papers' Tables 2 and 3, ours beside theirs (PERFORM 2010, 6)."""
 
 import click
 
@@ -12,7 +12,7 @@ from understudy.workload import WORKLOADS
 PAPERS_DISK = "cheetah-15k4"
 
 
-@click.command("reproduce")
+@click.command("reproduce", epilog="Example: understudy reproduce table2 --seeds 5")
 @click.argument("name", metavar="|".join(TABLES))
 @with_settings
 @click.pass_obj

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """report.html: one run folder on one page that needs nothing else to be read.
 
-Tables, recommendation, the distributions of response time (003 Figures 4.4 and
+Tables, recommendation, the distributions of response time (Jones 2010 Figures 4.4 and
 4.5), inputs, environment and QEMU lines; styles and drawings are in the file
 itself, so it can be mailed and opened without a network.
 """

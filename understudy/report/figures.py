@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The distributions of response time, as SVG to put into a page.
 
-First as the papers draw them (003 Figures 4.4 and 4.5): the fraction of
+First as the papers draw them (Jones 2010 Figures 4.4 and 4.5): the fraction of
 requests by response time, a curve for each scheduler.  Then cumulated over a
 logarithmic axis, where hits and tail are visible as well.  Seeds are pooled.
 

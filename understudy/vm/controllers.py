@@ -17,7 +17,8 @@ class Controller:
     """One kind of virtual disk.
 
     disk is its name in the guest; modules maps modules to parameters, in which
-    {bytes} and {gib} stand for the size, as in QEMU's devices.
+    {bytes} and {gib} stand for the size, as in QEMU's devices.  A disk with a budget
+    never makes a scheduler pick while it is busy.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Controller:
     modules: tuple[tuple[str, str], ...]
     devices: tuple[str, ...] = ()
     holds_data: bool = False
+    budget: bool = False
 
     def module_parameters(self, size: int) -> dict[str, str]:
         return {name: _sized(text, size) for name, text in self.modules}
@@ -42,7 +44,7 @@ NULL = ("-blockdev", "driver=null-co,node-name=target,size={bytes},read-zeroes=o
 CONTROLLERS = {
     controller.name: controller
     for controller in (
-        Controller("vdisk", "vdisk", (("vdisk", "size={bytes}"),), holds_data=True),
+        Controller("vdisk", "vdisk", (("vdisk", "size={bytes}"),), holds_data=True, budget=True),
         Controller(
             "null_blk",
             "nullb0",
@@ -60,6 +62,7 @@ CONTROLLERS = {
             "sda",
             (("sym53c8xx", "cmd_per_lun=1"), ("sd_mod", "")),
             (*NULL, "-device", "lsi53c895a", "-device", "scsi-hd,drive=target"),
+            budget=True,
         ),
         Controller(
             "virtio-scsi",

@@ -37,7 +37,6 @@ FILES_HEADERS = ("guest/file_path.h", "guest/options.h")
 GUEST_PROGRAMS = (
     Program("surge", ("guest/surge.c", *READS), (*READS_HEADERS, "guest/file_path.h")),
     Program("random", ("guest/random.c", *READS), READS_HEADERS),
-    Program("warm", ("guest/warm.c",), FILES_HEADERS),
     Program("restore", ("guest/restore.c",), ("guest/options.h",)),
     Program("port", ("guest/port.c",), ("guest/options.h",)),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file system that the SURGE processes read (000 section 5), built on the host.
+"""The file system that the SURGE processes read (PERFORM 2010 section 5), built on the host.
 
 Files are born as in the papers: fill, erase half at random, add the same number back
 with other sizes.  Each has its place on the disk but no data, so only metadata is kept:
@@ -9,7 +9,7 @@ size, its seed and the sources, and is built once.
 
 Sizes are drawn from lognormal(9.357, 1.318) below 133 kB and Pareto(1.1, 133 kB) above,
 cut at 100 MB.  The papers do not give the share of large files; a lognormal draw above
-the cut becomes a Pareto draw, which makes the density continuous (DESIGN, errata).
+the cut becomes a Pareto draw, which makes the density continuous (docs/method.md).
 On a disk below 1.6 GB no file takes more than a sixteenth of it (our choice).
 """
 
@@ -341,7 +341,7 @@ def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
     if data > room:
         raise UserError(
             f"seed {seed} draws files of {data} bytes for {room} bytes of room: "
-            "take another --seed or a larger --virtual-size"
+            "take another --virtual-size"
         )
 
 

@@ -99,15 +99,19 @@ def current_kernel() -> Kernel:
     return Kernel(release, version, folder)
 
 
-def package_names(release: str) -> list[str]:
-    """What is unpacked for a kernel release such as 6.1.0-56-amd64."""
+def package_names(release: str, version: str) -> list[str]:
+    """What is unpacked for a kernel release such as 6.1.0-56-amd64.
+
+    The source, of which the private headers are taken, must be of the same version.
+    """
     series = ".".join(release.split(".")[:2])
+    source_version = re.sub(r"\+b\d+$", "", version)
     return [
         f"linux-image-{release}",
         f"linux-headers-{release}",
         f"linux-headers-{release.removesuffix('-amd64')}-common",
         f"linux-kbuild-{series}",
-        f"linux-source-{series}",
+        f"linux-source-{series}={source_version}",
     ]
 
 
@@ -119,7 +123,7 @@ def _download(package: str, folder: Path) -> Path:
         text=True,
         check=False,
     )
-    debs = list(folder.glob(f"{package}_*.deb"))
+    debs = list(folder.glob(f"{package.partition('=')[0]}_*.deb"))
     if answer.returncode or not debs:
         reason = (answer.stderr.strip().splitlines() or ["no answer"])[-1]
         raise UserError(f"can't fetch {package} ({reason}): run apt-get update, check the network")
@@ -184,7 +188,7 @@ def _point_makefile_at(headers: Path, root: Path) -> None:
 def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
     debs = folder / "debs"
     debs.mkdir()
-    names = package_names(kernel.release)
+    names = package_names(kernel.release, kernel.version)
     for done, name in enumerate(names):
         report(f"fetching {name}", done / len(names))
         deb = _download(name, debs)

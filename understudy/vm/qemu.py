@@ -3,7 +3,7 @@
 
 Virtual clock: the guest's clock counts executed instructions, two nanoseconds
 each, and jumps over idle time, so neither the host's speed nor its load can be
-seen inside (DESIGN, "Virtual time").  Everything that would differ between two
+seen inside (docs/decisions/0003-virtual-clock.md).  Everything that would differ between two
 starts is pinned: processor model, real-time clock, random seeds.
 """
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""--set SCHEDULER.TUNABLE=VALUE: another value than a scheduler's default.
+
+Ours are checked against their own declarations before anything starts; the
+kernel's schedulers check theirs when the guest writes them.
+"""
+
+import re
+from collections.abc import Sequence
+
+from understudy import core
+from understudy.catalog import pick
+from understudy.errors import UserError
+
+Tunables = tuple[tuple[str, int], ...]
+
+SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d+)")
+
+
+def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunables]:
+    """The settings of each scheduler in the run."""
+    chosen: dict[str, Tunables] = {}
+    for text in settings:
+        found = SETTING.fullmatch(text)
+        if not found:
+            raise UserError(f'--set: "{text}" is not like cats.busdriver_ns=5000000')
+        scheduler, name, value = found[1], found[2], int(found[3])
+        if scheduler not in schedulers:
+            raise UserError(f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}")
+        _check(scheduler, name, value)
+        chosen[scheduler] = (*chosen.get(scheduler, ()), (name, value))
+    return chosen
+
+
+def _check(scheduler: str, name: str, value: int) -> None:
+    ours = core.schedulers().get(scheduler)
+    if ours is None:
+        return
+    tunables = {tunable.name: tunable for tunable in ours.tunables}
+    tunable = pick(f"tunable of {scheduler}", name, tunables)
+    if not tunable.min <= value <= tunable.max:
+        raise UserError(
+            f"--set: {scheduler}.{name}: {value} is outside {tunable.min} to {tunable.max}"
+        )

@@ -5,9 +5,10 @@ import os
 import signal
 import struct
 import subprocess
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import pytest
 
 from understudy.errors import RunFailed
+from understudy.paths import cache_dir
 from understudy.vm import guest_programs, image, reads
 
 PAGE = 4096
@@ -301,15 +303,12 @@ def test_a_group_that_cannot_be_joined_fails(folder: Path, tmp_path: Path) -> No
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Path:
-    """Make a file that stands in for a disk; skip where O_DIRECT is not possible."""
-    path = tmp_path / "disk"
-    path.write_bytes(b"x" * (64 * PAGE + 100))
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_DIRECT))
-    except OSError:
-        pytest.skip("the temporary folder's file system has no O_DIRECT")
-    return path
+def disk() -> Iterator[Path]:
+    """Make a file that stands in for a disk, where O_DIRECT is possible: not on a tmpfs."""
+    with tempfile.TemporaryDirectory(dir=cache_dir()) as folder:
+        path = Path(folder) / "disk"
+        path.write_bytes(b"x" * (64 * PAGE + 100))
+        yield path
 
 
 def test_random_covers_the_disk_in_whole_pages(disk: Path, tmp_path: Path) -> None:

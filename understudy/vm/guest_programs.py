@@ -32,7 +32,6 @@ class Program:
 
 READS = ("guest/reads.c", "core/draw.c")
 READS_HEADERS = ("guest/reads.h", "guest/options.h", "core/draw.h", "core/port.h")
-FILES_HEADERS = ("guest/file_path.h", "guest/options.h")
 
 GUEST_PROGRAMS = (
     Program("surge", ("guest/surge.c", *READS), (*READS_HEADERS, "guest/file_path.h")),

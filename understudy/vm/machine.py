@@ -7,6 +7,7 @@ scratch folder are gone afterwards, and the error carries the guest's last words
 """
 
 import contextlib
+import os
 import shutil
 import subprocess
 import tarfile
@@ -22,6 +23,7 @@ from understudy.paths import ROOT
 from understudy.vm import guest_programs, modules, packages, qemu
 from understudy.vm.cached import cached_folder, digest_of_files
 from understudy.vm.initramfs import Initramfs
+from understudy.vm.processor import own_processor
 
 LATE_MODULES = ("virtio_pci", "virtio_blk")
 OUT_BYTES = 4 * 2**30
@@ -117,9 +119,15 @@ def make_initramfs(kernel: packages.Kernel, vm: Vm) -> bytes:
 
 
 @contextlib.contextmanager
-def _running(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _running(
+    command: list[str], machine: qemu.Machine, folder: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end."""
-    with (folder / "qemu.log").open("wb") as log:
+    virtual = machine.clock == "virtual"
+    with (
+        own_processor() if virtual else contextlib.nullcontext() as processor,
+        (folder / "qemu.log").open("wb") as log,
+    ):
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -128,6 +136,8 @@ def _running(command: list[str], folder: Path) -> Iterator[subprocess.Popen[byte
             start_new_session=True,
         )
         try:
+            if processor is not None:
+                os.sched_setaffinity(process.pid, {processor})
             yield process
         finally:
             process.kill()
@@ -228,7 +238,7 @@ def run(
         command = qemu.command_line(vm.machine, kernel.image, archive, folder)
         notices = _Notices(folder / "notify.log", heard)
         began = time.monotonic()
-        with _running(command, folder) as process:
+        with _running(command, vm.machine, folder) as process:
             _wait(process, notices, vm, folder, stop or threading.Event())
         booted = notices.when.get("booted", began)
         return Result(

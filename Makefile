@@ -39,10 +39,10 @@ lint: setup
 	mypy
 	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
 
-build/core: setup
-	[ -d $@ ] || meson setup --buildtype=debugoptimized $@
+build/core/configured: $(INSTALLED)
+	rm -rf $(@D) && meson setup $(@D) > /dev/null && touch $@
 
-test-core: build/core
+test-core: build/core/configured
 	meson test -C build/core --print-errorlogs
 
 test-python: setup

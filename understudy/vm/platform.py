@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from understudy import records
+from understudy import core, records
 from understudy.errors import RunFailed, UserError
 from understudy.experiment import Experiment, Outcome
 from understudy.paths import ROOT, cache_dir
@@ -196,6 +196,16 @@ def _pairs(text: bytes) -> dict[str, int | str]:
     return {name: int(value) if value.isdigit() else value for name, value in pairs}
 
 
+def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What the scheduler's sysfs folder held, its counters apart from its tunables."""
+    ours = core.schedulers().get(scheduler)
+    counters = {counter.name for counter in ours.counters} if ours else set()
+    return {
+        "tunables": {name: value for name, value in fields.items() if name not in counters},
+        "scheduler_counters": {name: fields[name] for name in sorted(counters)},
+    }
+
+
 def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None:
     """Nothing escaped: every request that was issued completed or failed, under us.
 
@@ -243,7 +253,7 @@ def _outcome(
     facts: dict[str, Any] = {
         "capacity_sectors": int(result.out["capacity_sectors"]),
         "scheduler_in_kernel": result.out["scheduler"].decode().strip(),
-        "tunables": _pairs(result.out["tunables"]),
+        **_scheduler_fields(experiment.scheduler, _pairs(result.out["scheduler_fields"])),
         "counters": counters,
         "overshoot_mean_ns": int(counters["overshoot_ns"]) / held,
         "issued": counters["requests"],

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""What the VM tests share: booting a scenario, an experiment, and a clean log.
+
+Every test boots the stock kernel.  A VM is expensive, so tests that look at the same
+one take it from a cached function and stand in the same xdist group; run them with
+`pytest -n 2 --dist loadgroup`.  The group "iprobe" has the most tests so that xdist
+starts it first: it takes longest and hardly uses the processor.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from understudy import profile
+from understudy.experiment import Experiment
+from understudy.vm import machine, platform, qemu
+from understudy.workload import WORKLOADS
+
+MIB = 2**20
+GIB = 2**30
+CHEETAH = profile.load("cheetah-15k4")
+FULL_SIZE_BYTES = CHEETAH.facts.capacity_sectors * 512
+OUR_SCHEDULERS = ("cats", "clook", "deadline", "fcfs")
+ALL_SCHEDULERS = (*OUR_SCHEDULERS, "none", "mq-deadline", "bfq", "kyber")
+SCHEDULER_MODULES = {"bfq": "", "kyber-iosched": "", **dict.fromkeys(OUR_SCHEDULERS, "")}
+
+# What a kernel says when something is wrong with it, also when it goes on.
+TROUBLE = re.compile(
+    r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |hung task|blocked for more than|general protection"
+    r"|corruption|soft lockup|\bstall|unexpectedly|while atomic|refcount_t|lockdep|Kernel panic"
+    r"|leaked|double free|poison"
+)
+
+# Shell functions for scenarios.  What a scenario finds out goes to /out as files.
+PRELUDE = r"""
+fail() {
+	echo "scenario: $*" > /dev/console
+	exit 1
+}
+put() {
+	echo "$1" > "$2" || fail "$2 refuses $1"
+}
+# attempt VALUE FILE: a line "FILE=VALUE: ok", or why not, in /out/attempts
+attempt() {
+	said=$({ echo "$1" > "$2"; } 2>&1) && said=ok
+	echo "${2##*/}=$1: ${said##*: }" >> /out/attempts
+}
+wait_for() {
+	tries=0
+	while ! eval "$1"; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || fail "waited in vain for $1"
+		sleep 0.1
+	done
+}
+vpt=/sys/kernel/vpt
+"""
+
+
+def boot(
+    scenario: str,
+    modules: Mapping[str, str] | None = None,
+    *,
+    files: Mapping[str, bytes | str | Path] | None = None,
+    timeout_seconds: float = 240,
+    **hardware: Any,
+) -> machine.Result:
+    """Boot, run a scenario that must succeed, and hold the kernel's log against TROUBLE."""
+    vm = machine.Vm(
+        scenario=PRELUDE + scenario,
+        modules=modules or {},
+        files=files or {},
+        machine=qemu.Machine(**hardware),
+        timeout_seconds=timeout_seconds,
+    )
+    result = machine.run(vm)
+    assert result.exit_code == 0, result.console
+    assert_clean(result.out)
+    return result
+
+
+def assert_clean(out: Mapping[str, bytes]) -> None:
+    """Not a single line of the guest's log may be a complaint of the kernel."""
+    log = out["dmesg"].decode(errors="replace")
+    bad = [line for line in log.splitlines() if TROUBLE.search(line)]
+    assert not bad, "\n".join(bad) + "\n--- whole log:\n" + log
+
+
+def attempts(result: machine.Result) -> dict[str, str]:
+    """What `attempt` in the scenario found: "file=value" -> "ok" or the reason."""
+    lines = result.out["attempts"].decode().splitlines()
+    return {key: reason for key, _, reason in (line.rpartition(": ") for line in lines)}
+
+
+def text(result: machine.Result, name: str) -> str:
+    """One file of /out."""
+    return result.out[name].decode().strip()
+
+
+def pairs(data: bytes) -> dict[str, int]:
+    """Lines "name number"."""
+    words = (line.split() for line in data.decode().splitlines())
+    return {word[0]: int(word[1]) for word in words if len(word) == 2 and word[1].isdigit()}
+
+
+def experiment(**changes: Any) -> Experiment:
+    """One process reading a small disk at random, changed as asked."""
+    values: dict[str, Any] = {
+        "disk": CHEETAH,
+        "workload": WORKLOADS[changes.pop("workload", "random")],
+        "scheduler": "none",
+        "seed": 1,
+        "requests": 300,
+        "virtual_bytes": 64 * MIB,
+        "processes": 1,
+        "writes_percent": 0,
+        "clock": "virtual",
+        "scale": 1.0,
+        "think_scale": 1.0,
+        "controller": "vdisk",
+    }
+    return Experiment(**(values | changes))
+
+
+def raw_run(
+    run: Experiment, *, extra: str = "", edit: tuple[str, str] = ("", "")
+) -> machine.Result:
+    """The VM of an experiment as it leaves it: the bytes, before anybody reads them.
+
+    `extra` is shell for the end of its scenario; `edit` replaces a part of it.
+    """
+    vm = platform.describe(run, lambda phase, fraction: None)
+    assert edit[0] in vm.scenario
+    scenario = (vm.scenario.replace(*edit) if edit[0] else vm.scenario) + extra
+    result = machine.run(machine.Vm(scenario, vm.modules, vm.files, vm.machine, vm.timeout_seconds))
+    assert result.exit_code == 0, result.console
+    assert_clean(result.out)
+    return result
+
+
+def group(name: str) -> pytest.MarkDecorator:
+    """Tests that look at one VM: they stay with one xdist worker."""
+    return pytest.mark.xdist_group(name)

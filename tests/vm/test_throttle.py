@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""The throttle on every controller, and what it refuses.
+
+On each virtual disk a short experiment runs to its end, its witnesses agree (platform.run
+raises otherwise), and what the kernel computed is what the core computes: each model
+service to the nanosecond, each due time, each hit.  A disk whose completions pass by the
+throttle is refused, as are values that make no sense, and neither changes anything.
+"""
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+from guests import FULL_SIZE_BYTES, attempts, boot, experiment, group, text
+
+from understudy import core, metrics, records
+from understudy.experiment import Experiment, Outcome
+from understudy.vm import platform
+from understudy.vm.controllers import CONTROLLERS
+from understudy.vm.machine import Result
+
+# Sizes at which the modelled cache is hit now and then, but for the papers' controller,
+# which is tried at the papers' size.
+RUNS = {
+    "vdisk": experiment(controller="vdisk", processes=4, requests=600, scheduler="mq-deadline"),
+    "null_blk": experiment(controller="null_blk", requests=600),
+    "lsi53c895a": experiment(
+        controller="lsi53c895a",
+        processes=4,
+        scheduler="mq-deadline",
+        virtual_bytes=FULL_SIZE_BYTES // 4096 * 4096,
+    ),
+    "virtio-scsi": experiment(controller="virtio-scsi", processes=2, writes_percent=30),
+    "virtio-blk": experiment(controller="virtio-blk", processes=2, scheduler="mq-deadline"),
+}
+on_each = pytest.mark.parametrize(
+    "controller", [pytest.param(name, marks=group(f"throttle-{name}")) for name in RUNS]
+)
+
+
+@cache
+def outcome(controller: str) -> Outcome:
+    """The experiment on one controller."""
+    return platform.run(RUNS[controller], lambda phase, fraction: None)
+
+
+def served(controller: str) -> pl.DataFrame:
+    """Requests in the order in which the disk served them.
+
+    Up to the first one that carried nothing but bios which came after the measurement:
+    of that one there is no record, so what followed can't be computed.
+    """
+    requests = (
+        outcome(controller)
+        .requests.group_by("request_id")
+        .agg(
+            pl.col("sector").min(),
+            pl.col("sectors").sum(),
+            pl.col("op", "dispatch_ns", "due_ns", "completion_ns").first(),
+            pl.col("model_service_ns", "hit", "late", "stale").first(),
+        )
+        .sort("request_id")
+    )
+    unbroken = requests.with_row_index("place", 1).filter(pl.col("request_id") == pl.col("place"))
+    assert unbroken.height >= RUNS[controller].requests * 3 // 4
+    return unbroken
+
+
+def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.DataFrame:
+    """What the core says of the same requests."""
+    disk = run.disk.linear(capacity_sectors)
+    drive = core.Drive.linear(
+        capacity_sectors,
+        disk.intercept_ns,
+        disk.full_seek_ns,
+        cache=(disk.segments, disk.segment_sectors, disk.prefetch_sectors),
+        hit_ns=disk.hit_ns,
+    )
+    op = (rows["op"] == "write").cast(pl.UInt8)
+    service_ns, hit = drive.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
+    return pl.DataFrame({"model_service_ns": service_ns.astype(np.int64), "hit": hit})
+
+
+def test_every_controller_is_tried() -> None:
+    """A new controller needs a run here."""
+    assert set(RUNS) == set(CONTROLLERS)
+
+
+@on_each
+def test_runs_to_the_end(controller: str) -> None:
+    """All arrivals are recorded and complete; nothing failed, nothing escaped."""
+    found = outcome(controller)
+    records.check(found.requests)
+    assert found.requests.height == RUNS[controller].requests
+    counters = found.facts["counters"]
+    assert {name: counters[name] for name in ("failed", "missed", "untracked", "lost")} == {
+        "failed": 0,
+        "missed": 0,
+        "untracked": 0,
+        "lost": 0,
+    }
+    assert counters["requests"] == counters["completed"] > 0
+
+
+@on_each
+def test_time_is_the_models(controller: str) -> None:
+    """Service times and hits are the core's, due times follow from them."""
+    rows = served(controller)
+    run, capacity = RUNS[controller], outcome(controller).facts["capacity_sectors"]
+    expected = modelled(run, capacity, rows)
+    assert rows["model_service_ns"].to_list() == expected["model_service_ns"].to_list()
+    assert rows["hit"].to_list() == expected["hit"].to_list()
+    start = pl.max_horizontal("dispatch_ns", pl.col("due_ns").shift(1, fill_value=0))
+    wrong = rows.filter(pl.col("due_ns") != start + pl.col("model_service_ns"))
+    assert wrong.is_empty(), wrong
+
+
+@on_each
+def test_nothing_ends_before_it_is_due(controller: str) -> None:
+    """And on average hardly after: at most 0.05 % of the mean service where it is promised."""
+    rows = served(controller)
+    lateness = (rows["completion_ns"] - rows["due_ns"]).to_numpy()
+    assert (lateness >= 0).all()
+    facts = outcome(controller).facts
+    print(f"{controller}: lateness mean {lateness.mean():.0f} max {lateness.max()} ns,", end=" ")
+    print(f"late {facts['counters']['late']}, stale {facts['counters']['stale']}", end=" ")
+    print(f"of {facts['counters']['requests']}; witness {facts['witness']}")
+    if CONTROLLERS[controller].budget:
+        service = metrics.service_times_ns(rows)
+        assert lateness.mean() <= 0.0005 * service.mean()
+        assert facts["counters"]["late"] == 0
+        assert facts["counters"]["stale"] == 0
+
+
+@group("throttle-vdisk")
+def test_cache_is_hit() -> None:
+    """The small disk makes the modelled cache answer some of the reads, but few."""
+    rows = served("vdisk")
+    assert 10 < rows["hit"].sum() < rows.height // 2
+    disk = RUNS["vdisk"].disk.linear(1)
+    assert set(rows.filter("hit")["model_service_ns"]) == {disk.hit_ns}
+
+
+# What is refused.
+
+REFUSALS = """
+insmod_null() {
+	insmod /modules/null_blk.ko "$@" memory_backed=1 bs=512 gb=1 || fail "no null_blk $*"
+	wait_for '[ -b /dev/nullb0 ]'
+}
+try_null() { # NAME PARAMETERS...
+	name=$1
+	shift
+	insmod_null "$@"
+	echo "as $name" > /dev/kmsg
+	ln -sf nullb0 /dev/$name
+	attempt /dev/$name $vpt/disk
+	[ -z "$(cat $vpt/disk)" ] || fail "$name was taken"
+	rmmod null_blk || fail "null_blk is held"
+}
+rmmod null_blk
+try_null completes_inline irqmode=0 queue_mode=2
+try_null completes_by_timer irqmode=2 queue_mode=2
+try_null bio_based queue_mode=0
+
+insmod_null irqmode=1 queue_mode=2
+printf 'n\\np\\n1\\n\\n\\nw\\n' | fdisk /dev/nullb0 > /dev/null 2>&1
+wait_for '[ -b /dev/nullb0p1 ]'
+echo "as partition" > /dev/kmsg
+attempt /dev/nullb0p1 $vpt/disk
+attempt /dev/there_is_none $vpt/disk
+attempt /proc/version $vpt/disk
+attempt "" $vpt/disk
+attempt 10 $vpt/record
+
+# After all that, a disk is taken, another one after it, and it is throttled.
+attempt /dev/nullb0 $vpt/disk
+attempt /dev/vdisk $vpt/disk
+cat $vpt/disk >> /out/disks
+size=$(cat /sys/block/vdisk/size)
+put 4000000 $vpt/intercept_ns
+put "0:0 $size:5000000" $vpt/seek_curve
+put 5 $vpt/record
+dd if=/dev/vdisk of=/dev/null bs=4k count=5 iflag=direct 2> /dev/null
+cat $vpt/record > /out/progress
+cat $vpt/records > /out/records
+
+settings() {
+	for file in disk intercept_ns hit_ns seek_curve cache_segments cache_segment_sectors \\
+		cache_prefetch_sectors scale_milli record requests; do
+		echo "$file $(cat $vpt/$file)"
+	done
+}
+settings > /out/before
+for number in -1 NaN nan inf 1.5 "" " " 5ms 0x 1e6 15000000001 18446744073709551616; do
+	for file in intercept_ns hit_ns; do
+		attempt "$number" $vpt/$file
+	done
+done
+attempt 1025 $vpt/cache_segments
+attempt 4294967296 $vpt/cache_segment_sectors
+attempt -1 $vpt/cache_prefetch_sectors
+attempt 0 $vpt/scale_milli
+attempt 1000001 $vpt/scale_milli
+attempt NaN $vpt/scale_milli
+attempt 0 $vpt/record
+attempt 10000001 $vpt/record
+attempt -5 $vpt/record
+attempt many $vpt/record
+for curve in "" "0:0" "x" "0:0 $size" "0:0 $size:-5" "0:0 $size:NaN" "1:0 $size:5000000" \\
+	"0:0 100:900 100:901 $size:5000000" "0:0 200:900 100:901 $size:5000000" \\
+	"0:0 $((size - 1)):5000000" "0:0 $((size + 1)):5000000" "0:0 $size:99999999999" \\
+	"0:0 100:900 $size:800"; do
+	attempt "$curve" $vpt/seek_curve
+done
+# More than a full seek at this scale would look like a dead disk.
+put 4000000000 $vpt/intercept_ns
+put 1000000 $vpt/scale_milli
+attempt 20 $vpt/record
+put 1000 $vpt/scale_milli
+put 4000000 $vpt/intercept_ns
+attempt 1 $vpt/requests
+settings > /out/after
+attempt none $vpt/disk
+cat $vpt/disk >> /out/disks
+"""
+EINVAL = "Invalid argument"
+ERANGE = "Numerical result out of range"
+EOPNOTSUPP = "Operation not supported"
+
+
+@cache
+def refusals() -> Result:
+    """The VM in which everything that is wrong is tried."""
+    modules = {
+        "iprobe": "",
+        "vpt": "",
+        "vdisk": "size=67108864",
+        "null_blk": "nr_devices=0",
+    }
+    return boot(REFUSALS, modules)
+
+
+@group("throttle-refusals")
+@pytest.mark.parametrize(
+    ("disk", "reason"),
+    [
+        ("completes_inline", "nullb0 completes its requests where they can't be held"),
+        ("completes_by_timer", "nullb0 completes its requests where they can't be held"),
+        ("bio_based", "nullb0 is not a whole disk on blk-mq"),
+        ("nullb0p1", "nullb0p1 is not a whole disk on blk-mq"),
+    ],
+)
+def test_refuses_what_it_cannot_hold(disk: str, reason: str) -> None:
+    """EOPNOTSUPP, and a line in the log that says why."""
+    assert attempts(refusals())[f"disk=/dev/{disk}"] == EOPNOTSUPP
+    after = text(refusals(), "dmesg").split(f"as {disk.replace('nullb0p1', 'partition')}\n")[1]
+    assert reason in after.split("\n")[0]
+
+
+@group("throttle-refusals")
+def test_refuses_what_is_no_disk() -> None:
+    """A path to nothing, or to something else; and to record without a disk."""
+    found = attempts(refusals())
+    assert found["disk=/dev/there_is_none"] == "No such file or directory"
+    assert found["disk=/proc/version"] == "Block device required"
+    assert found["disk="] == EINVAL
+    assert found["record=10"] == "No such device"
+
+
+@group("throttle-refusals")
+def test_takes_a_disk_after_refusals() -> None:
+    """Two disks one after the other, and requests take the time they should."""
+    found = attempts(refusals())
+    assert found["disk=/dev/nullb0"] == found["disk=/dev/vdisk"] == found["disk=none"] == "ok"
+    assert refusals().out["disks"] == b"vdisk\n\n"
+    assert text(refusals(), "progress") == "5 5 5"
+    rows = records.from_bytes(refusals().out["records"])
+    records.check(rows)
+    assert set(rows["model_service_ns"]) == {4_000_000}  # each begins where the head is
+
+
+@group("throttle-refusals")
+def test_refuses_bad_values_and_changes_nothing() -> None:
+    """Negative, not a number, text, too large, a curve that is none."""
+    assert text(refusals(), "before") == text(refusals(), "after")
+    found = attempts(refusals())
+    tried = {
+        key: reason
+        for key, reason in found.items()
+        if key.split("=")[0] not in ("disk", "requests") and key != "record=10"
+    }
+    assert len(tried) > 40
+    assert set(tried.values()) == {EINVAL, ERANGE}
+    for value in ("15000000001", "18446744073709551616"):
+        assert tried[f"intercept_ns={value}"] == ERANGE
+    assert found["scale_milli=0"] == found["scale_milli=1000001"] == ERANGE
+    assert found["record=20"] == ERANGE
+    assert found["requests=1"] == "Permission denied"

@@ -103,7 +103,7 @@ def test_a_draw_that_does_not_fit_is_refused(
 ) -> None:
     """Check that nothing stays behind either."""
     monkeypatch.setattr(image, "LOG_MEAN", image.LOG_MEAN + 2)
-    with pytest.raises(UserError, match="another --seed or a larger --virtual-size"):
+    with pytest.raises(UserError, match="take another --virtual-size"):
         image.build(SMALL, 1, silent)
     assert list((own_cache / "images").glob("[!.]*")) == []
 

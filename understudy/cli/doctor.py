@@ -107,8 +107,12 @@ def _print(findings: list[Finding]) -> None:
 @click.option("--again", is_flag=True, help="Boot under KVM again, though the answer is known.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def command(again: bool, as_json: bool) -> None:
-    """Say what this machine has and lacks, and what mends it."""
-    findings = examine(again)
+    """Say what this machine has and lacks, and what mends it.
+
+    Exit code 1 if something is lacking that is needed.
+    """
+    with Console(stderr=True).status("looking; the first time this boots a kernel under KVM"):
+        findings = examine(again)
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Proves iprobe on the running kernel: replacement, pass-through, decision per
- * call, the original, refusal, and two CPUs that call the function without a
- * pause while it is registered and unregistered again and again.
+ * call, the original, refusals, a task that sleeps in a replacement, and two CPUs
+ * that call the function while it is registered and unregistered again and again.
  *
  * Loading the module runs the test; it prints one line for each part and loads
  * only if all of them hold.
@@ -11,11 +11,13 @@
 
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/wait.h>
 
 #include "iprobe.h"
 
@@ -78,175 +80,286 @@ static int test_decision(void)
 	return ret;
 }
 
+static noinline notrace unsigned long untraceable(unsigned long x)
+{
+	barrier();
+	return x;
+}
+
 static int test_refusal(void)
 {
 	struct iprobe nobody = { .symbol = "no_such_function_anywhere",
 				 .replacement = plus_one };
+	struct iprobe closed = { .address = (unsigned long)untraceable,
+				 .replacement = plus_one };
+	struct iprobe second = { .symbol = probe.symbol, .replacement = plus_one };
+	int ret =
+		expect("unknown function refused", iprobe_register(&nobody) == -ENOENT);
 
-	return expect("unknown function refused", iprobe_register(&nobody) == -ENOENT);
+	ret = ret
+		      ?: expect("function without an ftrace entry refused",
+				iprobe_register(&closed) == -EOPNOTSUPP);
+	probe.decide = NULL;
+	ret = ret ?: iprobe_register(&probe);
+	if (ret)
+		return ret;
+	ret = expect("second probe on a function refused",
+		     iprobe_register(&second) == -EBUSY);
+	iprobe_unregister(&probe);
+	return ret;
+}
+
+/* A task that sleeps inside a replacement holds back iprobe_unregister. */
+static DECLARE_COMPLETION(entered);
+static DECLARE_COMPLETION(returned);
+static bool left;
+
+static unsigned long sleepy(unsigned long x)
+{
+	complete(&entered);
+	msleep(200);
+	left = true;
+	iprobe_done(&probe);
+	return x;
+}
+
+static int call_once(void *unused)
+{
+	int_sqrt(ARGUMENT);
+	complete(&returned);
+	return 0;
+}
+
+static bool this_thread_only(struct iprobe *p, struct pt_regs *regs)
+{
+	return current->flags & PF_KTHREAD && !strcmp(current->comm, "iprobe_sleeper");
+}
+
+static int test_sleeper(void)
+{
+	struct task_struct *task;
+	int ret;
+
+	probe.replacement = sleepy;
+	probe.decide = this_thread_only;
+	ret = iprobe_register(&probe);
+	if (ret)
+		return ret;
+	task = kthread_run(call_once, NULL, "iprobe_sleeper");
+	if (IS_ERR(task)) {
+		iprobe_unregister(&probe);
+		return PTR_ERR(task);
+	}
+	wait_for_completion(&entered);
+	iprobe_unregister(&probe);
+	ret = expect("unregister waits for a sleeper", left);
+	wait_for_completion(&returned);
+	return ret;
 }
 
 /*
- * Under load: TARGETS functions, each with a probe of its own that one thread
- * registers and unregisters, while two bound threads call all of them.
+ * Under load: two bound threads, the hammers, call a function all the time that
+ * its probe is being registered or unregistered, and for a while before and after.
+ * They rest only while a grace period is all that is waited for: they have made
+ * CALLS calls in the present phase by then.
+ *
+ * Each round goes once through the phases.  A call that began and ended in a
+ * settled phase must have been replaced, or must not; in between, either.
  */
-#define TARGETS 8
-#define FOR_EACH_TARGET(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+enum { CALM, REGISTERING, REPLACED, UNREGISTERING, PHASES };
+#define CALLS 2000
+#define CALLS_BEFORE_PAUSE 16
 
-static struct iprobe probes[TARGETS];
-
-#define DEFINE_TARGET(n)                                                       \
-	static noinline unsigned long target_##n(unsigned long x)              \
-	{                                                                      \
-		barrier();                                                     \
-		return 2 * x + n;                                              \
-	}                                                                      \
-	static unsigned long replacement_##n(unsigned long x)                  \
-	{                                                                      \
-		unsigned long (*original)(unsigned long) = probes[n].original; \
-		unsigned long value = original(x) + 1;                         \
-                                                                               \
-		iprobe_done(&probes[n]);                                       \
-		return value;                                                  \
-	}
-FOR_EACH_TARGET(DEFINE_TARGET)
-
-#define TARGET_OF(n) target_##n,
-#define REPLACEMENT_OF(n) replacement_##n,
-typedef unsigned long (*target_fn)(unsigned long);
-static const target_fn targets[TARGETS] = { FOR_EACH_TARGET(TARGET_OF) };
-static const target_fn replacements[TARGETS] = { FOR_EACH_TARGET(REPLACEMENT_OF) };
+static unsigned long phase = PHASES; /* counts on; the phase is its remainder */
+static DECLARE_WAIT_QUEUE_HEAD(phase_begun);
+static DECLARE_WAIT_QUEUE_HEAD(calls_made);
 
 struct hammer {
 	struct task_struct *task;
+	unsigned long phase_done; /* the calls in this phase are made */
 	unsigned long calls, replaced, wrong;
+	unsigned long caught[2]; /* while changing: the original, the replacement */
 };
+
+static struct hammer hammers[2];
+
+static noinline unsigned long target(unsigned long x)
+{
+	barrier();
+	return 2 * x;
+}
+
+static unsigned long replacement(unsigned long x);
+
+static struct iprobe target_probe = { .replacement = replacement };
+
+static unsigned long replacement(unsigned long x)
+{
+	unsigned long (*original)(unsigned long) = target_probe.original;
+	unsigned long value = original(x) + 1;
+
+	iprobe_done(&target_probe);
+	return value;
+}
+
+static bool is_right(unsigned long during, unsigned long extra)
+{
+	switch (during % PHASES) {
+	case CALM:
+		return extra == 0;
+	case REPLACED:
+		return extra == 1;
+	default:
+		return extra <= 1;
+	}
+}
+
+static void call_target(struct hammer *hammer)
+{
+	unsigned long before = smp_load_acquire(&phase);
+	unsigned long extra = target(ARGUMENT) - 2 * ARGUMENT;
+	bool settled;
+
+	smp_rmb();
+	settled = READ_ONCE(phase) == before;
+	hammer->calls++;
+	hammer->replaced += extra == 1;
+	hammer->wrong += settled ? !is_right(before, extra) : extra > 1;
+	if (before % 2 && extra <= 1)
+		hammer->caught[extra]++;
+}
 
 static int hammer_thread(void *data)
 {
 	struct hammer *hammer = data;
+	unsigned long now, n;
 
 	while (!kthread_should_stop()) {
-		unsigned long n = hammer->calls++ % TARGETS;
-		unsigned long extra = targets[n](ARGUMENT) - (2 * ARGUMENT + n);
-
-		hammer->replaced += extra == 1;
-		hammer->wrong += extra > 1;
-		if (hammer->calls % 256 == 0)
-			cond_resched_tasks_rcu_qs();
-	}
-	return 0;
-}
-
-struct registrar {
-	struct task_struct *task;
-	struct iprobe *probe;
-	struct completion done;
-	unsigned int rounds;
-	int error;
-};
-
-static int registrar_thread(void *data)
-{
-	struct registrar *registrar = data;
-
-	while (registrar->rounds && !registrar->error) {
-		registrar->error = iprobe_register(registrar->probe);
-		if (!registrar->error) {
-			iprobe_unregister(registrar->probe);
-			registrar->rounds--;
+		now = smp_load_acquire(&phase);
+		for (n = 1; n <= CALLS; n++) {
+			call_target(hammer);
+			if (n % CALLS_BEFORE_PAUSE == 0)
+				cpu_relax(); /* lets an emulated CPU switch */
 		}
+		smp_store_release(&hammer->phase_done, now);
+		wake_up_all(&calls_made);
+		wait_event_idle(phase_begun,
+				READ_ONCE(phase) != now || kthread_should_stop());
 	}
-	complete(&registrar->done);
 	return 0;
 }
 
-static int start_hammers(struct hammer *hammer, unsigned int nr)
+static int start_hammers(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		struct task_struct *task = kthread_create(hammer_thread, &hammer[i],
+	for (i = 0; i < ARRAY_SIZE(hammers); i++) {
+		struct task_struct *task = kthread_create(hammer_thread, &hammers[i],
 							  "iprobe_hammer/%u", i);
 
 		if (IS_ERR(task))
 			return PTR_ERR(task);
 		kthread_bind(task, i);
-		set_user_nice(task, MAX_NICE); /* don't starve the registrars */
-		hammer[i].task = task;
+		set_user_nice(task, MAX_NICE); /* don't starve the registrar */
+		hammers[i].task = task;
 		wake_up_process(task);
 	}
 	return 0;
 }
 
-static void stop_hammers(struct hammer *hammer, unsigned int nr)
+static void stop_hammers(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		if (hammer[i].task)
-			kthread_stop(hammer[i].task);
+	for (i = 0; i < ARRAY_SIZE(hammers); i++) {
+		if (hammers[i].task)
+			kthread_stop(hammers[i].task);
 	}
 }
 
+static void next_phase(void)
+{
+	smp_store_release(&phase, phase + 1);
+	wake_up_all(&phase_begun);
+}
+
+static void wait_for_hammers(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hammers); i++)
+		wait_event(calls_made,
+			   smp_load_acquire(&hammers[i].phase_done) == phase);
+}
+
+static int register_once(void)
+{
+	int ret;
+
+	wait_for_hammers();
+	next_phase(); /* REGISTERING */
+	ret = iprobe_register(&target_probe);
+	if (ret)
+		return ret;
+	next_phase(); /* REPLACED */
+	wait_for_hammers();
+	next_phase(); /* UNREGISTERING */
+	iprobe_unregister(&target_probe);
+	next_phase(); /* CALM */
+	return 0;
+}
+
+/* The code is changed from each CPU in turn, under the other one's feet. */
 static int register_rounds(void)
 {
-	static struct registrar registrar[TARGETS];
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < TARGETS; i++) {
-		struct registrar *r = &registrar[i];
-
-		probes[i].address = (unsigned long)targets[i];
-		probes[i].replacement = replacements[i];
-		*r = (struct registrar){ .probe = &probes[i],
-					 .rounds = DIV_ROUND_UP(rounds, TARGETS) };
-		init_completion(&r->done);
-		r->task = kthread_run(registrar_thread, r, "iprobe_reg/%u", i);
-		if (IS_ERR(r->task)) {
-			ret = PTR_ERR(r->task);
-			break;
-		}
+	target_probe.address = (unsigned long)target;
+	for (i = 0; i < rounds && !ret; i++) {
+		set_cpus_allowed_ptr(current, cpumask_of(i % ARRAY_SIZE(hammers)));
+		ret = register_once();
 	}
-	while (i--) {
-		wait_for_completion(&registrar[i].done);
-		ret = ret ?: registrar[i].error;
-	}
+	if (!ret)
+		wait_for_hammers();
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	return ret;
 }
 
-static bool saw_both(const struct hammer *hammer)
+static bool saw_all(const struct hammer *hammer)
 {
-	return hammer->replaced && hammer->calls > hammer->replaced && !hammer->wrong;
+	return hammer->replaced >= (unsigned long)rounds * CALLS &&
+	       hammer->calls - hammer->replaced >= (unsigned long)rounds * CALLS &&
+	       hammer->caught[0] && hammer->caught[1] && !hammer->wrong;
 }
 
 static int test_under_load(void)
 {
-	struct hammer hammer[2] = {};
+	unsigned int i;
 	int ret;
 
 	if (!cpu_online(0) || !cpu_online(1))
 		return expect("two CPUs online", false);
 
-	ret = start_hammers(hammer, ARRAY_SIZE(hammer));
+	ret = start_hammers();
 	if (!ret)
 		ret = register_rounds();
-	stop_hammers(hammer, ARRAY_SIZE(hammer));
+	stop_hammers();
 	if (ret)
 		return ret;
 
-	pr_info("%u rounds: CPU 0 %lu calls, %lu replaced; CPU 1 %lu calls, %lu "
-		"replaced\n",
-		DIV_ROUND_UP(rounds, TARGETS) * TARGETS, hammer[0].calls,
-		hammer[0].replaced, hammer[1].calls, hammer[1].replaced);
+	for (i = 0; i < ARRAY_SIZE(hammers); i++)
+		pr_info("%u rounds: CPU %u: %lu calls, %lu replaced, %lu wrong; "
+			"during changes %lu original, %lu replaced\n",
+			rounds, i, hammers[i].calls, hammers[i].replaced,
+			hammers[i].wrong, hammers[i].caught[0], hammers[i].caught[1]);
 	return expect("two CPUs hammering",
-		      saw_both(&hammer[0]) && saw_both(&hammer[1]));
+		      saw_all(&hammers[0]) && saw_all(&hammers[1]));
 }
 
 static int __init iprobe_selftest_init(void)
 {
-	int ret = test_replacement() ?: test_decision() ?: test_refusal();
+	int ret = test_replacement() ?: test_decision() ?: test_refusal() ?: test_sleeper();
 
 	if (!ret && rounds)
 		ret = test_under_load();

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from understudy.errors import RunFailed, UserError
 from understudy.paths import cache_dir
@@ -167,14 +167,20 @@ def unpack_image(packed: bytes) -> bytes:
     protected_mode = (packed[0x1F1] + 1) * 512
     offset, length = struct.unpack_from("<II", packed, 0x248)
     payload = packed[protected_mode + offset :][:length]
+    unpacker: Any
+    if payload.startswith(b"\xfd7zXZ"):
+        unpacker = lzma.LZMADecompressor()
+    elif payload.startswith(b"\x1f\x8b"):
+        unpacker = zlib.decompressobj(wbits=31)
+    else:
+        raise RunFailed("the kernel package's image is packed neither with xz nor with gzip")
     try:
-        if payload.startswith(b"\xfd7zXZ"):
-            return lzma.LZMADecompressor().decompress(payload)
-        if payload.startswith(b"\x1f\x8b"):
-            return zlib.decompressobj(wbits=31).decompress(payload)
+        unpacked: bytes = unpacker.decompress(payload)
     except (lzma.LZMAError, zlib.error) as error:
         raise RunFailed(f"the kernel package's image is damaged: {error}") from error
-    raise RunFailed("the kernel package's image is packed neither with xz nor with gzip")
+    if not unpacker.eof:
+        raise RunFailed("the kernel package's image is damaged: it is cut off")
+    return unpacked
 
 
 def _point_makefile_at(headers: Path, root: Path) -> None:

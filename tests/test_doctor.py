@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""understudy doctor: real answers on this machine, and the right mend where something lacks."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from understudy.cli import doctor
+from understudy.paths import ROOT
+from understudy.vm import kvm, qemu
+
+
+def listed() -> list[str]:
+    """The packages of packages.txt."""
+    lines = (ROOT / "packages.txt").read_text().splitlines()
+    return [line.split()[0] for line in lines if line and not line.startswith("#")]
+
+
+def test_everything_needed_is_here_after_setup() -> None:
+    """make setup came before this test, so doctor finds nothing lacking."""
+    done = subprocess.run(
+        [sys.executable, "-m", "understudy", "doctor", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    findings = {finding["name"]: finding for finding in json.loads(done.stdout)}
+    assert set(listed()) <= set(findings)
+    assert all(finding["ok"] for finding in findings.values() if finding["needed"])
+    assert not findings["KVM"]["needed"]
+
+
+def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that Debian does not have stands for any that is not installed."""
+    monkeypatch.setattr(Path, "read_text", lambda path: "no-such-package  is for this test\n")
+    (finding,) = doctor._debian_packages()
+    assert not finding.ok
+    assert finding.mend == "apt-get install -y --no-install-recommends no-such-package"
+    assert "is for this test" in finding.detail
+
+
+def test_without_qemu_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An empty PATH has no QEMU."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    finding = doctor._qemu()
+    assert not finding.ok
+    assert finding.mend == qemu.INSTALL
+
+
+def test_kvm_is_not_believed_without_its_device(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No device, no boot."""
+    monkeypatch.setattr(kvm, "DEVICE", tmp_path / "kvm")
+    assert kvm.probe() == kvm.Answer(False, "there is no /dev/kvm")

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""The parts of the VM layer that need no VM: parsers of foreign bytes, the cache, the
+witnesses' judgement."""
+
+import contextlib
+import gzip
+import lzma
+import struct
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.errors import RunFailed
+from understudy.vm import cached, modules, packages, reads, witness
+from understudy.vm.initramfs import Initramfs
+
+
+def bz_image(payload: bytes) -> bytes:
+    """The smallest thing that calls itself a bzImage."""
+    setup = bytearray(1024)
+    setup[0x1F1] = 1
+    setup[0x202:0x206] = b"HdrS"
+    struct.pack_into("<II", setup, 0x248, 16, len(payload))
+    return bytes(setup) + bytes(16) + payload + b"trailing"
+
+
+@pytest.mark.parametrize("pack", [lzma.compress, gzip.compress])
+def test_a_packed_kernel_is_unpacked(pack) -> None:  # type: ignore[no-untyped-def]
+    """Both ways that Debian packs kernels, with bytes after the payload."""
+    assert packages.unpack_image(bz_image(pack(b"\x7fELF" * 100))) == b"\x7fELF" * 100
+
+
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        (b"", "not a bzImage"),
+        (bytes(4096), "not a bzImage"),
+        (bz_image(b"zstd?"), "neither with xz nor with gzip"),
+        (bz_image(b"\xfd7zXZ\x00" + b"x" * 50), "damaged"),
+        (bz_image(b"\x1f\x8b" + b"x" * 50), "damaged"),
+        (bz_image(lzma.compress(bytes(range(256)) * 9)[:90])[:-8], "damaged"),
+    ],
+)
+def test_what_is_no_kernel_is_refused(image: bytes, said: str) -> None:
+    """One line that says why."""
+    with pytest.raises(RunFailed, match=said):
+        packages.unpack_image(image)
+
+
+@given(st.binary(max_size=2000))
+def test_any_bytes_are_a_kernel_or_refused(data: bytes) -> None:
+    """No other exception, whatever comes."""
+    image = bz_image(data)
+    with contextlib.suppress(RunFailed):
+        packages.unpack_image(image)
+
+
+def test_the_archive_is_the_same_for_the_same_content() -> None:
+    """And holds each folder once."""
+
+    def archive() -> bytes:
+        initramfs = Initramfs()
+        initramfs.file("a/b/one", b"1", executable=True)
+        initramfs.file("a/b/two", "2")
+        return initramfs.content()
+
+    assert archive() == archive()
+    assert archive().count(b"a/b\0") == 1
+    assert archive().endswith(b"TRAILER!!!\0\0\0\0")
+    assert len(archive()) % 4 == 0
+
+
+def test_a_folder_that_fails_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither under its name nor under another."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def fails(folder: Path) -> None:
+        (folder / "half").write_text("done")
+        raise RunFailed("no")
+
+    with pytest.raises(RunFailed):
+        cached.cached_folder("things/one", fails)
+    assert [path.name for path in (tmp_path / "understudy" / "things").iterdir()] == [".one.lock"]
+
+
+def test_two_at_once_make_it_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The second waits and takes what the first made."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = []
+
+    def make(folder: Path) -> None:
+        made.append(folder)
+        time.sleep(0.2)
+        (folder / "whole").write_text("done")
+
+    def want() -> None:
+        assert (cached.cached_folder("things/one", make) / "whole").read_text() == "done"
+
+    threads = [threading.Thread(target=want) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+
+
+def fake_module(folder: Path, name: str, depends: str) -> None:
+    """What ModuleTree looks at of a module."""
+    (folder / f"{name}.ko").write_bytes(b"ELF\0depends=" + depends.encode() + b"\0name=x\0")
+
+
+def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
+    """Dashes and underscores are the same; what is built in is left out."""
+    kernel = packages.Kernel("6", "1", tmp_path)
+    kernel.modules.mkdir(parents=True)
+    fake_module(kernel.modules, "disk-helper", "")
+    fake_module(kernel.modules, "disk", "disk_helper,built_in")
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    fake_module(ours, "vpt", "disk")
+    order = modules.ModuleTree(kernel, ours).in_load_order(["vpt", "disk", "ext9"])
+    assert [path.stem for path in order] == ["disk-helper", "disk", "vpt"]
+
+
+LINE = (
+    "          surge-93      [000] d..1.  1.{us:06d}: "
+    "block_rq_{kind}: 254,0 R {size}() {sector} + 8 [surge]\n"
+)
+
+
+def trace_of(rows: list[tuple[int, int, int]]) -> str:
+    """The kernel's trace of requests (dispatch, completion, sector), us after 1 s."""
+    return "".join(
+        LINE.format(us=dispatch, kind="issue", size="4096 ", sector=sector)
+        + LINE.format(us=completion, kind="complete", size="", sector=sector)
+        for dispatch, completion, sector in rows
+    )
+
+
+def records_of(rows: list[tuple[int, int, int]]) -> pl.DataFrame:
+    """The throttle's records of the same, ns."""
+    return pl.DataFrame(
+        {
+            "request_id": range(1, len(rows) + 1),
+            "arrival_ns": [10**9 + row[0] * 1000 - 500 for row in rows],
+            "dispatch_ns": [10**9 + row[0] * 1000 + 400 for row in rows],
+            "completion_ns": [10**9 + row[1] * 1000 + 400 for row in rows],
+            "sector": [row[2] for row in rows],
+            "owner": [7 for _ in rows],
+            "meta": [False for _ in rows],
+        }
+    )
+
+
+ROWS = [(100, 6100, 800), (6150, 12000, 16), (12050, 12300, 24)]
+
+
+def test_a_trace_that_agrees() -> None:
+    """Every request is found; the difference is the trace's rounding."""
+    answer = witness.compare_trace(records_of(ROWS), trace_of(ROWS), witness.VIRTUAL)
+    assert answer["requests"] == 3
+    assert answer["complete_mean_ns"] == -400
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        ROWS[:2],
+        [*ROWS[:2], (12050, 12400, 24)],
+        [*ROWS[:2], (12050, 12300, 32)],
+        [],
+    ],
+    ids=["one missing", "another time", "another sector", "nothing"],
+)
+def test_a_trace_that_disagrees_fails_the_run(seen: list[tuple[int, int, int]]) -> None:
+    """The canary of the witness: it must be able to say no."""
+    with pytest.raises(RunFailed, match="not what happened"):
+        witness.compare_trace(records_of(ROWS), trace_of(seen), witness.VIRTUAL)
+
+
+def entries(rows: list[tuple[int, int]]) -> reads.Entries:
+    """A process's reads (start, end), us after 1 s."""
+    log = np.zeros(len(rows), dtype=reads.ENTRY)
+    log["owner"] = 7
+    log["start_ns"] = [10**9 + start * 1000 for start, _ in rows]
+    log["end_ns"] = [10**9 + end * 1000 for _, end in rows]
+    return log
+
+
+def test_processes_that_agree() -> None:
+    """Each read encloses its record."""
+    seen = entries([(99, 6110), (6149, 12010), (12049, 12310)])
+    answer = witness.compare_processes(records_of(ROWS), seen, witness.VIRTUAL)
+    assert answer["reads"] == 3
+    assert answer["mean_difference_us"] == pytest.approx(10.1, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        [(99, 6000), (6149, 12010), (12049, 12310)],
+        [(101, 6110), (6149, 12010), (12049, 12310)],
+        [(99, 16110), (6149, 22010), (12049, 22310)],
+        [],
+    ],
+    ids=["ended before", "began after", "far longer", "nothing"],
+)
+def test_processes_that_disagree_fail_the_run(seen: list[tuple[int, int]]) -> None:
+    """Another canary."""
+    with pytest.raises(RunFailed):
+        witness.compare_processes(records_of(ROWS), entries(seen), witness.VIRTUAL)

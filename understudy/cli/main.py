@@ -11,6 +11,7 @@ command can print it and keep it in its result.
 
 import pkgutil
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -53,6 +54,7 @@ class Understudy(click.Group):
         words = list(sys.argv[1:] if args is None else args)
         extra |= {"standalone_mode": False, "prog_name": "understudy"}
         extra["obj"] = shlex.join(["understudy", *words])
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
         try:
             code = super().main(words, *rest, **extra)
         except click.exceptions.NoArgsIsHelpError as error:

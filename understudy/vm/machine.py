@@ -122,14 +122,15 @@ def make_initramfs(kernel: packages.Kernel, vm: Vm) -> bytes:
 def _running(
     command: list[str], machine: qemu.Machine, folder: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end."""
+    """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also
+    if we are killed ourselves."""
     virtual = machine.clock == "virtual"
     with (
         own_processor() if virtual else contextlib.nullcontext() as processor,
         (folder / "qemu.log").open("wb") as log,
     ):
         process = subprocess.Popen(
-            command,
+            ["setpriv", "--pdeathsig", "KILL", "--", *command],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

@@ -86,7 +86,7 @@ class Summary:
     mean_model_service_ms: float
     mean_lateness_ms: float
     device_seconds: float  # first arrival to last completion, on the disk's clock
-    virtual_seconds: float  # what the guest's clock advanced in all
+    virtual_seconds: float  # length of the measurement on the guest's clock
     wall_seconds: float
     boot_wall_seconds: float
     measure_wall_seconds: float

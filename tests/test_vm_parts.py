@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import RunFailed
-from understudy.vm import cached, modules, packages, reads, witness
+from understudy.vm import cached, image, modules, packages, platform, reads, witness
 from understudy.vm.initramfs import Initramfs
 
 
@@ -215,3 +215,29 @@ def test_processes_that_disagree_fail_the_run(seen: list[tuple[int, int]]) -> No
     """Another canary."""
     with pytest.raises(RunFailed):
         witness.compare_processes(records_of(ROWS), entries(seen), witness.VIRTUAL)
+
+
+def test_arrivals_within_reads_agree() -> None:
+    """Buffered: reads that the page cache answered lie between those that reached the disk."""
+    seen = entries([(50, 60), (99, 6110), (6120, 6121), (6149, 12010), (12049, 12310)])
+    assert witness.compare_arrivals(records_of(ROWS), seen)["arrivals"] == 3
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [[(99, 6110), (6151, 12010), (12049, 12310)], [(100, 6110), (6149, 12310)], []],
+    ids=["began after", "before the first", "nothing"],
+)
+def test_an_arrival_outside_all_reads_fails_the_run(seen: list[tuple[int, int]]) -> None:
+    """The canary for buffered reads."""
+    with pytest.raises(RunFailed):
+        witness.compare_arrivals(records_of(ROWS), entries(seen))
+
+
+def test_what_lies_outside_every_file_is_metadata() -> None:
+    """Before, in, between and after the extents of blocks 10-11 and 20."""
+    none = np.zeros(0, dtype=np.int64)
+    layout = image.Layout(none, none, none, start=np.array([20, 10]), length=np.array([1, 2]))
+    rows = pl.DataFrame({"sector": [0, 80, 95, 96, 160, 167, 168], "meta": [False] * 7})
+    marked = platform.mark_metadata(rows, layout)["meta"].to_list()
+    assert marked == [True, False, False, True, False, False, True]

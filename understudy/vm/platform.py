@@ -12,6 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 from understudy import core, records
 from understudy.errors import RunFailed, UserError
 from understudy.experiment import Experiment, Outcome
@@ -26,6 +29,7 @@ CORE_MODULES = ("iprobe", "vpt")
 KERNEL_SCHEDULERS = {"none": None, "mq-deadline": None, "bfq": "bfq", "kyber": "kyber-iosched"}
 FILE_SYSTEM_MODULES = ("crc32c_generic", "ext4")
 IMAGE_SEED = 1
+SECTORS_PER_BLOCK = 8
 
 # Bound of the page cache for surge-buffered: the papers saw 65 MB on 73.4 GB (PERFORM 2010
 # section 5); in proportion to the disk, but room for every process's read-ahead.
@@ -229,14 +233,36 @@ def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None
         )
 
 
+def mark_metadata(rows: pl.DataFrame, layout: image.Layout) -> pl.DataFrame:
+    """Rows outside every file's extents are metadata, whatever flag their bio bore.
+
+    The file system reads ahead in its inode tables without saying so.
+    """
+    order = np.argsort(layout.start)
+    start = layout.start[order] * SECTORS_PER_BLOCK
+    end = start + layout.length[order] * SECTORS_PER_BLOCK
+    sector = rows["sector"].to_numpy()
+    extent = np.searchsorted(start, sector, side="right") - 1
+    is_data = (extent >= 0) & (sector < end[extent])
+    return rows.with_columns(meta=pl.Series(~is_data))
+
+
+def _rows(experiment: Experiment, data: bytes, origin_ns: int | None) -> pl.DataFrame:
+    rows = records.from_bytes(data, origin_ns, expected=experiment.requests)
+    built = _image(experiment, lambda phase, fraction: None)
+    return mark_metadata(rows, built.layout) if built else rows
+
+
 def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, Any]:
-    rows = records.from_bytes(out["records"], 0)
+    rows = _rows(experiment, out["records"], 0)
     tolerance = witness.VIRTUAL if experiment.clock == "virtual" else witness.WALL
     answer: dict[str, Any] = {
         "trace": witness.compare_trace(rows, out["trace"].decode(errors="replace"), tolerance)
     }
     entries = reads.parse_log(out["reads.bin"], "the VM's reads.bin")
-    if experiment.workload.kind is not Kind.SURGE_BUFFERED:
+    if experiment.workload.kind is Kind.SURGE_BUFFERED:
+        answer["processes"] = witness.compare_arrivals(rows, entries)
+    else:
         answer["processes"] = witness.compare_processes(rows, entries, tolerance)
     return answer
 
@@ -246,7 +272,7 @@ def _outcome(
 ) -> Outcome:
     counters = _pairs(result.out["counters"])
     _check_counters(experiment, counters)
-    requests = records.from_bytes(result.out["records"])
+    requests = _rows(experiment, result.out["records"], None)
     held = max(1, int(counters["held"]))
     built = _image(experiment, lambda phase, fraction: None)
     span_ns = int(requests["completion_ns"].max() or 0)  # type: ignore[arg-type]

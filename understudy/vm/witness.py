@@ -136,6 +136,34 @@ def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance
     return asdict(_process_view(np.concatenate(seen), np.concatenate(recorded), tolerance))
 
 
+def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
+    """Hold the records of buffered reads against the reads of the processes.
+
+    The page cache answers some reads and reads ahead for others, so reads and bios do
+    not pair; but each bio of a process must have arrived within one of its reads.
+    """
+    checked = 0
+    for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):
+        mine = np.sort(entries[entries["owner"] == owner[0]], order="start_ns")
+        arrival = group["arrival_ns"].to_numpy().astype(np.int64)
+        if not len(mine):
+            raise RunFailed(f"process {owner[0]} has records, but read nothing by its own log")
+        arrival = arrival[arrival <= int(mine["end_ns"][-1])]
+        latest = np.searchsorted(mine["start_ns"].astype(np.int64), arrival, side="right") - 1
+        outside = (latest < 0) | (arrival > mine["end_ns"].astype(np.int64)[latest])
+        if outside.any():
+            raise RunFailed(f"process {owner[0]} was not reading when the throttle says it was")
+        checked += len(arrival)
+    if not checked:
+        raise RunFailed("no record lies within a read of the processes")
+    seen = entries["end_ns"].astype(np.int64) - entries["start_ns"].astype(np.int64)
+    return {
+        "arrivals": checked,
+        "reads": len(entries),
+        "mean_response_ms": float(seen.mean()) / 1e6,
+    }
+
+
 def _process_view(seen: Ints, recorded: Ints, tolerance: Tolerance) -> ProcessView:
     if not len(seen):
         raise RunFailed("no read of the processes could be paired with a record")

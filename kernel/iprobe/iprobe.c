@@ -11,11 +11,17 @@
 
 #include <linux/cpufeature.h>
 #include <linux/kprobes.h>
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
 #include "iprobe.h"
+
+static LIST_HEAD(probes); /* those that are registered */
+static DEFINE_MUTEX(probes_lock);
 
 static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 static const u8 idle_site[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
@@ -92,17 +98,16 @@ static int locate(struct iprobe *probe)
 	return 0;
 }
 
-int iprobe_register(struct iprobe *probe)
+static int intercept(struct iprobe *probe)
 {
-	int ret = locate(probe);
-
-	if (ret)
-		return ret;
+	int ret;
 
 	atomic_set(&probe->in_flight, 0);
 	probe->ops = (struct ftrace_ops){
 		.func = redirect,
-		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+		/* Permanent: kernel.ftrace_enabled = 0 must not let calls through. */
+		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
+			 FTRACE_OPS_FL_PERMANENT,
 	};
 	ret = ftrace_set_filter_ip(&probe->ops, probe->address, 0, 0);
 	if (ret)
@@ -113,13 +118,39 @@ int iprobe_register(struct iprobe *probe)
 		ftrace_free_filter(&probe->ops);
 	return ret;
 }
+
+/* No new calls are redirected once this returns. */
+static void release(struct iprobe *probe)
+{
+	WARN_ON(unregister_ftrace_function(&probe->ops));
+	ftrace_free_filter(&probe->ops);
+	list_del(&probe->list);
+	probe->registered = false;
+}
+
+int iprobe_register(struct iprobe *probe)
+{
+	int ret = locate(probe);
+
+	if (ret)
+		return ret;
+	mutex_lock(&probes_lock);
+	ret = intercept(probe);
+	if (!ret) {
+		list_add(&probe->list, &probes);
+		probe->registered = true;
+	}
+	mutex_unlock(&probes_lock);
+	return ret;
+}
 EXPORT_SYMBOL_GPL(iprobe_register);
 
 void iprobe_unregister(struct iprobe *probe)
 {
-	/* No new calls are redirected once this returns. */
-	WARN_ON(unregister_ftrace_function(&probe->ops));
-	ftrace_free_filter(&probe->ops);
+	mutex_lock(&probes_lock);
+	if (probe->registered)
+		release(probe);
+	mutex_unlock(&probes_lock);
 
 	while (atomic_read(&probe->in_flight))
 		schedule_timeout_uninterruptible(1);
@@ -131,6 +162,38 @@ void iprobe_unregister(struct iprobe *probe)
 	synchronize_rcu_tasks();
 }
 EXPORT_SYMBOL_GPL(iprobe_unregister);
+
+/* ftrace keeps a probe on a module that is gone, and stumbles when it comes again. */
+static int module_changes(struct notifier_block *block, unsigned long state, void *data)
+{
+	struct iprobe *probe, *next;
+	struct module *module = data;
+
+	if (state != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+	mutex_lock(&probes_lock);
+	list_for_each_entry_safe (probe, next, &probes, list) {
+		if (within_module(probe->address, module))
+			release(probe);
+	}
+	mutex_unlock(&probes_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = module_changes };
+
+static int __init iprobe_init(void)
+{
+	return register_module_notifier(&module_notifier);
+}
+
+static void __exit iprobe_exit(void)
+{
+	unregister_module_notifier(&module_notifier);
+}
+
+module_init(iprobe_init);
+module_exit(iprobe_exit);
 
 MODULE_DESCRIPTION("Intercept probes: replace kernel functions at run time");
 MODULE_LICENSE("GPL");

@@ -51,6 +51,8 @@ struct iprobe {
 	void *original;
 
 	struct ftrace_ops ops;
+	struct list_head list;
+	bool registered;
 	atomic_t in_flight;
 };
 
@@ -65,6 +67,18 @@ struct iprobe {
  * -EBUSY if somebody else (a live patch) replaces it already.
  */
 int iprobe_register(struct iprobe *probe);
+
+/**
+ * iprobe_registered - is the function being intercepted?
+ * @probe: a probe that was registered once, or zero
+ *
+ * When the module that holds the function is unloaded, the probe ends by itself;
+ * it has to be unregistered all the same.
+ */
+static inline bool iprobe_registered(const struct iprobe *probe)
+{
+	return READ_ONCE(probe->registered);
+}
 
 /**
  * iprobe_unregister - stop, and wait until no CPU and no sleeping task is inside

@@ -9,9 +9,9 @@
  *	            driver that completes from an interrupt passes
  *	completion  tracepoint block_rq_complete
  *
- * Before a disk is accepted, one real read is sent to it and must be seen at each
- * of these: a driver that completes its requests elsewhere is refused instead of
- * being throttled in name only.
+ * Before a disk is accepted, one real read is sent to it and must be seen at its
+ * dispatch and on the up path: a driver that completes its requests elsewhere is
+ * refused instead of being throttled in name only.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -226,7 +226,7 @@ int vpt_rehook_elevator(void)
 	unsigned long dispatch = (unsigned long)elevator_dispatch_function(queue);
 	int ret;
 
-	if (dispatch == dispatch_probe.address)
+	if (dispatch == dispatch_probe.address && iprobe_registered(&dispatch_probe))
 		return 0;
 	unhook_elevator();
 	if (!dispatch)
@@ -294,13 +294,14 @@ static int probe_disk(void)
 
 static int hook_all(void)
 {
-	int ret = register_tracepoints();
+	/* The way up first: what is tracked from its issue on can then be held. */
+	int ret = hook_up_path();
 
 	if (ret)
 		return ret;
-	ret = hook_up_path();
+	ret = register_tracepoints();
 	if (ret)
-		goto no_up_path;
+		goto no_tracepoints;
 	ret = vpt_rehook_elevator();
 	if (ret)
 		goto no_elevator;
@@ -312,9 +313,10 @@ static int hook_all(void)
 no_disk:
 	unhook_elevator();
 no_elevator:
-	unhook_up_path();
-no_up_path:
 	unregister_tracepoints();
+no_tracepoints:
+	vpt_release_all();
+	unhook_up_path();
 	return ret;
 }
 
@@ -344,6 +346,7 @@ int vpt_attach(const char *path)
 
 forget:
 	WRITE_ONCE(queue, NULL);
+	vpt_forget_all();
 close:
 	blkdev_put(bdev, FMODE_READ);
 	bdev = NULL;

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: MIT
+"""Our schedulers as elevators of the stock kernel, each file of core/schedulers/ a module.
+
+Fields: each is selectable, its tunables can be read and set within their ranges, its
+counters only read.  Merges: back and front, and more requests than the shim has slots.
+Switching: among all schedulers in the middle of writes, on two CPUs, with the queue's
+depth changed, and every byte that was written through one is read back through another.
+Unloading: refused while selected, then not, also while the throttle watches it.
+"""
+
+from functools import cache
+
+import pytest
+from guests import (
+    ALL_SCHEDULERS,
+    MIB,
+    OUR_SCHEDULERS,
+    SCHEDULER_MODULES,
+    boot,
+    group,
+    pairs,
+    text,
+)
+
+from understudy import core
+from understudy.vm.machine import Result
+
+SCHEDULERS = core.schedulers()
+on_each = pytest.mark.parametrize("name", OUR_SCHEDULERS)
+
+# The kernel has taken the name "deadline" for mq-deadline.
+COMMON = """
+queue=/sys/block/vdisk/queue
+choose() {
+	case " $(tr -d '[]' < $queue/scheduler) " in
+	*" us-$1 "*) put us-$1 $queue/scheduler ;;
+	*) put $1 $queue/scheduler ;;
+	esac
+}
+attach() {
+	put /dev/vdisk $vpt/disk
+	put 300000 $vpt/intercept_ns
+}
+start_random() {
+	random --device /dev/vdisk "$@" < /dev/null > /tmp/said 2>&1 &
+	random=$!
+	wait_for 'grep -q ready /tmp/said'
+}
+stop_random() {
+	kill -TERM $random
+	wait $random || fail "random: $(cat /tmp/said)"
+	cat /tmp/said >> /out/random
+}
+"""
+
+
+def test_every_scheduler_is_tried() -> None:
+    """A new scheduler needs its name in guests.py."""
+    assert set(SCHEDULERS) == set(OUR_SCHEDULERS)
+
+
+# One after the other, on one CPU.
+
+
+def _try_values(name: str) -> str:
+    """Shell: what is written to each field, the default again at the end."""
+    lines = []
+    for tunable in SCHEDULERS[name].tunables:
+        bad = [-1, "x", "1.5", "", "NaN", tunable.max + 1, *([tunable.min - 1] * (tunable.min > 0))]
+        values = [*bad, tunable.max, tunable.min, tunable.initial]
+        lines += [f"try_field '{value}' {tunable.name}" for value in values]
+    lines += [f"try_field 1 {counter.name}" for counter in SCHEDULERS[name].counters]
+    return "\n".join(lines)
+
+
+MERGE_SECONDS = 1.5
+FIELDS = (
+    COMMON
+    + """
+try_field() {
+	before=$(cat $queue/iosched/$2)
+	said=$({ echo "$1" > $queue/iosched/$2; } 2>&1) && said=ok
+	echo "$name|$2|$1|${said##*: }|$before|$(cat $queue/iosched/$2)" >> /out/tried
+}
+merges() {
+	put 0 /sys/kernel/tracing/tracing_on
+	put 4096 /sys/kernel/tracing/buffer_size_kb
+	for event in block_bio_backmerge block_bio_frontmerge; do
+		put 1 /sys/kernel/tracing/events/block/$event/enable
+	done
+	put 1 /sys/kernel/tracing/tracing_on
+	start_random --processes 24 --writes 50
+	sleep MERGE_SECONDS
+	stop_random
+	put 0 /sys/kernel/tracing/tracing_on
+	for event in backmerge frontmerge; do
+		echo "$event $(grep -c "block_bio_$event:" /sys/kernel/tracing/trace)" >> /out/merges-$1
+	done
+	echo > /sys/kernel/tracing/trace
+	for file in $queue/iosched/*; do
+		echo "${file##*/} $(cat $file)"
+	done > /out/fields-$1
+}
+attach
+"""
+    + "".join(
+        f"""
+name={name}
+choose {name}
+sed 's/.*\\[\\(.*\\)\\].*/\\1/' $queue/scheduler > /out/selected-{name}
+ls $queue/iosched > /out/listed-{name}
+{_try_values(name)}
+rmmod {name} 2> /out/rmmod-{name} && fail "{name} went while it was selected"
+merges {name}
+"""
+        for name in OUR_SCHEDULERS
+    )
+    + """
+# More requests than the shim has slots: the rest waits for one.
+choose deadline
+put 2000 $queue/nr_requests
+start_random --processes 1300
+sleep 1
+stop_random
+put 16 $queue/nr_requests
+
+# The throttle still watches a scheduler that goes, and finds it when it comes again.
+for round in 1 2 3; do
+	choose clook
+	put 20 $vpt/record
+	dd if=/dev/vdisk of=/dev/null bs=4k count=20 iflag=direct 2> /dev/null
+	echo "pick_unseen_$round $(cat $vpt/pick_unseen)" >> /out/rewatch
+	echo "requests_$round $(cat $vpt/requests)" >> /out/rewatch
+	choose none
+	rmmod clook || fail 'clook stays'
+	insmod /modules/clook.ko || fail 'clook does not come again'
+done
+choose none
+for name in OURS; do
+	rmmod $name || fail "$name stays"
+done
+put none $vpt/disk
+cat /sys/block/vdisk/inflight > /out/inflight
+rmmod vdisk || fail 'vdisk is held'
+""".replace("OURS", " ".join(OUR_SCHEDULERS))
+).replace("MERGE_SECONDS", str(MERGE_SECONDS))
+
+
+@cache
+def fields() -> Result:
+    """The VM in which each of our schedulers is tried by itself, on a disk of 1 MiB."""
+    modules = {"iprobe": "", "vpt": "", "vdisk": f"size={MIB}"}
+    return boot(FIELDS, modules | dict.fromkeys(OUR_SCHEDULERS, ""), memory_mib=1024)
+
+
+def tried(name: str) -> dict[tuple[str, str], tuple[str, str, str]]:
+    """(Field, value) -> why not or "ok", the field before and after."""
+    rows = [line.split("|") for line in text(fields(), "tried").splitlines()]
+    return {(row[1], row[2]): (row[3], row[4], row[5]) for row in rows if row[0] == name}
+
+
+@on_each
+@group("iosched-fields")
+def test_can_be_selected(name: str) -> None:
+    """By its name, or with us- before it where the kernel has that name."""
+    assert text(fields(), f"selected-{name}") in (name, f"us-{name}")
+    declared = SCHEDULERS[name].tunables + SCHEDULERS[name].counters
+    listed = text(fields(), f"listed-{name}").split()
+    assert sorted(listed) == sorted(field.name for field in declared)
+
+
+@on_each
+@group("iosched-fields")
+def test_tunables_keep_to_their_ranges(name: str) -> None:
+    """Both ends are taken, what lies past them or is no number is refused."""
+    found = tried(name)
+    for tunable in SCHEDULERS[name].tunables:
+        for value in (tunable.min, tunable.max, tunable.initial):
+            said, _, after = found[tunable.name, str(value)]
+            assert (said, after) == ("ok", str(value)), tunable.name
+        wrong = {"-1": "Invalid argument", "x": "Invalid argument", "1.5": "Invalid argument"}
+        wrong |= {"": "Invalid argument", "NaN": "Invalid argument"}
+        wrong[str(tunable.max + 1)] = "Numerical result out of range"
+        for refused, reason in wrong.items():
+            said, before, after = found[tunable.name, refused]
+            assert said == reason, (tunable.name, refused)
+            assert before == after == str(tunable.initial)
+
+
+@on_each
+@group("iosched-fields")
+def test_counters_are_read_only(name: str) -> None:
+    """Nobody sets them, not even root."""
+    found = tried(name)
+    for counter in SCHEDULERS[name].counters:
+        assert found[counter.name, "1"][0] == "Permission denied"
+
+
+@on_each
+@group("iosched-fields")
+def test_merges(name: str) -> None:
+    """Pages that touch were merged at both ends, and the workload saw no error."""
+    assert pairs(fields().out[f"merges-{name}"])["backmerge"] > 0
+    assert pairs(fields().out[f"merges-{name}"])["frontmerge"] > 0
+    if name == "cats":
+        assert pairs(fields().out["fields-cats"])["coalesced"] > 0
+
+
+@group("iosched-fields")
+def test_no_workload_saw_an_error() -> None:
+    """Also with more requests pending than there are slots."""
+    done = [line.split() for line in text(fields(), "random").splitlines() if "done" in line]
+    assert len(done) == len(OUR_SCHEDULERS) + 1
+    assert {failed for _, _, failed, _ in done} == {"0"}
+    assert text(fields(), "inflight").split() == ["0", "0"]
+
+
+@on_each
+@group("iosched-fields")
+def test_selected_scheduler_stays(name: str) -> None:
+    """Rmmod is refused (and worked at the end of the scenario)."""
+    assert "temporarily unavailable" in text(fields(), f"rmmod-{name}")
+
+
+@group("iosched-fields")
+def test_throttle_finds_a_scheduler_that_came_again() -> None:
+    """Its picks are seen however often it was unloaded meanwhile."""
+    found = pairs(fields().out["rewatch"])
+    assert {name: value for name, value in found.items() if "unseen" in name} == {
+        "pick_unseen_1": 0,
+        "pick_unseen_2": 0,
+        "pick_unseen_3": 0,
+    }
+    assert all(found[f"requests_{round}"] == 20 for round in (1, 2, 3))
+
+
+# Under each other's feet, on two CPUs.
+
+SWITCHES = 24
+SWITCHING = (
+    COMMON
+    + """
+attach
+region=1024 # pages
+dd if=/dev/urandom of=/tmp/noise bs=4k count=$((region + SWITCHES)) 2> /dev/null
+# Each round has its own bytes: the noise from another page on.
+write_part() { # ROUND QUARTER
+	part=$((region / 4))
+	dd if=/tmp/noise of=/dev/vdisk bs=4k oflag=direct conv=notrunc count=$part \\
+		skip=$(($1 + $2 * part)) seek=$(($1 * region + $2 * part)) 2> /dev/null ||
+		echo "write $1 $2 failed" >> /out/errors
+}
+write_buffered() {
+	part=$((region / 4))
+	dd if=/tmp/noise of=/dev/vdisk bs=4k conv=notrunc,fsync count=$part \\
+		skip=$(($1 + 3 * part)) seek=$(($1 * region + 3 * part)) 2> /dev/null ||
+		echo "buffered write $1 failed" >> /out/errors
+}
+read_back() { # ROUND
+	dd if=/dev/vdisk bs=64k iflag=direct skip=$(($1 * region / 16)) count=$((region / 16)) \\
+		2> /dev/null | md5sum
+}
+expected() {
+	dd if=/tmp/noise bs=4k skip=$1 count=$region 2> /dev/null | md5sum
+}
+set -- ALL
+start_random --processes 6
+round=0
+while [ $round -lt SWITCHES ]; do
+	choose $1
+	echo "$round $(sed 's/.*\\[\\(.*\\)\\].*/\\1/' $queue/scheduler)" >> /out/switched
+	write_buffered $round &
+	write_part $round 0 &
+	one=$!
+	write_part $round 1 &
+	two=$!
+	write_part $round 2 &
+	three=$!
+	# In the middle of all that: another depth, another scheduler.
+	sleep 0.1
+	for depth in 4 100 32; do
+		put $depth $queue/nr_requests
+	done
+	set -- "$@" "$1"
+	shift
+	choose $1
+	wait $one $two $three
+	wait_for '[ -z "$(pidof dd)" ]'
+	echo 3 > /proc/sys/vm/drop_caches
+	[ "$(read_back $round)" = "$(expected $round)" ] || echo "bytes of $round" >> /out/errors
+	round=$((round + 1))
+done
+stop_random
+# And all of them once more, through the last scheduler.
+echo 3 > /proc/sys/vm/drop_caches
+round=0
+while [ $round -lt SWITCHES ]; do
+	[ "$(read_back $round)" = "$(expected $round)" ] || echo "late bytes of $round" >> /out/errors
+	round=$((round + 1))
+done
+choose none
+for counter in requests completed failed missed untracked lost; do
+	echo "$counter $(cat $vpt/$counter)"
+done > /out/counters
+put none $vpt/disk
+touch /out/errors
+for name in OURS; do
+	rmmod $name || fail "$name stays"
+done
+"""
+)
+
+
+@cache
+def switching() -> Result:
+    """The VM in which all schedulers are switched in the middle of writes."""
+    scenario = SWITCHING.replace("SWITCHES", str(SWITCHES))
+    scenario = scenario.replace("ALL", " ".join(ALL_SCHEDULERS))
+    scenario = scenario.replace("OURS", " ".join(OUR_SCHEDULERS))
+    modules = {"iprobe": "", "vpt": "", "vdisk": f"size={SWITCHES * 4 * MIB}", **SCHEDULER_MODULES}
+    return boot(scenario, modules, clock="wall", cpus=2, memory_mib=1024, timeout_seconds=400)
+
+
+@group("iosched-switching")
+def test_bytes_survive_switching() -> None:
+    """What was written through one scheduler is read through another, byte by byte."""
+    assert text(switching(), "errors") == ""
+    seen = {
+        line.split()[1].removeprefix("us-") for line in text(switching(), "switched").split("\n")
+    }
+    assert seen == set(ALL_SCHEDULERS)
+
+
+@group("iosched-switching")
+def test_readers_saw_no_error_while_switching() -> None:
+    """Nor did the throttle lose a request."""
+    assert text(switching(), "random").splitlines()[-1].split()[2] == "0"
+    counters = pairs(switching().out["counters"])
+    assert counters["requests"] == counters["completed"] > 1000
+    assert {counters[name] for name in ("failed", "missed", "untracked", "lost")} == {0}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The interface that a disk scheduler implements: seven operations on its own
+ * The interface that a disk scheduler implements: a few operations on its own
  * state, in one file under schedulers/.  schedulers/fcfs.c is the template to
  * copy.
  *

@@ -26,9 +26,8 @@ def run_all(
         return _run(platform, experiment, report, stop)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = [pool.submit(one, experiment) for experiment in experiments]
         try:
-            return _results(futures)
+            return _results([pool.submit(one, experiment) for experiment in experiments])
         except BaseException:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)

@@ -3,8 +3,8 @@
  * The shim that turns any scheduler of core/ into a loadable blk-mq elevator.
  * Each module is this file linked with one core/schedulers/NAME.c.
  *
- * - The scheduler is asked for a request only when the disk is free, so it never
- *   chooses from an old queue, whatever the driver's depth.
+ * - The scheduler is asked for a request only when none of its requests is on the
+ *   disk, so it never chooses from an old queue, whatever the driver's depth.
  * - A scheduler that waits on purpose is woken by a timer; until then the block
  *   layer is told that there is no work, or it would poll on jiffies.
  * - Merges are the block layer's own; the scheduler sees them as a removal and an
@@ -26,8 +26,8 @@
 #include "pick.h"
 #include "../../core/scheduler.h"
 
-/* nr_requests may be raised after the scheduler was chosen. */
-#define REQUESTS_MIN 1024
+/* What a scheduler sees at once; more wait, in order, until it has room. */
+#define REQUESTS_MAX 1024
 
 /* One pending or dispatched request. */
 struct slot {
@@ -61,19 +61,13 @@ static u8 direction(const struct request *rq)
 	return op_is_write(req_op(rq)) ? IO_WRITE : IO_READ;
 }
 
-/* The scheduler may have something to say now. */
-static void stop_waiting(struct iosched *is)
-{
-	is->waiting = false;
-}
-
 static enum hrtimer_restart wake_fires(struct hrtimer *timer)
 {
 	struct iosched *is = container_of(timer, struct iosched, wake);
 	unsigned long flags;
 
 	spin_lock_irqsave(&is->lock, flags);
-	stop_waiting(is);
+	is->waiting = false;
 	spin_unlock_irqrestore(&is->lock, flags);
 	blk_mq_run_hw_queues(is->q, true);
 	return HRTIMER_NORESTART;
@@ -89,7 +83,7 @@ static void add_to_scheduler(struct iosched *is, struct slot *slot)
 {
 	take_extent(slot);
 	module_scheduler->add(is->state, &slot->io, ktime_get_ns());
-	stop_waiting(is);
+	is->waiting = false;
 }
 
 static void free_slot(struct iosched *is, struct slot *slot)
@@ -148,7 +142,7 @@ static void insert(struct iosched *is, struct request *rq, bool at_head,
 	trace_block_rq_insert(rq);
 	if (at_head || blk_rq_is_passthrough(rq) || !(rq->rq_flags & RQF_ELVPRIV))
 		list_add_tail(&rq->queuelist, &is->direct);
-	else if (!admit(is, rq))
+	else if (!list_empty(&is->overflow) || !admit(is, rq))
 		list_add_tail(&rq->queuelist, &is->overflow);
 }
 
@@ -234,17 +228,20 @@ static bool iosched_has_work(struct blk_mq_hw_ctx *hctx)
 
 static void admit_overflow(struct iosched *is)
 {
-	struct request *rq =
-		list_first_entry_or_null(&is->overflow, struct request, queuelist);
+	while (is->free && !list_empty(&is->overflow)) {
+		struct request *rq =
+			list_first_entry(&is->overflow, struct request, queuelist);
 
-	if (rq && is->free) {
 		list_del_init(&rq->queuelist);
 		admit(is, rq);
 	}
 }
 
-/* The request left the disk, served or not: the next one may be chosen. */
-static void retire(struct request *rq, u64 now_ns)
+/*
+ * The request left the disk, served or not: the next one may be chosen.  A requeued
+ * one has not: it stays ahead of all others and the disk stays busy with it.
+ */
+static void iosched_completed_request(struct request *rq, u64 now_ns)
 {
 	struct iosched *is = rq->q->elevator->elevator_data;
 	unsigned long flags;
@@ -254,7 +251,7 @@ static void retire(struct request *rq, u64 now_ns)
 	slot = slot_of(rq);
 	if (slot && slot->dispatched) {
 		is->busy = false;
-		stop_waiting(is);
+		is->waiting = false;
 		if (module_scheduler->completed)
 			module_scheduler->completed(is->state, &slot->io, now_ns);
 		free_slot(is, slot);
@@ -263,23 +260,12 @@ static void retire(struct request *rq, u64 now_ns)
 	spin_unlock_irqrestore(&is->lock, flags);
 }
 
-static void iosched_completed_request(struct request *rq, u64 now_ns)
-{
-	retire(rq, now_ns);
-}
-
 /* The disk is free now: the next request can be asked for. */
 static void iosched_finish_request(struct request *rq)
 {
-	retire(rq, ktime_get_ns());
+	iosched_completed_request(rq, ktime_get_ns());
 	rq->elv.priv[0] = NULL;
 	blk_mq_run_hw_queues(rq->q, true);
-}
-
-/* It comes back through insert_requests, at the head. */
-static void iosched_requeue_request(struct request *rq)
-{
-	retire(rq, ktime_get_ns());
 }
 
 /* kworkers issue, so the owner is taken where the request is made. */
@@ -339,28 +325,29 @@ static void iosched_request_merged(struct request_queue *q, struct request *rq,
 	extent_changed(is, slot);
 }
 
-/* gone was merged into rq: the older of the two gives the age. */
+/*
+ * gone, which may be on its way in and without a slot, was merged into rq: the
+ * older of the two gives the age.
+ */
 static void iosched_requests_merged(struct request_queue *q, struct request *rq,
 				    struct request *gone)
 {
 	struct iosched *is = q->elevator->elevator_data;
 	struct slot *slot = slot_of(rq), *lost = slot_of(gone);
 
-	if (!lost) {
-		list_del_init(&gone->queuelist);
-		return;
-	}
-	module_scheduler->remove(is->state, &lost->io);
-	unindex(is, gone);
-	if (slot) {
+	if (slot)
 		module_scheduler->remove(is->state, &slot->io);
-		if (lost->io.id < slot->io.id) {
+	if (lost) {
+		module_scheduler->remove(is->state, &lost->io);
+		unindex(is, gone);
+		if (slot && lost->io.id < slot->io.id) {
 			slot->io.id = lost->io.id;
 			slot->io.arrival_ns = lost->io.arrival_ns;
 		}
-		add_to_scheduler(is, slot);
+		free_slot(is, lost);
 	}
-	free_slot(is, lost);
+	if (slot)
+		add_to_scheduler(is, slot);
 }
 
 static void free_iosched(struct iosched *is)
@@ -370,20 +357,20 @@ static void free_iosched(struct iosched *is)
 	kfree(is);
 }
 
-static struct iosched *alloc_iosched(struct request_queue *q, u32 nr_slots)
+static struct iosched *alloc_iosched(struct request_queue *q)
 {
 	struct iosched *is = kzalloc_node(sizeof(*is), GFP_KERNEL, q->node);
 	u32 i;
 
 	if (!is)
 		return NULL;
-	is->slots = kvcalloc(nr_slots, sizeof(*is->slots), GFP_KERNEL);
+	is->slots = kvcalloc(REQUESTS_MAX, sizeof(*is->slots), GFP_KERNEL);
 	is->state = kvzalloc(module_scheduler->state_size, GFP_KERNEL);
 	if (!is->slots || !is->state) {
 		free_iosched(is);
 		return NULL;
 	}
-	for (i = 0; i < nr_slots; i++) {
+	for (i = 0; i < REQUESTS_MAX; i++) {
 		is->slots[i].next_free = is->free;
 		is->free = &is->slots[i];
 	}
@@ -397,11 +384,11 @@ static struct iosched *alloc_iosched(struct request_queue *q, u32 nr_slots)
 	return is;
 }
 
-static int init_scheduler(struct iosched *is, u32 max_requests)
+static int init_scheduler(struct iosched *is)
 {
 	struct sched_limits limits = {
 		.capacity_sectors = get_capacity(is->q->disk),
-		.max_requests = max_requests,
+		.max_requests = REQUESTS_MAX,
 	};
 	u32 i;
 
@@ -415,19 +402,18 @@ static int init_scheduler(struct iosched *is, u32 max_requests)
 
 static int iosched_init_sched(struct request_queue *q, struct elevator_type *type)
 {
-	u32 max_requests = max_t(u32, q->nr_requests, REQUESTS_MIN) * q->nr_hw_queues;
 	struct elevator_queue *eq = elevator_alloc(q, type);
 	struct iosched *is;
 	int ret;
 
 	if (!eq)
 		return -ENOMEM;
-	is = alloc_iosched(q, max_requests);
+	is = alloc_iosched(q);
 	if (!is) {
 		kobject_put(&eq->kobj);
 		return -ENOMEM;
 	}
-	ret = init_scheduler(is, max_requests);
+	ret = init_scheduler(is);
 	if (ret) {
 		free_iosched(is);
 		kobject_put(&eq->kobj);
@@ -475,7 +461,7 @@ static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *p
 		return -ERANGE;
 	spin_lock_irq(&is->lock);
 	*sched_field_value(is->state, field) = value;
-	stop_waiting(is);
+	is->waiting = false;
 	spin_unlock_irq(&is->lock);
 	blk_mq_run_hw_queues(is->q, true);
 	return count;
@@ -548,7 +534,6 @@ static struct elevator_type iosched_type = {
 		.has_work = iosched_has_work,
 		.completed_request = iosched_completed_request,
 		.finish_request = iosched_finish_request,
-		.requeue_request = iosched_requeue_request,
 		.bio_merge = iosched_bio_merge,
 		.request_merge = iosched_request_merge,
 		.request_merged = iosched_request_merged,

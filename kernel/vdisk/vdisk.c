@@ -96,7 +96,7 @@ static blk_status_t transfer(struct vdisk *vd, struct request *rq)
 				copy_within_page(vd, write, position, &segment, done);
 
 			if (!bytes)
-				return BLK_STS_RESOURCE;
+				return BLK_STS_IOERR;
 			done += bytes;
 			position += bytes;
 		}
@@ -119,8 +119,6 @@ static blk_status_t vdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	default:
 		*status = BLK_STS_NOTSUPP;
 	}
-	if (*status == BLK_STS_RESOURCE)
-		*status = BLK_STS_IOERR;
 	blk_mq_complete_request(rq);
 	return BLK_STS_OK;
 }
@@ -131,9 +129,12 @@ static void vdisk_complete(struct request *rq)
 	struct request_queue *q = rq->q;
 	struct vdisk *vd = q->queuedata;
 
-	clear_bit_unlock(BUSY, &vd->state);
+	/* The end of the request may be the end of the queue. */
+	percpu_ref_get(&q->q_usage_counter);
 	blk_mq_end_request(rq, *status);
+	clear_bit_unlock(BUSY, &vd->state);
 	blk_mq_run_hw_queues(q, true);
+	percpu_ref_put(&q->q_usage_counter);
 }
 
 static int vdisk_get_budget(struct request_queue *q)

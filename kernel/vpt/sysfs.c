@@ -27,13 +27,19 @@
 static struct kobject *vpt_kobj;
 static DEFINE_MUTEX(control); /* one change at a time */
 
-/* No request may be held for longer: half of the block layer's time-out. */
+/* The service of one request may not take longer: half of the block layer's time-out.
+ */
 #define HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
 #define RECORDS_MAX 10000000ULL
 
 static ssize_t disk_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "%s\n", vpt_disk_name());
+	ssize_t length;
+
+	mutex_lock(&control);
+	length = sysfs_emit(page, "%s\n", vpt_disk_name());
+	mutex_unlock(&control);
+	return length;
 }
 
 static ssize_t disk_store(struct kobject *kobj, struct kobj_attribute *attr,
@@ -83,9 +89,11 @@ static ssize_t setting_store(struct kobject *kobj, struct kobj_attribute *attr,
 		return ret;
 	if (value < setting->min || value > setting->max)
 		return -ERANGE;
+	mutex_lock(&control);
 	raw_spin_lock_irqsave(&vpt_lock, flags);
 	*setting->value = value;
 	raw_spin_unlock_irqrestore(&vpt_lock, flags);
+	mutex_unlock(&control);
 	return count;
 }
 

@@ -18,7 +18,7 @@
 
 #include "vpt.h"
 
-/* More than any driver's tags plus any scheduler's requests on one disk. */
+/* Picked and not yet finished at once; more are counted as untracked. */
 #define REQUESTS_MAX 4096
 #define HASH_BITS_RQ 8
 /*
@@ -40,7 +40,8 @@ static struct hrtimer release_timer;
 static bool holding;
 static u64 last_id;
 static u64 last_due_ns;
-static u32 on_disk; /* issued and not yet finished */
+static u32 nr_tracked; /* picked and not yet finished */
+static u32 on_disk; /* of these, issued */
 
 struct vpt_request *vpt_find(const struct request *rq)
 {
@@ -65,9 +66,18 @@ static struct vpt_request *track(struct request *rq)
 	hlist_del(&vr->by_rq);
 	memset(vr, 0, sizeof(*vr));
 	vr->rq = rq;
-	INIT_LIST_HEAD(&vr->held);
 	hash_add(tracked, &vr->by_rq, (unsigned long)rq);
+	nr_tracked++;
 	return vr;
+}
+
+/* Others that were picked before it are not finished: the choice will have aged. */
+static void mark_stale(struct vpt_request *vr)
+{
+	if (nr_tracked > 1) {
+		vr->flags |= VPT_STALE;
+		vpt_counters.stale++;
+	}
 }
 
 void vpt_picked(struct request *rq, u64 now_ns, u8 reason)
@@ -78,10 +88,7 @@ void vpt_picked(struct request *rq, u64 now_ns, u8 reason)
 		return;
 	vr->pick_ns = now_ns;
 	vr->reason = reason;
-	if (on_disk) {
-		vr->flags |= VPT_STALE;
-		vpt_counters.stale++;
-	}
+	mark_stale(vr);
 }
 
 static u64 model_service_ns(struct vpt_request *vr)
@@ -110,10 +117,7 @@ void vpt_issued(struct request *rq, u64 now_ns)
 			return;
 		vr->pick_ns = now_ns;
 		vpt_counters.pick_unseen++;
-		if (on_disk) {
-			vr->flags |= VPT_STALE;
-			vpt_counters.stale++;
-		}
+		mark_stale(vr);
 	}
 	if (vr->state != VPT_PICKED)
 		return;
@@ -187,7 +191,7 @@ static struct vpt_request *take_due(u64 by_ns)
 
 	if (!vr || vr->due_ns > by_ns)
 		return NULL;
-	list_del_init(&vr->held);
+	list_del(&vr->held);
 	vr->state = VPT_RELEASED;
 	return vr;
 }
@@ -259,6 +263,7 @@ void vpt_release_all(void)
 static void untrack(struct vpt_request *vr)
 {
 	hash_del(&vr->by_rq);
+	nr_tracked--;
 	vr->rq = NULL;
 	hlist_add_head(&vr->by_rq, &unused);
 }
@@ -280,10 +285,11 @@ void vpt_forget_all(void)
 
 void vpt_finished(struct vpt_request *vr, bool failed)
 {
-	vpt_counters.completed += !failed;
-	vpt_counters.failed += failed;
-	if (vr->state != VPT_PICKED)
+	if (vr->state != VPT_PICKED) {
+		vpt_counters.completed += !failed;
+		vpt_counters.failed += failed;
 		on_disk--;
+	}
 	if (vr->state == VPT_ISSUED)
 		vpt_counters.missed++;
 	untrack(vr);
@@ -293,6 +299,7 @@ void vpt_throttle_reset(void)
 {
 	drive_reset(&vpt_drive);
 	memset(&vpt_counters, 0, sizeof(vpt_counters));
+	vpt_counters.requests = on_disk; /* they will complete */
 	last_id = 0;
 }
 

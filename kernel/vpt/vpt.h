@@ -44,7 +44,7 @@ struct vpt_counters {
 	u64 completed;
 	u64 failed; /* completed with an error */
 	u64 late; /* the disk answered after the due time */
-	u64 stale; /* picked while another request was being served */
+	u64 stale; /* picked while another request was picked or being served */
 	u64 held;
 	u64 overshoot_ns; /* sum over held requests: release - due */
 	u64 overshoot_max_ns;

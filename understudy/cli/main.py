@@ -54,7 +54,8 @@ class Understudy(click.Group):
         words = list(sys.argv[1:] if args is None else args)
         extra |= {"standalone_mode": False, "prog_name": "understudy"}
         extra["obj"] = shlex.join(["understudy", *words])
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
+        for other in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(other, signal.default_int_handler)  # ends as Ctrl-C does
         try:
             code = super().main(words, *rest, **extra)
         except click.exceptions.NoArgsIsHelpError as error:

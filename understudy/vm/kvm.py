@@ -4,6 +4,7 @@ at kernel start.  So the stock kernel is booted once under KVM, with a time-out,
 the answer is remembered for this kernel and this QEMU."""
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -47,5 +48,7 @@ def probe(again: bool = False) -> Answer:
         return Answer(**json.loads(memory.read_text()))
     answer = _boot(kernel)
     memory.parent.mkdir(exist_ok=True)
-    memory.write_text(json.dumps(asdict(answer)))
+    fresh = memory.with_suffix(f".{os.getpid()}")
+    fresh.write_text(json.dumps(asdict(answer)))
+    fresh.replace(memory)
     return answer

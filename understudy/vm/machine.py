@@ -21,7 +21,6 @@ from pathlib import Path
 from understudy.errors import RunFailed, UserError
 from understudy.paths import ROOT
 from understudy.vm import guest_programs, modules, packages, qemu
-from understudy.vm.cached import cached_folder, digest_of_files
 from understudy.vm.initramfs import Initramfs
 from understudy.vm.processor import own_processor
 
@@ -88,18 +87,6 @@ def _module_files(kernel: packages.Kernel, vm: Vm) -> dict[str, Path | str]:
     return files
 
 
-def _programs() -> Path:
-    sources = [path for path in (ROOT / "guest").iterdir() if path.suffix in (".c", ".h")]
-    sources += [ROOT / "core" / "draw.c", ROOT / "core" / "draw.h"]
-    return cached_folder(
-        f"guest/{digest_of_files(sources)}", lambda folder: _build_programs(folder)
-    )
-
-
-def _build_programs(folder: Path) -> None:
-    guest_programs.build(folder)
-
-
 def make_initramfs(kernel: packages.Kernel, vm: Vm) -> bytes:
     """The archive that the VM boots into."""
     initramfs = Initramfs()
@@ -108,8 +95,9 @@ def make_initramfs(kernel: packages.Kernel, vm: Vm) -> bytes:
     initramfs.character_device("dev/console", 5, 1)
     initramfs.file("init", ROOT / "guest" / "init", executable=True)
     initramfs.file("bin/busybox", busybox(), executable=True)
-    for program in sorted(_programs().iterdir()):
-        initramfs.file(f"bin/{program.name}", program, executable=True)
+    for program in guest_programs.GUEST_PROGRAMS:
+        compiled = guest_programs.compiled(program)
+        initramfs.file(f"bin/{program.name}", compiled, executable=True)
     for name, source in _module_files(kernel, vm).items():
         initramfs.file(name, source)
     for name, content in vm.files.items():
@@ -195,8 +183,13 @@ def _wait(
     notices.poll()
 
 
-def _exit_code(process: subprocess.Popen[bytes], folder: Path) -> int:
-    """The scenario's exit code; isa-debug-exit made it 2 * code + 1."""
+def _exit_code(process: subprocess.Popen[bytes], notices: _Notices, folder: Path) -> int:
+    """The scenario's exit code; isa-debug-exit made it 2 * code + 1.
+
+    QEMU's own failures end with 1 as well, but before the guest says anything.
+    """
+    if "booted" not in notices.when:
+        raise RunFailed("the VM did not boot; its last words:\n" + last_words(_console(folder)))
     if process.returncode < 0 or process.returncode % 2 == 0:
         raise RunFailed(
             "the VM died (a kernel panic resets it); its last words:\n"
@@ -207,7 +200,7 @@ def _exit_code(process: subprocess.Popen[bytes], folder: Path) -> int:
 
 def _read_out(path: Path) -> dict[str, bytes]:
     try:
-        with tarfile.open(path) as tar:
+        with tarfile.open(path, "r:") as tar:
             members = [member for member in tar if member.isfile()]
             return {
                 member.name.removeprefix("./"): content.read()
@@ -243,7 +236,7 @@ def run(
             _wait(process, notices, vm, folder, stop or threading.Event())
         booted = notices.when.get("booted", began)
         return Result(
-            exit_code=_exit_code(process, folder),
+            exit_code=_exit_code(process, notices, folder),
             out=_read_out(folder / "out.tar"),
             console=_console(folder),
             boot_seconds=booted - began,

@@ -72,7 +72,7 @@ def _show(package: str) -> dict[str, str]:
 
 def _newest_cached() -> Kernel | None:
     folders = sorted(
-        (cache_dir() / "kernel").glob("*_*"), key=lambda folder: folder.stat().st_mtime
+        (cache_dir() / "kernel").glob("[!.]*_*"), key=lambda folder: folder.stat().st_mtime
     )
     if not folders:
         return None

@@ -90,7 +90,9 @@ def compare_trace(rows: pl.DataFrame, trace: str, tolerance: Tolerance) -> dict[
     the first request that the kernel saw otherwise.
     """
     events = parse_trace(trace)
-    carried = rows.filter(pl.col("request_id") > 0).unique("request_id", keep="first")
+    carried = rows.unique("request_id", keep="first")
+    if carried.is_empty():
+        raise RunFailed("no request was recorded that the kernel's trace could confirm")
     result: dict[str, Any] = {"requests": carried.height}
     for kind, column in (("issue", "dispatch_ns"), ("complete", "completion_ns")):
         apart = _match(
@@ -133,6 +135,8 @@ def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance
             raise RunFailed(f"process {owner[0]} saw other times than the throttle recorded")
         seen.append(end - start)
         recorded.append(completion[:count] - arrival[:count])
+    if not seen:
+        raise RunFailed("no read of the processes could be paired with a record")
     return asdict(_process_view(np.concatenate(seen), np.concatenate(recorded), tolerance))
 
 

@@ -459,12 +459,13 @@ def segment_types(elf: bytes) -> list[int]:
     return [struct.unpack_from("<I", elf, table + size * index)[0] for index in range(count)]
 
 
-def test_all_programs_are_static(tmp_path: Path) -> None:
+def test_all_programs_are_static() -> None:
     """Check that the guest needs no libraries."""
-    programs = guest_programs.build(tmp_path / "bin")
+    programs = {
+        entry.name: guest_programs.compiled(entry) for entry in guest_programs.GUEST_PROGRAMS
+    }
     assert set(programs) == {"surge", "random", "restore", "port"}
     for path in programs.values():
-        assert path.parent == tmp_path / "bin"
         assert os.access(path, os.X_OK)
         assert INTERPRETER not in segment_types(path.read_bytes())
 

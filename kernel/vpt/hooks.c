@@ -7,7 +7,7 @@
  *	dispatch    tracepoint block_rq_issue: fired by the driver as it starts
  *	up path     iprobes on blk_mq_complete_request and ..._remote, where every
  *	            driver that completes from an interrupt passes
- *	completion  tracepoint block_rq_complete
+ *	completion  tracepoint block_rq_complete (or block_bio_complete: no request)
  *
  * Before a disk is accepted, one real read is sent to it and must be seen at its
  * dispatch and on the up path: a driver that completes its requests elsewhere is
@@ -50,6 +50,18 @@ static void on_split(void *data, struct bio *front, unsigned int new_sector)
 		return;
 	raw_spin_lock_irqsave(&vpt_lock, flags);
 	vpt_bio_split(front, front->bi_private);
+	raw_spin_unlock_irqrestore(&vpt_lock, flags);
+}
+
+/* A bio that ends with its hook still set ended without a request. */
+static void on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
+{
+	unsigned long flags;
+
+	if (q != READ_ONCE(queue))
+		return;
+	raw_spin_lock_irqsave(&vpt_lock, flags);
+	vpt_bio_lost(bio);
 	raw_spin_unlock_irqrestore(&vpt_lock, flags);
 }
 
@@ -96,6 +108,7 @@ struct hook {
 static struct hook hooks[] = {
 	{ .name = "block_bio_queue", .probe = on_bio_queue },
 	{ .name = "block_split", .probe = on_split },
+	{ .name = "block_bio_complete", .probe = on_bio_complete },
 	{ .name = "block_rq_issue", .probe = on_rq_issue },
 	{ .name = "block_rq_complete", .probe = on_rq_complete },
 };

@@ -71,17 +71,21 @@ static struct vpt_record *begin_record(struct bio *bio)
 	return record_of(p);
 }
 
+void vpt_bio_lost(struct bio *bio)
+{
+	struct pending *p = find(bio);
+
+	if (!p)
+		return;
+	vpt_counters.lost++;
+	record_of(p)->error = -EIO;
+	end_record(p);
+}
+
 void vpt_bio_arrived(struct bio *bio, u64 now_ns)
 {
-	struct pending *old = find(bio);
-
-	if (old) {
-		/* It ended somewhere that we don't see, and its memory is in use again.
-		 */
-		vpt_counters.lost++;
-		record_of(old)->error = -EIO;
-		end_record(old);
-	}
+	/* If it is known, it ended unseen and its memory is in use again. */
+	vpt_bio_lost(bio);
 	if (arrived == wanted)
 		return;
 	*begin_record(bio) = (struct vpt_record){

@@ -76,6 +76,8 @@ void vpt_forget_all(void);
 
 /* recorder.c: all with vpt_lock held unless noted */
 void vpt_bio_arrived(struct bio *bio, u64 now_ns);
+/* It ended without a request that we saw complete. */
+void vpt_bio_lost(struct bio *bio);
 void vpt_bio_split(struct bio *front, struct bio *rest);
 void vpt_bios_completed(struct request *rq, struct vpt_request *vr, int error,
 			unsigned int bytes, u64 now_ns);

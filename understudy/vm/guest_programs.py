@@ -4,7 +4,6 @@
 A program is compiled once for a given content of its sources and kept in the cache.
 """
 
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,16 +47,6 @@ MKFILES = Program(
     libraries=("-lext2fs", "-lcom_err"),
     package="gcc libc6-dev libext2fs-dev",
 )
-
-
-def build(folder: Path) -> dict[str, Path]:
-    """Put all guest programs into `folder`, by name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    programs = {}
-    for program in GUEST_PROGRAMS:
-        programs[program.name] = folder / program.name
-        shutil.copy2(compiled(program), programs[program.name])
-    return programs
 
 
 def compiled(program: Program) -> Path:

@@ -174,9 +174,10 @@ def test_a_trace_that_agrees() -> None:
         ROWS[:2],
         [*ROWS[:2], (12050, 12400, 24)],
         [*ROWS[:2], (12050, 12300, 32)],
+        [(row[0] + 30, row[1] + 30, row[2]) for row in ROWS],
         [],
     ],
-    ids=["one missing", "another time", "another sector", "nothing"],
+    ids=["one missing", "another time", "another sector", "all a little later", "nothing"],
 )
 def test_a_trace_that_disagrees_fails_the_run(seen: list[tuple[int, int, int]]) -> None:
     """The canary of the witness: it must be able to say no."""

@@ -236,13 +236,13 @@ def test_throttle_finds_a_scheduler_that_came_again() -> None:
 
 # Under each other's feet, on two CPUs.
 
-SWITCHES = 24
+ROUNDS = 12  # two switches in each
 SWITCHING = (
     COMMON
     + """
 attach
-region=1024 # pages
-dd if=/dev/urandom of=/tmp/noise bs=4k count=$((region + SWITCHES)) 2> /dev/null
+region=256 # pages
+dd if=/dev/urandom of=/tmp/noise bs=4k count=$((region + ROUNDS)) 2> /dev/null
 # Each round has its own bytes: the noise from another page on.
 write_part() { # ROUND QUARTER
 	part=$((region / 4))
@@ -264,9 +264,9 @@ expected() {
 	dd if=/tmp/noise bs=4k skip=$1 count=$region 2> /dev/null | md5sum
 }
 set -- ALL
-start_random --processes 6
+start_random --processes 6 --think-us 3000
 round=0
-while [ $round -lt SWITCHES ]; do
+while [ $round -lt ROUNDS ]; do
 	choose $1
 	echo "$round $(sed 's/.*\\[\\(.*\\)\\].*/\\1/' $queue/scheduler)" >> /out/switched
 	write_buffered $round &
@@ -294,7 +294,7 @@ stop_random
 # And all of them once more, through the last scheduler.
 echo 3 > /proc/sys/vm/drop_caches
 round=0
-while [ $round -lt SWITCHES ]; do
+while [ $round -lt ROUNDS ]; do
 	[ "$(read_back $round)" = "$(expected $round)" ] || echo "late bytes of $round" >> /out/errors
 	round=$((round + 1))
 done
@@ -314,10 +314,10 @@ done
 @cache
 def switching() -> Result:
     """The VM in which all schedulers are switched in the middle of writes."""
-    scenario = SWITCHING.replace("SWITCHES", str(SWITCHES))
+    scenario = SWITCHING.replace("ROUNDS", str(ROUNDS))
     scenario = scenario.replace("ALL", " ".join(ALL_SCHEDULERS))
     scenario = scenario.replace("OURS", " ".join(OUR_SCHEDULERS))
-    modules = {"iprobe": "", "vpt": "", "vdisk": f"size={SWITCHES * 4 * MIB}", **SCHEDULER_MODULES}
+    modules = {"iprobe": "", "vpt": "", "vdisk": f"size={ROUNDS * MIB}", **SCHEDULER_MODULES}
     return boot(scenario, modules, clock="wall", cpus=2, memory_mib=1024, timeout_seconds=400)
 
 

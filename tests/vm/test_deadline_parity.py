@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Our deadline chooses as the kernel's mq-deadline does, request by request.
+
+The kernel's scheduler runs in a VM on random reads and writes; what it saw (each arrival)
+and when it was asked (each pick) is then put to core/schedulers/deadline.c, which must
+give the same request every time.  Expiry is the one rule that may differ, since the kernel
+counts it in jiffies of 4 ms: the second run makes it matter, and each difference must then
+be at an expiry that lies within one jiffy of the pick.
+"""
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+from guests import GIB, experiment, group, once
+
+from understudy import core
+from understudy.core import Arrivals
+from understudy.experiment import Experiment, Outcome
+from understudy.vm import platform
+
+JIFFY_NS = 4_000_000
+MS = 1_000_000
+
+
+def mixed(scheduler: str, **changes: object) -> Experiment:
+    """Twenty-four processes, 30 % writes, on a disk so large that nothing merges."""
+    run = experiment(
+        scheduler=scheduler,
+        requests=3000,
+        processes=24,
+        writes_percent=30,
+        virtual_bytes=16 * GIB,
+    )
+    return dataclasses.replace(run, **changes)  # type: ignore[arg-type]
+
+
+@once
+def outcome(run: Experiment) -> Outcome:
+    """One VM."""
+    return platform.run(run, lambda phase, fraction: None)
+
+
+def seen_until_the_last_arrival(run: Experiment) -> pl.DataFrame:
+    """Later picks were made among requests that are not in the records."""
+    rows = outcome(run).requests.with_row_index("id").sort("arrival_ns", "id")
+    assert rows["request_id"].n_unique() == rows.height, "requests were merged"
+    return rows
+
+
+def replayed(rows: pl.DataFrame, tunables: dict[str, int]) -> tuple[pl.DataFrame, np.ndarray]:
+    """The kernel's picks in order, and what our scheduler picks at the same instants."""
+    picks = rows.filter(pl.col("pick_ns") <= rows["arrival_ns"].max()).sort("pick_ns")
+    ours = core.replay(
+        "deadline",
+        Arrivals(
+            time_ns=rows["arrival_ns"].to_numpy(),
+            id=rows["id"].to_numpy(),
+            sector=rows["sector"].to_numpy(),
+            sectors=rows["sectors"].to_numpy(),
+            owner=rows["owner"].to_numpy(),
+            op=(rows["op"] == "write").cast(pl.Int64).to_numpy(),
+        ),
+        picks["pick_ns"].to_numpy(),
+        tunables=tunables,
+    )
+    return picks, ours.id
+
+
+@group("parity")
+def test_same_pick_at_each_instant() -> None:
+    """With the default expiries, which this load does not reach, there is no difference."""
+    picks, ours = replayed(seen_until_the_last_arrival(mixed("mq-deadline")), {})
+    assert picks.height > 2500
+    different = np.flatnonzero(picks["id"].to_numpy() != ours)
+    assert not len(different), f"first at pick {different[0]} of {picks.height}"
+    assert (picks["op"] == "write").any()
+
+
+@group("parity-expiry")
+def test_with_expiry_they_differ_within_a_jiffy_only() -> None:
+    """Read expiry far below the response time: nearly each batch begins with an expired read."""
+    expire_ms = 60
+    run = mixed("mq-deadline", tunables=(("read_expire", expire_ms),))
+    rows = seen_until_the_last_arrival(run)
+    picks, ours = replayed(rows, {"read_expire_ns": expire_ms * MS})
+    different = np.flatnonzero(picks["id"].to_numpy() != ours)
+    if not len(different):
+        return
+    # After the first difference the two hold different queues: only that one counts.
+    first = int(different[0])
+    arrival = dict(zip(rows["id"], rows["arrival_ns"], strict=True))
+    pick_ns = picks["pick_ns"][first]
+    oldest = min(
+        arrival[row["id"]]
+        for row in picks[first:].iter_rows(named=True)
+        if row["op"] == "read" and row["arrival_ns"] <= pick_ns
+    )
+    assert abs(pick_ns - oldest - expire_ms * MS) <= JIFFY_NS, f"pick {first}"
+
+
+@group("parity")
+def test_closed_loop_means_agree() -> None:
+    """Left to themselves, with arrivals that depend on their own choices."""
+    kernel = outcome(mixed("mq-deadline")).requests
+    ours = outcome(mixed("deadline")).requests
+    response_ns = pl.col("completion_ns") - pl.col("arrival_ns")
+    means = [rows.select(response_ns.mean()).item() for rows in (ours, kernel)]
+    assert means[0] == pytest.approx(means[1], rel=0.02)

@@ -26,7 +26,7 @@ from understudy.vm.processor import own_processor
 
 LATE_MODULES = ("virtio_pci", "virtio_blk")
 OUT_BYTES = 4 * 2**30
-CONSOLE_LINES = 15
+CONSOLE_LINES = 40
 POLL_SECONDS = 0.05
 
 Notify = Callable[[str], None]

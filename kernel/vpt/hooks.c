@@ -318,6 +318,9 @@ static int hook_all(void)
 	ret = vpt_rehook_elevator();
 	if (ret)
 		goto no_elevator;
+	/* What began before all hooks were there ends before it is judged. */
+	blk_mq_freeze_queue(queue);
+	blk_mq_unfreeze_queue(queue);
 	ret = probe_disk();
 	if (ret)
 		goto no_disk;
@@ -333,7 +336,6 @@ no_tracepoints:
 	return ret;
 }
 
-/* Requests that began before the hooks are let through by them. */
 int vpt_attach(const char *path)
 {
 	int ret;

@@ -2,15 +2,16 @@
 """What the VM tests share: booting a scenario, an experiment, and a clean log.
 
 Every test boots the stock kernel.  A VM is expensive, so tests that look at the same
-one take it from a cached function and stand in the same xdist group; run them with
+one take it from a function that runs `once`, and stand in the same xdist group; run them with
 `pytest -n 2 --dist loadgroup`.  The group "iprobe" has the most tests so that xdist
 starts it first: it takes longest and hardly uses the processor.
 """
 
+import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import pytest
 
@@ -19,6 +20,8 @@ from understudy.experiment import Experiment
 from understudy.vm import machine, platform, qemu
 from understudy.workload import WORKLOADS
 
+P = ParamSpec("P")
+R = TypeVar("R")
 MIB = 2**20
 GIB = 2**30
 CHEETAH = profile.load("cheetah-15k4")
@@ -58,6 +61,26 @@ wait_for() {
 }
 vpt=/sys/kernel/vpt
 """
+
+
+def once(run: Callable[P, R]) -> Callable[P, R]:
+    """Run a VM once in a process, whoever asks; a failure is one for all who ask."""
+    outcomes: dict[tuple[object, ...], R | Exception] = {}
+
+    @functools.wraps(run)
+    def remembered(*arguments: P.args, **keywords: P.kwargs) -> R:
+        key = (*arguments, *keywords.items())
+        if key not in outcomes:
+            try:
+                outcomes[key] = run(*arguments, **keywords)
+            except Exception as error:
+                outcomes[key] = error
+        found = outcomes[key]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    return remembered
 
 
 def boot(

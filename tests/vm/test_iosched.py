@@ -8,8 +8,6 @@ depth changed, and every byte that was written through one is read back through 
 Unloading: refused while selected, then not, also while the throttle watches it.
 """
 
-from functools import cache
-
 import pytest
 from guests import (
     ALL_SCHEDULERS,
@@ -18,6 +16,7 @@ from guests import (
     SCHEDULER_MODULES,
     boot,
     group,
+    once,
     pairs,
     text,
 )
@@ -44,7 +43,7 @@ attach() {
 start_random() {
 	random --device /dev/vdisk "$@" < /dev/null > /tmp/said 2>&1 &
 	random=$!
-	wait_for 'grep -q ready /tmp/said'
+	wait_for 'grep -qs ready /tmp/said'
 }
 stop_random() {
 	kill -TERM $random
@@ -146,7 +145,7 @@ rmmod vdisk || fail 'vdisk is held'
 ).replace("MERGE_SECONDS", str(MERGE_SECONDS))
 
 
-@cache
+@once
 def fields() -> Result:
     """The VM in which each of our schedulers is tried by itself, on a disk of 1 MiB."""
     modules = {"iprobe": "", "vpt": "", "vdisk": f"size={MIB}"}
@@ -311,7 +310,7 @@ done
 )
 
 
-@cache
+@once
 def switching() -> Result:
     """The VM in which all schedulers are switched in the middle of writes."""
     scenario = SWITCHING.replace("ROUNDS", str(ROUNDS))

@@ -11,10 +11,9 @@ grace periods, 0.1 s each, which nobody can shorten; meanwhile the processor is 
 """
 
 import re
-from functools import cache
 
 import pytest
-from guests import boot, group, text
+from guests import boot, group, once, text
 
 from understudy.vm.machine import Result
 
@@ -33,7 +32,7 @@ CLAIMS = (
 )
 
 
-@cache
+@once
 def selftest() -> Result:
     """The VM in which the self-test ran as the module was loaded."""
     return boot(

@@ -7,12 +7,10 @@ service to the nanosecond, each due time, each hit.  A disk whose completions pa
 throttle is refused, as are values that make no sense, and neither changes anything.
 """
 
-from functools import cache
-
 import numpy as np
 import polars as pl
 import pytest
-from guests import FULL_SIZE_BYTES, attempts, boot, experiment, group, text
+from guests import FULL_SIZE_BYTES, attempts, boot, experiment, group, once, text
 
 from understudy import core, metrics, records
 from understudy.experiment import Experiment, Outcome
@@ -39,7 +37,7 @@ on_each = pytest.mark.parametrize(
 )
 
 
-@cache
+@once
 def outcome(controller: str) -> Outcome:
     """The experiment on one controller."""
     return platform.run(RUNS[controller], lambda phase, fraction: None)
@@ -230,7 +228,7 @@ ERANGE = "Numerical result out of range"
 EOPNOTSUPP = "Operation not supported"
 
 
-@cache
+@once
 def refusals() -> Result:
     """The VM in which everything that is wrong is tried."""
     modules = {

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""In the virtual clock a run can be repeated to the byte, whatever else the host does.
+
+Each scheduler runs the same SURGE twice, the second time beside a process that keeps the
+host busy: the throttle's records and the processes' own log are the same bytes.  Another
+seed gives others.  No pick was made from an old queue.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from guests import ALL_SCHEDULERS, MIB, experiment, group, once, pairs, raw_run
+
+from understudy.experiment import Experiment
+from understudy.vm.machine import Result
+
+on_each = pytest.mark.parametrize(
+    "scheduler", [pytest.param(name, marks=group(f"repeat-{name}")) for name in ALL_SCHEDULERS]
+)
+
+
+def surge(scheduler: str, seed: int) -> Experiment:
+    """A few hundred requests of twenty processes, more than the disk can keep up with."""
+    return experiment(
+        workload="surge-direct",
+        scheduler=scheduler,
+        seed=seed,
+        requests=400,
+        processes=20,
+        virtual_bytes=256 * MIB,
+    )
+
+
+@once
+def first(scheduler: str) -> Result:
+    """The run that the others are compared with."""
+    return raw_run(surge(scheduler, 1))
+
+
+@contextmanager
+def busy_host() -> Iterator[None]:
+    """Another process that takes all the time it can get."""
+    spinner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        spinner.kill()
+        spinner.wait()
+
+
+@on_each
+def test_same_again_on_a_busy_host(scheduler: str) -> None:
+    """Byte by byte: records, the processes' log, counters, the kernel's trace."""
+    with busy_host():
+        again = raw_run(surge(scheduler, 1))
+    for name in ("records", "reads.bin", "counters", "scheduler_fields", "trace"):
+        assert first(scheduler).out[name] == again.out[name], name
+
+
+@on_each
+def test_no_pick_is_stale(scheduler: str) -> None:
+    """The disk was free whenever a scheduler chose; nor was anything late."""
+    counters = pairs(first(scheduler).out["counters"])
+    assert counters["requests"] >= 300
+    assert counters["stale"] == counters["late"] == counters["failed"] == 0
+
+
+@pytest.mark.parametrize(
+    "scheduler", [pytest.param(name, marks=group(f"repeat-{name}")) for name in ("cats", "bfq")]
+)
+def test_other_seed_other_records(scheduler: str) -> None:
+    """The seed decides what the processes ask for, with our schedulers and the kernel's."""
+    other = raw_run(surge(scheduler, 2))
+    assert first(scheduler).out["records"] != other.out["records"]

@@ -105,12 +105,13 @@ struct hook {
 	bool registered;
 };
 
+/* In the order of registration: what begins unseen may end, but not the reverse. */
 static struct hook hooks[] = {
+	{ .name = "block_rq_complete", .probe = on_rq_complete },
+	{ .name = "block_rq_issue", .probe = on_rq_issue },
+	{ .name = "block_bio_complete", .probe = on_bio_complete },
 	{ .name = "block_bio_queue", .probe = on_bio_queue },
 	{ .name = "block_split", .probe = on_split },
-	{ .name = "block_bio_complete", .probe = on_bio_complete },
-	{ .name = "block_rq_issue", .probe = on_rq_issue },
-	{ .name = "block_rq_complete", .probe = on_rq_complete },
 };
 
 static void find_tracepoint(struct tracepoint *tp, void *data)
@@ -125,9 +126,9 @@ static void find_tracepoint(struct tracepoint *tp, void *data)
 
 static void unregister_tracepoints(void)
 {
-	u32 i;
+	u32 i = ARRAY_SIZE(hooks);
 
-	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+	while (i--) {
 		if (hooks[i].registered)
 			tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].probe,
 						    NULL);

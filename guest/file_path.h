@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where file number `index` of a set of `files` lives: two levels of directories
- * (PERFORM 2010 section 5), 100 files in a leaf and 100 leaves in a top directory, so that
- * every directory is one block from 100 files to 1,000,000 and beyond.
+ * (PERFORM 2010 section 5), 100 files in a leaf and 100 leaves in a top directory, so
+ * that every directory is one block from 100 files to 1,000,000 and beyond.
  *
  * Consecutive indices go to different leaves: the workload draws the index by
  * Zipf, so index 0 is the most popular file, and popularity must say nothing about

@@ -2,9 +2,9 @@
 /*
  * Random pages over a whole disk, past the page cache: processes that read (or, in a
  * given share, write) 4 KiB at uniformly drawn places for ever.  With one process and
- * no writes this is how the papers measured their disk (PERFORM 2010 section 5), and how the
- * throttle's accuracy is measured.  Written pages are zeros: a disk that is kept in
- * memory may stay sparse.
+ * no writes this is how the papers measured their disk (PERFORM 2010 section 5), and
+ * how the throttle's accuracy is measured.  Written pages are zeros: a disk that is
+ * kept in memory may stay sparse.
  *
  * In the log, `offset` is the byte on the disk, plus 1 for a write (places are
  * multiples of 4096).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The SURGE workload of PERFORM 2010 section 5: processes that execute the ON/OFF loop of
- * Figure 2 for ever.  A process draws a file count from Pareto(2.43, 1.00), that many
- * files by Zipf, reads each page by page and sleeps Pareto(1.5, 2.0 ms) after every
- * page.  All draws are integers from the process's own stream, so what a process asks
- * for does not depend on how the processes are scheduled.
+ * The SURGE workload of PERFORM 2010 section 5: processes that execute the ON/OFF loop
+ * of Figure 2 for ever.  A process draws a file count from Pareto(2.43, 1.00), that
+ * many files by Zipf, reads each page by page and sleeps Pareto(1.5, 2.0 ms) after
+ * every page.  All draws are integers from the process's own stream, so what a process
+ * asks for does not depend on how the processes are scheduled.
  *
  * In the log, `offset` is (file index << 32) + the byte in the file.
  */

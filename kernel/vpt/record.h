@@ -14,7 +14,7 @@
 #define VPT_STALE 0x4 /* picked while another request was being served */
 #define VPT_META 0x8 /* file system metadata (REQ_META) */
 
-#define VPT_OP_OTHER 2 /* neither read nor write: flush, discard, ... */
+#define VPT_OP_OTHER 2 /* neither read nor write: discard, ... */
 
 struct vpt_record {
 	__u64 arrival_ns; /* the bio entered the block layer */

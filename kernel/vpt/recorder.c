@@ -86,7 +86,8 @@ void vpt_bio_arrived(struct bio *bio, u64 now_ns)
 {
 	/* If it is known, it ended unseen and its memory is in use again. */
 	vpt_bio_lost(bio);
-	if (arrived == wanted)
+	/* A bare flush has no request: the block layer sends one of its own. */
+	if (arrived == wanted || !bio_sectors(bio))
 		return;
 	*begin_record(bio) = (struct vpt_record){
 		.arrival_ns = now_ns,

@@ -101,10 +101,11 @@ def test_with_expiry_they_differ_within_a_jiffy_only() -> None:
 
 
 @group("parity")
-def test_closed_loop_means_agree() -> None:
-    """Left to themselves, with arrivals that depend on their own choices."""
-    kernel = outcome(mixed("mq-deadline")).requests
-    ours = outcome(mixed("deadline")).requests
+def test_closed_loops_agree() -> None:
+    """Left to themselves, with arrivals that depend on their own choices: the same order."""
+    kernel = outcome(mixed("mq-deadline")).requests.sort("dispatch_ns")
+    ours = outcome(mixed("deadline")).requests.sort("dispatch_ns")
+    assert ours["sector"].to_list() == kernel["sector"].to_list()
     response_ns = pl.col("completion_ns") - pl.col("arrival_ns")
     means = [rows.select(response_ns.mean()).item() for rows in (ours, kernel)]
-    assert means[0] == pytest.approx(means[1], rel=0.02)
+    assert means[0] == pytest.approx(means[1], rel=0.002)

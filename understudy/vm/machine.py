@@ -142,9 +142,11 @@ def _console(folder: Path) -> str:
 
 
 def last_words(console: str) -> str:
-    """The end of a console, for an error message."""
+    """The end of a console, for an error message; and what a long trace has pushed out."""
     lines = [line for line in console.splitlines() if line.strip()]
-    return "\n".join(f"  | {line}" for line in lines[-CONSOLE_LINES:]) or "  | (silence)"
+    why = [line for line in lines[:-CONSOLE_LINES] if "Kernel panic" in line]
+    words = [*why, *lines[-CONSOLE_LINES:]]
+    return "\n".join(f"  | {line}" for line in words) or "  | (silence)"
 
 
 class _Notices:

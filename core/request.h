@@ -4,8 +4,8 @@
  *
  * The host (the kernel shim or the simulator) owns the memory and fills in the
  * first group before it hands the request to a scheduler; the scheduler may use
- * the second group as it likes between add and the moment that next returns the
- * request (or remove takes it back).
+ * the second group as it likes from add until completed is called for the request
+ * (or remove takes it back).
  */
 #ifndef UNDERSTUDY_REQUEST_H
 #define UNDERSTUDY_REQUEST_H
@@ -29,15 +29,35 @@ enum pick_reason {
 	PICK_REASONS = 6,
 };
 
+/*
+ * I/O priority: a class, the smallest of which goes first, and a level from 0, the most
+ * urgent, to 7.  The numbers are those of ionice.
+ */
+enum io_class {
+	IO_CLASS_REALTIME = 1,
+	IO_CLASS_BEST_EFFORT = 2,
+	IO_CLASS_IDLE = 3,
+};
+
+#define IO_LEVELS 8
+#define IO_LEVEL_DEFAULT 4
+#define IO_WEIGHT_DEFAULT 100
+
 struct io_request {
 	u64 sector; /* first sector, 512 bytes each */
 	u64 arrival_ns;
 	u64 id; /* increases with arrival: the order of ties */
+	u64 cost_ns; /* service time, if the host knows it beforehand, or 0 */
 	u32 sectors; /* length, at least 1 */
 	u32 owner; /* process that asked for it */
+	u32 weight; /* share of its owner, at least 1 */
 	u8 op; /* enum io_op */
+	u8 io_class; /* enum io_class */
+	u8 level; /* below IO_LEVELS */
 
 	u8 reason; /* enum pick_reason, set by next */
+	u32 slot; /* where the scheduler keeps what it knows of the owner */
+	u64 tag; /* a key of the scheduler's own */
 	struct io_request *fifo_prev, *fifo_next;
 };
 

@@ -7,7 +7,7 @@
  * The host calls every operation with its own lock held, never two at a time
  * for one disk, and passes the time in; nothing here sleeps, reads a clock or
  * knows whether it runs in a kernel or in a simulator.  The host asks for the
- * next request only when the disk is free to start it, so a choice is never
+ * next request only when the device is free to start it, so a choice is never
  * made from an old queue.
  */
 #ifndef UNDERSTUDY_SCHEDULER_H
@@ -65,6 +65,8 @@ struct sched_field {
  * @nr_tunables: how many
  * @counters: only ever read by the host
  * @nr_counters: how many
+ * @depth: most requests that it wants in service at once; 0 stands for one, which
+ *	suits everybody who thinks of a single head
  * @init: prepare the state; 0 or a negative errno.  May be NULL.
  * @exit: give back what @init took.  May be NULL.
  * @add: a request is pending from now on
@@ -84,6 +86,7 @@ struct scheduler {
 	u32 nr_tunables;
 	const struct sched_field *counters;
 	u32 nr_counters;
+	u32 depth;
 
 	int (*init)(void *state, const struct sched_limits *limits);
 	void (*exit)(void *state);
@@ -106,6 +109,11 @@ extern const struct scheduler *const module_scheduler;
 	static const struct scheduler *const s##_entry \
 		__attribute__((used, section("schedulers"))) = &(s)
 #endif
+
+static inline u32 sched_depth(const struct scheduler *scheduler)
+{
+	return scheduler->depth ?: 1;
+}
 
 static inline u64 *sched_field_value(void *state, const struct sched_field *field)
 {

@@ -49,6 +49,9 @@ static int arrive(struct run *run)
 		rq->arrival_ns = replay->arrival_ns[row];
 		rq->owner = replay->owner[row];
 		rq->op = replay->op[row];
+		rq->weight = IO_WEIGHT_DEFAULT;
+		rq->io_class = IO_CLASS_BEST_EFFORT;
+		rq->level = IO_LEVEL_DEFAULT;
 	} else {
 		run->scheduler->remove(run->state, rq);
 	}

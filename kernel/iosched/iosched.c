@@ -3,8 +3,9 @@
  * The shim that turns any scheduler of core/ into a loadable blk-mq elevator.
  * Each module is this file linked with one core/schedulers/NAME.c.
  *
- * - The scheduler is asked for a request only when none of its requests is on the
- *   disk, so it never chooses from an old queue, whatever the driver's depth.
+ * - The scheduler is asked for a request only while fewer of its requests than it
+ *   wants, usually one, are on the disk, so it never chooses from an old queue,
+ *   whatever the driver's depth.
  * - A scheduler that waits on purpose is woken by a timer; until then the block
  *   layer is told that there is no work, or it would poll on jiffies.
  * - Merges are the block layer's own; the scheduler sees them as a removal and an
@@ -18,6 +19,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/hrtimer.h>
+#include <linux/ioprio.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <trace/events/block.h>
@@ -46,7 +48,7 @@ struct iosched {
 	struct list_head overflow; /* no slot free: waiting for one */
 	struct slot *slots, *free;
 	u64 next_id;
-	bool busy; /* a request of ours is on the disk */
+	u32 in_service; /* requests of ours that are on the disk */
 	bool waiting; /* the scheduler said "none" and nothing changed since */
 	struct hrtimer wake;
 };
@@ -61,6 +63,11 @@ static u8 direction(const struct request *rq)
 	return op_is_write(req_op(rq)) ? IO_WRITE : IO_READ;
 }
 
+static bool is_busy(const struct iosched *is)
+{
+	return is->in_service >= sched_depth(module_scheduler);
+}
+
 static enum hrtimer_restart wake_fires(struct hrtimer *timer)
 {
 	struct iosched *is = container_of(timer, struct iosched, wake);
@@ -71,6 +78,17 @@ static enum hrtimer_restart wake_fires(struct hrtimer *timer)
 	spin_unlock_irqrestore(&is->lock, flags);
 	blk_mq_run_hw_queues(is->q, true);
 	return HRTIMER_NORESTART;
+}
+
+/* As bfq does it, the level decides on the share. */
+static void take_priority(struct io_request *io, unsigned short ioprio)
+{
+	bool given = IOPRIO_PRIO_CLASS(ioprio) != IOPRIO_CLASS_NONE;
+
+	io->io_class = given ? IOPRIO_PRIO_CLASS(ioprio) : IO_CLASS_BEST_EFFORT;
+	io->level = given ? IOPRIO_PRIO_DATA(ioprio) % IO_LEVELS : IO_LEVEL_DEFAULT;
+	io->weight = (IO_LEVELS - io->level) * IO_WEIGHT_DEFAULT /
+		     (IO_LEVELS - IO_LEVEL_DEFAULT);
 }
 
 static void take_extent(struct slot *slot)
@@ -128,6 +146,7 @@ static bool admit(struct iosched *is, struct request *rq)
 		.owner = (unsigned long)rq->elv.priv[1],
 		.op = direction(rq),
 	};
+	take_priority(&slot->io, req_get_ioprio(rq));
 	rq->elv.priv[0] = slot;
 	index_for_merge(is, rq);
 	add_to_scheduler(is, slot);
@@ -181,7 +200,7 @@ static struct request *next_scheduled(struct iosched *is)
 	struct io_request *io;
 	struct slot *slot;
 
-	if (is->busy || is->waiting)
+	if (is_busy(is) || is->waiting)
 		return NULL;
 	io = module_scheduler->next(is->state, now_ns, &wake_ns);
 	if (!io) {
@@ -193,7 +212,7 @@ static struct request *next_scheduled(struct iosched *is)
 	}
 	slot = container_of(io, struct slot, io);
 	slot->dispatched = true;
-	is->busy = true;
+	is->in_service++;
 	unindex(is, slot->rq);
 	pick_reason_set(slot->rq, io->reason);
 	return slot->rq;
@@ -221,7 +240,7 @@ static bool iosched_has_work(struct blk_mq_hw_ctx *hctx)
 
 	spin_lock_irqsave(&is->lock, flags);
 	work = !list_empty(&is->direct) ||
-	       (!is->busy && !is->waiting && module_scheduler->has_work(is->state));
+	       (!is_busy(is) && !is->waiting && module_scheduler->has_work(is->state));
 	spin_unlock_irqrestore(&is->lock, flags);
 	return work;
 }
@@ -250,7 +269,7 @@ static void iosched_completed_request(struct request *rq, u64 now_ns)
 	spin_lock_irqsave(&is->lock, flags);
 	slot = slot_of(rq);
 	if (slot && slot->dispatched) {
-		is->busy = false;
+		is->in_service--;
 		is->waiting = false;
 		if (module_scheduler->completed)
 			module_scheduler->completed(is->state, &slot->io, now_ns);

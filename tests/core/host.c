@@ -77,6 +77,9 @@ struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
 		.sectors = sectors,
 		.owner = owner,
 		.op = op,
+		.weight = IO_WEIGHT_DEFAULT,
+		.io_class = IO_CLASS_BEST_EFFORT,
+		.level = IO_LEVEL_DEFAULT,
 	};
 	host_put_back(host, rq);
 	return rq;

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import pytest
 
-from understudy import profile
+from understudy import profile, schedulers
 from understudy.experiment import Experiment
 from understudy.vm import machine, platform, qemu
 from understudy.workload import WORKLOADS
@@ -26,7 +26,7 @@ MIB = 2**20
 GIB = 2**30
 CHEETAH = profile.load("cheetah-15k4")
 FULL_SIZE_BYTES = CHEETAH.facts.capacity_sectors * 512
-OUR_SCHEDULERS = ("cats", "clook", "deadline", "fcfs")
+OUR_SCHEDULERS = tuple(schedulers.core())
 ALL_SCHEDULERS = (*OUR_SCHEDULERS, "none", "mq-deadline", "bfq", "kyber")
 SCHEDULER_MODULES = {"bfq": "", "kyber-iosched": "", **dict.fromkeys(OUR_SCHEDULERS, "")}
 

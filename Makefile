@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Meson finds the core's files when it configures: a folder that changed is stale.
 INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
-	core core/schedulers tests/core
+	core core/schedulers sim/workloads tests/core
 
 .PHONY: setup demo test lint test-core test-python bench clean
 

@@ -91,16 +91,24 @@ static u64 scale_exp2(u64 scale, u64 exponent)
 	return port_mul_div(scale, exp2_q62((u32)exponent), ONE_Q62 >> whole);
 }
 
-u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale)
+/* -log2 of a uniform draw from (0, 1], Q32. */
+static u64 draw_minus_log2(struct draw *draw)
 {
 	u64 below_one = draw_u64(draw);
-	u64 minus_log2;
 
-	/* U is (below_one + 1) / 2^64, in (0, 1]. */
-	if (below_one == U64_MAX)
-		return scale;
-	minus_log2 = (64ull << 32) - log2_q32(below_one + 1);
-	return scale_exp2(scale, minus_log2 * 1000 / alpha_milli);
+	return below_one == U64_MAX ? 0 : (64ull << 32) - log2_q32(below_one + 1);
+}
+
+u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale)
+{
+	return scale_exp2(scale, draw_minus_log2(draw) * 1000 / alpha_milli);
+}
+
+u64 draw_exponential(struct draw *draw, u64 mean)
+{
+	u64 ln_q32 = mul_q62(draw_minus_log2(draw), LN2_Q62);
+
+	return port_mul_div(mean, ln_q32, 1ull << 32);
 }
 
 u32 draw_zipf(struct draw *draw, u32 n)

@@ -31,6 +31,12 @@ u64 draw_below(struct draw *draw, u64 n);
 u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale);
 
 /*
+ * Exponential: floor of -ln(U) * mean, in the unit of mean, which is below 2^57; at
+ * most 44.4 times the mean.
+ */
+u64 draw_exponential(struct draw *draw, u64 mean);
+
+/*
  * Zipf over 0 .. n - 1 by the papers' continuous approximation, PERFORM 2010 Eq. 3:
  * floor of (n + 1)^U - 1; n is at least 1.
  */

@@ -19,14 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../core/surge.h"
 #include "file_path.h"
 #include "options.h"
 #include "reads.h"
-
-#define COUNT_ALPHA_MILLI 2430
-#define COUNT_SCALE 1000 /* fixed point: 1.000 */
-#define SLEEP_ALPHA_MILLI 1500
-#define SLEEP_SCALE_NS 2000000
 
 struct surge {
 	const char *dir;
@@ -38,9 +34,7 @@ struct surge {
 
 static void think(const struct surge *surge, struct draw *draw)
 {
-	uint64_t ns = draw_pareto(draw, SLEEP_ALPHA_MILLI, SLEEP_SCALE_NS);
-
-	reads_sleep(port_mul_div(ns, surge->think_scale_milli, 1000));
+	reads_sleep(port_mul_div(surge_sleep_ns(draw), surge->think_scale_milli, 1000));
 }
 
 /* Returns a file descriptor, or a negative errno. */
@@ -67,7 +61,7 @@ static int open_file(const struct surge *surge, uint32_t index, uint64_t *bytes)
 /* A failure ends the file; the sleep after it keeps a dead disk from spinning. */
 static void read_file(const struct surge *surge, struct draw *draw, void *page)
 {
-	uint32_t index = draw_zipf(draw, surge->files);
+	uint32_t index = surge_file(draw, surge->files);
 	uint64_t logged = (uint64_t)index << 32;
 	uint64_t bytes = 0;
 	ssize_t got = PAGE_BYTES;
@@ -85,18 +79,13 @@ static void read_file(const struct surge *surge, struct draw *draw, void *page)
 	close(fd);
 }
 
-static uint64_t draw_count(struct draw *draw)
-{
-	return draw_pareto(draw, COUNT_ALPHA_MILLI, COUNT_SCALE) / COUNT_SCALE;
-}
-
 static void run(void *context, struct draw *draw)
 {
 	const struct surge *surge = context;
 	void *page = reads_buffer();
 
 	for (;;)
-		for (uint64_t n = draw_count(draw); n; n--)
+		for (uint64_t n = surge_file_count(draw); n; n--)
 			read_file(surge, draw, page);
 }
 
@@ -108,7 +97,7 @@ static void run(void *context, struct draw *draw)
 static uint64_t rehearse_file(const struct surge *surge, struct draw *draw)
 {
 	struct fiemap map = { .fm_length = FIEMAP_MAX_OFFSET };
-	uint32_t index = draw_zipf(draw, surge->files);
+	uint32_t index = surge_file(draw, surge->files);
 	uint64_t bytes = 0, reads;
 	int fd = open_file(surge, index, &bytes);
 
@@ -118,7 +107,7 @@ static uint64_t rehearse_file(const struct surge *surge, struct draw *draw)
 	}
 	reads = fd < 0 ? 1 : (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 	for (uint64_t i = 0; i < reads; i++)
-		draw_pareto(draw, SLEEP_ALPHA_MILLI, SLEEP_SCALE_NS);
+		surge_sleep_ns(draw);
 	return reads;
 }
 
@@ -128,7 +117,7 @@ static void rehearse(void *context, struct draw draw)
 	uint64_t reads = 0;
 
 	while (reads < surge->rehearse_reads)
-		for (uint64_t n = draw_count(&draw); n; n--)
+		for (uint64_t n = surge_file_count(&draw); n; n--)
 			reads += rehearse_file(surge, &draw);
 }
 

@@ -54,6 +54,73 @@ struct replay {
 };
 int replay_run(const struct replay *replay);
 
+/* sim/workload.h, sim/layout.h, sim/device.h, sim/moments.h, sim/engine.h, sim/check.h */
+struct workload {
+    const char *name;
+    const char *summary;
+    bool open;
+    const struct sched_field *parameters;
+    u32 nr_parameters;
+    ...;
+};
+u32 workload_count(void);
+const struct workload *workload_get(u32 index);
+struct layout {
+    u32 files;
+    const u64 *bytes, *first, *start, *length;
+};
+struct rows {
+    const u64 *first, *think_ns, *sector, *cost_ns;
+    const u32 *sectors, *owner;
+    const u8 *op;
+};
+struct world {
+    u64 capacity_sectors, seed;
+    u32 processes;
+    struct layout layout;
+    struct rows rows;
+};
+struct array { u32 servers; u64 mean_service_ns; bool exponential; };
+struct moments { u64 count; ...; };
+struct histogram { u64 count; ...; };
+double moments_mean(const struct moments *moments);
+double moments_variance(const struct moments *moments);
+u64 histogram_percentile(const struct histogram *histogram, double percent);
+struct sim_cache { u64 bytes; u32 page_sectors, read_ahead_pages; };
+struct sim_columns {
+    s64 *arrival_ns, *dispatch_ns, *start_ns, *completion_ns, *sector, *request_id;
+    s64 *model_service_ns, *idle_ns;
+    u32 *sectors, *owner;
+    u8 *op, *reason, *hit;
+};
+struct sim_watch { u64 completed; u32 stop; };
+struct sim_input {
+    const struct scheduler *scheduler;
+    const u64 *tunables;
+    const struct workload *workload;
+    const u64 *parameters;
+    struct world world;
+    const struct drive *drive;
+    struct array array;
+    struct sim_cache cache;
+    u32 depth, max_pending;
+    u64 gap_ns, ask_ns, requests;
+    const u32 *weight;
+    const u8 *io_class, *level;
+    const struct sim_columns *columns;
+    struct sim_watch *watch;
+};
+struct sim_summary {
+    u64 completed, first_arrival_ns, last_arrival_ns, last_completion_ns;
+    u64 sectors, hits, predicted, predicted_hits, page_hits, page_misses;
+    u64 reason[...];
+    struct moments service, device, response, model;
+    struct histogram responses;
+    u64 *counters;
+};
+const char *sim_check(const struct sim_input *input, u64 rows, u64 extents);
+int sim_run(const struct sim_input *input, struct sim_summary *summary);
+
 /* core/optimal_order.h */
 struct optimal_order { u64 *position; u32 *order; ...; };
 int optimal_order_init(struct optimal_order *table, u32 max);
@@ -85,6 +152,7 @@ void draw_seed(struct draw *draw, u64 seed, u64 stream);
 u64 draw_u64(struct draw *draw);
 u64 draw_below(struct draw *draw, u64 n);
 u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale);
+u64 draw_exponential(struct draw *draw, u64 mean);
 u32 draw_zipf(struct draw *draw, u32 n);
 
 /* below */
@@ -96,6 +164,7 @@ SOURCE = """
 #include "core/draw.h"
 #include "core/drive.h"
 #include "core/optimal_order.h"
+#include "sim/check.h"
 #include "sim/registry.h"
 #include "sim/replay.h"
 

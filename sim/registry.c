@@ -3,10 +3,15 @@
 
 #include "registry.h"
 
-/* Set by the linker around the section "schedulers". */
+/* Set by the linker around the sections "schedulers" and "workloads". */
 extern const struct scheduler *const first_scheduler[] __asm__("__start_schedulers")
 	__attribute__((visibility("hidden")));
 extern const struct scheduler *const end_of_schedulers[] __asm__("__stop_schedulers")
+	__attribute__((visibility("hidden")));
+
+extern const struct workload *const first_workload[] __asm__("__start_workloads")
+	__attribute__((visibility("hidden")));
+extern const struct workload *const end_of_workloads[] __asm__("__stop_workloads")
 	__attribute__((visibility("hidden")));
 
 u32 registry_count(void)
@@ -39,4 +44,14 @@ void *registry_new_state(const struct scheduler *scheduler)
 		*sched_field_value(state, &scheduler->tunables[i]) =
 			scheduler->tunables[i].initial;
 	return state;
+}
+
+u32 workload_count(void)
+{
+	return end_of_workloads - first_workload;
+}
+
+const struct workload *workload_get(u32 index)
+{
+	return first_workload[index];
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The schedulers that are linked into this program.  Each core/schedulers/ file
- * registers itself in a linker section, so there is no list to edit.
+ * The schedulers and workloads that are linked into this program.  Each file of
+ * core/schedulers/ and sim/workloads/ registers itself in a linker section, so there is
+ * no list to edit.
  */
 #ifndef UNDERSTUDY_REGISTRY_H
 #define UNDERSTUDY_REGISTRY_H
 
-#include "../core/scheduler.h"
+#include "workload.h"
 
 u32 registry_count(void);
 
@@ -21,5 +22,10 @@ const struct scheduler *registry_find(const char *name);
  * NULL if there is no memory.  Give it back with port_free.
  */
 void *registry_new_state(const struct scheduler *scheduler);
+
+u32 workload_count(void);
+
+/* In no particular order. */
+const struct workload *workload_get(u32 index);
 
 #endif

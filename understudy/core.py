@@ -114,7 +114,7 @@ def replay(
     counters = np.zeros(len(described.counters), np.uint64)
 
     run = ffi.new("struct replay *")
-    run.scheduler = _find(scheduler)
+    run.scheduler = find_scheduler(scheduler)
     run.capacity_sectors = capacity_sectors
     run.max_requests = _pending_limit(max_requests)
     run.nr_arrivals = _same_length(rows)
@@ -123,14 +123,14 @@ def replay(
     arrays: Columns = {
         **rows,
         **asked,
-        "tunables": _tunable_values(described, tunables or {}),
+        "tunables": tunable_values(described, tunables or {}),
         "counters": counters,
         "picked_id": picks.id,
         "reason": picks.reason,
         "wake_ns": picks.wake_ns,
     }
     for name, array in arrays.items():
-        setattr(run, name, _buffer(array))
+        setattr(run, name, buffer(array))
     error = lib.replay_run(run)
     if error:
         raise ValueError(f"replay of {scheduler}: error {error}; is max_requests enough?")
@@ -151,7 +151,7 @@ def optimal_order(head: int, positions: Sequence[int]) -> list[int]:
     try:
         for i, position in enumerate(positions):
             table.position[i] = position
-        lib.optimal_order_find(table, len(positions), head)
+        lib.optimal_orderfind_scheduler(table, len(positions), head)
         return [table.order[i] for i in range(len(positions))]
     finally:
         lib.optimal_order_exit(table)
@@ -210,6 +210,11 @@ class Drive:
         return cls(line, intercept_ns, cache=cache, hit_ns=hit_ns)
 
     @property
+    def pointer(self) -> Any:
+        """The C structure, which lives as long as this."""
+        return self._drive
+
+    @property
     def head(self) -> int:
         """End of the last request that the medium served."""
         return int(self._drive.head)
@@ -230,7 +235,7 @@ class Drive:
             raise ValueError("a request ends past the end of the disk")
         service_ns = np.empty(n, np.uint64)
         hit = np.empty(n, np.uint8)
-        buffers = (_buffer(array) for array in (ops, first, length, service_ns, hit))
+        buffers = (buffer(array) for array in (ops, first, length, service_ns, hit))
         lib.drive_serve_all(self._drive, n, *buffers)
         return service_ns, hit.astype(np.bool_)
 
@@ -254,6 +259,10 @@ class Draw:
         """Pareto with alpha in thousandths, at least `scale`."""
         return int(lib.draw_pareto(self._draw, _at_least_one("alpha_milli", alpha_milli), scale))
 
+    def exponential(self, mean: int) -> int:
+        """Exponential with that mean."""
+        return int(lib.draw_exponential(self._draw, mean))
+
     def zipf(self, n: int) -> int:
         """Zipf over 0 to n - 1, the papers' approximation."""
         return int(lib.draw_zipf(self._draw, _at_least_one("n", n)))
@@ -265,37 +274,50 @@ def _at_least_one(name: str, value: int) -> int:
     return value
 
 
-def _text(pointer: Any) -> str:
+def text(pointer: Any) -> str:
+    """A C string."""
     return str(ffi.string(pointer).decode())
 
 
 def _describe(scheduler: Any) -> Scheduler:
-    tunables = (scheduler.tunables[i] for i in range(scheduler.nr_tunables))
     counters = (scheduler.counters[i] for i in range(scheduler.nr_counters))
     return Scheduler(
-        name=_text(scheduler.name),
-        summary=_text(scheduler.summary),
-        tunables=tuple(
-            Tunable(_text(field.name), _text(field.help), field.initial, field.min, field.max)
-            for field in tunables
-        ),
-        counters=tuple(Counter(_text(field.name), _text(field.help)) for field in counters),
+        name=text(scheduler.name),
+        summary=text(scheduler.summary),
+        tunables=fields(scheduler.tunables, scheduler.nr_tunables),
+        counters=tuple(Counter(text(field.name), text(field.help)) for field in counters),
     )
 
 
-def _find(name: str) -> Any:
+def fields(first: Any, count: int) -> tuple[Tunable, ...]:
+    """A C array of struct sched_field."""
+    return tuple(
+        Tunable(text(field.name), text(field.help), field.initial, field.min, field.max)
+        for field in (first[i] for i in range(count))
+    )
+
+
+def find_scheduler(name: str) -> Any:
+    """The C structure of a scheduler that there is."""
     found = (lib.registry_get(i) for i in range(lib.registry_count()))
-    return next(scheduler for scheduler in found if _text(scheduler.name) == name)
+    return next(scheduler for scheduler in found if text(scheduler.name) == name)
 
 
-def _tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:
-    known = {tunable.name: tunable for tunable in scheduler.tunables}
+def tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:
+    """A value for each tunable, chosen or initial."""
+    return field_values(scheduler.name, scheduler.tunables, chosen)
+
+
+def field_values(owner: str, known: Sequence[Tunable], chosen: Mapping[str, int]) -> U64:
+    """A value for each field, chosen or initial; ValueError for one that can't be."""
+    by_name = {field.name: field for field in known}
     for name, value in chosen.items():
-        if name not in known:
-            raise ValueError(f"{scheduler.name} has no tunable {name}; it has: {', '.join(known)}")
-        if not known[name].min <= value <= known[name].max:
-            raise ValueError(f"{name} is {value}, not from {known[name].min} to {known[name].max}")
-    return _u64([chosen.get(tunable.name, tunable.initial) for tunable in scheduler.tunables])
+        if name not in by_name:
+            raise ValueError(f"{owner} has no tunable {name}; it has: {', '.join(by_name)}")
+        if not by_name[name].min <= value <= by_name[name].max:
+            field = by_name[name]
+            raise ValueError(f"{name} is {value}, not from {field.min} to {field.max}")
+    return _u64([chosen.get(field.name, field.initial) for field in known])
 
 
 def _rows(arrivals: Arrivals) -> Columns:
@@ -335,7 +357,7 @@ def _same_length(columns: Columns) -> int:
     return next(iter(lengths.values()))
 
 
-def _buffer(array: npt.NDArray[Any]) -> Any:
+def buffer(array: npt.NDArray[Any]) -> Any:
     """A C pointer to the array's data; the array has to outlive it."""
     pointer = {"u1": "u8 *", "u4": "u32 *", "u8": "u64 *", "i8": "s64 *"}[array.dtype.str[1:]]
     return ffi.cast(pointer, ffi.from_buffer(array))

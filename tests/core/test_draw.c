@@ -46,6 +46,16 @@ static void pareto_value(struct draw *draw)
 		CHECK(got >= 1ull << 62);
 }
 
+static void exponential_value(struct draw *draw)
+{
+	u64 mean = draw_below(draw, 1ull << 50);
+	double u = next_uniform(draw);
+	double want = -log(u) * mean;
+	u64 got = draw_exponential(draw, mean);
+
+	CHECK(fabs((double)got - want) <= 1e-9 * mean + 1);
+}
+
 static void zipf_value(struct draw *draw)
 {
 	u32 n = 1 + draw_below(draw, 5000000);
@@ -179,6 +189,7 @@ int main(void)
 {
 	golden();
 	check_seeds(20000, pareto_value);
+	check_seeds(20000, exponential_value);
 	check_seeds(20000, zipf_value);
 	check_seeds(3, distributions);
 	check_seeds(3, zipf_distribution);

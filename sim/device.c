@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "device.h"
+
+#define COST_STREAM (U64_MAX - 1) /* apart from every process's */
+
+static u32 nr_servers(const struct device *device)
+{
+	return device->drive ? 1 : device->array.servers;
+}
+
+static int copy_drive(struct device *device, const struct drive *drive)
+{
+	device->drive = port_zalloc(sizeof(*drive));
+	if (!device->drive)
+		return -ENOMEM;
+	*device->drive = *drive;
+	drive_reset(device->drive);
+	return 0;
+}
+
+static int fill_free_at(struct device *device)
+{
+	u32 servers = nr_servers(device);
+	u32 i;
+
+	if (event_queue_init(&device->free_at, servers))
+		return -ENOMEM;
+	for (i = 0; i < servers; i++)
+		event_queue_add(&device->free_at, (struct event){ .id = i });
+	return 0;
+}
+
+int device_init(struct device *device, const struct drive *drive,
+		const struct array *array, u32 depth, u64 seed)
+{
+	*device = (struct device){ .array = *array };
+	draw_seed(&device->draw, seed, COST_STREAM);
+	if (drive && copy_drive(device, drive))
+		return -ENOMEM;
+	return depth > nr_servers(device) ? fill_free_at(device) : 0;
+}
+
+void device_exit(struct device *device)
+{
+	port_free(device->drive);
+	event_queue_exit(&device->free_at);
+}
+
+u64 device_cost_ns(struct device *device, u64 given_ns)
+{
+	if (device->drive)
+		return 0;
+	if (given_ns)
+		return given_ns;
+	if (device->array.exponential)
+		return draw_exponential(&device->draw, device->array.mean_service_ns);
+	return device->array.mean_service_ns;
+}
+
+struct service device_serve(struct device *device, const struct io_request *rq,
+			    u64 now_ns)
+{
+	struct service service = { .start_ns = now_ns, .model_ns = rq->cost_ns };
+	struct event server;
+
+	if (device->drive)
+		service.model_ns = drive_serve(device->drive, rq->op, rq->sector,
+					       rq->sectors, &service.hit);
+	if (!device->free_at.count)
+		return service;
+	server = event_queue_take(&device->free_at);
+	if (server.time_ns > now_ns)
+		service.start_ns = server.time_ns;
+	server.time_ns = service.start_ns + service.model_ns;
+	event_queue_add(&device->free_at, server);
+	return service;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What serves the requests: a disk, which is one server whose time depends on where its
+ * head is and what its cache holds (core/drive.h), or an array, which is a number of
+ * equal servers with service times of their own.  Either may accept more requests than
+ * it can serve at once; those wait inside, in the order in which they came.
+ */
+#ifndef UNDERSTUDY_DEVICE_H
+#define UNDERSTUDY_DEVICE_H
+
+#include "../core/draw.h"
+#include "../core/drive.h"
+#include "event_queue.h"
+
+/**
+ * struct array - what an array is like
+ * @servers: how many
+ * @mean_service_ns: for requests that do not bring a service time themselves
+ * @exponential: it is the mean of a distribution, else the time of every request
+ */
+struct array {
+	u32 servers;
+	u64 mean_service_ns;
+	bool exponential;
+};
+
+/**
+ * struct device - a device in motion
+ * @drive: the disk, or NULL
+ * @array: what it is otherwise
+ * @draw: for the array's service times
+ * @free_at: when each server is free; empty if none ever has to wait for one
+ */
+struct device {
+	struct drive *drive;
+	struct array array;
+	struct draw draw;
+	struct event_queue free_at;
+};
+
+/* What one request met. */
+struct service {
+	u64 start_ns;
+	u64 model_ns;
+	bool hit;
+};
+
+/**
+ * device_init - an idle device
+ * @drive: to be copied and reset, or NULL
+ * @array: used if there is no drive
+ * @depth: most requests that it will be given at once
+ *
+ * Returns: 0 or -ENOMEM.
+ */
+int device_init(struct device *device, const struct drive *drive,
+		const struct array *array, u32 depth, u64 seed);
+
+/* Also fit for a device whose init failed. */
+void device_exit(struct device *device);
+
+/* Service time that is known when a request arrives, ns; 0 on a disk. */
+u64 device_cost_ns(struct device *device, u64 given_ns);
+
+/* Give it a request; it is complete at start_ns + model_ns. */
+struct service device_serve(struct device *device, const struct io_request *rq,
+			    u64 now_ns);
+
+#endif

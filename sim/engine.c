@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: MIT
+#include "engine.h"
+#include "event_queue.h"
+#include "page_cache.h"
+
+/* At one instant, in this order. */
+enum event_kind {
+	EVENT_COMPLETION, /* of pool entry id */
+	EVENT_ASK, /* process id asks */
+	EVENT_RESUME, /* process id got the page that it waited for */
+	EVENT_ENQUIRE, /* the scheduler may be asked: the gap is over, or it said so */
+};
+
+#define NOT_MEASURED U64_MAX
+#define TIME_MAX_NS (1ull << 63)
+#define EVENTS_AT_ONCE_MAX 100000000
+
+/* A request between its arrival and its completion. */
+struct pending {
+	struct io_request io; /* first, so that it can be found again */
+	u64 row; /* of the records, or NOT_MEASURED */
+	u64 dispatch_ns;
+	u64 idle_ns;
+	struct service service;
+	u32 process;
+	u32 next_free;
+	u64 page; /* of the file that it fills in the page cache ... */
+	u32 pages; /* ... this many; 0: none */
+	u32 file;
+};
+
+/* What a process is doing. */
+struct process {
+	struct step step;
+	u32 outstanding; /* requests that it waits for */
+	u32 done; /* sectors of the step that it has got from the page cache */
+};
+
+struct sim {
+	const struct sim_input *input;
+	struct sim_summary *summary;
+	const struct scheduler *scheduler;
+	const struct workload *workload;
+	void *scheduler_state;
+	void *workload_state;
+	struct event_queue events;
+	struct device device;
+	struct page_cache pages;
+	struct process *process;
+	struct pending *pool;
+	u32 free; /* first free entry */
+	u32 nr_pending; /* with the scheduler */
+	u32 in_service;
+	u64 now_ns;
+	u64 ready_ns; /* no dispatch before */
+	u64 idle_since_ns;
+	u64 last_completion_ns;
+	u64 wake_ns; /* the enquiry that is due next, or U64_MAX */
+	bool settled; /* the scheduler said "none", and nothing changed since */
+	u64 arrived;
+	u64 target;
+	int error;
+};
+
+static void schedule(struct sim *sim, u64 time_ns, enum event_kind kind, u32 id)
+{
+	struct event event = { .time_ns = time_ns, .priority = kind, .id = id };
+
+	if (time_ns > TIME_MAX_NS)
+		sim->error = -ETIME;
+	else if (event_queue_add(&sim->events, event))
+		sim->error = -ENOMEM;
+}
+
+/* Ask the scheduler then; the soonest enquiry is the only one that counts. */
+static void enquire_at(struct sim *sim, u64 time_ns)
+{
+	if (time_ns >= sim->wake_ns && sim->wake_ns > sim->now_ns)
+		return;
+	sim->wake_ns = time_ns;
+	schedule(sim, time_ns, EVENT_ENQUIRE, 0);
+}
+
+/* Requests: from the pool, to the scheduler. */
+
+static struct pending *take_free(struct sim *sim)
+{
+	struct pending *pending = &sim->pool[sim->free];
+
+	if (sim->free == sim->input->max_pending) {
+		sim->error = -EOVERFLOW;
+		return NULL;
+	}
+	sim->free = pending->next_free;
+	return pending;
+}
+
+static void give_back(struct sim *sim, struct pending *pending)
+{
+	pending->next_free = sim->free;
+	sim->free = pending - sim->pool;
+}
+
+static void measure_arrival(struct sim *sim, struct pending *pending)
+{
+	if (sim->arrived >= sim->target) {
+		pending->row = NOT_MEASURED;
+		return;
+	}
+	if (!sim->arrived)
+		sim->summary->first_arrival_ns = sim->now_ns;
+	sim->summary->last_arrival_ns = sim->now_ns;
+	pending->row = sim->arrived;
+}
+
+static void set_class(const struct sim_input *input, struct io_request *io, u32 process)
+{
+	io->weight = input->weight ? input->weight[process] : IO_WEIGHT_DEFAULT;
+	io->io_class =
+		input->io_class ? input->io_class[process] : IO_CLASS_BEST_EFFORT;
+	io->level = input->level ? input->level[process] : IO_LEVEL_DEFAULT;
+}
+
+/* A request arrives; NULL if there is no room for it. */
+static struct pending *arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
+{
+	const struct step *step = &sim->process[process].step;
+	struct pending *pending = take_free(sim);
+
+	if (!pending)
+		return NULL;
+	measure_arrival(sim, pending);
+	sim->arrived++;
+	pending->process = process;
+	pending->pages = 0;
+	pending->io = (struct io_request){
+		.sector = sector,
+		.arrival_ns = sim->now_ns,
+		.id = sim->arrived,
+		.cost_ns = device_cost_ns(&sim->device, step->cost_ns),
+		.sectors = sectors,
+		.owner = step->owner,
+		.op = step->op,
+	};
+	set_class(sim->input, &pending->io, process);
+	sim->scheduler->add(sim->scheduler_state, &pending->io, sim->now_ns);
+	sim->nr_pending++;
+	sim->settled = false;
+	return pending;
+}
+
+/* The device. */
+
+static void start(struct sim *sim, struct io_request *io)
+{
+	struct pending *pending = (struct pending *)io;
+
+	pending->dispatch_ns = sim->now_ns;
+	pending->idle_ns = sim->in_service ? 0 : sim->now_ns - sim->idle_since_ns;
+	pending->service = device_serve(&sim->device, io, sim->now_ns);
+	sim->nr_pending--;
+	sim->in_service++;
+	schedule(sim, pending->service.start_ns + pending->service.model_ns,
+		 EVENT_COMPLETION, pending - sim->pool);
+}
+
+/* Fill the device, as far as the scheduler has something for it. */
+static void dispatch(struct sim *sim)
+{
+	while (!sim->settled && sim->nr_pending &&
+	       sim->in_service < sim->input->depth) {
+		struct io_request *io;
+		u64 wake_ns = 0;
+
+		if (sim->now_ns < sim->ready_ns) {
+			enquire_at(sim, sim->ready_ns);
+			return;
+		}
+		io = sim->scheduler->next(sim->scheduler_state, sim->now_ns, &wake_ns);
+		if (io) {
+			start(sim, io);
+			continue;
+		}
+		sim->settled = true;
+		if (wake_ns > sim->now_ns)
+			enquire_at(sim, wake_ns);
+	}
+}
+
+/* What is measured. */
+
+static void write_row(const struct sim_columns *columns, const struct pending *pending,
+		      u64 completion_ns)
+{
+	const struct io_request *io = &pending->io;
+	u64 row = pending->row;
+
+	columns->arrival_ns[row] = io->arrival_ns;
+	columns->dispatch_ns[row] = pending->dispatch_ns;
+	columns->start_ns[row] = pending->service.start_ns;
+	columns->completion_ns[row] = completion_ns;
+	columns->sector[row] = io->sector;
+	columns->request_id[row] = row + 1;
+	columns->model_service_ns[row] = pending->service.model_ns;
+	columns->idle_ns[row] = pending->idle_ns;
+	columns->sectors[row] = io->sectors;
+	columns->owner[row] = io->owner;
+	columns->op[row] = io->op;
+	columns->reason[row] = io->reason;
+	columns->hit[row] = pending->service.hit;
+}
+
+static void sum_up(struct sim_summary *summary, const struct pending *pending,
+		   u64 completion_ns, u64 previous_completion_ns)
+{
+	const struct io_request *io = &pending->io;
+	u64 from_ns = pending->dispatch_ns;
+
+	if (from_ns < previous_completion_ns)
+		from_ns = previous_completion_ns;
+	summary->completed++;
+	summary->last_completion_ns = completion_ns;
+	summary->sectors += io->sectors;
+	summary->hits += pending->service.hit;
+	summary->predicted += io->reason == PICK_HIT;
+	summary->predicted_hits += pending->service.hit && io->reason == PICK_HIT;
+	summary->reason[io->reason]++;
+	moments_add(&summary->service, completion_ns - from_ns);
+	moments_add(&summary->device, completion_ns - pending->dispatch_ns);
+	moments_add(&summary->response, completion_ns - io->arrival_ns);
+	moments_add(&summary->model, pending->service.model_ns);
+	histogram_add(&summary->responses, completion_ns - io->arrival_ns);
+}
+
+static void measure_completion(struct sim *sim, const struct pending *pending)
+{
+	if (pending->row == NOT_MEASURED)
+		return;
+	if (sim->input->columns)
+		write_row(sim->input->columns, pending, sim->now_ns);
+	sum_up(sim->summary, pending, sim->now_ns, sim->last_completion_ns);
+	sim->input->watch->completed = sim->summary->completed;
+}
+
+/* Processes. */
+
+static void next_step(struct sim *sim, u32 i)
+{
+	struct process *process = &sim->process[i];
+
+	process->done = 0;
+	if (sim->workload->step(sim->workload_state, i, &process->step))
+		schedule(sim, sim->now_ns + process->step.think_ns + sim->input->ask_ns,
+			 EVENT_ASK, i);
+}
+
+static void answered(struct sim *sim, u32 i)
+{
+	if (--sim->process[i].outstanding || sim->workload->open)
+		return;
+	next_step(sim, i);
+}
+
+/* A file past the page cache: a request for each piece on the disk. */
+static void ask_file(struct sim *sim, u32 i)
+{
+	struct process *process = &sim->process[i];
+	const struct step *step = &process->step;
+	u64 end = step->sector + step->sectors;
+	u64 at = step->sector;
+
+	while (at < end && !sim->error) {
+		u64 run;
+		u64 sector =
+			layout_find(&sim->input->world.layout, step->file, at, &run);
+
+		if (run > end - at)
+			run = end - at;
+		if (!arrive(sim, i, sector, run))
+			return;
+		process->outstanding++;
+		at += run;
+	}
+}
+
+static u64 pages_of(const struct sim *sim, u32 file)
+{
+	u64 page_bytes = 512ull * sim->input->cache.page_sectors;
+
+	return (sim->input->world.layout.bytes[file] + page_bytes - 1) / page_bytes;
+}
+
+/* The page cache wants pages: a request for each piece on the disk. */
+static void fetch_pages(void *context, u32 file, u64 first, u32 count, u32 i)
+{
+	struct sim *sim = context;
+	u32 page_sectors = sim->input->cache.page_sectors;
+	u64 page = first;
+
+	while (page < first + count && !sim->error) {
+		u64 left = first + count - page;
+		struct pending *pending;
+		u64 run;
+		u64 sector = layout_find(&sim->input->world.layout, file,
+					 page * page_sectors, &run);
+
+		run /= page_sectors;
+		if (run > left)
+			run = left;
+		pending = arrive(sim, i, sector, run * page_sectors);
+		if (!pending)
+			return;
+		pending->file = file;
+		pending->page = page;
+		pending->pages = run;
+		page += run;
+	}
+}
+
+static void wake_process(void *context, u32 i)
+{
+	struct sim *sim = context;
+
+	schedule(sim, sim->now_ns, EVENT_RESUME, i);
+}
+
+/* Page by page: go on until one has to be waited for. */
+static void ask_page_cache(struct sim *sim, u32 i)
+{
+	struct process *process = &sim->process[i];
+	const struct step *step = &process->step;
+	u32 page_sectors = sim->input->cache.page_sectors;
+
+	while (process->done < step->sectors && !sim->error) {
+		u64 at = step->sector + process->done;
+
+		if (!page_cache_read(&sim->pages, i, step->file, at / page_sectors,
+				     pages_of(sim, step->file))) {
+			sim->summary->page_misses++;
+			return;
+		}
+		sim->summary->page_hits++;
+		process->done += page_sectors - at % page_sectors;
+	}
+	if (!sim->error)
+		next_step(sim, i);
+}
+
+static void ask(struct sim *sim, u32 i)
+{
+	struct process *process = &sim->process[i];
+	const struct step *step = &process->step;
+
+	if (step->file != NO_FILE && sim->pages.pages) {
+		ask_page_cache(sim, i);
+		return;
+	}
+	if (step->file != NO_FILE)
+		ask_file(sim, i);
+	else if (arrive(sim, i, step->sector, step->sectors))
+		process->outstanding++;
+	if (sim->workload->open && !sim->error)
+		next_step(sim, i);
+}
+
+static void complete(struct sim *sim, u32 i)
+{
+	struct pending *pending = &sim->pool[i];
+
+	measure_completion(sim, pending);
+	sim->last_completion_ns = sim->now_ns;
+	sim->settled = false;
+	sim->ready_ns = sim->now_ns + sim->input->gap_ns;
+	if (!--sim->in_service)
+		sim->idle_since_ns = sim->now_ns;
+	if (sim->scheduler->completed)
+		sim->scheduler->completed(sim->scheduler_state, &pending->io,
+					  sim->now_ns);
+	if (pending->pages)
+		page_cache_filled(&sim->pages, pending->file, pending->page,
+				  pending->pages);
+	else
+		answered(sim, pending->process);
+	give_back(sim, pending);
+}
+
+/* The loop. */
+
+static void handle(struct sim *sim, struct event event)
+{
+	switch ((enum event_kind)event.priority) {
+	case EVENT_COMPLETION:
+		complete(sim, event.id);
+		break;
+	case EVENT_ASK:
+		ask(sim, event.id);
+		break;
+	case EVENT_RESUME:
+		ask_page_cache(sim, event.id);
+		break;
+	case EVENT_ENQUIRE:
+		sim->settled = false;
+		break;
+	}
+}
+
+/* Everything that happens at one instant. */
+static void advance(struct sim *sim)
+{
+	u32 events = 0;
+
+	sim->now_ns = event_queue_first(&sim->events)->time_ns;
+	do {
+		handle(sim, event_queue_take(&sim->events));
+		if (++events == EVENTS_AT_ONCE_MAX)
+			sim->error = -ELOOP;
+	} while (!sim->error && sim->events.count &&
+		 event_queue_first(&sim->events)->time_ns == sim->now_ns);
+}
+
+static int simulate(struct sim *sim)
+{
+	const struct sim_watch *watch = sim->input->watch;
+	u32 i;
+
+	for (i = 0; i < sim->input->world.processes && !sim->error; i++)
+		next_step(sim, i);
+	while (!sim->error && sim->summary->completed < sim->target &&
+	       sim->events.count) {
+		advance(sim);
+		if (!sim->error)
+			dispatch(sim);
+		if (__atomic_load_n(&watch->stop, __ATOMIC_RELAXED))
+			sim->error = -EINTR;
+	}
+	if (!sim->error && sim->nr_pending && sim->summary->completed < sim->target)
+		sim->error = -EDEADLK;
+	return sim->error;
+}
+
+/* Setting up and taking down. */
+
+static void set_fields(void *state, const struct sched_field *fields, u32 count,
+		       const u64 *values)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		*sched_field_value(state, &fields[i]) = values[i];
+}
+
+static int init_scheduler(struct sim *sim)
+{
+	const struct scheduler *scheduler = sim->scheduler;
+	struct sched_limits limits = {
+		.capacity_sectors = sim->input->world.capacity_sectors,
+		.max_requests = sim->input->max_pending,
+	};
+	void *state = port_zalloc(scheduler->state_size);
+	int error;
+
+	if (!state)
+		return -ENOMEM;
+	set_fields(state, scheduler->tunables, scheduler->nr_tunables,
+		   sim->input->tunables);
+	error = scheduler->init ? scheduler->init(state, &limits) : 0;
+	if (error)
+		port_free(state);
+	else
+		sim->scheduler_state = state;
+	return error;
+}
+
+static void exit_scheduler(struct sim *sim)
+{
+	const struct scheduler *scheduler = sim->scheduler;
+	u32 i;
+
+	if (!sim->scheduler_state)
+		return;
+	for (i = 0; i < scheduler->nr_counters; i++)
+		sim->summary->counters[i] = *sched_field_value(sim->scheduler_state,
+							       &scheduler->counters[i]);
+	if (scheduler->exit)
+		scheduler->exit(sim->scheduler_state);
+	port_free(sim->scheduler_state);
+}
+
+static int init_workload(struct sim *sim)
+{
+	const struct workload *workload = sim->workload;
+
+	sim->workload_state = port_zalloc(workload->state_size);
+	if (!sim->workload_state)
+		return -ENOMEM;
+	set_fields(sim->workload_state, workload->parameters, workload->nr_parameters,
+		   sim->input->parameters);
+	return workload->init(sim->workload_state, &sim->input->world);
+}
+
+static void exit_workload(struct sim *sim)
+{
+	if (!sim->workload_state)
+		return;
+	sim->workload->exit(sim->workload_state);
+	port_free(sim->workload_state);
+}
+
+static int init_pool(struct sim *sim)
+{
+	u32 count = sim->input->max_pending;
+	u32 i;
+
+	sim->pool = port_zalloc(count * sizeof(*sim->pool));
+	sim->process = port_zalloc(sim->input->world.processes * sizeof(*sim->process));
+	if (!sim->pool || !sim->process)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		sim->pool[i].next_free = i + 1;
+	return event_queue_init(&sim->events, sim->input->world.processes + 64);
+}
+
+static int init_pages(struct sim *sim)
+{
+	const struct sim_cache *cache = &sim->input->cache;
+
+	if (!cache->bytes)
+		return 0;
+	sim->pages = (struct page_cache){
+		.pages = cache->bytes / (512ull * cache->page_sectors),
+		.read_ahead_pages = cache->read_ahead_pages,
+		.fetch = fetch_pages,
+		.wake = wake_process,
+		.context = sim,
+	};
+	return page_cache_init(&sim->pages, sim->input->world.processes);
+}
+
+static int set_up(struct sim *sim)
+{
+	const struct sim_input *input = sim->input;
+
+	return init_pool(sim)
+		       ?: device_init(&sim->device, input->drive, &input->array,
+				      input->depth, input->world.seed)
+		       ?: init_pages(sim)
+		       ?: init_scheduler(sim)
+		       ?: init_workload(sim);
+}
+
+static void take_down(struct sim *sim)
+{
+	exit_workload(sim);
+	exit_scheduler(sim);
+	page_cache_exit(&sim->pages);
+	device_exit(&sim->device);
+	event_queue_exit(&sim->events);
+	port_free(sim->process);
+	port_free(sim->pool);
+}
+
+int sim_run(const struct sim_input *input, struct sim_summary *summary)
+{
+	struct sim sim = {
+		.input = input,
+		.summary = summary,
+		.scheduler = input->scheduler,
+		.workload = input->workload,
+		.wake_ns = U64_MAX,
+		.target = input->requests,
+	};
+	int error = set_up(&sim) ?: simulate(&sim);
+
+	take_down(&sim);
+	return error;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is to happen, soonest first.  Events at the same instant are ordered by
+ * priority, then by id, so that no result depends on how the queue is built.
+ */
+#ifndef UNDERSTUDY_EVENT_QUEUE_H
+#define UNDERSTUDY_EVENT_QUEUE_H
+
+#include "../core/port.h"
+
+/**
+ * struct event - one thing that is to happen
+ * @time_ns: when
+ * @priority: the smaller goes first
+ * @id: what it happens to; the smaller goes first
+ */
+struct event {
+	u64 time_ns;
+	u32 priority;
+	u32 id;
+};
+
+struct event_queue {
+	struct event *heap;
+	u32 count;
+	u32 capacity;
+};
+
+/* 0 or -ENOMEM. */
+int event_queue_init(struct event_queue *queue, u32 capacity);
+
+/* Also fit for a queue whose init failed, or that is zeroed. */
+void event_queue_exit(struct event_queue *queue);
+
+/* Grows if it has to: 0 or -ENOMEM. */
+int event_queue_add(struct event_queue *queue, struct event event);
+
+/* The soonest, which stays; the queue must not be empty. */
+static inline const struct event *event_queue_first(const struct event_queue *queue)
+{
+	return queue->heap;
+}
+
+/* Take the soonest out; the queue must not be empty. */
+struct event event_queue_take(struct event_queue *queue);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where files lie on the disk: the extents that a file system gave them.
+ */
+#ifndef UNDERSTUDY_LAYOUT_H
+#define UNDERSTUDY_LAYOUT_H
+
+#include "../core/port.h"
+
+/**
+ * struct layout - files and their extents; every array is the caller's
+ * @files: how many
+ * @bytes: size of each file
+ * @first: file i has the extents first[i] up to first[i + 1]; one more than files
+ * @start: first sector of each extent
+ * @length: its sectors
+ *
+ * The extents of a file hold all of its bytes, rounded up to whole sectors.
+ */
+struct layout {
+	u32 files;
+	const u64 *bytes;
+	const u64 *first;
+	const u64 *start;
+	const u64 *length;
+};
+
+/**
+ * layout_find - where a file's sector lies on the disk
+ * @layout: the files
+ * @file: index
+ * @at: sector in the file; it has to be in one of the extents
+ * @sectors: set to how many lie there in one piece from @at on
+ *
+ * Returns: sector of the disk.
+ */
+static inline u64 layout_find(const struct layout *layout, u32 file, u64 at,
+			      u64 *sectors)
+{
+	u64 i = layout->first[file];
+
+	while (at >= layout->length[i])
+		at -= layout->length[i++];
+	*sectors = layout->length[i] - at;
+	return layout->start[i] + at;
+}
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "moments.h"
+
+/* Values below 256 have a cell each; above, each doubling has 256. */
+static u32 cell_of(u64 value)
+{
+	u32 shift = value < CELLS_A_DOUBLING ? 0 : 63 - __builtin_clzll(value) - 8;
+
+	return (shift ? shift * CELLS_A_DOUBLING : 0) + (value >> shift);
+}
+
+/* The smallest value in a cell. */
+static u64 cell_start(u32 cell)
+{
+	u32 shift = cell / CELLS_A_DOUBLING;
+
+	if (shift <= 1)
+		return cell;
+	shift--;
+	return (u64)(cell - shift * CELLS_A_DOUBLING) << shift;
+}
+
+void moments_add(struct moments *moments, u64 value)
+{
+	moments->count++;
+	moments->sum += value;
+	moments->squares += (unsigned __int128)value * value;
+}
+
+void histogram_add(struct histogram *histogram, u64 value)
+{
+	histogram->count++;
+	histogram->cell[cell_of(value)]++;
+}
+
+double moments_mean(const struct moments *moments)
+{
+	return moments->count ? (double)moments->sum / (double)moments->count : 0;
+}
+
+double moments_variance(const struct moments *moments)
+{
+	double mean = moments_mean(moments);
+	double n = (double)moments->count;
+	unsigned __int128 whole = moments->count ? moments->sum / moments->count : 0;
+	unsigned __int128 around;
+
+	if (!moments->count)
+		return 0;
+	/* Around the whole part of the mean, so that the difference stays exact. */
+	around = moments->squares - 2 * whole * moments->sum +
+		 whole * whole * moments->count;
+	return (double)around / n - (mean - (double)whole) * (mean - (double)whole);
+}
+
+u64 histogram_percentile(const struct histogram *histogram, double percent)
+{
+	double rank = percent * (double)histogram->count / 100;
+	u64 seen = 0;
+	u32 cell;
+
+	for (cell = 0; cell < CELLS; cell++) {
+		seen += histogram->cell[cell];
+		if (seen && (double)seen >= rank)
+			return cell_start(cell);
+	}
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mean, population variance and percentiles of times, without keeping them: exact sums,
+ * and a histogram whose cells are at most 1/256 of their value wide.
+ */
+#ifndef UNDERSTUDY_MOMENTS_H
+#define UNDERSTUDY_MOMENTS_H
+
+#include "../core/port.h"
+
+#define CELLS_A_DOUBLING 256
+#define CELLS (57 * CELLS_A_DOUBLING)
+
+/* Usable when zeroed. */
+struct moments {
+	u64 count;
+	unsigned __int128 sum;
+	unsigned __int128 squares;
+};
+
+/* Usable when zeroed. */
+struct histogram {
+	u64 count;
+	u64 cell[CELLS];
+};
+
+void moments_add(struct moments *moments, u64 value);
+
+/* 0 without any value. */
+double moments_mean(const struct moments *moments);
+double moments_variance(const struct moments *moments);
+
+void histogram_add(struct histogram *histogram, u64 value);
+
+/*
+ * Nearest rank, percent in (0, 100]: the smallest value of the cell that holds it; 0
+ * without any value.
+ */
+u64 histogram_percentile(const struct histogram *histogram, double percent);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A stream of draws for each process, as the processes in a guest have it. */
+#ifndef UNDERSTUDY_STREAMS_H
+#define UNDERSTUDY_STREAMS_H
+
+#include "../core/draw.h"
+
+/* NULL if there is no memory; give it back with port_free. */
+static inline struct draw *streams_new(u64 seed, u32 processes)
+{
+	struct draw *draw = port_zalloc(processes * sizeof(*draw));
+	u32 i;
+
+	for (i = 0; draw && i < processes; i++)
+		draw_seed(&draw[i], seed, i);
+	return draw;
+}
+
+#endif

@@ -53,6 +53,7 @@ def frame(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
         "meta": False,
         "reason": "order",
         "error": 0,
+        "idle_ns": 0,
     }
     full = [
         ordinary
@@ -137,6 +138,6 @@ class FakePlatform:
             raise RunFailed("stopped")
         return outcome(experiment)
 
-    def qemu_line(self, experiment: Experiment) -> list[str]:
+    def dry_run(self, experiment: Experiment) -> list[str]:
         """A line with something to quote."""
         return ["qemu-system-x86_64", "-append", f"scheduler {experiment.scheduler}"]

@@ -17,7 +17,7 @@ from understudy.cli.main import main
 from understudy.errors import RunFailed, UserError
 from understudy.experiment import Experiment, Outcome
 
-SMALL = ("predict", "--requests", "50", "--out")
+SMALL = ("predict", "--on", "vm", "--requests", "50", "--out")
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_prediction_prints_the_table_and_writes_the_folder(
         "for throughput pick",
     ):
         assert words in done.stdout
-    assert f"$ understudy predict --requests 50 --out {tmp_path / 'run'}\n" in done.stderr
+    assert f"$ understudy predict --on vm --requests 50 --out {tmp_path / 'run'}\n" in done.stderr
     assert len(list((tmp_path / "run").iterdir())) == 3
     assert [run.scheduler for run in platform.prepared] == ["cats", "mq-deadline", "bfq", "none"]
 
@@ -88,7 +88,9 @@ def test_json_on_stdout_is_result_json(platform: FakePlatform, tmp_path: Path) -
 
 
 def test_reproduce_prints_both_papers_columns(platform: FakePlatform, tmp_path: Path) -> None:
-    done = understudy("reproduce", "table3", "--requests", "60", "--out", str(tmp_path / "run"))
+    done = understudy(
+        "reproduce", "table3", "--on", "vm", "--requests", "60", "--out", str(tmp_path / "run")
+    )
     assert done.exit_code == 0
     for words in ("Table 3", "8,080.16 (2)", "19,292.52 (2)", "foresaw", "bfq, which stands"):
         assert words in done.stdout
@@ -116,7 +118,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
     [
         (["predict", "--disk", "cheeta"], 'unknown disk "cheeta": did you mean "cheetah-15k4"? '),
         (["predict", "--schedulers", "catz"], 'unknown scheduler "catz": did you mean "cats"? '),
-        (["predict", "--schedulers", ""], 'unknown scheduler "": there are: bfq, cats, '),
+        (["predict", "--schedulers", ""], 'unknown scheduler "": there are: all, '),
         (["predict", "--schedulers", "cats,cats"], "--schedulers: cats is named twice"),
         (
             ["predict", "--workload", "surge"],
@@ -124,17 +126,29 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         ),
         (["predict", "--controller", "lsi"], 'unknown controller "lsi": did you mean "lsi53c895a"'),
         (["reproduce", "table4"], 'unknown table "table4": did you mean "table'),
-        (["predict", "--requests", "0"], "--requests: 0 is outside 1 to 10000000"),
-        (["predict", "--processes", "1001"], "--processes: 1001 is outside 1 to 1000"),
+        (["predict", "--requests", "0"], "--requests: 0 is outside 1 to 100000000"),
+        (["predict", "--processes", "10001"], "--processes: 10001 is outside 1 to 10000"),
         (["predict", "--processes", "0"], "--processes: 0 is outside 1 to 1000"),
         (["predict", "--writes", "30"], "--writes: surge-direct only reads"),
         (["predict", "--seed", "-1"], "--seed: -1 is outside 0 to"),
         (["predict", "--scale", "nan"], "--scale: nan is outside 1 to 100"),
         (["predict", "--scale", "0.5"], "--scale: 0.5 is outside 1 to 100"),
-        (["predict", "--virtual-size", "1M"], "--virtual-size: "),
+        (["predict", "--virtual-size", "16K"], "--virtual-size: 12288 is outside 65536 to"),
         (["predict", "--virtual-size", "big"], "--virtual-size: big is not a size"),
         (["predict", "--requests", "many"], "Invalid value for '--requests'"),
-        (["predict", "--on", "sim"], "Invalid value for '--on'"),
+        (["predict", "--on", "simm"], 'unknown platform "simm": did you mean "sim"? '),
+        (["predict", "--on", "vm,vm"], "--on: vm,vm names a platform twice"),
+        (["predict", "--depth", "0"], "--depth: 0 is outside 1 to 4096"),
+        (["predict", "--workload", "random", "--think", "-1"], "--think: -1.0 is outside 0 to"),
+        (["predict", "--rate", "5"], "--rate: surge-direct has no use for it; it goes with"),
+        (["predict", "--workload", "poisson"], "--workload: poisson needs --rate"),
+        (["predict", "--workload", "poisson", "--rate", "0"], "--rate: 0.0 is outside 0.001 to"),
+        (["predict", "--workload", "trace"], "--workload: trace needs --trace"),
+        (["predict", "--trace", "missing.csv"], "--trace: missing.csv: No such file or directory"),
+        (
+            ["predict", "--workload", "poisson", "--on", "vm"],
+            "--workload: poisson runs only on sim",
+        ),
         (["predict", "--dsk", "x"], "No such option"),
         (["pedict"], 'unknown command "pedict": did you mean "predict"? '),
     ],

@@ -89,6 +89,7 @@ class Comparison:
     def __init__(self, summaries: Sequence[Summary]) -> None:
         """Group by scheduler, in the order given; each must have the same seeds."""
         self.schedulers = tuple(dict.fromkeys(run.scheduler for run in summaries))
+        self.platform = summaries[0].platform
         self.seeds = tuple(dict.fromkeys(run.seed for run in summaries))
         self._runs = {(run.scheduler, run.seed): run for run in summaries}
         if len(self._runs) != len(self.schedulers) * len(self.seeds):

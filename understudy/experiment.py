@@ -13,22 +13,49 @@ import polars as pl
 
 from understudy.errors import UserError
 from understudy.profile import DiskProfile
+from understudy.trace import Trace
 from understudy.tunables import Tunables
-from understudy.workload import Workload
+from understudy.workload import WORKLOADS, Workload
 
 Clock = Literal["virtual", "wall"]
 
-MIB = 2**20
+Replay = Literal["open", "closed"]
+
+KIB = 2**10
 TIB = 2**40
+HOUR_MS = 3_600_000
 RANGES: dict[str, tuple[float, float]] = {
     "seed": (0, 2**63 - 1),
-    "requests": (1, 10**7),
-    "processes": (1, 1000),
+    "requests": (1, 10**8),
+    "processes": (1, 10_000),
     "writes_percent": (0, 100),
     "scale": (1, 100),
     "think_scale": (0, 100),
+    "depth": (1, 4096),
+    "gap_us": (0, HOUR_MS * 1000),
+    "think_ms": (0, HOUR_MS),
+    "page_cache_bytes": (4 * KIB, TIB),
+    "read_ahead_kib": (0, 16 * KIB),
+    "rate": (1e-3, 1e9),
+    "virtual_bytes": (64 * KIB, 16 * TIB),
 }
-OPTIONS = {"writes_percent": "--writes"}
+OPTIONS = {
+    "writes_percent": "--writes",
+    "page_cache_bytes": "--page-cache",
+    "read_ahead_kib": "--read-ahead",
+    "gap_us": "--gap",
+    "think_ms": "--think",
+    "virtual_bytes": "--virtual-size",
+}
+# Of one workload or another, with the value that says nothing.
+OF_WORKLOADS: dict[str, Any] = {
+    "writes_percent": 0,
+    "think_ms": 0.0,
+    "page_cache_bytes": None,
+    "read_ahead_kib": None,
+    "rate": None,
+    "trace": None,
+}
 
 
 @dataclass(frozen=True)
@@ -40,6 +67,12 @@ class Experiment:
     the processes' sleeps; it equals `scale` unless the papers' unscaled sleeps
     are wanted.  `tunables` are the scheduler's own values that differ from its
     defaults, unscaled.
+
+    `depth` is how many requests the disk takes at once, `gap_us` the time that the
+    host needs between a completion and the next dispatch; both are the simulator's,
+    where a VM has its controller and its kernel.  The rest belongs to some workloads:
+    `think_ms` between an answer and the next request, the page cache, the total
+    `rate` of arrivals per second, the `trace` and how to `replay` it.
     """
 
     disk: DiskProfile
@@ -49,29 +82,49 @@ class Experiment:
     requests: int
     virtual_bytes: int
     processes: int
-    writes_percent: int
     clock: Clock
     scale: float
     think_scale: float
     controller: str
     tunables: Tunables = ()
+    writes_percent: int = 0
+    depth: int = 1
+    gap_us: float = 0.0
+    think_ms: float = 0.0
+    page_cache_bytes: int | None = None
+    read_ahead_kib: int | None = None
+    rate: float | None = None
+    trace: Trace | None = None
+    replay: Replay = "open"
 
     def __post_init__(self) -> None:
         """Refuse what no platform can run."""
         for field, (low, high) in RANGES.items():
             self._check_range(field, low, high)
-        if not 64 * MIB <= self.virtual_bytes <= 16 * TIB:
-            raise UserError(f"--virtual-size: {self.virtual_bytes} bytes is outside 64MiB to 16TiB")
-        if self.writes_percent and not self.workload.may_write:
-            raise UserError(
-                f"--writes: {self.workload.name} only reads; use --workload random to mix writes in"
-            )
+        for field, nothing in OF_WORKLOADS.items():
+            if getattr(self, field) != nothing and field not in self.workload.options:
+                raise UserError(self._useless(field))
+        for field in ("rate", "trace"):
+            if field in self.workload.options and getattr(self, field) is None:
+                raise UserError(f"--workload: {self.workload.name} needs {option_of(field)}")
+
+    def _useless(self, field: str) -> str:
+        users = [name for name, workload in WORKLOADS.items() if field in workload.options]
+        says = "only reads" if field == "writes_percent" else "has no use for it"
+        return (
+            f"{option_of(field)}: {self.workload.name} {says}; it goes with --workload "
+            + " or ".join(users)
+        )
 
     def _check_range(self, field: str, low: float, high: float) -> None:
         value = getattr(self, field)
-        if not low <= value <= high:
-            option = OPTIONS.get(field, f"--{field.replace('_', '-')}")
-            raise UserError(f"{option}: {value} is outside {low} to {high}")
+        if value is not None and not low <= value <= high:
+            raise UserError(f"{option_of(field)}: {value} is outside {low} to {high}")
+
+
+def option_of(field: str) -> str:
+    """What a field is called on the command line."""
+    return OPTIONS.get(field, f"--{field.replace('_', '-')}")
 
 
 @dataclass(frozen=True)

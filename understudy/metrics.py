@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from understudy.experiment import Outcome
+from understudy.experiment import Experiment, Outcome
+from understudy.sim.engine import Figures
 
 NS_PER_MS = 1e6
 NS_PER_S = 1e9
@@ -144,9 +145,63 @@ def summarise(outcome: Outcome, platform: str) -> Summary:
     )
 
 
+def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Summary:
+    """All measures of a simulation that kept no requests; percentiles to 1/256."""
+    response = figures.response
+    busy_ns = figures.last_completion_ns - figures.first_arrival_ns
+    percentiles = {
+        f"p{percent}_response_ms": value / NS_PER_MS
+        for percent, value in figures.response_percentiles.items()
+    }
+    share = figures.predicted_hits / figures.hits if figures.hits else None
+    return Summary(
+        scheduler=run.scheduler,
+        platform="sim",
+        seed=run.seed,
+        clock=run.clock,
+        scale=run.scale,
+        requests=figures.completed,
+        dispatched=figures.completed,
+        merged=0,
+        metadata=0,
+        mean_service_ms=figures.service.mean / NS_PER_MS,
+        var_service_ms2=figures.service.variance / NS_PER_MS**2,
+        mean_response_ms=response.mean / NS_PER_MS,
+        var_response_ms2=response.variance / NS_PER_MS**2,
+        throughput_sectors_per_ms=figures.sectors / (busy_ns / NS_PER_MS),
+        mean_device_ms=figures.device.mean / NS_PER_MS,
+        mean_model_service_ms=figures.model.mean / NS_PER_MS,
+        mean_lateness_ms=0.0,
+        device_seconds=busy_ns / NS_PER_S,
+        capacity_sectors=int(facts["capacity_sectors"]),
+        late=0,
+        stale=0,
+        hits=figures.hits,
+        predicted=figures.predicted,
+        predicted_hits=figures.predicted_hits,
+        predicted_hit_share=share,
+        reasons=figures.reasons,
+        **percentiles,
+        **_seconds(facts),
+    )
+
+
+OF_REQUESTS = (
+    "request_id",
+    "dispatch_ns",
+    "due_ns",
+    "completion_ns",
+    "model_service_ns",
+    "hit",
+    "late",
+    "stale",
+    "reason",
+)
+
+
 def carried_requests(frame: pl.DataFrame) -> pl.DataFrame:
     """One row a request that went to the disk, in the order of dispatch."""
-    unique = frame.unique("request_id", keep="first", maintain_order=True)
+    unique = frame.select(OF_REQUESTS).unique("request_id", keep="first", maintain_order=True)
     return unique.sort("dispatch_ns", "request_id")
 
 

@@ -15,7 +15,7 @@ from understudy.experiment import Experiment, Outcome
 
 Report = Callable[[str, float], None]  # phase, fraction done from 0 to 1
 
-PLATFORMS = {"vm": "understudy.vm.platform"}
+PLATFORMS = {"sim": "understudy.sim.platform", "vm": "understudy.vm.platform"}
 
 
 class Platform(Protocol):
@@ -27,8 +27,8 @@ class Platform(Protocol):
     def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
         """Run one experiment; end soon, with RunFailed, once `stop` is set."""
 
-    def qemu_line(self, experiment: Experiment) -> list[str]:
-        """The command that `run` would start."""
+    def dry_run(self, experiment: Experiment) -> list[str]:
+        """What `run` would do: in a VM, the command that it would start."""
 
 
 def load(name: str) -> Platform:

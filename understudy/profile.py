@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from understudy.catalog import pick
+from understudy.core import Drive
 from understudy.errors import UserError
 from understudy.paths import profiles_dir
 
@@ -79,6 +80,16 @@ class LinearDisk:
     def service_ns(self, distance_sectors: int) -> int:
         """Time from the medium, rounded down as in core/disk."""
         return self.intercept_ns + self.full_seek_ns * distance_sectors // self.capacity_sectors
+
+    def drive(self) -> Drive:
+        """The drive, at rest."""
+        return Drive.linear(
+            self.capacity_sectors,
+            self.intercept_ns,
+            self.full_seek_ns,
+            cache=(self.segments, self.segment_sectors, self.prefetch_sectors),
+            hit_ns=self.hit_ns,
+        )
 
 
 class DiskProfile(BaseModel):

@@ -57,6 +57,7 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "meta": pl.Boolean,
     "reason": REASONS,
     "error": pl.Int64,
+    "idle_ns": pl.Int64,
 }
 
 OF_THE_REQUEST = (
@@ -66,6 +67,7 @@ OF_THE_REQUEST = (
     "completion_ns",
     "op",
     "model_service_ns",
+    "idle_ns",
     "hit",
     "late",
     "stale",
@@ -85,7 +87,7 @@ def from_bytes(
     raw = np.frombuffer(_whole_records(data, expected), dtype=RECORD)
     _refuse_impossible(raw)
     origin = int(raw["arrival_ns"].min()) if origin_ns is None else origin_ns
-    return pl.DataFrame(_columns(raw, origin), schema=SCHEMA)
+    return _with_idle_time(pl.DataFrame(_columns(raw, origin)))
 
 
 def _whole_records(data: bytes, expected: int | None) -> bytes:
@@ -130,13 +132,29 @@ def _columns(raw: np.ndarray[Any, Any], origin_ns: int) -> dict[str, pl.Series]:
         columns[field] = (columns[field] - origin_ns).set(never, None)
     for flag, bit in FLAGS.items():
         columns[flag] = pl.Series(flag, raw["flags"] & bit != 0)
-    columns["op"] = _named(raw["op"], OPS)
-    columns["reason"] = _named(raw["reason"], REASONS)
-    return {name: columns[name] for name in SCHEMA}
+    columns["op"] = named(raw["op"], OPS)
+    columns["reason"] = named(raw["reason"], REASONS)
+    return {name: columns[name] for name in SCHEMA if name in columns}
 
 
-def _named(codes: np.ndarray[Any, Any], names: pl.Enum) -> pl.Series:
-    return pl.Series(names.categories.to_numpy()[codes], dtype=names)
+def named(codes: np.ndarray[Any, Any], names: pl.Enum) -> pl.Series:
+    """A column of an enumeration from its codes, which have to be in it."""
+    return pl.Series(names.categories, dtype=names).gather(codes)
+
+
+def _with_idle_time(frame: pl.DataFrame) -> pl.DataFrame:
+    """How long the disk had nothing to do before each request was dispatched."""
+    requests = (
+        frame.select("request_id", "dispatch_ns", "completion_ns")
+        .unique("request_id", keep="first")
+        .sort("dispatch_ns", "request_id")
+        .select(
+            "request_id",
+            idle_ns=(pl.col("dispatch_ns") - pl.col("completion_ns").cum_max().shift(1)).clip(0),
+        )
+    )
+    joined = frame.join(requests, on="request_id", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("idle_ns").fill_null(0)).select(*SCHEMA)
 
 
 def check(frame: pl.DataFrame) -> None:

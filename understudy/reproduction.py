@@ -15,7 +15,7 @@ from understudy.papers import (
     SHADOW_HITS,
     SHADOW_SHARE,
     SHADOW_WORKLOAD,
-    STAND_IN_NOTE,
+    STAND_IN_NOTES,
     STAND_INS,
     PaperTable,
 )
@@ -71,7 +71,8 @@ def _row(measure: Measure, source: str, values: dict[str, float], table: PaperTa
 
 
 def _ours(comparison: Comparison, measure: Measure) -> dict[str, float]:
-    return {theirs: comparison.estimate(today, measure).mean for theirs, today in STAND_INS.items()}
+    stand_ins = STAND_INS[comparison.platform]
+    return {theirs: comparison.estimate(ours, measure).mean for theirs, ours in stand_ins.items()}
 
 
 def shadow_sentence(comparison: Comparison, scheduler: str, workload: str) -> str | None:
@@ -94,8 +95,8 @@ def as_json(table: PaperTable, comparison: Comparison) -> dict[str, Any]:
     """The comparison's part of result.json."""
     return {
         "table": table.title,
-        "stand_ins": STAND_INS,
-        "note": STAND_IN_NOTE,
+        "stand_ins": STAND_INS[comparison.platform],
+        "note": STAND_IN_NOTES[comparison.platform],
         "rows": [row.as_json() for row in rows(table, comparison)],
         "paper_shadow_share": SHADOW_SHARE,
     }

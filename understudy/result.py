@@ -22,7 +22,7 @@ import polars as pl
 from understudy import __version__, reproduction
 from understudy.comparison import Comparison
 from understudy.errors import RunFailed, UserError
-from understudy.experiment import Experiment, Outcome
+from understudy.experiment import OF_WORKLOADS, Experiment, Outcome
 from understudy.metrics import summarise
 from understudy.papers import PaperTable
 from understudy.paths import runs_dir
@@ -80,7 +80,14 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
         "requests": first.requests,
         "virtual_bytes": first.virtual_bytes,
         "processes": first.processes,
-        "writes_percent": first.writes_percent,
+        **{
+            name: getattr(first, name)
+            for name, nothing in OF_WORKLOADS.items()
+            if getattr(first, name) != nothing and name != "trace"
+        },
+        **({"trace": first.trace.name, "replay": first.replay} if first.trace else {}),
+        "depth": first.depth,
+        "gap_us": first.gap_us,
         "clock": first.clock,
         "scale": first.scale,
         "think_scale": first.think_scale,

@@ -7,6 +7,8 @@ from fractions import Fraction
 from understudy.errors import UserError
 
 MIB = 2**20
+LARGE = 64 * MIB
+PAGE = 4096
 UNITS = {"": 1} | {
     f"{prefix}{suffix}": base**power
     for power, prefix in enumerate("KMGT", start=1)
@@ -16,9 +18,11 @@ PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?(?:B|iB)?)", re.IGNORECASE)
 
 
 def parse(option: str, text: str) -> int:
-    """Bytes, rounded down to a whole MiB."""
+    """Bytes, rounded down to a whole MiB or, of a small size, to 4 KiB."""
     match = PATTERN.fullmatch(text.strip())
     units = {unit.lower(): size for unit, size in UNITS.items()}
     if not match or match[2].lower() not in units:
         raise UserError(f"{option}: {text} is not a size; write 73.4G, 512M or 1.5GiB")
-    return int(Fraction(match[1]) * units[match[2].lower()]) // MIB * MIB
+    size = int(Fraction(match[1]) * units[match[2].lower()])
+    unit = MIB if size >= LARGE else PAGE
+    return size // unit * unit

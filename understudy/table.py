@@ -15,7 +15,7 @@ from understudy import reproduction
 from understudy.comparison import Comparison, Estimate
 from understudy.experiment import Experiment
 from understudy.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
-from understudy.papers import STAND_IN_NOTE, STAND_INS, PaperTable
+from understudy.papers import STAND_IN_NOTES, PaperTable
 from understudy.result import Result
 
 # Fields of Summary below the measures: label, how to show the sum over the seeds.
@@ -32,6 +32,18 @@ TOTALS = {
     "wall_seconds": ("wall seconds in all", ",.1f"),
 }
 
+# Figures of TOTALS that a simulation can't have.
+OF_A_KERNEL = ("merged", "late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds")
+
+COLUMNS_MAX = 6
+RANKED = (
+    Measure("mean_response_ms", "mean response", "ms"),
+    Measure("p95_response_ms", "p95 response", "ms"),
+    Measure("p99_response_ms", "p99 response", "ms"),
+    Measure("mean_service_ms", "mean service", "ms"),
+    Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),
+)
+
 Rows = list[tuple[str, list[str]]]
 
 
@@ -43,6 +55,7 @@ def rows(comparison: Comparison) -> list[Rows]:
         [
             (label, [_total(comparison, name, key, shown) for name in comparison.schedulers])
             for key, (label, shown) in TOTALS.items()
+            if comparison.platform != "sim" or key not in OF_A_KERNEL
         ],
     ]
 
@@ -78,6 +91,20 @@ def show(result: Result, console: Console) -> None:
     """Print the whole answer."""
     comparison = result.comparison
     console.print(headline(result.experiment, len(comparison.seeds)), soft_wrap=True)
+    console.print(
+        _by_measure(comparison)
+        if len(comparison.schedulers) <= COLUMNS_MAX
+        else ranking(comparison)
+    )
+    if result.paper:
+        console.print(_paper_table(result.paper, comparison))
+        console.print(STAND_IN_NOTES[result.platform], soft_wrap=True)
+    for sentence in sentences(result):
+        console.print(escape(sentence), soft_wrap=True, highlight=False)
+
+
+def _by_measure(comparison: Comparison) -> Table:
+    """The papers' way: a row for each measure."""
     table = _lean(None, "", *comparison.schedulers)
     for column in table.columns[1:]:
         column.justify = "right"
@@ -85,12 +112,29 @@ def show(result: Result, console: Console) -> None:
         for label, cells in block:
             table.add_row(label, *cells)
         table.add_section()
-    console.print(table)
-    if result.paper:
-        console.print(_paper_table(result.paper, comparison))
-        console.print(STAND_IN_NOTE, soft_wrap=True)
-    for sentence in sentences(result):
-        console.print(escape(sentence), soft_wrap=True, highlight=False)
+    return table
+
+
+def ranking(comparison: Comparison) -> Table:
+    """A row for each scheduler, the best mean response first."""
+    order = comparison.ranks(RANKED[0])
+    names = sorted(comparison.schedulers, key=lambda name: order[name])
+    table = _lean(None, "", *(f"{measure.label}\n({measure.unit})" for measure in RANKED), "")
+    for column in table.columns[1:-1]:
+        column.justify = "right"
+    for name in names:
+        cells = [number(comparison.estimate(name, measure)) for measure in RANKED]
+        table.add_row(name, *cells, _against(comparison, name, names[0]))
+    return table
+
+
+def _against(comparison: Comparison, name: str, best: str) -> str:
+    """What can be said of a scheduler's mean response beside the best one's."""
+    if name == best:
+        return "best mean response"
+    if comparison.difference(name, best, RANKED[0]).includes_zero:
+        return f"cannot be told apart from {best}"
+    return ""
 
 
 def _lean(title: str | None, *headers: str) -> Table:
@@ -111,12 +155,12 @@ def sentences(result: Result) -> list[str]:
 
 
 def _paper_table(paper: PaperTable, comparison: Comparison) -> Table:
-    table = _lean(f"{paper.title} (rank in brackets)", "", "from", *STAND_INS, "ranks")
+    table = _lean(f"{paper.title} (rank in brackets)", "", "from", *paper.real, "ranks")
     for row in reproduction.rows(paper, comparison):
         first = row.source == reproduction.OURS
         if first:
             table.add_section()
-        cells = [f"{row.values[name]:,.2f} ({row.ranks[name]})" for name in STAND_INS]
+        cells = [f"{row.values[name]:,.2f} ({row.ranks[name]})" for name in paper.real]
         table.add_row(row.measure.label if first else "", row.source, *cells, row.verdict)
     for column in table.columns[2:5]:
         column.justify = "right"

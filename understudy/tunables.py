@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from understudy import core
 from understudy.catalog import pick
 from understudy.errors import UserError
+from understudy.profile import LinearDisk
 
 Tunables = tuple[tuple[str, int], ...]
 
@@ -30,6 +31,17 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
         _check(scheduler, name, value)
         chosen[scheduler] = (*chosen.get(scheduler, ()), (name, value))
     return chosen
+
+
+def shadow(scheduler: str, disk: LinearDisk) -> dict[str, int]:
+    """The tunables of a scheduler that models the disk's cache: set to this disk's."""
+    disks = {
+        "shadow_segments": disk.segments,
+        "shadow_segment_sectors": disk.segment_sectors,
+        "shadow_prefetch_sectors": disk.prefetch_sectors,
+    }
+    has = {tunable.name for tunable in core.schedulers()[scheduler].tunables}
+    return {name: value for name, value in disks.items() if name in has}
 
 
 def _check(scheduler: str, name: str, value: int) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from understudy import sizes, tunables
+from understudy import catalog, sizes, trace, tunables
+from understudy.errors import UserError
 from understudy.experiment import Clock, Experiment
 from understudy.platforms import PLATFORMS
 from understudy.profile import DiskProfile
@@ -20,7 +21,11 @@ from understudy.workload import Workload
 PAPERS_SCALE = 8.0  # k of Tables 2 and 3
 
 OPTIONS = (
-    click.option("--on", type=click.Choice(list(PLATFORMS)), default="vm", help="Platform."),
+    click.option(
+        "--on",
+        default="sim",
+        help="Platform: sim, the simulator (at once), vm, a stock kernel in a VM, or sim,vm.",
+    ),
     click.option("--requests", type=int, default=5000, help="Requests to measure (papers: 50000)."),
     click.option("--seed", type=int, default=1, help="First seed."),
     click.option(
@@ -52,9 +57,21 @@ OPTIONS = (
         metavar="SCHEDULER.TUNABLE=VALUE",
         help="Another value for a scheduler's tunable, such as cats.busdriver_ns=5000000.",
     ),
+    click.option("--depth", type=int, default=1, help="Requests on the disk at once (sim)."),
+    click.option(
+        "--gap",
+        "gap_us",
+        type=float,
+        default=0.0,
+        help="Microseconds between a completion and the next dispatch (sim).",
+    ),
     click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
     click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
-    click.option("--dry-run", is_flag=True, help="Print the QEMU lines and stop."),
+    click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Print what would be run and stop.",
+    ),
     click.option(
         "--jobs",
         type=click.IntRange(1, 1000),
@@ -77,6 +94,8 @@ class Settings:
     think_scale: float | None
     controller: str
     tunables: tuple[str, ...]
+    depth: int
+    gap_us: float
     out: Path | None
     as_json: bool
     dry_run: bool
@@ -88,10 +107,13 @@ class Settings:
         workload: Workload,
         schedulers: Sequence[str],
         processes: int | None = None,
-        writes_percent: int = 0,
+        **of_workload: Any,
     ) -> list[Experiment]:
         """One for each scheduler and seed, every value checked."""
         controller(self.controller)
+        for platform in self.platforms:
+            if platform not in workload.platforms:
+                raise UserError(f"--workload: {workload.name} runs only on {workload.platforms[0]}")
         wall = self.clock == "wall"
         chosen = tunables.parse(self.tunables, schedulers)
         scale = (PAPERS_SCALE if wall else 1.0) if self.scale is None else self.scale
@@ -104,21 +126,77 @@ class Settings:
                 requests=self.requests,
                 virtual_bytes=sizes.parse("--virtual-size", self.virtual_size),
                 processes=workload.default_processes if processes is None else processes,
-                writes_percent=writes_percent,
                 clock=self.clock,
                 scale=scale,
                 think_scale=scale if self.think_scale is None else self.think_scale,
                 controller=self.controller,
                 tunables=chosen.get(scheduler, ()),
+                depth=self.depth,
+                gap_us=self.gap_us,
+                **of_workload,
             )
             for scheduler in schedulers
             for seed in range(self.seed, self.seed + self.seeds)
         ]
 
     @property
+    def platforms(self) -> list[str]:
+        """The platforms of --on, in that order."""
+        names = [name.strip() for name in self.on.split(",")]
+        for name in names:
+            catalog.pick("platform", name, PLATFORMS)
+        if len(set(names)) < len(names):
+            raise UserError(f"--on: {self.on} names a platform twice")
+        return names
+
+    @property
     def jobs_at_once(self) -> int:
         """--jobs or its default."""
         return self.jobs or (1 if self.clock == "wall" else os.cpu_count() or 1)
+
+
+WORKLOAD_OPTIONS = (
+    click.option("--processes", type=int, help="How many [default: the workload's own]."),
+    click.option("--writes", "writes_percent", type=int, default=0, help="Percent of writes."),
+    click.option(
+        "--think",
+        "think_ms",
+        type=float,
+        default=0.0,
+        help="Milliseconds between an answer and the next request.",
+    ),
+    click.option("--rate", type=float, help="Arrivals per second, of all processes (poisson)."),
+    click.option("--page-cache", help="Size of the page cache [default: the workload's own]."),
+    click.option(
+        "--read-ahead", "read_ahead_kib", type=int, help="Longest read-ahead in KiB; 0: none."
+    ),
+    click.option(
+        "--trace", metavar="FILE[:SCHEDULER[:SEED]]", help="What to replay: Parquet or CSV."
+    ),
+    click.option(
+        "--replay",
+        type=click.Choice(["open", "closed"]),
+        default="open",
+        help="Replay as recorded, or with the think times inferred from it.",
+    ),
+)
+
+
+def with_workload(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command what describes a workload, as one argument `of_workload`."""
+    names = ("processes", "writes_percent", "think_ms", "rate", "read_ahead_kib", "replay")
+
+    @functools.wraps(function)
+    def gathered(*args: Any, **given: Any) -> None:
+        values = {name: given.pop(name) for name in names}
+        size, recorded = given.pop("page_cache"), given.pop("trace")
+        values["page_cache_bytes"] = sizes.parse("--page-cache", size) if size else None
+        values["trace"] = trace.load(recorded) if recorded else None
+        function(*args, of_workload=values, **given)
+
+    return functools.reduce(
+        lambda wrapped, option: option(wrapped), reversed(WORKLOAD_OPTIONS), gathered
+    )
 
 
 def with_settings(function: Callable[..., None]) -> Callable[..., None]:

@@ -6,6 +6,7 @@ import click
 from understudy import catalog, profile
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.session import carry_out
+from understudy.errors import UserError
 from understudy.papers import STAND_INS, TABLES
 from understudy.workload import WORKLOADS
 
@@ -19,13 +20,16 @@ PAPERS_DISK = "cheetah-15k4"
 def command(line: str, name: str, settings: Settings) -> None:
     """Run a table of the papers and print theirs beside ours.
 
-    The schedulers are cats, mq-deadline and bfq, on the papers' disk; the ranks
-    by each measure are what to compare, not the absolute figures.
+    The schedulers are cats, deadline and cfq, or what stands in for them in a VM,
+    on the papers' disk; the ranks by each measure are what to compare, not the
+    absolute figures.
     """
+    if len(settings.platforms) > 1:
+        raise UserError("--on: one platform at a time; run it once for each")
     paper = catalog.pick("table", name, TABLES)
     experiments = settings.experiments(
         disk=profile.load(PAPERS_DISK),
         workload=WORKLOADS[paper.workload],
-        schedulers=list(STAND_INS.values()),
+        schedulers=list(STAND_INS[settings.platforms[0]].values()),
     )
     carry_out(line, settings, experiments, paper)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""From checked experiments to a printed table and a run folder."""
+"""From checked experiments to a printed table and a run folder.
+
+With several platforms each one's answer is printed as soon as it is there, and goes into
+a folder of its own inside the run folder; the differences come last.
+"""
 
 import json
 import shlex
@@ -8,7 +12,7 @@ from collections.abc import Sequence
 import click
 from rich.console import Console
 
-from understudy import campaign, platforms, report, result, table
+from understudy import campaign, platforms, report, result, schedulers, side_by_side, table
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
 from understudy.experiment import Experiment
@@ -24,30 +28,62 @@ def carry_out(
     paper: PaperTable | None = None,
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
-    platform = platforms.load(settings.on)
+    names = settings.platforms
+    planned = {name: _for(name, experiments, len(names) > 1) for name in names}
     if settings.dry_run:
-        _print_lines(platform, experiments)
+        for name in names:
+            _print_lines(platforms.load(name), planned[name])
         return
     folder = result.folder_for(settings.out, experiments[0])
     click.echo(f"$ {command}", err=True)
+    answers = []
+    for name in names:
+        found = _run(command, name, settings, planned[name], paper)
+        place = folder / name if len(names) > 1 else folder
+        result.write(found, place, report.render(found))
+        if not settings.as_json:
+            table.show(found, _console())
+        click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
+        answers.append(found)
+    _conclude(answers, settings.as_json)
+
+
+def _for(platform: str, experiments: Sequence[Experiment], skip: bool) -> list[Experiment]:
+    """The experiments that the platform can run; alone, it has to complain itself."""
+    possible = schedulers.on(platform)
+    return [run for run in experiments if not skip or run.scheduler in possible]
+
+
+def _run(
+    command: str,
+    name: str,
+    settings: Settings,
+    experiments: Sequence[Experiment],
+    paper: PaperTable | None,
+) -> result.Result:
+    platform = platforms.load(name)
     with bars() as progress:
         platform.prepare(experiments, progress.prepare)
         outcomes = campaign.run_all(platform, experiments, settings.jobs_at_once, progress.run)
-    found = result.Result(command, settings.on, tuple(outcomes), paper)
-    result.write(found, folder, report.render(found))
-    _print_result(found, settings.as_json)
-    click.echo(f"wrote {folder}: result.json, requests.parquet, report.html", err=True)
+    return result.Result(command, name, tuple(outcomes), paper)
 
 
 def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]) -> None:
     for experiment in experiments:
         click.echo(f"# {experiment.scheduler}, seed {experiment.seed}")
-        click.echo(shlex.join(platform.qemu_line(experiment)))
+        click.echo(shlex.join(platform.dry_run(experiment)))
 
 
-def _print_result(found: result.Result, as_json: bool) -> None:
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(width=FILE_WIDTH)
+
+
+def _conclude(answers: Sequence[result.Result], as_json: bool) -> None:
+    """What there is to say once every platform has answered."""
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
-    else:
-        console = Console(highlight=False)
-        table.show(found, console if console.is_terminal else Console(width=FILE_WIDTH))
+        documents = {found.platform: found.as_json() for found in answers}
+        whole = documents if len(answers) > 1 else answers[0].as_json()
+        click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    elif len(answers) > 1:
+        side_by_side.show(answers[0], answers[1], _console())

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from understudy import core, records
+from understudy import core, page_cache, records
 from understudy.errors import RunFailed, UserError
-from understudy.experiment import Experiment, Outcome
+from understudy.experiment import Experiment, Outcome, option_of
 from understudy.paths import ROOT, cache_dir
 from understudy.platforms import Report
 from understudy.vm import image, kvm, machine, packages, qemu, reads, witness
@@ -31,25 +31,14 @@ FILE_SYSTEM_MODULES = ("crc32c_generic", "ext4")
 IMAGE_SEED = 1
 SECTORS_PER_BLOCK = 8
 
-# Bound of the page cache for surge-buffered: the papers saw 65 MB on 73.4 GB (PERFORM 2010
-# section 5); in proportion to the disk, but room for every process's read-ahead.
-PAPER_CACHE_BYTES = 65_000_000
-PAPER_DISK_BYTES = 73_400_000_000
-CACHE_BYTES_PER_PROCESS = 512 * 1024
+VIRTUAL_BYTES_MIN = 64 * 2**20
+ONLY_SIMULATED = ("depth", "gap_us", "read_ahead_kib")
 
 BASE_MEMORY_MIB = 512
 RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
 LOG_BYTES = 64  # for each read of a process: entry and copy
 BASE_SECONDS = 300
 SECONDS_PER_REQUEST = 0.05
-
-
-def page_cache_bytes(experiment: Experiment) -> int:
-    """Bound of the workload's page cache; 0: none."""
-    if experiment.workload.kind is not Kind.SURGE_BUFFERED:
-        return 0
-    share = PAPER_CACHE_BYTES * experiment.virtual_bytes // PAPER_DISK_BYTES
-    return max(share, CACHE_BYTES_PER_PROCESS * experiment.processes)
 
 
 def _image(experiment: Experiment, report: Report) -> image.Image | None:
@@ -62,7 +51,7 @@ def _surge(experiment: Experiment, files: int) -> list[str]:
     """The command that plays SURGE.  Each process looks up what it will read first,
     with room to spare, so that the measurement reads data and not inodes."""
     ahead = 4 * -(-experiment.requests // experiment.processes) + 64
-    cache = ["--cgroup", "/sys/fs/cgroup/workload"] if page_cache_bytes(experiment) else []
+    cache = ["--cgroup", "/sys/fs/cgroup/workload"] if page_cache.size_bytes(experiment) else []
     direct = ["--direct"] if experiment.workload.kind is Kind.SURGE_DIRECT else []
     return [
         *["surge", "--dir", "/mnt", "--files", str(files)],
@@ -75,7 +64,10 @@ def _surge(experiment: Experiment, files: int) -> list[str]:
 
 def _random(experiment: Experiment) -> list[str]:
     disk = controller(experiment.controller).disk
-    return ["random", "--device", f"/dev/{disk}", "--writes", str(experiment.writes_percent)]
+    return [
+        *["random", "--device", f"/dev/{disk}", "--writes", str(experiment.writes_percent)],
+        *["--think-us", str(round(1000 * experiment.think_ms * experiment.think_scale))],
+    ]
 
 
 def _log_entries(experiment: Experiment) -> int:
@@ -113,7 +105,7 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
         "SEGMENT_SECTORS": disk.segment_sectors,
         "PREFETCH_SECTORS": disk.prefetch_sectors,
         "TIME_SCALE": round(experiment.scale),
-        "CACHE_BYTES": page_cache_bytes(experiment),
+        "CACHE_BYTES": page_cache.size_bytes(experiment),
         "TUNABLES": shlex.quote(" ".join(f"{name}={value}" for name, value in experiment.tunables)),
     }
 
@@ -136,6 +128,13 @@ def _check(experiment: Experiment) -> None:
             f"--controller: {experiment.controller} holds no data, so no file system for "
             f"{experiment.workload.name}; use vdisk, or --workload random"
         )
+    if experiment.virtual_bytes < VIRTUAL_BYTES_MIN:
+        raise UserError(
+            f"--virtual-size: {experiment.virtual_bytes} bytes is less than a VM's 64MiB"
+        )
+    for field in ONLY_SIMULATED:
+        if getattr(experiment, field) != Experiment.__dataclass_fields__[field].default:
+            raise UserError(f"{option_of(field)}: only in the simulator; add --on sim")
     if experiment.virtual_bytes % 4096:
         raise UserError("--virtual-size: not a multiple of 4096 bytes")
     if experiment.scale != int(experiment.scale):
@@ -181,7 +180,7 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
         machine.make_initramfs(kernel, describe(experiment, report))
 
 
-def qemu_line(experiment: Experiment) -> list[str]:
+def dry_run(experiment: Experiment) -> list[str]:
     """The command that would run the experiment; it can be pasted into a shell."""
     kernel = packages.fetch_kernel()
     vm = describe(experiment, lambda phase, fraction: None)
@@ -288,7 +287,7 @@ def _outcome(
         "late_permille": counters["late_permille"],
         "stale_picks": counters["stale"],
         "witness": _witnesses(experiment, result.out),
-        "page_cache_bytes": page_cache_bytes(experiment),
+        "page_cache_bytes": page_cache.size_bytes(experiment),
         "file_system": asdict(built.facts) if built else None,
         "kernel_version": f"{kernel.release}, package {kernel.version}",
         "qemu_version": qemu.version(),

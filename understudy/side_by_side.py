@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Two platforms' answers to the same question, measure by measure, with the difference.
+
+A difference is a share of the second platform's figure.  With several seeds it is that
+of the means; whether it could be chance is said by the interval of the paired
+differences (understudy.comparison).
+"""
+
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from understudy.comparison import Estimate, estimate
+from understudy.metrics import PAPER_MEASURES, Measure
+from understudy.result import Result
+
+MEASURES = (
+    *PAPER_MEASURES,
+    Measure("p50_response_ms", "p50 response", "ms"),
+    Measure("p95_response_ms", "p95 response", "ms"),
+    Measure("p99_response_ms", "p99 response", "ms"),
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One measure of one scheduler on both platforms."""
+
+    scheduler: str
+    measure: Measure
+    first: float
+    second: float
+    difference: Estimate  # first - second, over the seeds
+
+    @property
+    def share(self) -> float:
+        """The difference in terms of the second."""
+        return self.difference.mean / self.second if self.second else 0.0
+
+
+def pairs(first: Result, second: Result) -> list[Pair]:
+    """Every measure of every scheduler that both have run."""
+    one, other = first.comparison, second.comparison
+    both = [name for name in other.schedulers if name in one.schedulers]
+    return [_pair(name, measure, first, second) for measure in MEASURES for name in both]
+
+
+def _pair(name: str, measure: Measure, first: Result, second: Result) -> Pair:
+    values = [
+        [run.value(measure) for run in found.comparison.runs(name)] for found in (first, second)
+    ]
+    return Pair(
+        name,
+        measure,
+        estimate(values[0]).mean,
+        estimate(values[1]).mean,
+        estimate([one - other for one, other in zip(*values, strict=True)]),
+    )
+
+
+def show(first: Result, second: Result, console: Console) -> None:
+    """Print the table."""
+    found = pairs(first, second)
+    names = list(dict.fromkeys(pair.scheduler for pair in found))
+    table = Table(
+        "",
+        *names,
+        title=f"{first.platform} / {second.platform} (difference)",
+        box=box.HORIZONTALS,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for measure in MEASURES:
+        cells = [_cell(pair) for pair in found if pair.measure == measure]
+        table.add_row(f"{measure.label} ({measure.unit})", *cells)
+    console.print(table)
+
+
+def _cell(pair: Pair) -> str:
+    return f"{pair.first:,.2f} / {pair.second:,.2f} ({pair.share:+.1%})"

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from understudy.experiment import Experiment, Outcome
+from understudy.metrics import Summary
 
 Report = Callable[[str, float], None]  # phase, fraction done from 0 to 1
 
@@ -26,6 +27,11 @@ class Platform(Protocol):
 
     def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
         """Run one experiment; end soon, with RunFailed, once `stop` is set."""
+
+    def summarise(
+        self, experiment: Experiment, report: Report, *, stop: threading.Event
+    ) -> Summary:
+        """As `run`, but figures are enough."""
 
     def dry_run(self, experiment: Experiment) -> list[str]:
         """What `run` would do: in a VM, the command that it would start."""

@@ -6,6 +6,8 @@ lays it out with Rich.  Figures of several seeds are means with half the width
 of their 95 % interval; counts and seconds are sums over the seeds.
 """
 
+from collections.abc import Callable
+
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -44,6 +46,7 @@ RANKED = (
     Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),
 )
 
+Layout = Callable[[Comparison], Table]
 Rows = list[tuple[str, list[str]]]
 
 
@@ -87,15 +90,12 @@ def headline(experiment: Experiment, seeds: int) -> str:
     )
 
 
-def show(result: Result, console: Console) -> None:
-    """Print the whole answer."""
+def show(result: Result, console: Console, layout: Layout | None = None) -> None:
+    """Print the whole answer; unless told, in the layout that fits the schedulers."""
     comparison = result.comparison
     console.print(headline(result.experiment, len(comparison.seeds)), soft_wrap=True)
-    console.print(
-        _by_measure(comparison)
-        if len(comparison.schedulers) <= COLUMNS_MAX
-        else ranking(comparison)
-    )
+    fits = by_measure if len(comparison.schedulers) <= COLUMNS_MAX else ranking
+    console.print((layout or fits)(comparison))
     if result.paper:
         console.print(_paper_table(result.paper, comparison))
         console.print(STAND_IN_NOTES[result.platform], soft_wrap=True)
@@ -103,7 +103,7 @@ def show(result: Result, console: Console) -> None:
         console.print(escape(sentence), soft_wrap=True, highlight=False)
 
 
-def _by_measure(comparison: Comparison) -> Table:
+def by_measure(comparison: Comparison) -> Table:
     """The papers' way: a row for each measure."""
     table = _lean(None, "", *comparison.schedulers)
     for column in table.columns[1:]:

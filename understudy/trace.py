@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from understudy.errors import UserError
+from understudy.vm.cached import digest
 
 Ints = npt.NDArray[np.int64]
 NEEDED = ("arrival_ns", "sector", "sectors")
@@ -38,6 +39,13 @@ class Trace:
     def __len__(self) -> int:
         """Count the requests."""
         return len(self.arrival_ns)
+
+    @property
+    def digest(self) -> str:
+        """Name of its content."""
+        columns = (self.arrival_ns, self.sector, self.sectors, self.op, self.owner)
+        ends = () if self.completion_ns is None else (self.completion_ns,)
+        return digest(column.tobytes() for column in (*columns, *ends))
 
     @property
     def end_sector(self) -> int:

@@ -27,6 +27,12 @@ class Bars:
         """What one run is doing."""
         self._show(f"{experiment.scheduler}, seed {experiment.seed}", phase, fraction)
 
+    def count(self, done: int, total: int) -> None:
+        """How many runs of many are done."""
+        if self._progress.disable and done % max(1, total // 10) and done < total:
+            return
+        self._show("sweep", f"{done:,} of {total:,} runs", done / total)
+
     def _show(self, name: str, phase: str, fraction: float) -> None:
         if self._progress.disable:
             self._say(name, phase)

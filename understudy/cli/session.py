@@ -26,6 +26,7 @@ def carry_out(
     settings: Settings,
     experiments: Sequence[Experiment],
     paper: PaperTable | None = None,
+    layout: table.Layout | None = None,
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
     names = settings.platforms
@@ -42,7 +43,7 @@ def carry_out(
         place = folder / name if len(names) > 1 else folder
         result.write(found, place, report.render(found))
         if not settings.as_json:
-            table.show(found, _console())
+            table.show(found, _console(), layout)
         click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
         answers.append(found)
     _conclude(answers, settings.as_json)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -211,14 +212,21 @@ def _rows(experiment: Experiment) -> tuple[Rows | None, int]:
 
 def _layout(experiment: Experiment, report: Report) -> Layout | None:
     if experiment.workload.kind in SURGE:
-        return surge_layout(image.build(experiment.virtual_bytes, IMAGE_SEED, report).layout)
+        return surge_layout(experiment.virtual_bytes, report)
     if experiment.workload.kind is Kind.CONCURRENT_READ:
         return vesper_layout(experiment.virtual_bytes // SECTOR_BYTES, experiment.processes)
     return None
 
 
-def surge_layout(layout: image.Layout) -> Layout:
+@cache
+def _image_layout(virtual_bytes: int) -> image.Layout:
+    return image.build(virtual_bytes, IMAGE_SEED, lambda phase, done: None).layout
+
+
+def surge_layout(virtual_bytes: int, report: Report) -> Layout:
     """The file system of the VM, in sectors."""
+    image.build(virtual_bytes, IMAGE_SEED, report)
+    layout = _image_layout(virtual_bytes)
     return Layout(
         bytes=layout.size.astype(np.uint64),
         first=layout.first.astype(np.uint64),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from understudy import core, page_cache, records
+from understudy import core, metrics, page_cache, records
 from understudy.errors import RunFailed, UserError
 from understudy.experiment import Experiment, Outcome, option_of
 from understudy.paths import ROOT, cache_dir
@@ -300,6 +300,15 @@ def _outcome(
         "wall_seconds": result.boot_seconds + result.run_seconds,
     }
     return Outcome(experiment, requests, facts)
+
+
+def summarise(
+    experiment: Experiment, report: Report, *, stop: threading.Event | None = None
+) -> metrics.Summary:
+    """Run one experiment, hold it against the definitions, and keep the figures."""
+    outcome = run(experiment, report, stop=stop)
+    records.check(outcome.requests)
+    return metrics.summarise(outcome, "vm")
 
 
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:

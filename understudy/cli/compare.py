@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""`understudy compare`: schedulers ranked, over many seeds, in the simulator."""
+
+from dataclasses import replace
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from understudy import catalog, profile, schedulers, table
+from understudy.cli.options import Settings, with_settings, with_workload
+from understudy.cli.session import carry_out
+from understudy.workload import WORKLOADS
+
+SEEDS = 10
+EXAMPLE = "Example: understudy compare --schedulers all --workload random --processes 20"
+
+
+@click.command("compare", epilog=EXAMPLE)
+@click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
+@click.option("--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}.")
+@click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
+@with_workload
+@with_settings
+@click.pass_context
+def command(
+    context: click.Context,
+    disk: str,
+    workload: str,
+    names: str,
+    of_workload: dict[str, Any],
+    settings: Settings,
+) -> None:
+    """Rank schedulers by mean response, and say which cannot be told apart.
+
+    As predict, but with ten seeds unless --seeds says otherwise, and a row for each
+    scheduler.  All of them see the same draws for the same seed.
+    """
+    if context.get_parameter_source("seeds") is ParameterSource.DEFAULT:
+        settings = replace(settings, seeds=SEEDS)
+    experiments = settings.experiments(
+        disk=profile.load(disk),
+        workload=catalog.pick("workload", workload, WORKLOADS),
+        schedulers=schedulers.parse(names),
+        **of_workload,
+    )
+    carry_out(context.obj, settings, experiments, layout=table.ranking)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""The simulator as a platform: real files, real draws, records that keep the definitions."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sample_runs import experiment
+
+from understudy import campaign, core, metrics, records, schedulers, trace
+from understudy.errors import RunFailed, UserError
+from understudy.experiment import Experiment, Outcome
+from understudy.sim import platform
+from understudy.trace import Trace
+from understudy.workload import WORKLOADS
+
+SIZE = 256 * 2**20
+
+
+def asked(workload: str = "random", **changes: Any) -> Experiment:
+    """A short experiment on a small disk."""
+    entry = WORKLOADS[workload]
+    ordinary = {
+        "workload": entry,
+        "processes": entry.default_processes,
+        "requests": 400,
+        "virtual_bytes": SIZE,
+    }
+    return experiment(**(ordinary | changes))
+
+
+def run(one: Experiment) -> Outcome:
+    """Through the campaign, which checks the records."""
+    return campaign.run_all(platform, [one], 1, lambda *_: None)[0]
+
+
+EXTRA: dict[str, dict[str, Any]] = {
+    "poisson": {"rate": 100.0},
+    "trace": {"trace": None},
+}
+NAMES = [name for name in WORKLOADS if name != "trace"]
+
+
+@pytest.mark.parametrize("scheduler", schedulers.core())
+@pytest.mark.parametrize("workload", NAMES)
+def test_every_scheduler_serves_every_workload(workload: str, scheduler: str) -> None:
+    found = run(asked(workload, scheduler=scheduler, **EXTRA.get(workload, {}))).requests
+    assert found.height == 400
+    assert found.schema == pl.Schema(records.SCHEMA)
+    assert found["request_id"].to_list() == list(range(1, 401))
+
+
+@pytest.mark.parametrize("workload", NAMES)
+def test_the_same_seed_gives_the_same_records_and_another_one_others(workload: str) -> None:
+    one = asked(workload, **EXTRA.get(workload, {}))
+    assert run(one).requests.equals(run(one).requests)
+    if workload not in ("sequential", "concurrent-read"):  # which draw nothing
+        other = asked(workload, seed=2, **EXTRA.get(workload, {}))
+        assert not run(one).requests.equals(run(other).requests)
+
+
+def test_the_drive_gives_the_records_service_times() -> None:
+    found = run(asked(processes=8, scheduler="cats", writes_percent=30)).requests
+    measured_only = found.filter(pl.col("dispatch_ns") <= pl.col("arrival_ns").max())
+    served = measured_only.sort("dispatch_ns")
+    drive = asked().disk.linear(SIZE // 512).drive()
+    service_ns, hit = drive.serve(
+        served["op"].to_physical().to_numpy(), served["sector"], served["sectors"]
+    )
+    assert served["model_service_ns"].to_list() == service_ns.tolist()
+    assert served["hit"].to_list() == hit.tolist()
+    assert served.height > 350
+    assert set(served["op"]) == {"read", "write"}
+
+
+def test_random_draws_what_the_guest_draws() -> None:
+    draw = core.Draw(1, 0)
+    wanted = []
+    for _ in range(400):
+        draw.below(100)
+        wanted.append(draw.below(SIZE // 4096) * 8)
+    assert run(asked()).requests["sector"].to_list() == wanted
+
+
+def test_figures_alone_say_the_same_as_the_records() -> None:
+    one = asked("surge-direct", scheduler="cats", requests=2000)
+    kept = metrics.summarise(run(one), "sim")
+    summed = platform.summarise(one, lambda *_: None)
+    for name, value in kept.as_json().items():
+        other = getattr(summed, name)
+        if name.startswith("p") and name.endswith("_response_ms"):
+            assert other <= value <= other * (1 + 1 / 128)
+        elif isinstance(value, float) and "seconds" not in name:
+            assert other == pytest.approx(value, rel=1e-9), name
+        elif "seconds" not in name:
+            assert other == value, name
+
+
+def test_read_ahead_pays_on_the_vesper_programme() -> None:
+    spans = [
+        run(
+            asked(
+                "concurrent-read",
+                virtual_bytes=128 * 1024,
+                page_cache_bytes=128 * 1024,
+                read_ahead_kib=kib,
+                requests=20_000,
+            )
+        ).requests
+        for kib in (0, 1, 2, 4)
+    ]
+    ends = [frame["completion_ns"].max() for frame in spans]
+    assert ends == sorted(ends, reverse=True)
+    assert len(set(ends)) == len(ends)
+    assert [frame["sectors"].sum() for frame in spans] == [200] * 4  # each sector once
+
+
+def test_idle_time_is_between_one_request_and_the_next() -> None:
+    found = run(asked("poisson", rate=50.0)).requests.sort("dispatch_ns")
+    idle = found["dispatch_ns"].to_numpy()[1:] - found["completion_ns"].to_numpy()[:-1]
+    assert found["idle_ns"].to_list()[1:] == np.maximum(idle, 0).tolist()
+    assert found["idle_ns"].max() > 0  # type: ignore[operator]
+
+
+def test_a_gap_delays_the_next_dispatch() -> None:
+    found = run(asked(processes=4, scheduler="fcfs", gap_us=25.0)).requests.sort("dispatch_ns")
+    waited = found["dispatch_ns"].to_numpy()[1:] - found["completion_ns"].to_numpy()[:-1]
+    assert set(waited.tolist()) == {25_000}
+
+
+def recorded(found: pl.DataFrame) -> Trace:
+    """A run's records as a trace."""
+    return Trace(
+        name="test",
+        arrival_ns=found["arrival_ns"].to_numpy(),
+        sector=found["sector"].to_numpy(),
+        sectors=found["sectors"].to_numpy(),
+        op=found["op"].to_physical().to_numpy().astype(np.int64),
+        owner=found["owner"].to_numpy(),
+        completion_ns=found["completion_ns"].to_numpy(),
+    )
+
+
+@pytest.mark.parametrize("replay", ["open", "closed"])
+def test_a_replay_on_the_same_device_gives_the_same_times(replay: str) -> None:
+    first = run(asked(processes=8, scheduler="fcfs", think_ms=3.0)).requests
+    again = run(asked("trace", scheduler="fcfs", trace=recorded(first), replay=replay)).requests
+    for name in ("arrival_ns", "completion_ns", "sector"):
+        assert first[name].sort().to_list() == again[name].sort().to_list()
+
+
+def test_a_closed_replay_adapts_to_a_faster_disk() -> None:
+    first = run(asked(processes=8, scheduler="fcfs")).requests
+    again = run(asked("trace", scheduler="clook", trace=recorded(first), replay="closed")).requests
+    assert again["completion_ns"].max() < first["completion_ns"].max()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scheduler": "bfq"}, "bfq is the kernel's own, only in the VM; add --on vm"),
+        ({"clock": "wall"}, "--clock: only in the VM; add --on vm"),
+        ({"scale": 2.0}, "--scale: only in the VM"),
+        ({"controller": "null_blk"}, "--controller: only in the VM"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_before_any_run(
+    change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        platform.prepare([asked(**change)], lambda *_: None)
+
+
+def test_files_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(UserError, match="9999 files of 10 KB do not fit"):
+        platform.prepare([asked("concurrent-read", processes=9999)], lambda *_: None)
+
+
+def test_a_trace_past_the_end_of_the_disk_names_the_size() -> None:
+    one = Trace("t", *(np.array([value]) for value in (0, 2**20, 8, 0, 0)), None)
+    with pytest.raises(UserError, match="--virtual-size: the trace reaches past it; take 537M"):
+        platform.prepare([asked("trace", trace=one)], lambda *_: None)
+
+
+def test_too_high_a_rate_is_unstable_and_says_by_how_much() -> None:
+    with pytest.raises(RunFailed, match=r"unstable: requests arrive 1\.\d\d times as fast"):
+        run(asked("poisson", rate=200.0, scheduler="fcfs", requests=3000))
+    with pytest.raises(RunFailed, match="unstable: more than 4,096 requests wait"):
+        run(asked("poisson", rate=20_000.0, scheduler="fcfs", requests=100_000))
+
+
+def test_a_stopped_run_ends_soon() -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(RunFailed, match="stopped"):
+        platform.run(asked(requests=10**8, processes=50), lambda *_: None, stop=stop)
+
+
+def test_names_of_the_kernel_stand_for_ours_that_decide_alike() -> None:
+    kernels = run(asked(scheduler="mq-deadline", processes=8))
+    ours = run(asked(scheduler="deadline", processes=8))
+    assert kernels.facts["scheduler_simulated"] == "deadline"
+    assert kernels.requests.equals(ours.requests)
+
+
+def test_a_trace_has_a_digest() -> None:
+    frame = run(asked()).requests
+    assert recorded(frame).digest == recorded(frame).digest
+    assert recorded(frame).digest != recorded(frame[:-1]).digest
+    assert trace.NEEDED == ("arrival_ns", "sector", "sectors")

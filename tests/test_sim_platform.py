@@ -174,8 +174,10 @@ def test_what_cannot_be_simulated_is_refused_before_any_run(
 
 
 def test_files_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(UserError, match="9999 files of 10 KB do not fit"):
-        platform.prepare([asked("concurrent-read", processes=9999)], lambda *_: None)
+    with pytest.raises(UserError, match="20 files of 10 KB do not fit"):
+        platform.prepare(
+            [asked("concurrent-read", processes=20, virtual_bytes=2**17)], lambda *_: None
+        )
 
 
 def test_a_trace_past_the_end_of_the_disk_names_the_size() -> None:

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Do simulator and VM agree in closed loop?  python -m bench.agreement [SEEDS [REQUESTS]]
+
+The same seeds on both platforms, `random` and `surge-direct`, with our schedulers.  What
+the guest's kernel needs between a completion and the next dispatch, its median while
+requests wait, is measured in the VM's records and becomes the simulator's `--gap`.  Mean
+responses agree if they differ by 3 % at most, or if the 95 % interval of the paired
+differences includes zero.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from understudy import campaign, profile
+from understudy.comparison import Estimate, estimate
+from understudy.experiment import Experiment, Outcome
+from understudy.metrics import carried_requests, response_times_ms
+from understudy.platforms import load
+from understudy.workload import WORKLOADS
+
+SCHEDULERS = ("fcfs", "clook", "deadline", "cats")
+PROCESSES = {"random": 20, "surge-direct": 50}
+LIMIT = 0.03
+JOBS = 2
+
+
+def main() -> None:
+    """Print a line for each workload and scheduler."""
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    requests = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
+    print(
+        f"| workload, {seeds} seeds | scheduler | gap (us) | VM (ms) | simulator (ms) | difference |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |")
+    for workload in PROCESSES:
+        for scheduler in SCHEDULERS:
+            _line(
+                [_experiment(workload, scheduler, seed, requests) for seed in range(1, seeds + 1)]
+            )
+
+
+def _experiment(workload: str, scheduler: str, seed: int, requests: int) -> Experiment:
+    return Experiment(
+        disk=profile.load("cheetah-15k4"),
+        workload=WORKLOADS[workload],
+        scheduler=scheduler,
+        seed=seed,
+        requests=requests,
+        virtual_bytes=1430 * 2**20,
+        processes=PROCESSES[workload],
+        clock="virtual",
+        scale=1.0,
+        think_scale=1.0,
+        controller="vdisk",
+    )
+
+
+def _line(experiments: Sequence[Experiment]) -> None:
+    vm = _run("vm", experiments)
+    gap_us = round(float(np.median(np.concatenate([gaps_us(one) for one in vm]))), 1)
+    sim = _run("sim", [replace(one, gap_us=gap_us) for one in experiments])
+    means = [[float(response_times_ms(one).mean()) for one in runs] for runs in (vm, sim)]
+    difference = estimate([ours - theirs for theirs, ours in zip(*means, strict=True)])
+    first = experiments[0]
+    print(
+        f"| {first.workload.name}, {first.processes} processes | {first.scheduler} | {gap_us} | "
+        f"{np.mean(means[0]):.2f} | {np.mean(means[1]):.2f} | "
+        f"{verdict(difference, float(np.mean(means[0])))} |",
+        flush=True,
+    )
+
+
+def _run(name: str, experiments: Sequence[Experiment]) -> list[Outcome]:
+    platform = load(name)
+    platform.prepare(experiments, lambda phase, done: None)
+    return campaign.run_all(platform, experiments, JOBS, lambda *_: None)
+
+
+def gaps_us(outcome: Outcome) -> np.ndarray:
+    """Microseconds from each completion to the next dispatch, where a request waited."""
+    arrivals = outcome.requests.group_by("request_id").agg(arrival=pl.col("arrival_ns").min())
+    carried = carried_requests(outcome.requests).join(
+        arrivals, on="request_id", maintain_order="left"
+    )
+    completion = carried["completion_ns"].to_numpy()[:-1]
+    waited = carried["arrival"].to_numpy()[1:] < completion
+    return (carried["dispatch_ns"].to_numpy()[1:] - completion)[waited] / 1e3
+
+
+def verdict(difference: Estimate, reference: float) -> str:
+    """The difference as a share, its interval, and whether it may be called none."""
+    share = difference.mean / reference
+    interval = (difference.half_width or 0.0) / reference
+    within = abs(share) <= LIMIT or difference.includes_zero
+    return f"{share:+.1%} ± {interval:.1%}: {'agrees' if within else 'DIFFERS'}"
+
+
+if __name__ == "__main__":
+    main()

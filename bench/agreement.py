@@ -32,10 +32,8 @@ def main() -> None:
     """Print a line for each workload and scheduler."""
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     requests = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
-    print(
-        f"| workload, {seeds} seeds | scheduler | gap (us) | VM (ms) | simulator (ms) | difference |"
-    )
-    print("| --- | --- | --- | --- | --- | --- |")
+    heads = (f"workload, {seeds} seeds", "scheduler", "gap (us)", "VM (ms)", "simulator (ms)")
+    print(f"| {' | '.join(heads)} | difference |\n{'| --- ' * 6}|")
     for workload in PROCESSES:
         for scheduler in SCHEDULERS:
             _line(

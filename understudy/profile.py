@@ -196,16 +196,15 @@ class DiskProfile(BaseModel):
 
     def _sampled_timing(self, capacity_sectors: int) -> Timing:
         assert self.seek
-        rotation_ms = _exact(self.rotation.period_ms) if self.rotation else Fraction(0)
+        rotation, throughput = self.rotation, self.throughput
+        rotation_ms = _exact(rotation.period_ms) if rotation else Fraction(0)
         return Timing(
             capacity_sectors=capacity_sectors,
             intercept_ns=0,
             seek=self.seek.curve(rotation_ms, capacity_sectors),
-            transfer=self.throughput.curve(self._slower, capacity_sectors)
-            if self.throughput
-            else (),
+            transfer=throughput.curve(self._slower, capacity_sectors) if throughput else (),
             rotation_ns=round(rotation_ms * 10**6),
-            random_phase=self.rotation is not None and self.rotation.phase == "random",
+            random_phase=rotation is not None and rotation.phase == "random",
         )
 
 
@@ -216,7 +215,7 @@ def _wrong(key: str, reason: str) -> PydanticCustomError:
 
 def _check_line(key: str, values: Sequence[float], at: Sequence[float] | None) -> None:
     if len(values) < 2:
-        raise _wrong(key, f"has {len(values)} values: a curve takes two or more")
+        raise _wrong(key, f"a curve takes two values or more, not {len(values)}")
     if at is None:
         return
     _check_places(at, len(values))

@@ -127,21 +127,25 @@ int optimal_order_init(struct optimal_order *table, u32 max);
 void optimal_order_exit(struct optimal_order *table);
 void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 
-/* core/disk.h, core/disk_cache.h, core/drive.h */
-#define DISK_CURVE_POINTS_MAX ...
-#define DISK_ZONES_MAX ...
+/* core/curve.h, core/disk.h, core/disk_cache.h, core/drive.h */
+#define CURVE_POINTS_MAX ...
+#define DISK_NS_MAX ...
+#define DISK_SECTOR_PS_MAX ...
 #define DISK_CACHE_SEGMENTS_MAX ...
-struct disk_curve_point { u64 distance_sectors, seek_ns; };
-struct disk_zone { u64 first_sector, sector_ps; };
+struct curve_point { u64 at, value; };
+struct curve { u32 nr_points; struct curve_point point[...]; ...; };
 struct disk {
-    u64 capacity_sectors, intercept_ns;
-    u32 nr_points, nr_zones;
-    struct disk_curve_point seek[...];
-    struct disk_zone zone[...];
+    u64 capacity_sectors, intercept_ns, rotation_ns;
+    struct curve seek, transfer;
     ...;
 };
 struct disk_cache { u64 segments, segment_sectors, prefetch_sectors; ...; };
-struct drive { struct disk disk; struct disk_cache cache; u64 hit_ns, head; ...; };
+struct drive {
+    struct disk disk;
+    struct disk_cache cache;
+    u64 hit_ns, head, random_phase, seed;
+    ...;
+};
 int disk_check(const struct disk *disk);
 u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, bool *hit);
 void drive_reset(struct drive *drive);

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from understudy import core
 from understudy.paths import ROOT
+from understudy.timing import Timing
 
 CHEETAH_SECTORS = 143_374_744
 MS = 1_000_000
@@ -115,14 +116,61 @@ def test_drive_reads_ahead_and_forgets() -> None:
 
 
 def test_drive_takes_curves_and_zones() -> None:
-    drive = core.Drive([(0, 0), (10, 100), (1000, 200)], 5, zones=[(0, 2000), (500, 1000)])
-    service_ns, _ = drive.serve([core.READ] * 2, [10, 11], [1, 1])
-    assert service_ns.tolist() == [5 + 100 + 2, 5 + 0 + 2]
-    for wrong in ([(0, 0)], [(1, 0), (2, 0)], [(0, 5), (9, 4)], []):
-        with pytest.raises(ValueError, match=r"core/disk\.h"):
-            core.Drive(wrong, 5)
+    seek = [(0, 0), (10, 100), (1000, 200)]
+    drive = core.Drive(seek, 5, zones=[(0, 2000), (500, 1000)])
+    service_ns, _ = drive.serve([core.READ] * 3, [10, 11, 512], [1, 1, 3])
+    assert service_ns.tolist() == [5 + 100 + 2, 5 + 0 + 2, 5 + 149 + 3]
+    drive = core.Drive(seek, 5, transfer=[(0, 2000), (1000, 1000)], rotation_ns=61)
+    service_ns, _ = drive.serve([core.READ] * 2, [10, 511], [1, 4])
+    assert service_ns.tolist() == [5 + 100 + 30 + 1, 5 + 149 + 30 + 5]
     with pytest.raises(ValueError, match="past the end"):
         drive.serve([core.READ], [999], [2])
+
+
+def test_noisy_curves_are_taken() -> None:
+    """Samples of a real disk fall now and then."""
+    drive = core.Drive([(0, 5), (4, 9), (8, 4)], 0)
+    assert drive.serve([core.READ] * 2, [6, 0], [1, 1])[0].tolist() == [6, 5]
+
+
+def test_drive_refuses() -> None:
+    many = [(i, 0) for i in range(core.CURVE_POINTS_MAX + 1)]
+    line = [(0, 0), (9, 5)]
+    for seek in ([(0, 0)], [(1, 0), (2, 0)], [(0, 5), (9, 4), (9, 5)], []):
+        with pytest.raises(ValueError, match=r"not as core/disk\.h wants it"):
+            core.Drive(seek, 5)
+    with pytest.raises(ValueError, match=r"not as core/disk\.h wants it"):
+        core.Drive(line, 5, transfer=[(0, 5), (8, 5)])
+    with pytest.raises(ValueError, match=r"not as core/disk\.h wants it"):
+        core.Drive(line, 5, rotation_ns=core.DISK_NS_MAX + 1)
+    with pytest.raises(ValueError, match=r"seek: 1025 samples, more than 1024"):
+        core.Drive(many, 5)
+    with pytest.raises(ValueError, match=r"transfer: 1026 samples, more than 1024"):
+        core.Drive([(0, 0), (5000, 5)], 5, zones=[(2 * i, 5) for i in range(513)])
+    with pytest.raises(ValueError, match=r"seek: 9, -5 is negative"):
+        core.Drive([(0, 0), (9, -5)], 5)
+    with pytest.raises(ValueError, match="transfer curve or zones"):
+        core.Drive(line, 5, transfer=line, zones=[(0, 5)])
+
+
+def test_a_random_phase_is_half_a_rotation_on_average() -> None:
+    """Drawn anew for each request from the medium, the same again from the same seed."""
+    n, rotation_ns = 20_000, 6_000_000
+    reads = (np.zeros(n), np.zeros(n), np.ones(n))
+
+    def latencies(seed: int) -> core.U64:
+        timing = Timing(9, 0, ((0, 0), (9, 0)), rotation_ns=rotation_ns, random_phase=True)
+        drive = core.Drive.from_timing(timing, seed)
+        first, _ = drive.serve(*reads)
+        drive.reset()
+        assert (drive.serve(*reads)[0] == first).all()
+        return first
+
+    found = latencies(1)
+    assert found.max() < rotation_ns
+    assert found.mean() == pytest.approx(rotation_ns / 2, abs=5 * rotation_ns / np.sqrt(12 * n))
+    assert found.std() == pytest.approx(rotation_ns / np.sqrt(12), rel=0.02)
+    assert (latencies(2) != found).mean() > 0.99
 
 
 @settings(deadline=None)  # a busy machine is not a failure

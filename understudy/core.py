@@ -13,14 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
+from understudy.timing import Timing, steps
 
 READ, WRITE = 0, 1
 NONE_PICKED = -1
 REASONS = ("order", "hit", "table", "expired", "waited", "burst")  # enum pick_reason
 TABLE_MAX = 4096
 POSITION_MAX = 2**48 - 1
-CURVE_POINTS_MAX: int = lib.DISK_CURVE_POINTS_MAX
-ZONES_MAX: int = lib.DISK_ZONES_MAX
+CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
+DISK_NS_MAX: int = lib.DISK_NS_MAX
+SECTOR_PS_MAX: int = lib.DISK_SECTOR_PS_MAX
 CACHE_SEGMENTS_MAX: int = lib.DISK_CACHE_SEGMENTS_MAX
 
 U8 = npt.NDArray[np.uint8]
@@ -158,42 +160,61 @@ def optimal_order(head: int, positions: Sequence[int]) -> list[int]:
 
 
 class Drive:
-    """A drive in motion (core/drive.h): seek curve, zones, cache, head."""
+    """A drive in motion (core/drive.h): curves, cache, head and phase."""
 
     def __init__(
         self,
         seek: Sequence[tuple[int, int]],
         intercept_ns: int,
         *,
+        transfer: Sequence[tuple[int, int]] = (),
         zones: Sequence[tuple[int, int]] = (),
+        rotation_ns: int = 0,
+        random_phase: bool = False,
+        seed: int = 0,
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
     ) -> None:
-        """`seek`: (distance, ns); `zones`: (first sector, ps a sector);
+        """`seek`: (distance, ns); `transfer`: (sector, ps for a sector there), a line
+        between two samples, or `zones`: (first sector, ps), the same up to the next;
         `cache`: segments, sectors in each, prefetch."""
-        if len(seek) > CURVE_POINTS_MAX or len(zones) > ZONES_MAX:
-            raise ValueError(f"more than {CURVE_POINTS_MAX} samples or {ZONES_MAX} zones")
+        if transfer and zones:
+            raise ValueError("either a transfer curve or zones")
         if not 0 <= cache[0] <= CACHE_SEGMENTS_MAX:
             raise ValueError(f"a cache has up to {CACHE_SEGMENTS_MAX} segments")
         self._drive = ffi.new("struct drive *")
         disk = self._drive.disk
         disk.capacity_sectors = seek[-1][0] if seek else 0
         disk.intercept_ns = intercept_ns
-        disk.nr_points = len(seek)
-        disk.nr_zones = len(zones)
-        for i, (distance, time) in enumerate(seek):
-            disk.seek[i].distance_sectors = distance
-            disk.seek[i].seek_ns = time
-        for i, (first, speed) in enumerate(zones):
-            disk.zone[i].first_sector = first
-            disk.zone[i].sector_ps = speed
+        disk.rotation_ns = rotation_ns
+        _fill_curve("seek", disk.seek, seek)
+        _fill_curve(
+            "transfer", disk.transfer, steps(zones, disk.capacity_sectors) if zones else transfer
+        )
         segments, segment_sectors, prefetch_sectors = cache
         self._drive.cache.segments = segments
         self._drive.cache.segment_sectors = segment_sectors
         self._drive.cache.prefetch_sectors = prefetch_sectors
         self._drive.hit_ns = hit_ns
+        self._drive.random_phase = random_phase
+        self._drive.seed = seed
         if lib.disk_check(ffi.addressof(disk)):
-            raise ValueError("the seek curve or the zones are not as core/disk.h wants them")
+            raise ValueError("a curve or a time is not as core/disk.h wants it")
+        self.reset()
+
+    @classmethod
+    def from_timing(cls, timing: Timing, seed: int = 0) -> Self:
+        """The drive that a profile describes; `seed` is for a random phase."""
+        return cls(
+            timing.seek,
+            timing.intercept_ns,
+            transfer=timing.transfer,
+            rotation_ns=timing.rotation_ns,
+            random_phase=timing.random_phase,
+            seed=seed,
+            cache=timing.cache,
+            hit_ns=timing.hit_ns,
+        )
 
     @classmethod
     def linear(
@@ -220,7 +241,7 @@ class Drive:
         return int(self._drive.head)
 
     def reset(self) -> None:
-        """Head to sector 0, cache empty."""
+        """Head to sector 0, cache empty, the phase's draws from their beginning."""
         lib.drive_reset(self._drive)
 
     def serve(
@@ -266,6 +287,17 @@ class Draw:
     def zipf(self, n: int) -> int:
         """Zipf over 0 to n - 1, the papers' approximation."""
         return int(lib.draw_zipf(self._draw, _at_least_one("n", n)))
+
+
+def _fill_curve(name: str, curve: Any, points: Sequence[tuple[int, int]]) -> None:
+    if len(points) > CURVE_POINTS_MAX:
+        raise ValueError(f"{name}: {len(points)} samples, more than {CURVE_POINTS_MAX}")
+    curve.nr_points = len(points)
+    for i, (at, value) in enumerate(points):
+        if at < 0 or value < 0:
+            raise ValueError(f"{name}: {at}, {value} is negative or out of order")
+        curve.point[i].at = at
+        curve.point[i].value = value
 
 
 def _at_least_one(name: str, value: int) -> int:

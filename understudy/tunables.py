@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from understudy import core
 from understudy.catalog import pick
 from understudy.errors import UserError
-from understudy.profile import LinearDisk
+from understudy.timing import Timing
 
 Tunables = tuple[tuple[str, int], ...]
 
@@ -33,15 +33,12 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
     return chosen
 
 
-def shadow(scheduler: str, disk: LinearDisk) -> dict[str, int]:
+def shadow(scheduler: str, disk: Timing) -> dict[str, int]:
     """The tunables of a scheduler that models the disk's cache: set to this disk's."""
-    disks = {
-        "shadow_segments": disk.segments,
-        "shadow_segment_sectors": disk.segment_sectors,
-        "shadow_prefetch_sectors": disk.prefetch_sectors,
-    }
+    names = ("shadow_segments", "shadow_segment_sectors", "shadow_prefetch_sectors")
     has = {tunable.name for tunable in core.schedulers()[scheduler].tunables}
-    return {name: value for name, value in disks.items() if name in has}
+    values = zip(names, disk.cache, strict=True)
+    return {name: value for name, value in values if name in has}
 
 
 def _check(scheduler: str, name: str, value: int) -> None:

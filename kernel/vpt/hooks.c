@@ -387,3 +387,8 @@ const char *vpt_disk_name(void)
 {
 	return bdev ? bdev->bd_disk->disk_name : "";
 }
+
+u32 vpt_disk_max_sectors(void)
+{
+	return queue_max_sectors(queue);
+}

@@ -4,7 +4,9 @@
  *
  *	disk                    write /dev/NAME to throttle that disk, "none" to stop
  *	intercept_ns, hit_ns    the profile; write it after the disk
+ *	rotation_ns, rotation_random, rotation_seed
  *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
+ *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
  *	cache_segments, cache_segment_sectors, cache_prefetch_sectors
  *	scale_milli             k, in thousandths
  *	record                  write N: reset, then record the first N arrivals;
@@ -17,7 +19,9 @@
 
 #include <linux/kobject.h>
 #include <linux/math64.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -106,75 +110,151 @@ static ssize_t setting_store(struct kobject *kobj, struct kobj_attribute *attr,
 	}
 
 SETTING(intercept_ns, &vpt_drive.disk.intercept_ns, 0, HOLD_MAX_NS);
+SETTING(rotation_ns, &vpt_drive.disk.rotation_ns, 0, HOLD_MAX_NS);
+SETTING(rotation_random, &vpt_drive.random_phase, 0, 1);
+SETTING(rotation_seed, &vpt_drive.seed, 0, U64_MAX);
 SETTING(hit_ns, &vpt_drive.hit_ns, 0, HOLD_MAX_NS);
 SETTING(cache_segments, &vpt_drive.cache.segments, 0, DISK_CACHE_SEGMENTS_MAX);
 SETTING(cache_segment_sectors, &vpt_drive.cache.segment_sectors, 0, U32_MAX);
 SETTING(cache_prefetch_sectors, &vpt_drive.cache.prefetch_sectors, 0, U32_MAX);
 SETTING(scale_milli, &vpt_scale_milli, 1, 1000000);
 
-/* The seek curve. */
+/*
+ * Curves.  Their text is longer than a page, so these are binary attributes: it comes
+ * and goes in pieces.  A curve is complete, and takes effect, with its newline.
+ */
 
-static ssize_t seek_curve_show(struct kobject *kobj, struct kobj_attribute *attr,
-			       char *page)
+#define CURVE_TEXT_MAX SZ_64K /* room for CURVE_POINTS_MAX of the longest */
+
+/* A curve on its way in; the rest belongs to the same open file. */
+static struct {
+	struct file *file;
+	size_t length;
+	char text[CURVE_TEXT_MAX + 1];
+} incoming;
+
+static struct disk candidate;
+
+static bool is_seek(const struct bin_attribute *attr)
 {
-	const struct disk *disk = &vpt_drive.disk;
-	ssize_t length = 0;
+	return !strcmp(attr->attr.name, "seek_curve");
+}
+
+static struct curve *curve_of(struct disk *disk, const struct bin_attribute *attr)
+{
+	return is_seek(attr) ? &disk->seek : &disk->transfer;
+}
+
+static ssize_t curve_read(struct file *file, struct kobject *kobj,
+			  struct bin_attribute *attr, char *buffer, loff_t position,
+			  size_t count)
+{
+	const struct curve *curve = curve_of(&vpt_drive.disk, attr);
+	char *text = kvmalloc(CURVE_TEXT_MAX, GFP_KERNEL);
+	size_t length = 0;
+	ssize_t ret;
 	u32 i;
 
+	if (!text)
+		return -ENOMEM;
 	mutex_lock(&control);
-	for (i = 0; i < disk->nr_points; i++)
-		length += sysfs_emit_at(
-			page, length, "%llu:%llu%c", disk->seek[i].distance_sectors,
-			disk->seek[i].seek_ns, i + 1 < disk->nr_points ? ' ' : '\n');
+	for (i = 0; i < curve->nr_points; i++)
+		length += scnprintf(text + length, CURVE_TEXT_MAX - length,
+				    i ? " %llu:%llu" : "%llu:%llu", curve->point[i].at,
+				    curve->point[i].value);
 	mutex_unlock(&control);
-	return length;
+	length += scnprintf(text + length, CURVE_TEXT_MAX - length, "\n");
+	ret = memory_read_from_buffer(buffer, count, &position, text, length);
+	kvfree(text);
+	return ret;
 }
 
-static int parse_curve(struct disk *disk, const char *text)
+static int parse_point(struct curve_point *point, char *word)
 {
-	int used;
+	char *at = strsep(&word, ":");
 
-	disk->nr_points = 0;
-	while (disk->nr_points < DISK_CURVE_POINTS_MAX) {
-		struct disk_curve_point *point = &disk->seek[disk->nr_points];
+	if (!word)
+		return -EINVAL;
+	return kstrtou64(at, 10, &point->at) ?: kstrtou64(word, 10, &point->value);
+}
 
-		text = skip_spaces(text);
-		if (!*text)
-			return disk_check(disk);
-		if (sscanf(text, "%llu:%llu%n", &point->distance_sectors,
-			   &point->seek_ns, &used) != 2)
-			return -EINVAL;
-		if (point->seek_ns > HOLD_MAX_NS)
+static int parse_curve(struct curve *curve, char *text, u64 max)
+{
+	struct curve_point *point = curve->point;
+	char *word;
+	int ret;
+
+	while ((word = strsep(&text, " \t\n"))) {
+		if (!*word)
+			continue;
+		if (point == curve->point + CURVE_POINTS_MAX)
+			return -E2BIG;
+		ret = parse_point(point, word);
+		if (ret)
+			return ret;
+		if (point++->value > max)
 			return -ERANGE;
-		text += used;
-		disk->nr_points++;
 	}
-	return -E2BIG;
+	curve->nr_points = point - curve->point;
+	return 0;
 }
 
-static ssize_t seek_curve_store(struct kobject *kobj, struct kobj_attribute *attr,
-				const char *page, size_t count)
+/* All of the new curve or all of the old one, whatever is being served. */
+static int replace_curve(const struct bin_attribute *attr, char *text)
 {
-	struct disk *disk = kmalloc(sizeof(*disk), GFP_KERNEL);
+	struct curve *new = curve_of(&candidate, attr);
 	unsigned long flags;
 	int ret;
 
-	if (!disk)
-		return -ENOMEM;
-	mutex_lock(&control);
-	*disk = vpt_drive.disk;
-	ret = parse_curve(disk, page);
-	if (!ret) {
-		raw_spin_lock_irqsave(&vpt_lock, flags);
-		vpt_drive.disk = *disk;
-		raw_spin_unlock_irqrestore(&vpt_lock, flags);
+	candidate = vpt_drive.disk;
+	ret = parse_curve(new, text, is_seek(attr) ? HOLD_MAX_NS : DISK_SECTOR_PS_MAX);
+	ret = ret ?: disk_check(&candidate);
+	if (ret)
+		return ret;
+	raw_spin_lock_irqsave(&vpt_lock, flags);
+	*curve_of(&vpt_drive.disk, attr) = *new;
+	raw_spin_unlock_irqrestore(&vpt_lock, flags);
+	return 0;
+}
+
+/* Another piece; a write at the beginning of the file gives up what was unfinished. */
+static int take_piece(struct file *file, const char *piece, loff_t position,
+		      size_t count)
+{
+	if (!position) {
+		incoming.file = file;
+		incoming.length = 0;
 	}
+	if (file != incoming.file || position != incoming.length)
+		return -EINVAL;
+	if (count > CURVE_TEXT_MAX - incoming.length)
+		return -E2BIG;
+	memcpy(incoming.text + incoming.length, piece, count);
+	incoming.length += count;
+	incoming.text[incoming.length] = '\0';
+	return 0;
+}
+
+static ssize_t curve_write(struct file *file, struct kobject *kobj,
+			   struct bin_attribute *attr, char *buffer, loff_t position,
+			   size_t count)
+{
+	bool complete;
+	int ret;
+
+	mutex_lock(&control);
+	ret = take_piece(file, buffer, position, count);
+	complete = buffer[count - 1] == '\n';
+	if (!ret && complete)
+		ret = replace_curve(attr, incoming.text);
+	if (ret || complete)
+		incoming.length = 0;
 	mutex_unlock(&control);
-	kfree(disk);
 	return ret ?: count;
 }
 
-static struct kobj_attribute seek_curve_attr = __ATTR_RW(seek_curve);
+static BIN_ATTR(seek_curve, 0644, curve_read, curve_write, 0);
+static BIN_ATTR(transfer_curve, 0644, curve_read, curve_write, 0);
 
 /* Recording. */
 
@@ -187,16 +267,21 @@ static ssize_t record_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(page, "%llu %llu %llu\n", wanted, arrived, completed);
 }
 
-/* The slowest request, at this scale, must not look like a dead disk. */
+/* All of it is there; the slowest request, at this scale, does not look like a dead
+ * disk. */
 static int check_profile(void)
 {
-	const struct disk *disk = &vpt_drive.disk;
-	u64 slowest_ns = disk->intercept_ns + disk->seek[disk->nr_points - 1].seek_ns;
+	u64 slowest_ns = disk_slowest_ns(&vpt_drive.disk, vpt_disk_max_sectors());
 
+	if (incoming.length) {
+		pr_err("a curve was written without the newline that ends it\n");
+		return -EINVAL;
+	}
 	slowest_ns = max(slowest_ns, vpt_drive.hit_ns);
 	if (mul_u64_u64_div_u64(slowest_ns, vpt_scale_milli, 1000) <= HOLD_MAX_NS)
 		return 0;
-	pr_err("a full seek would take more than %llu s\n", HOLD_MAX_NS / NSEC_PER_SEC);
+	pr_err("the slowest request would take more than %llu s\n",
+	       HOLD_MAX_NS / NSEC_PER_SEC);
 	return -ERANGE;
 }
 
@@ -301,12 +386,14 @@ static struct kobj_attribute late_permille_attr = __ATTR_RO(late_permille);
 static struct attribute *vpt_attrs[] = {
 	&disk_attr.attr,
 	&intercept_ns_setting.attr.attr,
+	&rotation_ns_setting.attr.attr,
+	&rotation_random_setting.attr.attr,
+	&rotation_seed_setting.attr.attr,
 	&hit_ns_setting.attr.attr,
 	&cache_segments_setting.attr.attr,
 	&cache_segment_sectors_setting.attr.attr,
 	&cache_prefetch_sectors_setting.attr.attr,
 	&scale_milli_setting.attr.attr,
-	&seek_curve_attr.attr,
 	&record_attr.attr,
 	&reset_attr.attr,
 	&requests_counter.attr.attr,
@@ -325,7 +412,12 @@ static struct attribute *vpt_attrs[] = {
 	NULL,
 };
 
-static struct bin_attribute *vpt_bin_attrs[] = { &bin_attr_records, NULL };
+static struct bin_attribute *vpt_bin_attrs[] = {
+	&bin_attr_records,
+	&bin_attr_seek_curve,
+	&bin_attr_transfer_curve,
+	NULL,
+};
 
 static const struct attribute_group vpt_group = {
 	.attrs = vpt_attrs,

@@ -95,6 +95,8 @@ void vpt_detach(void);
 void vpt_complete(struct request *rq);
 /* The name of the disk; empty if none. */
 const char *vpt_disk_name(void);
+/* The longest request that the block layer makes for it. */
+u32 vpt_disk_max_sectors(void);
 /* Find the elevator's way to hand out requests again. */
 int vpt_rehook_elevator(void);
 

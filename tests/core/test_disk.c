@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* The mechanics: the papers' line, curves, zones, and what disk_check refuses. */
+/*
+ * The mechanics: the papers' line, Vesper's curves against the formula in double
+ * precision, and what disk_check refuses.
+ */
+#include <math.h>
+
 #include "../../core/disk.h"
 #include "check.h"
 
 #define CAPACITY 143374744ull
+#define LONGEST_SECTORS \
+	32768 /* 16 MB, the longest transfer of SIGCSE 2006 section 2.2 */
 
 static struct disk disk;
 
@@ -19,12 +26,32 @@ static void the_papers_line(void)
 		 4250000 + 5250000 * 100000ull / CAPACITY);
 }
 
-static void zones(void)
+/* All four terms; the next request in line pays seek(0) and half a rotation as well. */
+static void every_term_is_charged(void)
 {
 	disk_set_linear(&disk, 1000, 10, 1000);
-	disk.nr_zones = 2;
-	disk.zone[0] = (struct disk_zone){ 0, 5000 };
-	disk.zone[1] = (struct disk_zone){ 500, 7999 };
+	disk.rotation_ns = 601;
+	disk.seek.point[0].value = 200;
+	disk.transfer.nr_points = 2;
+	disk.transfer.point[0] = (struct curve_point){ 0, 5000 };
+	disk.transfer.point[1] = (struct curve_point){ 1000, 7000 };
+	CHECK_EQ(disk_check(&disk), 0);
+	CHECK_EQ(disk_service_ns(&disk, 0, 0, 3), 10 + 200 + 300 + 15);
+	CHECK_EQ(disk_service_ns(&disk, 500, 500, 1), 10 + 200 + 300 + 6);
+	CHECK_EQ(disk_service_ns(&disk, 0, 500, 2), 10 + 600 + 300 + 12);
+	CHECK_EQ(disk_service_ns(&disk, 1000, 1, 999), 10 + 999 + 300 + 4996);
+	CHECK_EQ(disk_slowest_ns(&disk, 3), 10 + 1000 + 601 + 21);
+}
+
+static void zones_are_jumps(void)
+{
+	const struct curve_point zone[] = {
+		{ 0, 5000 }, { 499, 5000 }, { 500, 7999 }, { 1000, 7999 }
+	};
+
+	disk_set_linear(&disk, 1000, 10, 1000);
+	disk.transfer.nr_points = 4;
+	memcpy(disk.transfer.point, zone, sizeof(zone));
 	CHECK_EQ(disk_check(&disk), 0);
 	CHECK_EQ(disk_service_ns(&disk, 0, 0, 3), 10 + 15);
 	CHECK_EQ(disk_service_ns(&disk, 499, 499, 2), 10 + 10);
@@ -36,73 +63,121 @@ static void refused(void)
 	disk_set_linear(&disk, 0, 1, 1);
 	CHECK_EQ(disk_check(&disk), -EINVAL);
 	disk_set_linear(&disk, 10, 1, 1);
-	disk.nr_points = 1;
-	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk.nr_points = DISK_CURVE_POINTS_MAX + 1;
+	disk.seek.nr_points = 0;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
 	disk_set_linear(&disk, 10, 1, 1);
-	disk.seek[0].distance_sectors = 1;
+	disk.capacity_sectors = 11;
+	CHECK_EQ(disk_check(&disk), -EINVAL);
+	disk_set_linear(&disk, 10, DISK_NS_MAX + 1, 1);
+	CHECK_EQ(disk_check(&disk), -EINVAL);
+	disk_set_linear(&disk, 10, 1, DISK_NS_MAX + 1);
 	CHECK_EQ(disk_check(&disk), -EINVAL);
 	disk_set_linear(&disk, 10, 1, 1);
-	disk.seek[1].distance_sectors = 9;
+	disk.rotation_ns = DISK_NS_MAX + 1;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
 	disk_set_linear(&disk, 10, 1, 1);
-	disk.seek[0].seek_ns = 2;
+	disk.transfer.nr_points = 1;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk_set_linear(&disk, 10, 1, 1);
-	disk.nr_zones = 1;
-	disk.zone[0] = (struct disk_zone){ 1, 1 };
+	disk.transfer.nr_points = 2;
+	disk.transfer.point[0] = (struct curve_point){ 0, 1 };
+	disk.transfer.point[1] = (struct curve_point){ 10, DISK_SECTOR_PS_MAX + 1 };
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk.nr_zones = 2;
-	disk.zone[0] = disk.zone[1] = (struct disk_zone){ 0, 1 };
-	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk.nr_zones = DISK_ZONES_MAX + 1;
-	CHECK_EQ(disk_check(&disk), -EINVAL);
-}
-
-static void random_curve(struct draw *draw)
-{
-	u32 i;
-
-	disk_set_linear(&disk, 0, draw_below(draw, 1000000), 0);
-	disk.nr_points = 2 + draw_below(draw, 30);
-	for (i = 1; i < disk.nr_points; i++) {
-		disk.seek[i].distance_sectors = disk.seek[i - 1].distance_sectors + 1 +
-						draw_below(draw, 1ull << 40);
-		disk.seek[i].seek_ns =
-			disk.seek[i - 1].seek_ns + draw_below(draw, 1000000);
-	}
-	disk.capacity_sectors = disk.seek[disk.nr_points - 1].distance_sectors;
-	disk.nr_zones = 0;
-}
-
-/* Never less for a longer way, the same both ways, exact at the samples. */
-static void monotone(struct draw *draw)
-{
-	u64 near, far, from;
-	u32 i;
-
-	random_curve(draw);
+	disk.transfer.point[1].value--;
 	CHECK_EQ(disk_check(&disk), 0);
-	for (i = 0; i < disk.nr_points; i++)
-		CHECK_EQ(disk_service_ns(&disk, 0, disk.seek[i].distance_sectors, 1),
-			 disk.intercept_ns + disk.seek[i].seek_ns);
+	CHECK_EQ(disk_slowest_ns(&disk, U32_MAX), 2 + U32_MAX * 100000000ull);
+}
+
+/* Samples at random places of the disk, in order. */
+static void random_curve(struct draw *draw, struct curve *curve, u64 end, u64 max)
+{
+	u32 intervals = 1 + draw_below(draw, 400);
+	u32 i;
+
+	curve->nr_points = intervals + 1;
+	for (i = 0; i <= intervals; i++) {
+		curve->point[i].at = end / intervals * i;
+		if (i && i < intervals)
+			curve->point[i].at += draw_below(draw, end / intervals);
+		curve->point[i].value = draw_below(draw, max + 1);
+	}
+	curve->point[intervals].at = end;
+}
+
+static void random_disk(struct draw *draw)
+{
+	disk.capacity_sectors =
+		1000 + draw_below(draw, 1ull << (10 + draw_below(draw, 31)));
+	disk.intercept_ns = draw_below(draw, 10000000);
+	disk.rotation_ns = draw_below(draw, 20000000);
+	random_curve(draw, &disk.seek, disk.capacity_sectors,
+		     1ull << draw_below(draw, 36));
+	random_curve(draw, &disk.transfer, disk.capacity_sectors,
+		     1ull << draw_below(draw, 37));
+	CHECK_EQ(disk_check(&disk), 0);
+}
+
+static double line(const struct curve *curve, double at)
+{
+	const struct curve_point *a = curve->point;
+
+	while (a[1].at < at)
+		a++;
+	return (double)a->value + ((double)a[1].value - (double)a->value) *
+					  (at - (double)a->at) /
+					  ((double)a[1].at - (double)a->at);
+}
+
+/* The model as docs/method.md states it; the time of a sector is what is interpolated.
+ */
+static double formula(u64 head, u64 sector, u32 sectors)
+{
+	return (double)disk.intercept_ns +
+	       line(&disk.seek, fabs((double)sector - (double)head)) +
+	       (double)disk.rotation_ns / 2 +
+	       sectors * line(&disk.transfer, (double)sector) / 1000;
+}
+
+static void close_to_the_formula(struct draw *draw)
+{
+	u64 head, sector, service_ns;
+	u32 i, sectors;
+
+	random_disk(draw);
+	for (i = 0; i < 1000; i++) {
+		sectors = 1 + draw_below(draw, LONGEST_SECTORS);
+		head = draw_below(draw, disk.capacity_sectors + 1);
+		sector = draw_below(draw, disk.capacity_sectors);
+		service_ns = disk_service_ns(&disk, head, sector, sectors);
+		CHECK(fabs((double)service_ns - formula(head, sector, sectors)) < 1000);
+		CHECK(service_ns <= disk_slowest_ns(&disk, sectors));
+	}
+}
+
+/* Only how far matters for the seek, not from where or which way. */
+static void same_both_ways(struct draw *draw)
+{
+	u64 far, from;
+	u32 i;
+
+	random_disk(draw);
+	disk.transfer.nr_points = 0;
 	for (i = 0; i < 200; i++) {
 		far = draw_below(draw, disk.capacity_sectors + 1);
-		near = draw_below(draw, far + 1);
 		from = draw_below(draw, disk.capacity_sectors - far + 1);
-		CHECK(disk_service_ns(&disk, from, from + near, 1) <=
-		      disk_service_ns(&disk, from, from + far, 1));
 		CHECK_EQ(disk_service_ns(&disk, from, from + far, 1),
 			 disk_service_ns(&disk, from + far, from, 1));
+		CHECK_EQ(disk_service_ns(&disk, from, from + far, 1),
+			 disk_service_ns(&disk, 0, far, 1));
 	}
 }
 
 int main(void)
 {
 	the_papers_line();
-	zones();
+	every_term_is_charged();
+	zones_are_jumps();
 	refused();
-	check_seeds(200, monotone);
+	check_seeds(300, close_to_the_formula);
+	check_seeds(200, same_both_ways);
 	return 0;
 }

@@ -7,19 +7,41 @@ service to the nanosecond, each due time, each hit.  A disk whose completions pa
 throttle is refused, as are values that make no sense, and neither changes anything.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
-from guests import FULL_SIZE_BYTES, attempts, boot, experiment, group, once, text
+from guests import CHEETAH, FULL_SIZE_BYTES, attempts, boot, experiment, group, once, text
 
-from understudy import core, metrics, records
+from understudy import core, metrics, profile, records
 from understudy.experiment import Experiment, Outcome
 from understudy.vm import platform
 from understudy.vm.controllers import CONTROLLERS
 from understudy.vm.machine import Result
 
-# Sizes at which the modelled cache is hit now and then, but for the papers' controller,
-# which is tried at the papers' size.
+SAMPLES = 1024
+
+
+def most_samples() -> profile.DiskProfile:
+    """A disk with as many samples as there can be, noisy ones, and a random phase."""
+    draw = core.Draw(1)
+    return profile.load("vesper-flat").model_copy(
+        update={
+            "seek": profile.SeekCurve(
+                ms=tuple(2 + draw.below(9000) / 1000 for _ in range(SAMPLES))
+            ),
+            "throughput": profile.Throughput(
+                mb_per_s=tuple(5 + draw.below(50000) / 1000 for _ in range(SAMPLES))
+            ),
+            "rotation": profile.Rotation(period_ms=6.123457, phase="random"),
+            "cache": CHEETAH.cache,
+        }
+    )
+
+
+# Every controller with the papers' disk, at sizes at which its cache is hit now and then
+# (but for the papers' own controller, which is tried at the papers' size); then other disks.
 RUNS = {
     "vdisk": experiment(controller="vdisk", processes=4, requests=600, scheduler="mq-deadline"),
     "null_blk": experiment(controller="null_blk", requests=600),
@@ -31,26 +53,28 @@ RUNS = {
     ),
     "virtio-scsi": experiment(controller="virtio-scsi", processes=2, writes_percent=30),
     "virtio-blk": experiment(controller="virtio-blk", processes=2, scheduler="mq-deadline"),
+    "zones": experiment(disk=profile.load("vesper-zoned"), processes=4, scheduler="cats"),
+    "random phase": experiment(disk=most_samples(), writes_percent=30, processes=4, seed=5),
 }
 on_each = pytest.mark.parametrize(
-    "controller", [pytest.param(name, marks=group(f"throttle-{name}")) for name in RUNS]
+    "run", [pytest.param(name, marks=group(f"throttle-{name}")) for name in RUNS]
 )
 
 
 @once
-def outcome(controller: str) -> Outcome:
-    """The experiment on one controller."""
-    return platform.run(RUNS[controller], lambda phase, fraction: None)
+def outcome(run: str) -> Outcome:
+    """One of the experiments."""
+    return platform.run(RUNS[run], lambda phase, fraction: None)
 
 
-def served(controller: str) -> pl.DataFrame:
+def served(run: str) -> pl.DataFrame:
     """Requests in the order in which the disk served them.
 
     Up to the first one that carried nothing but bios which came after the measurement:
     of that one there is no record, so what followed can't be computed.
     """
     requests = (
-        outcome(controller)
+        outcome(run)
         .requests.group_by("request_id")
         .agg(
             pl.col("sector").min(),
@@ -61,20 +85,13 @@ def served(controller: str) -> pl.DataFrame:
         .sort("request_id")
     )
     unbroken = requests.with_row_index("place", 1).filter(pl.col("request_id") == pl.col("place"))
-    assert unbroken.height >= RUNS[controller].requests * 3 // 4
+    assert unbroken.height >= RUNS[run].requests * 3 // 4
     return unbroken
 
 
 def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.DataFrame:
     """What the core says of the same requests."""
-    disk = run.disk.linear(capacity_sectors)
-    drive = core.Drive.linear(
-        capacity_sectors,
-        disk.intercept_ns,
-        disk.full_seek_ns,
-        cache=(disk.segments, disk.segment_sectors, disk.prefetch_sectors),
-        hit_ns=disk.hit_ns,
-    )
+    drive = core.Drive.from_timing(run.disk.timing(capacity_sectors), run.seed)
     op = (rows["op"] == "write").cast(pl.UInt8)
     service_ns, hit = drive.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
     return pl.DataFrame({"model_service_ns": service_ns.astype(np.int64), "hit": hit})
@@ -82,15 +99,15 @@ def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.D
 
 def test_every_controller_is_tried() -> None:
     """A new controller needs a run here."""
-    assert set(RUNS) == set(CONTROLLERS)
+    assert {run.controller for run in RUNS.values()} == set(CONTROLLERS)
 
 
 @on_each
-def test_runs_to_the_end(controller: str) -> None:
+def test_runs_to_the_end(run: str) -> None:
     """All arrivals are recorded and complete; nothing failed, nothing escaped."""
-    found = outcome(controller)
+    found = outcome(run)
     records.check(found.requests)
-    assert found.requests.height == RUNS[controller].requests
+    assert found.requests.height == RUNS[run].requests
     counters = found.facts["counters"]
     assert {name: counters[name] for name in ("failed", "missed", "untracked", "lost")} == {
         "failed": 0,
@@ -102,11 +119,10 @@ def test_runs_to_the_end(controller: str) -> None:
 
 
 @on_each
-def test_time_is_the_models(controller: str) -> None:
+def test_time_is_the_models(run: str) -> None:
     """Service times and hits are the core's, due times follow from them."""
-    rows = served(controller)
-    run, capacity = RUNS[controller], outcome(controller).facts["capacity_sectors"]
-    expected = modelled(run, capacity, rows)
+    rows = served(run)
+    expected = modelled(RUNS[run], outcome(run).facts["capacity_sectors"], rows)
     assert rows["model_service_ns"].to_list() == expected["model_service_ns"].to_list()
     assert rows["hit"].to_list() == expected["hit"].to_list()
     start = pl.max_horizontal("dispatch_ns", pl.col("due_ns").shift(1, fill_value=0))
@@ -115,16 +131,16 @@ def test_time_is_the_models(controller: str) -> None:
 
 
 @on_each
-def test_nothing_ends_before_it_is_due(controller: str) -> None:
+def test_nothing_ends_before_it_is_due(run: str) -> None:
     """And on average hardly after: at most 0.05 % of the mean service where it is promised."""
-    rows = served(controller)
+    rows = served(run)
     lateness = (rows["completion_ns"] - rows["due_ns"]).to_numpy()
     assert (lateness >= 0).all()
-    facts = outcome(controller).facts
-    print(f"{controller}: lateness mean {lateness.mean():.0f} max {lateness.max()} ns,", end=" ")
+    facts = outcome(run).facts
+    print(f"{run}: lateness mean {lateness.mean():.0f} max {lateness.max()} ns,", end=" ")
     print(f"late {facts['counters']['late']}, stale {facts['counters']['stale']}", end=" ")
     print(f"of {facts['counters']['requests']}; witness {facts['witness']}")
-    if CONTROLLERS[controller].budget:
+    if CONTROLLERS[RUNS[run].controller].budget:
         service = metrics.service_times_ns(rows)
         assert lateness.mean() <= 0.0005 * service.mean()
         assert facts["counters"]["late"] == 0
@@ -136,8 +152,24 @@ def test_cache_is_hit() -> None:
     """The small disk makes the modelled cache answer some of the reads, but few."""
     rows = served("vdisk")
     assert 10 < rows["hit"].sum() < rows.height // 2
-    disk = RUNS["vdisk"].disk.linear(1)
-    assert set(rows.filter("hit")["model_service_ns"]) == {disk.hit_ns}
+    assert set(rows.filter("hit")["model_service_ns"]) == {CHEETAH.timing(1).hit_ns}
+
+
+@group("throttle-random phase")
+def test_a_random_phase_is_seen() -> None:
+    """Requests from the medium wait from nothing to a whole rotation, half of one on average."""
+    rows = served("random phase")
+    run = RUNS["random phase"]
+    timing = run.disk.timing(outcome("random phase").facts["capacity_sectors"])
+    fixed = core.Drive.from_timing(replace(timing, rotation_ns=0))
+    op = (rows["op"] == "write").cast(pl.UInt8)
+    position_ns, hit = fixed.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
+    waited = (rows["model_service_ns"].to_numpy() - position_ns.astype(np.int64))[~hit]
+    assert waited.min() >= 0
+    assert waited.max() < timing.rotation_ns
+    share = waited / timing.rotation_ns
+    assert share.mean() == pytest.approx(0.5, abs=5 / np.sqrt(12 * len(share)))
+    assert share.std() == pytest.approx(1 / np.sqrt(12), rel=0.15)
 
 
 # What is refused.
@@ -185,17 +217,22 @@ cat $vpt/record > /out/progress
 cat $vpt/records > /out/records
 
 settings() {
-	for file in disk intercept_ns hit_ns seek_curve cache_segments cache_segment_sectors \\
+	for file in disk intercept_ns hit_ns rotation_ns rotation_random rotation_seed \\
+		seek_curve transfer_curve cache_segments cache_segment_sectors \\
 		cache_prefetch_sectors scale_milli record requests; do
 		echo "$file $(cat $vpt/$file)"
 	done
 }
+put "0:1000 $size:2000" $vpt/transfer_curve
 settings > /out/before
 for number in -1 NaN nan inf 1.5 "" " " 5ms 0x 1e6 15000000001 18446744073709551616; do
-	for file in intercept_ns hit_ns; do
+	for file in intercept_ns hit_ns rotation_ns; do
 		attempt "$number" $vpt/$file
 	done
 done
+attempt 2 $vpt/rotation_random
+attempt mean $vpt/rotation_random
+attempt -1 $vpt/rotation_seed
 attempt 1025 $vpt/cache_segments
 attempt 4294967296 $vpt/cache_segment_sectors
 attempt -1 $vpt/cache_prefetch_sectors
@@ -206,18 +243,25 @@ attempt 0 $vpt/record
 attempt 10000001 $vpt/record
 attempt -5 $vpt/record
 attempt many $vpt/record
-for curve in "" "0:0" "x" "0:0 $size" "0:0 $size:-5" "0:0 $size:NaN" "1:0 $size:5000000" \\
-	"0:0 100:900 100:901 $size:5000000" "0:0 200:900 100:901 $size:5000000" \\
-	"0:0 $((size - 1)):5000000" "0:0 $((size + 1)):5000000" "0:0 $size:99999999999" \\
-	"0:0 100:900 $size:800"; do
+for curve in "0:0" "x" "0:0 $size" "0:0 $size:-5" "0:0 $size:NaN" "0:0 $size:5e6" "1:0 $size:5" \\
+	"0:0 100:900 100:901 $size:500" "0:0 200:900 100:901 $size:500" "0:0 $size:1 $size:1" \\
+	"0:0 $((size - 1)):500" "0:0 $((size + 1)):500" "0:0 $size:100000000001" \\
+	"0:0 $size:18446744073709551617" "0:0, $size:5" "0:0:0 $size:5" ":0 $size:5" "0: $size:5"; do
 	attempt "$curve" $vpt/seek_curve
+	attempt "$curve" $vpt/transfer_curve
 done
+attempt "" $vpt/seek_curve
+attempt "0:0 $size:15000000001" $vpt/seek_curve
 # More than a full seek at this scale would look like a dead disk.
 put 4000000000 $vpt/intercept_ns
 put 1000000 $vpt/scale_milli
 attempt 20 $vpt/record
 put 1000 $vpt/scale_milli
 put 4000000 $vpt/intercept_ns
+# So would a transfer of the longest request.
+put "0:1000 $size:90000000000" $vpt/transfer_curve
+attempt 21 $vpt/record
+put "0:1000 $size:2000" $vpt/transfer_curve
 attempt 1 $vpt/requests
 settings > /out/after
 attempt none $vpt/disk
@@ -289,10 +333,10 @@ def test_refuses_bad_values_and_changes_nothing() -> None:
         for key, reason in found.items()
         if key.split("=")[0] not in ("disk", "requests") and key != "record=10"
     }
-    assert len(tried) > 40
+    assert len(tried) > 85
     assert set(tried.values()) == {EINVAL, ERANGE}
     for value in ("15000000001", "18446744073709551616"):
         assert tried[f"intercept_ns={value}"] == ERANGE
     assert found["scale_milli=0"] == found["scale_milli=1000001"] == ERANGE
-    assert found["record=20"] == ERANGE
+    assert found["record=20"] == found["record=21"] == ERANGE
     assert found["requests=1"] == "Permission denied"

@@ -97,11 +97,11 @@ def describe(experiment: Experiment, report: Report = lambda phase, done: None) 
     sectors = experiment.virtual_bytes // SECTOR_BYTES
     open_loop = workloads()[_engine(experiment)].open
     scheduler = schedulers.SIMULATED.get(experiment.scheduler, experiment.scheduler)
-    disk = experiment.disk.linear(sectors)
+    disk = experiment.disk.timing(sectors)
     return Simulation(
         workload=_engine(experiment),
         scheduler=scheduler,
-        device=disk.drive(),
+        device=core.Drive.from_timing(disk, experiment.seed),
         capacity_sectors=sectors,
         requests=experiment.requests if rows is None else len(rows.sector),
         processes=processes,

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 
 from understudy.catalog import pick
 
+SECTOR_BYTES = 512
+GIB = 2**30
+
 
 @dataclass(frozen=True)
 class Controller:
     """One kind of virtual disk.
 
     disk is its name in the guest; modules maps modules to parameters, in which
-    {bytes} and {gib} stand for the size, as in QEMU's devices.  A disk with a budget
-    never makes a scheduler pick while it is busy.
+    {bytes} and {gib} stand for the size, as in QEMU's devices; unit is what the
+    size is rounded up to.  A disk with a budget never makes a scheduler pick while it
+    is busy.
     """
 
     name: str
@@ -27,6 +31,7 @@ class Controller:
     devices: tuple[str, ...] = ()
     holds_data: bool = False
     budget: bool = False
+    unit: int = SECTOR_BYTES
 
     def module_parameters(self, size: int) -> dict[str, str]:
         return {name: _sized(text, size) for name, text in self.modules}
@@ -34,9 +39,13 @@ class Controller:
     def device_arguments(self, size: int) -> tuple[str, ...]:
         return tuple(_sized(text, size) for text in self.devices)
 
+    def capacity_sectors(self, size: int) -> int:
+        """What the guest will see of a disk of that many bytes."""
+        return -(-size // self.unit) * self.unit // SECTOR_BYTES
+
 
 def _sized(text: str, size: int) -> str:
-    return text.format(bytes=size, gib=-(-size // 2**30))
+    return text.format(bytes=size, gib=-(-size // GIB))
 
 
 NULL = ("-blockdev", "driver=null-co,node-name=target,size={bytes},read-zeroes=on")
@@ -56,6 +65,7 @@ CONTROLLERS = {
                 ),
             ),
             holds_data=True,
+            unit=GIB,
         ),
         Controller(
             "lsi53c895a",

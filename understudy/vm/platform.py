@@ -20,6 +20,7 @@ from understudy.errors import RunFailed, UserError
 from understudy.experiment import Experiment, Outcome, option_of
 from understudy.paths import ROOT, cache_dir
 from understudy.platforms import Report
+from understudy.timing import Curve
 from understudy.vm import image, kvm, machine, packages, qemu, reads, witness
 from understudy.vm.cached import digest
 from understudy.vm.controllers import controller
@@ -92,22 +93,39 @@ def _workload(experiment: Experiment, files: int | None) -> str:
 
 
 def _settings(experiment: Experiment) -> dict[str, str | int]:
-    disk = experiment.disk.linear(experiment.virtual_bytes // 512)
     return {
         "DISK": controller(experiment.controller).disk,
         "SCHEDULER": experiment.scheduler,
         "REQUESTS": experiment.requests,
         "SCALE_MILLI": round(1000 * experiment.scale),
-        "INTERCEPT_NS": disk.intercept_ns,
-        "FULL_SEEK_NS": disk.full_seek_ns,
-        "HIT_NS": disk.hit_ns,
-        "SEGMENTS": disk.segments,
-        "SEGMENT_SECTORS": disk.segment_sectors,
-        "PREFETCH_SECTORS": disk.prefetch_sectors,
         "TIME_SCALE": round(experiment.scale),
         "CACHE_BYTES": page_cache.size_bytes(experiment),
         "TUNABLES": shlex.quote(" ".join(f"{name}={value}" for name, value in experiment.tunables)),
     }
+
+
+def _profile(experiment: Experiment) -> dict[str, str]:
+    """What the throttle's files are to be told: the folder /profile in the guest."""
+    disk = controller(experiment.controller)
+    timing = experiment.disk.timing(disk.capacity_sectors(experiment.virtual_bytes))
+    segments, segment_sectors, prefetch_sectors = timing.cache
+    values: dict[str, int | str] = {
+        "intercept_ns": timing.intercept_ns,
+        "seek_curve": _points(timing.seek),
+        "transfer_curve": _points(timing.transfer),
+        "rotation_ns": timing.rotation_ns,
+        "rotation_random": int(timing.random_phase),
+        "rotation_seed": experiment.seed,
+        "hit_ns": timing.hit_ns,
+        "cache_segments": segments,
+        "cache_segment_sectors": segment_sectors,
+        "cache_prefetch_sectors": prefetch_sectors,
+    }
+    return {f"profile/{name}": f"{value}\n" for name, value in values.items()}
+
+
+def _points(curve: Curve) -> str:
+    return " ".join(f"{at}:{value}" for at, value in curve)
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
@@ -151,7 +169,9 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
     built = _image(experiment, report)
     settings = "".join(f"{key}={value}\n" for key, value in _settings(experiment).items())
     files = built.facts.files if built else None
-    placed: Mapping[str, Path] = {"image": built.blocks} if built else {}
+    placed: dict[str, str | Path] = dict(_profile(experiment))
+    if built:
+        placed["image"] = built.blocks
     recorded = experiment.requests * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
     memory = BASE_MEMORY_MIB + recorded // 2**20
     if built:

@@ -57,6 +57,20 @@ u32 sorted_queue_from(const struct sorted_queue *queue, u64 sector)
 	return place(queue, sector, 0);
 }
 
+struct io_request *sorted_queue_above(const struct sorted_queue *queue, u64 sector)
+{
+	u32 i = sorted_queue_from(queue, sector);
+
+	return i < queue->count ? queue->slot[i] : NULL;
+}
+
+struct io_request *sorted_queue_below(const struct sorted_queue *queue, u64 sector)
+{
+	u32 end = place(queue, sector, U64_MAX);
+
+	return end ? sorted_queue_above(queue, queue->slot[end - 1]->sector) : NULL;
+}
+
 struct io_request *sorted_queue_after(const struct sorted_queue *queue,
 				      const struct io_request *rq)
 {
@@ -67,9 +81,5 @@ struct io_request *sorted_queue_after(const struct sorted_queue *queue,
 
 struct io_request *sorted_queue_sweep(const struct sorted_queue *queue, u64 sector)
 {
-	u32 i = sorted_queue_from(queue, sector);
-
-	if (!queue->count)
-		return NULL;
-	return queue->slot[i < queue->count ? i : 0];
+	return sorted_queue_above(queue, sector) ?: sorted_queue_above(queue, 0);
 }

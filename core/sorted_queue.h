@@ -37,6 +37,12 @@ void sorted_queue_remove(struct sorted_queue *queue, const struct io_request *rq
 /* Index of the first request at or after the sector; the count if there is none. */
 u32 sorted_queue_from(const struct sorted_queue *queue, u64 sector);
 
+/* The nearest request at or above the sector, of several there the oldest; or NULL. */
+struct io_request *sorted_queue_above(const struct sorted_queue *queue, u64 sector);
+
+/* The nearest request at or below the sector, of several there the oldest; or NULL. */
+struct io_request *sorted_queue_below(const struct sorted_queue *queue, u64 sector);
+
 /* The request after this one, which has to be in the queue, or NULL. */
 struct io_request *sorted_queue_after(const struct sorted_queue *queue,
 				      const struct io_request *rq);

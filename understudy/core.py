@@ -7,6 +7,7 @@ Times are integer nanoseconds, positions sectors.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -83,6 +84,7 @@ class Picks:
     counters: dict[str, int]
 
 
+@cache
 def schedulers() -> dict[str, Scheduler]:
     """Every scheduler in core/schedulers/, by name."""
     found = (_describe(lib.registry_get(i)) for i in range(lib.registry_count()))

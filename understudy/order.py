@@ -5,12 +5,13 @@ The setting of PERFORM 2010 Table 1: a request is a point, and service takes as 
 the head's way to it.  Greedy (SSTF) is not optimal there, which is what the
 table-building scheduler starts from.
 
-FCFS, C-LOOK and the optimal order are the core's own; the schedulers serve
-requests of length 0, after one that leaves the head where it should be.
+All orders are the core's own; the schedulers serve requests of length 0, after one
+that leaves the head where it should be.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from understudy import core
 from understudy.errors import UserError
@@ -31,14 +32,6 @@ def orders(head: int, requests: Sequence[int]) -> dict[str, Order]:
     return {name: _cost(head, find(head, requests)) for name, find in ORDERS.items()}
 
 
-def _fcfs(head: int, requests: Sequence[int]) -> list[int]:
-    return _scheduled("fcfs", head, requests)
-
-
-def _clook(head: int, requests: Sequence[int]) -> list[int]:
-    return _scheduled("clook", head, requests)
-
-
 def _scheduled(scheduler: str, head: int, requests: Sequence[int]) -> list[int]:
     n = len(requests)
     arrivals = core.Arrivals(
@@ -53,24 +46,6 @@ def _scheduled(scheduler: str, head: int, requests: Sequence[int]) -> list[int]:
     return [requests[i - 1] for i in picks.id.tolist()[1:]]
 
 
-def _sstf(head: int, requests: Sequence[int]) -> list[int]:
-    """The nearest each time; of two, the higher."""
-    waiting = sorted(requests, reverse=True)
-    order = []
-    for _ in requests:
-        head = min(waiting, key=lambda position: abs(position - head))
-        waiting.remove(head)
-        order.append(head)
-    return order
-
-
-def _look(head: int, requests: Sequence[int]) -> list[int]:
-    """Up to the highest, then down."""
-    above = sorted(position for position in requests if position >= head)
-    below = sorted((position for position in requests if position < head), reverse=True)
-    return above + below
-
-
 def _optimal(head: int, requests: Sequence[int]) -> list[int]:
     """The least mean response: the table."""
     positions = sorted(requests)
@@ -78,10 +53,7 @@ def _optimal(head: int, requests: Sequence[int]) -> list[int]:
 
 
 ORDERS: dict[str, Callable[[int, Sequence[int]], list[int]]] = {
-    "fcfs": _fcfs,
-    "sstf": _sstf,
-    "look": _look,
-    "clook": _clook,
+    **{name: partial(_scheduled, name) for name in ("fcfs", "sstf", "look", "clook")},
     "optimal": _optimal,
 }
 

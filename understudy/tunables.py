@@ -33,12 +33,21 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
     return chosen
 
 
-def shadow(scheduler: str, disk: Timing) -> dict[str, int]:
-    """The tunables of a scheduler that models the disk's cache: set to this disk's."""
-    names = ("shadow_segments", "shadow_segment_sectors", "shadow_prefetch_sectors")
-    has = {tunable.name for tunable in core.schedulers()[scheduler].tunables}
-    values = zip(names, disk.cache, strict=True)
-    return {name: value for name, value in values if name in has}
+def following(scheduler: str, disk: Timing) -> dict[str, int]:
+    """Tunables that describe the disk, for a scheduler that models it: set to this one's.
+
+    CATS has a shadow of its cache; SCAN's arm goes to the edge at the speed of its seeks.
+    """
+    segments, segment_sectors, prefetch_sectors = disk.cache
+    values = {
+        "shadow_segments": segments,
+        "shadow_segment_sectors": segment_sectors,
+        "shadow_prefetch_sectors": prefetch_sectors,
+        "full_seek_ns": disk.seek[-1][1] - disk.seek[0][1],
+    }
+    ours = core.schedulers().get(scheduler)
+    has = {tunable.name for tunable in ours.tunables} if ours else set()
+    return {name: value for name, value in values.items() if name in has}
 
 
 def _check(scheduler: str, name: str, value: int) -> None:

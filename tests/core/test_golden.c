@@ -9,11 +9,17 @@
 static const struct golden {
 	const char *scheduler;
 	u64 hash;
+	u64 sectors; /* positions are below it; 0: below 20000 */
 } golden[] = {
 	{ "cats", 0xcd83ed7db734f1a3ull },
 	{ "clook", 0xe0095e9be6d1ec72ull },
+	{ "cscan", 0x72fbbdb33ae66c34ull },
 	{ "deadline", 0xac16a279b9c350f6ull },
 	{ "fcfs", 0x8cb4e01874983569ull },
+	{ "look", 0x34df1d92de673f9cull },
+	{ "scan", 0x7a523cc17cc10713ull },
+	{ "sstf", 0x3e8a3e29903da28eull },
+	{ "vr", 0xd86a9707171c5bb4ull, HOST_CAPACITY },
 };
 
 static u64 hash;
@@ -39,7 +45,6 @@ int main(void)
 		.writes_percent = 25,
 		.merges_percent = 10,
 		.gap_ns = 3 * MS,
-		.sectors = 20000,
 		.picked = see_pick,
 	};
 	struct draw draw;
@@ -47,6 +52,7 @@ int main(void)
 
 	for (i = 0; i < ARRAY_SIZE(golden); i++) {
 		hash = 0;
+		load.sectors = golden[i].sectors ?: 20000;
 		draw_seed(&draw, 1, 0);
 		host_init(&host, golden[i].scheduler);
 		host_run(&host, &draw, &load);

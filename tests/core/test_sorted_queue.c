@@ -27,6 +27,20 @@ static struct io_request *naive_from(const struct io_request *key)
 	return best;
 }
 
+/* The highest queued request that is not above the sector; of equals the oldest. */
+static struct io_request *naive_below(u64 sector)
+{
+	struct io_request *best = NULL;
+	u32 i;
+
+	for (i = 0; i < MOST; i++) {
+		if (queued[i] && request[i].sector <= sector &&
+		    (!best || request[i].sector > best->sector))
+			best = &request[i];
+	}
+	return best;
+}
+
 static struct io_request *slot_or_null(const struct sorted_queue *queue, u32 i)
 {
 	return i < queue->count ? queue->slot[i] : NULL;
@@ -39,6 +53,8 @@ static void compare(const struct sorted_queue *queue, u64 sector)
 	struct io_request *rq = naive_from(&key);
 
 	CHECK(slot_or_null(queue, sorted_queue_from(queue, sector)) == rq);
+	CHECK(sorted_queue_above(queue, sector) == rq);
+	CHECK(sorted_queue_below(queue, sector) == naive_below(sector));
 	CHECK(sorted_queue_sweep(queue, sector) == (rq ? rq : naive_from(&lowest)));
 	if (rq) {
 		key = *rq;

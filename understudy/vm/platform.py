@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from understudy import core, metrics, page_cache, records
+from understudy import core, metrics, page_cache, records, tunables
 from understudy.errors import RunFailed, UserError
 from understudy.experiment import Experiment, Outcome, option_of
 from understudy.paths import ROOT, cache_dir
 from understudy.platforms import Report
-from understudy.timing import Curve
+from understudy.timing import Curve, Timing
 from understudy.vm import image, kvm, machine, packages, qemu, reads, witness
 from understudy.vm.cached import digest
 from understudy.vm.controllers import controller
@@ -93,6 +93,8 @@ def _workload(experiment: Experiment, files: int | None) -> str:
 
 
 def _settings(experiment: Experiment) -> dict[str, str | int]:
+    chosen = tunables.following(experiment.scheduler, _timing(experiment))
+    chosen |= dict(experiment.tunables)
     return {
         "DISK": controller(experiment.controller).disk,
         "SCHEDULER": experiment.scheduler,
@@ -100,14 +102,18 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
         "SCALE_MILLI": round(1000 * experiment.scale),
         "TIME_SCALE": round(experiment.scale),
         "CACHE_BYTES": page_cache.size_bytes(experiment),
-        "TUNABLES": shlex.quote(" ".join(f"{name}={value}" for name, value in experiment.tunables)),
+        "TUNABLES": shlex.quote(" ".join(f"{name}={value}" for name, value in chosen.items())),
     }
+
+
+def _timing(experiment: Experiment) -> Timing:
+    disk = controller(experiment.controller)
+    return experiment.disk.timing(disk.capacity_sectors(experiment.virtual_bytes))
 
 
 def _profile(experiment: Experiment) -> dict[str, str]:
     """What the throttle's files are to be told: the folder /profile in the guest."""
-    disk = controller(experiment.controller)
-    timing = experiment.disk.timing(disk.capacity_sectors(experiment.virtual_bytes))
+    timing = _timing(experiment)
     segments, segment_sectors, prefetch_sectors = timing.cache
     values: dict[str, int | str] = {
         "intercept_ns": timing.intercept_ns,

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What schedulers that think of an arm over the disk have in common: the pending
+ * requests by position, where the head is, which way the arm goes, and how far it
+ * has come.  Reads and writes are alike to it.
+ *
+ * A struct arm is the first member of a scheduler's state, so that the functions
+ * that take a state are operations of struct scheduler as they stand.
+ */
+#ifndef UNDERSTUDY_ARM_H
+#define UNDERSTUDY_ARM_H
+
+#include "scheduler.h"
+#include "sorted_queue.h"
+
+/**
+ * struct arm - an arm and what it may serve
+ * @turns: changes of direction
+ * @travel_sectors: way of the head from the end of each request to the next one
+ * @pending: the requests
+ * @capacity_sectors: the upper edge of the disk, at least 1; the lower one is 0
+ * @head: end of the last request that was served
+ * @down: direction; an arm starts at sector 0 and goes up
+ */
+struct arm {
+	u64 turns;
+	u64 travel_sectors;
+
+	struct sorted_queue pending;
+	u64 capacity_sectors;
+	u64 head;
+	bool down;
+};
+
+#define ARM_TURNS SCHED_COUNTER(arm, turns, "changes of direction")
+#define ARM_TRAVEL \
+	SCHED_COUNTER(arm, travel_sectors, "way of the head between requests, sectors")
+
+/* Operations of struct scheduler. */
+int arm_init(void *state, const struct sched_limits *limits);
+void arm_exit(void *state);
+void arm_add(void *state, struct io_request *rq, u64 now_ns);
+void arm_remove(void *state, struct io_request *rq);
+bool arm_has_work(const void *state);
+
+/*
+ * The nearest request in the arm's direction, seen from this sector; one that begins
+ * there counts.  NULL if there is none.
+ */
+struct io_request *arm_ahead(const struct arm *arm, u64 sector);
+
+/*
+ * The request nearest to the head, where one that makes the arm turn counts as so many
+ * sectors farther away.  Of two at the same distance the upper one; NULL if there is
+ * none.
+ */
+struct io_request *arm_nearest(const struct arm *arm, u64 turn_sectors);
+
+void arm_turn(struct arm *arm);
+
+/* Take the request and move the head to its end; the direction is the caller's. */
+struct io_request *arm_serve(struct arm *arm, struct io_request *rq);
+
+/* The same for a caller whose direction is that of the last way. */
+struct io_request *arm_turn_and_serve(struct arm *arm, struct io_request *rq);
+
+static inline u64 arm_distance(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * SCAN, the elevator that goes to the very edge of the disk before it turns (Denning
+ * 1967).  The nearest pending request in the arm's direction is next; when there is
+ * none the arm goes on to the edge, turns and comes back, and serves whom it meets.
+ * core/trip.h says what that means for a head that nobody can send to the edge.
+ *
+ * With full_seek_ns = 0 this is LOOK.  A request that begins where the arm is counts as
+ * ahead, whichever way it goes; of several for one sector the oldest goes first.  The
+ * arm starts at sector 0 and goes up.  Reads and writes are treated alike.
+ */
+#include "../trip.h"
+
+static const struct sched_field scan_tunables[] = { TRIP_FULL_SEEK };
+
+static const struct sched_field scan_counters[] = { ARM_TURNS, ARM_TRAVEL, TRIP_EDGE };
+
+static const struct scheduler scan_scheduler = {
+	.name = "scan",
+	.summary = "SCAN: to the edge of the disk, and back to the other one",
+	.state_size = sizeof(struct trip),
+	.tunables = scan_tunables,
+	.nr_tunables = ARRAY_SIZE(scan_tunables),
+	.counters = scan_counters,
+	.nr_counters = ARRAY_SIZE(scan_counters),
+	.init = arm_init,
+	.exit = arm_exit,
+	.add = trip_add,
+	.remove = arm_remove,
+	.next = trip_next,
+	.has_work = arm_has_work,
+};
+REGISTER_SCHEDULER(scan_scheduler);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * SSTF, shortest seek time first (Denning 1967): the pending request that begins
+ * nearest to the head.  Of two at the same distance the upper one goes first, of
+ * several for one sector the oldest.  Reads and writes are treated alike, and nothing
+ * keeps a far request from waiting for ever.
+ */
+#include "../arm.h"
+
+struct sstf {
+	struct arm arm;
+};
+
+static const struct sched_field sstf_counters[] = { ARM_TURNS, ARM_TRAVEL };
+
+static struct io_request *sstf_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	struct sstf *sstf = state;
+	struct io_request *rq = arm_nearest(&sstf->arm, 0);
+
+	return rq ? arm_turn_and_serve(&sstf->arm, rq) : NULL;
+}
+
+static const struct scheduler sstf_scheduler = {
+	.name = "sstf",
+	.summary = "SSTF: the request nearest to the head",
+	.state_size = sizeof(struct sstf),
+	.counters = sstf_counters,
+	.nr_counters = ARRAY_SIZE(sstf_counters),
+	.init = arm_init,
+	.exit = arm_exit,
+	.add = arm_add,
+	.remove = arm_remove,
+	.next = sstf_next,
+	.has_work = arm_has_work,
+};
+REGISTER_SCHEDULER(sstf_scheduler);

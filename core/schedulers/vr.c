@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * V(R) (Geist and Daniel 1987): the pending request at the smallest effective distance.
+ * That is the distance from the head to its first sector, and R times the size of the
+ * disk on top if the arm would have to turn for it.  V(0) is SSTF, V(1) is LOOK, and
+ * between them the arm turns the less readily, the larger R is.
+ *
+ * The direction is that of the head's last way, upwards at first.  A request that
+ * begins where the head is needs no turn.  Of two at the same effective distance the
+ * upper one goes first, of several for one sector the oldest.  Reads and writes are
+ * treated alike.
+ */
+#include "../arm.h"
+
+struct vr {
+	struct arm arm;
+
+	u64 r_milli;
+};
+
+static const struct sched_field vr_tunables[] = {
+	SCHED_TUNABLE(vr, r_milli, 200, 0, 1000,
+		      "R in thousandths: from 0, SSTF, to 1000, LOOK"),
+};
+
+static const struct sched_field vr_counters[] = { ARM_TURNS, ARM_TRAVEL };
+
+static struct io_request *vr_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	struct vr *vr = state;
+	u64 turn_sectors = port_mul_div(vr->arm.capacity_sectors, vr->r_milli, 1000);
+	struct io_request *rq = arm_nearest(&vr->arm, turn_sectors);
+
+	return rq ? arm_turn_and_serve(&vr->arm, rq) : NULL;
+}
+
+static const struct scheduler vr_scheduler = {
+	.name = "vr",
+	.summary = "V(R): the nearest request, where turning counts as a distance",
+	.state_size = sizeof(struct vr),
+	.tunables = vr_tunables,
+	.nr_tunables = ARRAY_SIZE(vr_tunables),
+	.counters = vr_counters,
+	.nr_counters = ARRAY_SIZE(vr_counters),
+	.init = arm_init,
+	.exit = arm_exit,
+	.add = arm_add,
+	.remove = arm_remove,
+	.next = vr_next,
+	.has_work = arm_has_work,
+};
+REGISTER_SCHEDULER(vr_scheduler);

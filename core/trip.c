@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "trip.h"
+
+/* The first instant, counted from the beginning, at which the arm has come so far. */
+static u64 way_ns(const struct trip *trip, u64 sectors)
+{
+	u64 capacity = trip->arm.capacity_sectors;
+	u64 ns = port_mul_div(trip->full_seek_ns, sectors, capacity);
+
+	if (!trip->full_seek_ns)
+		return 0;
+	return port_mul_div(ns, capacity, trip->full_seek_ns) < sectors ? ns + 1 : ns;
+}
+
+static void leave(struct trip *trip, u64 now_ns)
+{
+	u64 edge = trip->arm.down ? 0 : trip->arm.capacity_sectors;
+
+	trip->leg = TRIP_OUT;
+	trip->left_ns = now_ns;
+	trip->serves_from = trip->circular ? 0 : edge;
+	trip->out = arm_distance(trip->arm.head, edge);
+	trip->serves = trip->out + arm_distance(edge, trip->serves_from);
+	trip->all = trip->serves + arm_distance(trip->serves_from, trip->arm.head);
+}
+
+static void turn(struct trip *trip)
+{
+	trip->leg = TRIP_BACK;
+	if (trip->circular)
+		trip->wraps++;
+	else
+		arm_turn(&trip->arm);
+}
+
+/* The arm is at the head again, after so long a way. */
+static void end(struct trip *trip, u64 sectors)
+{
+	trip->edge_sectors += sectors;
+	trip->leg = TRIP_NONE;
+	trip->come = 0;
+}
+
+static struct io_request *ahead(const struct trip *trip)
+{
+	u64 from = trip->arm.head;
+	u64 gone = trip->come;
+
+	if (trip->leg == TRIP_BACK) {
+		from = trip->serves_from;
+		gone = gone > trip->serves ? gone - trip->serves : 0;
+	}
+	return arm_ahead(&trip->arm, trip->arm.down ? from - gone : from + gone);
+}
+
+/* How far the arm goes from the head to this request, or else to the end of its leg. */
+static u64 way_to(const struct trip *trip, const struct io_request *rq)
+{
+	if (!rq)
+		return trip->leg == TRIP_OUT ? trip->out : trip->all;
+	if (trip->leg == TRIP_BACK)
+		return trip->serves + arm_distance(trip->serves_from, rq->sector);
+	return arm_distance(trip->arm.head, rq->sector);
+}
+
+/* How far the arm has to have come for this request to be handed out. */
+static u64 way_before(const struct trip *trip, const struct io_request *rq)
+{
+	return way_to(trip, rq) - (rq ? arm_distance(trip->arm.head, rq->sector) : 0);
+}
+
+/* On with its leg; where the next request is the arm waits. */
+static void go(struct trip *trip, u64 now_ns)
+{
+	const struct io_request *rq = ahead(trip);
+	u64 most = way_to(trip, rq);
+	u64 gone_ns = now_ns - trip->left_ns;
+	u64 come;
+
+	if (most > trip->all)
+		most = trip->all;
+	if (gone_ns < way_ns(trip, most)) {
+		come = port_mul_div(gone_ns, trip->arm.capacity_sectors,
+				    trip->full_seek_ns);
+	} else {
+		come = most;
+		if (rq)
+			trip->left_ns = now_ns - way_ns(trip, most);
+	}
+	/* full_seek_ns may have been changed on the way. */
+	if (come > trip->come)
+		trip->come = come;
+}
+
+static void follow(struct trip *trip, u64 now_ns)
+{
+	if (trip->leg == TRIP_OUT) {
+		go(trip, now_ns);
+		if (trip->come >= trip->out)
+			turn(trip);
+	}
+	if (trip->leg == TRIP_BACK) {
+		go(trip, now_ns);
+		if (trip->come >= trip->all)
+			end(trip, trip->all);
+	}
+}
+
+/* The arm is to be where it is now when the request comes. */
+void trip_add(void *state, struct io_request *rq, u64 now_ns)
+{
+	follow(state, now_ns);
+	arm_add(state, rq, now_ns);
+}
+
+struct io_request *trip_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	struct trip *trip = state;
+	struct io_request *rq;
+	u64 before;
+
+	if (!trip->arm.pending.count)
+		return NULL;
+	follow(trip, now_ns);
+	if (trip->leg == TRIP_NONE && !ahead(trip)) {
+		leave(trip, now_ns);
+		follow(trip, now_ns);
+	}
+	rq = ahead(trip);
+	before = way_before(trip, rq);
+	if (trip->come < before) {
+		*wake_ns = trip->left_ns + way_ns(trip, before);
+		return NULL;
+	}
+	end(trip, before);
+	return arm_serve(&trip->arm, rq);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * An arm that goes to the edge of the disk although no request is there: SCAN and
+ * C-SCAN, which differ only in where they serve again after that.
+ *
+ * A scheduler cannot send the head anywhere: it moves only to serve a request.  What
+ * can be had of a trip to the edge is the time it takes, and who is met on the way.  So
+ * when requests are pending but none is ahead, the head stays and the arm goes alone,
+ * at an even speed, full_seek_ns for all of the disk.
+ *
+ *  - OUT, to the edge in its direction.
+ *  - BACK, to the head.  SCAN's arm turns at the edge and serves on the way from there;
+ *    C-SCAN's returns to sector 0 without serving, and serves on the way up from there.
+ *
+ * The nearest request ahead of the arm, not of the head, is next.  It is handed out as
+ * soon as the arm has no longer way to it than the head: on the way out that is at
+ * once; SCAN's arm is back at the head by then, unless the request lies beyond it.  So
+ * where a seek takes time in proportion to its distance, the head is there when the
+ * arm would be.  Only for a request that arrives during the trip it may be later.
+ *
+ * A trip begins when the scheduler is asked while requests are pending, and ends with
+ * the request that it hands out, or at the head if they were all merged away or are
+ * behind the arm.  The arm does not pass a request; it waits there to be asked.
+ */
+#ifndef UNDERSTUDY_TRIP_H
+#define UNDERSTUDY_TRIP_H
+
+#include "arm.h"
+
+enum trip_leg {
+	TRIP_NONE, /* the arm is where the head is */
+	TRIP_OUT,
+	TRIP_BACK,
+};
+
+/**
+ * struct trip - an arm with its trips; the first member of a scheduler's state
+ * @arm: the arm
+ * @full_seek_ns: time from edge to edge; 0: a trip takes no time
+ * @wraps: times that a circular arm was at the upper edge
+ * @edge_sectors: by how much the arm's ways were longer than the head's
+ * @circular: C-SCAN, which never goes down
+ * @leg: where the arm is
+ * @left_ns: when it left the head
+ * @come: how far it has come since then
+ * @out: how far it is from the head to the edge.  This and the next two are sectors,
+ *	counted from the head along the way, and fixed when the arm leaves
+ * @serves: how far until it serves on the way back
+ * @all: how far until it is at the head again
+ * @serves_from: the sector at which it serves on the way back
+ */
+struct trip {
+	struct arm arm;
+
+	u64 full_seek_ns;
+
+	u64 wraps;
+	u64 edge_sectors;
+
+	bool circular;
+	enum trip_leg leg;
+	u64 left_ns;
+	u64 come;
+	u64 out;
+	u64 serves;
+	u64 all;
+	u64 serves_from;
+};
+
+#define TRIP_FULL_SEEK                                               \
+	SCHED_TUNABLE(trip, full_seek_ns, 5250000, 0, 3600000000000, \
+		      "time that the arm takes from edge to edge")
+#define TRIP_WRAPS SCHED_COUNTER(trip, wraps, "returns from the upper edge")
+#define TRIP_EDGE \
+	SCHED_COUNTER(trip, edge_sectors, "what trips to the edge add to that way")
+
+/* Operations of struct scheduler; the others are the arm's. */
+void trip_add(void *state, struct io_request *rq, u64 now_ns);
+struct io_request *trip_next(void *state, u64 now_ns, u64 *wake_ns);
+
+#endif

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from understudy.metrics import Measure, Summary
 
@@ -48,7 +48,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     if len(values) < 2:
         return Estimate(mean, None)
     error = float(np.std(values, ddof=1)) / len(values) ** 0.5
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1))
+    quantile = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
     return Estimate(mean, quantile * error)
 
 

@@ -78,22 +78,28 @@ def _total(comparison: Comparison, scheduler: str, key: str, shown: str) -> str:
     return format(sum(getattr(run, key) for run in comparison.runs(scheduler)), shown)
 
 
-def headline(experiment: Experiment, seeds: int) -> str:
+def headline(experiment: Experiment, seeds: int, platform: str) -> str:
     """The experiment's sentence, without the scheduler."""
-    clock = f"{experiment.clock} clock, k = {experiment.scale:g}"
+    where = (
+        "simulated"
+        if platform == "sim"
+        else f"in a VM, {experiment.clock} clock, k = {experiment.scale:g}"
+    )
     draws = f"seed {experiment.seed}" if seeds == 1 else f"{seeds} seeds"
     writes = f", {experiment.writes_percent} % writes" if experiment.writes_percent else ""
     processes = "1 process" if experiment.processes == 1 else f"{experiment.processes} processes"
     return (
         f"{experiment.workload.name} on {experiment.disk.name}: {experiment.requests:,} requests, "
-        f"{processes}{writes}, {draws}; {clock}"
+        f"{processes}{writes}, {draws}; {where}"
     )
 
 
 def show(result: Result, console: Console, layout: Layout | None = None) -> None:
     """Print the whole answer; unless told, in the layout that fits the schedulers."""
     comparison = result.comparison
-    console.print(headline(result.experiment, len(comparison.seeds)), soft_wrap=True)
+    console.print(
+        headline(result.experiment, len(comparison.seeds), result.platform), soft_wrap=True
+    )
     fits = by_measure if len(comparison.schedulers) <= COLUMNS_MAX else ranking
     console.print((layout or fits)(comparison))
     if result.paper:

@@ -32,7 +32,7 @@ def _view(found: result.Result) -> dict[str, Any]:
     comparison = found.comparison
     experiments = [outcome.experiment for outcome in found.outcomes]
     return {
-        "title": table.headline(found.experiment, len(comparison.seeds)),
+        "title": table.headline(found.experiment, len(comparison.seeds), found.platform),
         "summary": found.experiment.workload.summary,
         "disk": found.experiment.disk,
         "schedulers": comparison.schedulers,

@@ -398,6 +398,31 @@ def test_sections_that_need_others(tmp_path: Path) -> None:
         assert str(caught.value) == f"{tmp_path / 'mine.toml'}: {message}"
 
 
+ARRAY = """[array]
+servers = 32
+service_ms = 10.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("32", "0", "array.servers: input should be greater than or equal to 1, not 0"),
+        ("32", "65537", "array.servers: input should be less than or equal to 65536, not 65537"),
+        ("10.0", "-1.0", "array.service_ms: input should be greater than 0, not -1.0"),
+        ("10.0", "nan", "array.service_ms: input should be a finite number, not nan"),
+        ("10.0", '10.0\ndistribution = "normal"', "array.distribution: input should be 'constant'"),
+        ("10.0", "10.0\n[model]\nintercept_ms = 1.0\nfull_seek_ms = 1.0", "model: does not go"),
+    ],
+)
+def test_a_bad_array_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert load_text(tmp_path, ARRAY).array is not None
+    with pytest.raises(UserError) as error:
+        load_text(tmp_path, ARRAY.replace(old, new))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
 def test_what_is_not_toml_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not TOML") as caught:
         load_text(tmp_path, "model = [1,\n2")

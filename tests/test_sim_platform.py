@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from sample_runs import experiment
 
-from understudy import campaign, core, metrics, records, schedulers, trace
+from understudy import campaign, core, metrics, profile, records, schedulers, trace
 from understudy.errors import RunFailed, UserError
 from understudy.experiment import Experiment, Outcome
 from understudy.sim import platform
@@ -171,6 +171,32 @@ def test_what_cannot_be_simulated_is_refused_before_any_run(
 ) -> None:
     with pytest.raises(UserError, match=message):
         platform.prepare([asked(**change)], lambda *_: None)
+
+
+def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
+    array = profile.load("array-32")
+    found = run(asked(disk=array, processes=64, scheduler="fcfs", requests=2000)).requests
+    starts = np.sort(found["dispatch_ns"].to_numpy())
+    ends = np.sort(found["completion_ns"].to_numpy())
+    busy = np.arange(1, 2001) - np.searchsorted(ends, starts, side="right")
+    assert busy.max() == 32
+    narrow = run(asked(disk=array, processes=64, scheduler="fcfs", requests=2000, depth=8))
+    assert narrow.requests["completion_ns"].max() > ends[-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weights": (1, 2)}, "--weights: 2 for 3 processes"),
+        ({"weights": (1, 0, 2)}, "--weights: 0 is outside 1 to 10000"),
+        ({"depth": 0}, "--depth: 0 is outside 1 to 4096"),
+        ({"gap_us": -1.0}, r"--gap: -1\.0 is outside 0 to"),
+        ({"gap_us": float("nan")}, "--gap: nan is outside 0 to"),
+    ],
+)
+def test_impossible_parameters_name_the_option(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        asked(processes=3, **change)
 
 
 def test_files_that_do_not_fit_are_refused() -> None:

@@ -24,6 +24,7 @@ Replay = Literal["open", "closed"]
 KIB = 2**10
 TIB = 2**40
 HOUR_MS = 3_600_000
+WEIGHT_MAX = 10_000
 RANGES: dict[str, tuple[float, float]] = {
     "seed": (0, 2**63 - 1),
     "requests": (1, 10**8),
@@ -68,8 +69,9 @@ class Experiment:
     are wanted.  `tunables` are the scheduler's own values that differ from its
     defaults, unscaled.
 
-    `depth` is how many requests the disk takes at once, `gap_us` the time that the
-    host needs between a completion and the next dispatch; both are the simulator's,
+    `depth` is how many requests the device takes at once (None: one on a disk, as many
+    as it has servers on an array), `weights` the shares of the processes, `gap_us` what
+    the host needs between a completion and the next dispatch; they are the simulator's,
     where a VM has its controller and its kernel.  The rest belongs to some workloads:
     `think_ms` between an answer and the next request, the page cache, the total
     `rate` of arrivals per second, the `trace` and how to `replay` it.
@@ -88,7 +90,7 @@ class Experiment:
     controller: str
     tunables: Tunables = ()
     writes_percent: int = 0
-    depth: int = 1
+    depth: int | None = None
     gap_us: float = 0.0
     think_ms: float = 0.0
     page_cache_bytes: int | None = None
@@ -96,6 +98,7 @@ class Experiment:
     rate: float | None = None
     trace: Trace | None = None
     replay: Replay = "open"
+    weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no platform can run."""
@@ -104,6 +107,10 @@ class Experiment:
         for field, nothing in OF_WORKLOADS.items():
             if getattr(self, field) != nothing and field not in self.workload.options:
                 raise UserError(self._useless(field))
+        if self.weights and len(self.weights) != self.processes:
+            raise UserError(f"--weights: {len(self.weights)} for {self.processes} processes")
+        if not all(1 <= weight <= WEIGHT_MAX for weight in self.weights):
+            raise UserError(f"--weights: {min(self.weights)} is outside 1 to {WEIGHT_MAX}")
         for field in ("rate", "trace"):
             if field in self.workload.options and getattr(self, field) is None:
                 raise UserError(f"--workload: {self.workload.name} needs {option_of(field)}")

@@ -5,7 +5,8 @@ Definitions are those of docs/method.md: a
 response belongs to a bio, a service to the request that carried it; variances
 are population variances, percentiles nearest-rank.  In a run at scale k the
 disk was k times slower on purpose, so every time is divided by k first (PERFORM 2010
-section 4) and the result says what k was.
+section 4) and the result says what k was.  An array serves several at once: a
+service time there is what its server took.
 """
 
 import math
@@ -113,7 +114,9 @@ def summarise(outcome: Outcome, platform: str) -> Summary:
     """All measures of one run; its records must have passed records.check."""
     frame, run, facts = outcome.requests, outcome.experiment, outcome.facts
     carried = carried_requests(frame)
-    service_ms = service_times_ns(carried) / (NS_PER_MS * run.scale)
+    parallel = run.disk.array is not None
+    service_ns = carried["model_service_ns"] if parallel else service_times_ns(carried)
+    service_ms = np.asarray(service_ns, np.float64) / (NS_PER_MS * run.scale)
     response_ms = response_times_ms(outcome)
     busy_ns = span_ns(frame) / run.scale
     device_ns = (carried["completion_ns"] - carried["dispatch_ns"]).to_numpy() / run.scale
@@ -148,6 +151,7 @@ def summarise(outcome: Outcome, platform: str) -> Summary:
 def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Summary:
     """All measures of a simulation that kept no requests; percentiles to 1/256."""
     response = figures.response
+    service = figures.model if run.disk.array else figures.service
     busy_ns = figures.last_completion_ns - figures.first_arrival_ns
     percentiles = {
         f"p{percent}_response_ms": value / NS_PER_MS
@@ -164,8 +168,8 @@ def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Su
         dispatched=figures.completed,
         merged=0,
         metadata=0,
-        mean_service_ms=figures.service.mean / NS_PER_MS,
-        var_service_ms2=figures.service.variance / NS_PER_MS**2,
+        mean_service_ms=service.mean / NS_PER_MS,
+        var_service_ms2=service.variance / NS_PER_MS**2,
         mean_response_ms=response.mean / NS_PER_MS,
         var_response_ms2=response.variance / NS_PER_MS**2,
         throughput_sectors_per_ms=figures.sectors / (busy_ns / NS_PER_MS),

@@ -33,6 +33,7 @@ ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
 SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/disk.h
 CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/disk_cache.h
 SECTORS_MAX = 2**40
+SERVERS_MAX = 2**16  # as in sim/check.c
 SECTOR_BYTES = 512
 
 Ms = Annotated[float, Field(ge=0, le=MINUTE_MS)]
@@ -148,8 +149,21 @@ class DiskFacts(_Section):
     manual: str | None = None
 
 
+class Servers(_Section):
+    """An array: equal servers in parallel, as a host sees a LUN (ICPE 2011 section 4.1)."""
+
+    servers: Annotated[int, Field(ge=1, le=SERVERS_MAX)]
+    service_ms: PositiveMs
+    distribution: Literal["constant", "exponential"] = "exponential"
+
+    @property
+    def service_ns(self) -> int:
+        """The mean, or the time of every request."""
+        return _to_ns(self.service_ms, 10**6)
+
+
 class DiskProfile(BaseModel):
-    """One disk: the line `model`, or the curve `seek` and what goes with it."""
+    """One device: the line `model`, the curve `seek` and what goes with it, or an `array`."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -157,16 +171,21 @@ class DiskProfile(BaseModel):
     summary: str = ""
     model: SeekLine | None = None
     seek: SeekCurve | None = None
+    array: Servers | None = None
     throughput: Throughput | None = None
     rotation: Rotation | None = None
     scaling: Scaling | None = None
     cache: DiskCache | None = None
-    facts: DiskFacts
+    facts: DiskFacts | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.array:
+            return self._check_array()
         if not self.model and not self.seek:
             raise _wrong("model", "is missing, and seek as well: a disk has one of them")
+        if not self.facts:
+            raise _wrong("facts", "is missing")
         for key in ("seek", "throughput", "rotation", "scaling"):
             if self.model and getattr(self, key):
                 raise _wrong(key, "does not go with model, whose line holds everything")
@@ -176,6 +195,12 @@ class DiskProfile(BaseModel):
             _check_contained(self.seek.ms, self.rotation)
         if self.throughput:
             _check_slowest(min(self.throughput.mb_per_s), self._slower)
+        return self
+
+    def _check_array(self) -> Self:
+        for key in ("model", "seek", "throughput", "rotation", "scaling", "cache"):
+            if getattr(self, key):
+                raise _wrong(key, "does not go with array, which has no head and no medium")
         return self
 
     @property

@@ -87,6 +87,7 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
         },
         **({"trace": first.trace.name, "replay": first.replay} if first.trace else {}),
         "depth": first.depth,
+        "weights": list(first.weights),
         "gap_us": first.gap_us,
         "clock": first.clock,
         "scale": first.scale,

@@ -57,7 +57,12 @@ OPTIONS = (
         metavar="SCHEDULER.TUNABLE=VALUE",
         help="Another value for a scheduler's tunable, such as cats.busdriver_ns=5000000.",
     ),
-    click.option("--depth", type=int, default=1, help="Requests on the disk at once (sim)."),
+    click.option(
+        "--depth",
+        type=int,
+        help="Requests on the device at once (sim) [default: 1; of an array, its servers].",
+    ),
+    click.option("--weights", help="Shares of the processes for sfq, as 3,1,1 (sim)."),
     click.option(
         "--gap",
         "gap_us",
@@ -94,7 +99,8 @@ class Settings:
     think_scale: float | None
     controller: str
     tunables: tuple[str, ...]
-    depth: int
+    depth: int | None
+    weights: str | None
     gap_us: float
     out: Path | None
     as_json: bool
@@ -132,6 +138,7 @@ class Settings:
                 controller=self.controller,
                 tunables=chosen.get(scheduler, ()),
                 depth=self.depth,
+                weights=_weights(self.weights),
                 gap_us=self.gap_us,
                 **of_workload,
             )
@@ -153,6 +160,13 @@ class Settings:
     def jobs_at_once(self) -> int:
         """--jobs or its default."""
         return self.jobs or (1 if self.clock == "wall" else os.cpu_count() or 1)
+
+
+def _weights(text: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in text.split(",")) if text else ()
+    except ValueError:
+        raise UserError(f"--weights: {text} is not like 3,1,1") from None
 
 
 WORKLOAD_OPTIONS = (

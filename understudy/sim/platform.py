@@ -26,6 +26,7 @@ from understudy.sim import rows as trace_rows
 from understudy.sim.engine import (
     MAX_PENDING,
     Answer,
+    Array,
     Figures,
     Layout,
     PageCache,
@@ -38,6 +39,7 @@ from understudy.sim.engine import (
 from understudy.sim.engine import (
     run as simulate,
 )
+from understudy.timing import Timing
 from understudy.vm import image
 from understudy.workload import Kind
 
@@ -97,24 +99,39 @@ def describe(experiment: Experiment, report: Report = lambda phase, done: None) 
     sectors = experiment.virtual_bytes // SECTOR_BYTES
     open_loop = workloads()[_engine(experiment)].open
     scheduler = schedulers.SIMULATED.get(experiment.scheduler, experiment.scheduler)
-    disk = experiment.disk.timing(sectors)
     return Simulation(
         workload=_engine(experiment),
         scheduler=scheduler,
-        device=core.Drive.from_timing(disk, experiment.seed),
+        device=_device(experiment),
         capacity_sectors=sectors,
         requests=experiment.requests if rows is None else len(rows.sector),
         processes=processes,
         seed=experiment.seed,
         parameters=_parameters(experiment),
-        tunables=tunables.following(scheduler, disk) | dict(experiment.tunables),
+        tunables=_following(experiment, scheduler) | dict(experiment.tunables),
         layout=_layout(experiment, report),
         rows=rows,
         cache=_page_cache(experiment),
         depth=experiment.depth,
         max_pending=MAX_PENDING if open_loop else _most_pending(experiment, processes),
+        weights=experiment.weights or None,
         gap_ns=round(experiment.gap_us * 1000),
     )
+
+
+def _device(experiment: Experiment) -> core.Drive | Array:
+    array = experiment.disk.array
+    if array:
+        return Array(array.servers, array.service_ns, array.distribution == "exponential")
+    return core.Drive.from_timing(_timing(experiment), experiment.seed)
+
+
+def _timing(experiment: Experiment) -> Timing:
+    return experiment.disk.timing(experiment.virtual_bytes // SECTOR_BYTES)
+
+
+def _following(experiment: Experiment, scheduler: str) -> dict[str, int]:
+    return {} if experiment.disk.array else tunables.following(scheduler, _timing(experiment))
 
 
 def _simulate(
@@ -289,6 +306,7 @@ def _facts(
     experiment: Experiment, asked: Simulation, figures: Figures, seconds: float
 ) -> dict[str, Any]:
     scheduler = core.schedulers()[asked.scheduler]
+    array = experiment.disk.array
     return {
         "capacity_sectors": asked.capacity_sectors,
         "scheduler_simulated": asked.scheduler,
@@ -300,7 +318,7 @@ def _facts(
         "page_cache_bytes": page_cache.size_bytes(experiment),
         "page_hits": figures.page_hits,
         "page_misses": figures.page_misses,
-        "depth": experiment.depth,
+        "depth": experiment.depth or (array.servers if array else 1),
         "gap_us": experiment.gap_us,
         "virtual_seconds": figures.last_completion_ns / 1e9,
         "boot_wall_seconds": 0.0,

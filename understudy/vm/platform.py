@@ -33,7 +33,7 @@ IMAGE_SEED = 1
 SECTORS_PER_BLOCK = 8
 
 VIRTUAL_BYTES_MIN = 64 * 2**20
-ONLY_SIMULATED = ("depth", "gap_us", "read_ahead_kib")
+ONLY_SIMULATED = ("depth", "gap_us", "read_ahead_kib", "weights")
 
 BASE_MEMORY_MIB = 512
 RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
@@ -151,6 +151,10 @@ def _check(experiment: Experiment) -> None:
         raise UserError(
             f"--controller: {experiment.controller} holds no data, so no file system for "
             f"{experiment.workload.name}; use vdisk, or --workload random"
+        )
+    if experiment.disk.array:
+        raise UserError(
+            f"--disk: {experiment.disk.name} is an array, only in the simulator; add --on sim"
         )
     if experiment.virtual_bytes < VIRTUAL_BYTES_MIN:
         raise UserError(

@@ -10,10 +10,11 @@ static const struct golden {
 	const char *scheduler;
 	u64 hash;
 } golden[] = {
-	{ "cats", 0xcd83ed7db734f1a3ull },
-	{ "clook", 0xe0095e9be6d1ec72ull },
-	{ "deadline", 0xac16a279b9c350f6ull },
-	{ "fcfs", 0x8cb4e01874983569ull },
+	{ .scheduler = "cats", .hash = 0xcd83ed7db734f1a3ull },
+	{ .scheduler = "clook", .hash = 0xe0095e9be6d1ec72ull },
+	{ .scheduler = "deadline", .hash = 0xac16a279b9c350f6ull },
+	{ .scheduler = "fcfs", .hash = 0x8cb4e01874983569ull },
+	{ .scheduler = "tbbd", .hash = 0x0ed36d238eb29666ull },
 };
 
 static u64 hash;

@@ -29,10 +29,10 @@
  * there.  Requests are coalesced by the host, which takes them back to do it.
  */
 #include "../busdriver.h"
-#include "../disk_cache.h"
 #include "../fifo.h"
 #include "../plan.h"
 #include "../scheduler.h"
+#include "../shadow_cache.h"
 #include "../sorted_queue.h"
 
 #define MS 1000000ull
@@ -67,14 +67,14 @@ struct cats {
 	struct busdriver busdriver;
 	struct burst burst;
 	struct plan plan;
-	struct disk_cache shadow;
+	struct shadow_cache shadow;
 };
 
-#define SHADOW_TUNABLE(field, initial_, max_, help_)                                \
-	{                                                                           \
-		.name = "shadow_" #field, .help = help_,                            \
-		.offset = offsetof(struct cats, shadow.field), .initial = initial_, \
-		.min = 0, .max = max_                                               \
+#define SHADOW_TUNABLE(field, initial_, max_, help_)                 \
+	{                                                            \
+		.name = "shadow_" #field, .help = help_,             \
+		.offset = offsetof(struct cats, shadow.cache.field), \
+		.initial = initial_, .min = 0, .max = max_           \
 	}
 
 static const struct sched_field cats_tunables[] = {
@@ -154,6 +154,8 @@ static void take(struct cats *cats, struct io_request *rq)
 {
 	sorted_queue_remove(&cats->sorted[rq->op], rq);
 	fifo_remove(&cats->fifo[rq->op], rq);
+	if (rq->op == IO_READ)
+		shadow_cache_remove(&cats->shadow, rq);
 }
 
 static void cats_add(void *state, struct io_request *rq, u64 now_ns)
@@ -164,6 +166,7 @@ static void cats_add(void *state, struct io_request *rq, u64 now_ns)
 	fifo_add(&cats->fifo[rq->op], rq);
 	if (rq->op != IO_READ)
 		return;
+	shadow_cache_add(&cats->shadow, rq);
 	plan_forget(&cats->plan);
 	busdriver_see(&cats->busdriver, rq->owner, now_ns);
 }
@@ -185,24 +188,14 @@ static struct io_request *hand_out(struct cats *cats, struct io_request *rq,
 	take(cats, rq);
 	busdriver_leave(&cats->busdriver);
 	if (rq->op == IO_READ)
-		disk_cache_insert(&cats->shadow, rq->sector, rq->sectors);
+		shadow_cache_read(&cats->shadow, rq, &cats->sorted[IO_READ]);
 	else
-		disk_cache_drop(&cats->shadow, rq->sector, rq->sectors);
+		shadow_cache_write(&cats->shadow, rq);
 	if (reason != PICK_HIT)
 		cats->head = request_end(rq);
 	if (rq->op == IO_READ && reason != PICK_HIT && cats->burst.reads_owed)
 		cats->burst.reads_owed--;
 	rq->reason = reason;
-	return rq;
-}
-
-/* Rule 1. */
-static struct io_request *find_hit(const struct cats *cats)
-{
-	struct io_request *rq = cats->fifo[IO_READ].oldest;
-
-	while (rq && !disk_cache_holds(&cats->shadow, rq->sector, rq->sectors))
-		rq = rq->fifo_next;
 	return rq;
 }
 
@@ -306,7 +299,7 @@ static struct io_request *write_next(struct cats *cats, u64 now_ns, u64 *wake_ns
 static struct io_request *cats_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	struct cats *cats = state;
-	struct io_request *hit = find_hit(cats);
+	struct io_request *hit = shadow_cache_find(&cats->shadow, &cats->fifo[IO_READ]);
 
 	busdriver_look_at_clock(&cats->busdriver, now_ns);
 	if (hit) {

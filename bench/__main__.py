@@ -4,7 +4,7 @@
 import runpy
 import sys
 
-for name in ("bench.accuracy", "bench.speed"):
+for name in ("bench.accuracy", "bench.speed", "bench.order", "bench.dispatch"):
     print(f"\n## {name}\n", flush=True)
     sys.argv = [name]
     try:

@@ -42,8 +42,11 @@ struct disk_cache {
 /* Does one segment hold all of the span? */
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors);
 
-/* Overwrite the oldest segment with the span and what is read ahead of it. */
-void disk_cache_insert(struct disk_cache *cache, u64 sector, u32 sectors);
+/*
+ * Overwrite the oldest segment with the span and what is read ahead of it.  Returns
+ * what the segment holds now.
+ */
+struct disk_span disk_cache_insert(struct disk_cache *cache, u64 sector, u32 sectors);
 
 /* Forget every segment that overlaps the span. */
 void disk_cache_drop(struct disk_cache *cache, u64 sector, u32 sectors);

@@ -28,28 +28,15 @@
  * and the slides only name MIN and MAX WRITEDELAY: rules 2, 4 and 6 are ours
  * there.  Requests are coalesced by the host, which takes them back to do it.
  */
-#include "../disk_cache.h"
+#include "../busdriver.h"
 #include "../fifo.h"
-#include "../optimal_order.h"
+#include "../plan.h"
 #include "../scheduler.h"
+#include "../shadow_cache.h"
 #include "../sorted_queue.h"
 
 #define MS 1000000ull
 #define HOUR (3600000 * MS)
-
-/**
- * struct wait - the busdriver
- * @open: is there an owner to wait for?
- * @held: was a read held back for it?
- * @owner: who
- * @until_ns: how long
- */
-struct wait {
-	bool open;
-	bool held;
-	u32 owner;
-	u64 until_ns;
-};
 
 /**
  * struct burst - the writes that are being served in one go
@@ -63,56 +50,35 @@ struct burst {
 	u32 reads_owed;
 };
 
-/**
- * struct plan - what is left of the last table
- * @table: where it was computed
- * @rq: reads in the optimal order
- * @at: the next one
- * @count: end of the plan; nothing is left if it is @at
- */
-struct plan {
-	struct optimal_order table;
-	struct io_request **rq;
-	u32 at;
-	u32 count;
-};
-
 struct cats {
-	u64 busdriver_ns;
 	u64 read_delay_ns;
 	u64 min_write_delay_ns;
 	u64 max_write_delay_ns;
 
 	u64 hits;
 	u64 table_picks;
-	u64 tables_built;
 	u64 sweeps;
-	u64 waits_won;
-	u64 waits_lost;
-	u64 waits_cut;
 	u64 write_bursts;
 	u64 coalesced;
 
 	struct sorted_queue sorted[IO_OPS];
 	struct fifo fifo[IO_OPS];
 	u64 head; /* end of the last request handed out for the medium */
-	struct wait wait;
-	bool wait_paid; /* a wait was won and nothing was served since */
+	struct busdriver busdriver;
 	struct burst burst;
 	struct plan plan;
-	struct disk_cache shadow;
+	struct shadow_cache shadow;
 };
 
-#define SHADOW_TUNABLE(field, initial_, max_, help_)                                \
-	{                                                                           \
-		.name = "shadow_" #field, .help = help_,                            \
-		.offset = offsetof(struct cats, shadow.field), .initial = initial_, \
-		.min = 0, .max = max_                                               \
+#define SHADOW_TUNABLE(field, initial_, max_, help_)                 \
+	{                                                            \
+		.name = "shadow_" #field, .help = help_,             \
+		.offset = offsetof(struct cats, shadow.cache.field), \
+		.initial = initial_, .min = 0, .max = max_           \
 	}
 
 static const struct sched_field cats_tunables[] = {
-	SCHED_TUNABLE(cats, busdriver_ns, 7 * MS, 0, HOUR,
-		      "longest wait for the next read of the owner just served"),
+	BUSDRIVER_TUNABLE(cats),
 	SCHED_TUNABLE(cats, read_delay_ns, 100 * MS, 0, HOUR,
 		      "age of the oldest read at which reads are swept"),
 	SCHED_TUNABLE(cats, min_write_delay_ns, 10 * MS, 0, HOUR,
@@ -129,11 +95,11 @@ static const struct sched_field cats_tunables[] = {
 static const struct sched_field cats_counters[] = {
 	SCHED_COUNTER(cats, hits, "reads served as predicted hits"),
 	SCHED_COUNTER(cats, table_picks, "reads served from the table"),
-	SCHED_COUNTER(cats, tables_built, "tables computed"),
+	PLAN_COUNTER(cats),
 	SCHED_COUNTER(cats, sweeps, "reads served in C-SCAN order, overdue"),
-	SCHED_COUNTER(cats, waits_won, "busdriver waits that a read ended"),
-	SCHED_COUNTER(cats, waits_lost, "busdriver waits that ran out of time"),
-	SCHED_COUNTER(cats, waits_cut, "busdriver waits cut short"),
+	BUSDRIVER_COUNTER(cats, won, "that its read ended"),
+	BUSDRIVER_COUNTER(cats, lost, "that ran out of time"),
+	BUSDRIVER_COUNTER(cats, cut, "cut short"),
 	SCHED_COUNTER(cats, write_bursts, "bursts of writes begun"),
 	SCHED_COUNTER(cats, coalesced, "requests taken back to be coalesced"),
 };
@@ -144,21 +110,17 @@ static void cats_exit(void *state)
 
 	sorted_queue_exit(&cats->sorted[IO_READ]);
 	sorted_queue_exit(&cats->sorted[IO_WRITE]);
-	optimal_order_exit(&cats->plan.table);
-	port_free(cats->plan.rq);
+	plan_exit(&cats->plan);
 }
 
 static int cats_init(void *state, const struct sched_limits *limits)
 {
 	struct cats *cats = state;
 	u32 max = limits->max_requests;
-	int error;
+	int error = sorted_queue_init(&cats->sorted[IO_READ], max);
 
-	cats->plan.rq = port_zalloc(max * sizeof(*cats->plan.rq));
-	error = cats->plan.rq ? 0 : -ENOMEM;
-	error = error ?: sorted_queue_init(&cats->sorted[IO_READ], max);
 	error = error ?: sorted_queue_init(&cats->sorted[IO_WRITE], max);
-	error = error ?: optimal_order_init(&cats->plan.table, max);
+	error = error ?: plan_init(&cats->plan, max);
 	if (error)
 		cats_exit(cats);
 	return error;
@@ -174,62 +136,12 @@ static bool write_is_overdue(const struct cats *cats, u64 now_ns)
 	return is_due(cats->fifo[IO_WRITE].oldest, cats->max_write_delay_ns, now_ns);
 }
 
-static void plan_forget(struct plan *plan)
-{
-	plan->at = 0;
-	plan->count = 0;
-}
-
-/* Rule 4: what begins, ends and lengthens a wait. */
-
-static bool owner_has_read(const struct cats *cats, u32 owner)
-{
-	const struct io_request *rq = cats->fifo[IO_READ].oldest;
-
-	while (rq && rq->owner != owner)
-		rq = rq->fifo_next;
-	return rq;
-}
-
-static void wait_begin(struct cats *cats, u32 owner, u64 now_ns)
-{
-	if (!cats->busdriver_ns || owner_has_read(cats, owner))
-		return;
-	cats->wait = (struct wait){
-		.open = true,
-		.owner = owner,
-		.until_ns = now_ns + cats->busdriver_ns,
-	};
-}
-
-static void wait_end(struct cats *cats, u64 *counter)
-{
-	if (cats->wait.open && cats->wait.held)
-		++*counter;
-	cats->wait.open = false;
-}
-
-static void wait_end_if_over(struct cats *cats, u64 now_ns)
-{
-	if (now_ns >= cats->wait.until_ns)
-		wait_end(cats, &cats->waits_lost);
-}
-
-static void wait_see_read(struct cats *cats, const struct io_request *rq, u64 now_ns)
-{
-	wait_end_if_over(cats, now_ns);
-	if (!cats->wait.open || rq->owner != cats->wait.owner)
-		return;
-	cats->wait_paid = cats->wait.held;
-	wait_end(cats, &cats->waits_won);
-}
-
-/* The first instant at which another rule may apply. */
+/* The first instant at which another rule than the busdriver's may apply. */
 static u64 wait_wake_ns(const struct cats *cats)
 {
 	const struct io_request *read = cats->fifo[IO_READ].oldest;
 	const struct io_request *write = cats->fifo[IO_WRITE].oldest;
-	u64 wake_ns = cats->wait.until_ns;
+	u64 wake_ns = cats->busdriver.until_ns;
 
 	if (read && read->arrival_ns + cats->read_delay_ns < wake_ns)
 		wake_ns = read->arrival_ns + cats->read_delay_ns;
@@ -242,6 +154,8 @@ static void take(struct cats *cats, struct io_request *rq)
 {
 	sorted_queue_remove(&cats->sorted[rq->op], rq);
 	fifo_remove(&cats->fifo[rq->op], rq);
+	if (rq->op == IO_READ)
+		shadow_cache_remove(&cats->shadow, rq);
 }
 
 static void cats_add(void *state, struct io_request *rq, u64 now_ns)
@@ -252,8 +166,9 @@ static void cats_add(void *state, struct io_request *rq, u64 now_ns)
 	fifo_add(&cats->fifo[rq->op], rq);
 	if (rq->op != IO_READ)
 		return;
+	shadow_cache_add(&cats->shadow, rq);
 	plan_forget(&cats->plan);
-	wait_see_read(cats, rq, now_ns);
+	busdriver_see(&cats->busdriver, rq->owner, now_ns);
 }
 
 static void cats_remove(void *state, struct io_request *rq)
@@ -271,27 +186,16 @@ static struct io_request *hand_out(struct cats *cats, struct io_request *rq,
 				   enum pick_reason reason)
 {
 	take(cats, rq);
-	wait_end(cats, &cats->waits_cut);
-	cats->wait_paid = false;
+	busdriver_leave(&cats->busdriver);
 	if (rq->op == IO_READ)
-		disk_cache_insert(&cats->shadow, rq->sector, rq->sectors);
+		shadow_cache_read(&cats->shadow, rq, &cats->sorted[IO_READ]);
 	else
-		disk_cache_drop(&cats->shadow, rq->sector, rq->sectors);
+		shadow_cache_write(&cats->shadow, rq);
 	if (reason != PICK_HIT)
 		cats->head = request_end(rq);
 	if (rq->op == IO_READ && reason != PICK_HIT && cats->burst.reads_owed)
 		cats->burst.reads_owed--;
 	rq->reason = reason;
-	return rq;
-}
-
-/* Rule 1. */
-static struct io_request *find_hit(const struct cats *cats)
-{
-	struct io_request *rq = cats->fifo[IO_READ].oldest;
-
-	while (rq && !disk_cache_holds(&cats->shadow, rq->sector, rq->sectors))
-		rq = rq->fifo_next;
 	return rq;
 }
 
@@ -344,31 +248,12 @@ static bool overdue_writes_go(struct cats *cats, u64 now_ns)
 
 /* Rule 5. */
 
-static void plan_build(struct cats *cats)
-{
-	const struct sorted_queue *reads = &cats->sorted[IO_READ];
-	struct plan *plan = &cats->plan;
-	u32 i;
-
-	for (i = 0; i < reads->count; i++)
-		plan->table.position[i] = reads->slot[i]->sector;
-	optimal_order_find(&plan->table, reads->count, cats->head);
-	for (i = 0; i < reads->count; i++)
-		plan->rq[i] = reads->slot[plan->table.order[i]];
-	plan->at = 0;
-	plan->count = reads->count;
-	cats->tables_built++;
-}
-
 static struct io_request *table_next(struct cats *cats)
 {
-	struct plan *plan = &cats->plan;
-
-	if (plan->at == plan->count)
-		plan_build(cats);
 	cats->table_picks++;
-	return hand_out(cats, plan->rq[plan->at++],
-			cats->wait_paid ? PICK_WAITED : PICK_TABLE);
+	return hand_out(cats,
+			plan_next(&cats->plan, &cats->sorted[IO_READ], cats->head),
+			cats->busdriver.paid ? PICK_WAITED : PICK_TABLE);
 }
 
 /* Rules 3 to 5: at least one read is pending. */
@@ -382,8 +267,8 @@ static struct io_request *read_next(struct cats *cats, u64 now_ns, u64 *wake_ns)
 				sorted_queue_sweep(&cats->sorted[IO_READ], cats->head),
 				PICK_EXPIRED);
 	}
-	if (cats->wait.open && !write_is_overdue(cats, now_ns)) {
-		cats->wait.held = true;
+	if (cats->busdriver.waits && !write_is_overdue(cats, now_ns)) {
+		cats->busdriver.held = true;
 		*wake_ns = wait_wake_ns(cats);
 		return NULL;
 	}
@@ -397,7 +282,7 @@ static struct io_request *write_next(struct cats *cats, u64 now_ns, u64 *wake_ns
 
 	if (burst_goes_on(cats))
 		return burst_next(cats);
-	if (cats->wait.open) {
+	if (cats->busdriver.waits) {
 		*wake_ns = wait_wake_ns(cats);
 		return NULL;
 	}
@@ -414,9 +299,9 @@ static struct io_request *write_next(struct cats *cats, u64 now_ns, u64 *wake_ns
 static struct io_request *cats_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	struct cats *cats = state;
-	struct io_request *hit = find_hit(cats);
+	struct io_request *hit = shadow_cache_find(&cats->shadow, &cats->fifo[IO_READ]);
 
-	wait_end_if_over(cats, now_ns);
+	busdriver_look_at_clock(&cats->busdriver, now_ns);
 	if (hit) {
 		cats->hits++;
 		plan_forget(&cats->plan);
@@ -435,9 +320,9 @@ static void cats_completed(void *state, const struct io_request *rq, u64 now_ns)
 {
 	struct cats *cats = state;
 
-	wait_end(cats, &cats->waits_cut);
 	if (rq->op == IO_READ)
-		wait_begin(cats, rq->owner, now_ns);
+		busdriver_begin(&cats->busdriver, rq->owner, &cats->sorted[IO_READ],
+				now_ns);
 }
 
 static bool cats_has_work(const void *state)

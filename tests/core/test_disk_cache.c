@@ -43,10 +43,16 @@ static void oldest_goes_first(void)
 
 static void long_spans_keep_their_tail(void)
 {
+	struct disk_span span;
+
 	set(1, 221, 64);
-	disk_cache_insert(&cache, 1000, 157);
+	span = disk_cache_insert(&cache, 1000, 157);
+	CHECK_EQ(span.start, 1000);
+	CHECK_EQ(span.end, 1221);
 	CHECK(disk_cache_holds(&cache, 1000, 221));
-	disk_cache_insert(&cache, 1000, 158);
+	span = disk_cache_insert(&cache, 1000, 158);
+	CHECK_EQ(span.start, 1001);
+	CHECK_EQ(span.end, 1222);
 	CHECK(!disk_cache_holds(&cache, 1000, 1));
 	CHECK(disk_cache_holds(&cache, 1001, 221));
 }
@@ -65,7 +71,7 @@ static void writes_drop_what_they_touch(void)
 static void parameters_change(void)
 {
 	set(0, 221, 64);
-	disk_cache_insert(&cache, 0, 8);
+	CHECK_EQ(disk_cache_insert(&cache, 0, 8).end, 0);
 	CHECK(!disk_cache_holds(&cache, 0, 8));
 	set(4, 221, 64);
 	disk_cache_insert(&cache, 0, 8);

@@ -19,6 +19,7 @@ static const struct golden {
 	{ "look", 0x34df1d92de673f9cull },
 	{ "scan", 0x7a523cc17cc10713ull },
 	{ "sstf", 0x3e8a3e29903da28eull },
+	{ "tbbd", 0x0ed36d238eb29666ull },
 	{ "vr", 0xd86a9707171c5bb4ull, HOST_CAPACITY },
 };
 

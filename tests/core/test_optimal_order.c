@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* The table against a search through all orders. */
+/*
+ * The optimal order against a search through all orders while these are few, and
+ * against the papers' table, ties included, when they are not.
+ */
 #include "../../core/optimal_order.h"
 #include "check.h"
+#include "order_table.h"
 
-#define MOST 9
+#define MOST 4096
+#define SEARCHED 9
+#define PLACES 8
 
 static u64 distance(u64 a, u64 b)
 {
@@ -62,20 +68,21 @@ static void sort(u64 *value, u32 n)
 	}
 }
 
-static struct optimal_order table;
+static struct optimal_order room;
+static struct order_table table;
 
 /* Narrow ranges give duplicates and ties, wide ones neither. */
-static void random_case(struct draw *draw)
+static void small_case(struct draw *draw)
 {
 	u64 range = draw_below(draw, 2) ? 12 : 1000000;
-	u32 n = 1 + draw_below(draw, MOST);
+	u32 n = 1 + draw_below(draw, SEARCHED);
 	u64 head = draw_below(draw, range);
 	u64 got;
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		table.position[i] = draw_below(draw, range);
-	sort(table.position, n);
+		room.position[i] = draw_below(draw, range);
+	sort(room.position, n);
 	switch (draw_below(draw, 8)) {
 	case 0:
 		head = 0;
@@ -84,22 +91,22 @@ static void random_case(struct draw *draw)
 		head = range;
 		break;
 	case 2:
-		head = table.position[draw_below(draw, n)];
+		head = room.position[draw_below(draw, n)];
 		break;
 	}
-	optimal_order_find(&table, n, head);
-	got = cost_of(table.position, table.order, n, head);
-	CHECK_EQ(brute_force(table.position, n, (1u << n) - 1, head, 0, got + 1), got);
+	optimal_order_find(&room, n, head);
+	got = cost_of(room.position, room.order, n, head);
+	CHECK_EQ(brute_force(room.position, n, (1u << n) - 1, head, 0, got + 1), got);
 }
 
 static void expect(u64 head, u32 n, const u64 *position, const u32 *order)
 {
 	u32 i;
 
-	memcpy(table.position, position, n * sizeof(*position));
-	optimal_order_find(&table, n, head);
+	memcpy(room.position, position, n * sizeof(*position));
+	optimal_order_find(&room, n, head);
 	for (i = 0; i < n; i++)
-		CHECK_EQ(table.order[i], order[i]);
+		CHECK_EQ(room.order[i], order[i]);
 }
 
 static void known_orders(void)
@@ -115,32 +122,120 @@ static void known_orders(void)
 	expect(9, 3, (u64[]){ 7, 7, 7 }, (u32[]){ 0, 1, 2 });
 }
 
-/* The largest table, everything on one side, then half on each. */
-static void large(u64 head)
+/* Not only as cheap: the same order.  Returns how often the head turns. */
+static u32 check_with_table(u32 n, u64 head)
 {
-	struct optimal_order big;
-	u32 n = 4096;
+	u32 turns = 0;
 	u32 i;
 
-	CHECK(optimal_order_init(&big, n) == 0);
-	for (i = 0; i < n; i++)
-		big.position[i] = (1ull << 48) / n * i;
-	optimal_order_find(&big, n, head);
-	for (i = 0; i < n; i++)
-		CHECK(big.order[i] < n);
-	if (!head)
-		CHECK_EQ(big.order[n - 1], n - 1);
-	optimal_order_exit(&big);
+	memcpy(table.position, room.position, n * sizeof(*room.position));
+	order_table_find(&table, n, head);
+	optimal_order_find(&room, n, head);
+	for (i = 0; i < n; i++) {
+		CHECK_EQ(room.order[i], table.order[i]);
+		turns += i && (room.position[room.order[i]] < head) !=
+				      (room.position[room.order[i - 1]] < head);
+	}
+	return turns;
+}
+
+/* All sets of n points in a few places, from all heads: every pattern of ties. */
+static void all_ties(u32 n, u32 filled, u64 lowest)
+{
+	u64 position;
+
+	if (filled == n) {
+		for (position = 0; position <= PLACES; position++)
+			check_with_table(n, position);
+		return;
+	}
+	for (position = lowest; position < PLACES; position++) {
+		room.position[filled] = position;
+		all_ties(n, filled + 1, position);
+	}
+}
+
+/*
+ * Places at random make an order with few turns.  What makes many is that the farther
+ * points are, the sparser; or that they lie in clusters, which may be single places.
+ */
+static u64 random_place(struct draw *draw, u32 spread, u64 head, u64 cluster)
+{
+	u32 ring = draw_zipf(draw, spread);
+	u64 away = draw_below(draw, 2ull << ring);
+	u64 from = draw_below(draw, 3) ? head : cluster;
+
+	if (draw_below(draw, 2))
+		return from + away;
+	return from > away ? from - away : 0;
+}
+
+static u32 most_turns;
+
+static void large_case(struct draw *draw, u32 most)
+{
+	u32 n = draw_below(draw, most + 1);
+	u32 spread = 1 + draw_below(draw, 44);
+	u64 head = draw_below(draw, 1ull << draw_below(draw, 45));
+	u64 cluster = random_place(draw, spread, head, head);
+	u32 turns;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (!draw_below(draw, 16))
+			cluster = random_place(draw, spread, head, head);
+		room.position[i] = random_place(draw, spread, head, cluster);
+	}
+	sort(room.position, n);
+	if (n && !draw_below(draw, 8))
+		head = room.position[draw_below(draw, n)];
+	turns = check_with_table(n, head);
+	if (turns > most_turns)
+		most_turns = turns;
+}
+
+static void medium_cases(struct draw *draw)
+{
+	large_case(draw, 60);
+}
+
+static void large_cases(struct draw *draw)
+{
+	large_case(draw, 2000);
+}
+
+/* As many points as there may be, as far away as they may be. */
+static void farthest_places(u32 low, u64 head)
+{
+	u32 i;
+
+	for (i = 0; i < MOST; i++)
+		room.position[i] = i < low ? 0 : 1ull << 48;
+	check_with_table(MOST, head);
+	for (i = 0; i < MOST; i++)
+		room.position[i] = (1ull << 48) / MOST * i;
+	check_with_table(MOST, head);
 }
 
 int main(void)
 {
-	CHECK(optimal_order_init(&table, MOST) == 0);
+	u32 n;
+
+	CHECK(optimal_order_init(&room, MOST) == 0);
+	CHECK(order_table_init(&table, MOST) == 0);
 	known_orders();
-	check_seeds(6000, random_case);
-	optimal_order_exit(&table);
-	large(0);
-	large(1ull << 47);
-	large(1ull << 48);
+	check_seeds(6000, small_case);
+	for (n = 0; n <= 7; n++)
+		all_ties(n, 0, 0);
+	check_seeds(20000, medium_cases);
+	check_seeds(200, large_cases);
+	CHECK(getenv("CHECK_SEED") || most_turns >= 8);
+	farthest_places(MOST / 2, 0);
+	farthest_places(MOST / 2, 1ull << 47);
+	farthest_places(MOST / 2, 1ull << 48);
+	farthest_places(1, (1ull << 48) - 1);
+	farthest_places(MOST - 1, 1);
+	order_table_exit(&table);
+	optimal_order_exit(&room);
 	return 0;
 }

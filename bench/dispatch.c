@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/*
+ * dispatch SCHEDULER OWNERS DISPATCHES THINK_NS [TUNABLE VALUE]: a closed loop in
+ * virtual time.  Each owner reads 8 sectors anywhere on the papers' disk, waits for
+ * them, thinks, and reads again.  Prints how many dispatches a CPU second is good for,
+ * host and disk included.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../core/draw.h"
+#include "../core/drive.h"
+#include "../sim/registry.h"
+
+#define CAPACITY 143374744ull
+#define MS 1000000ull
+#define OWNERS_MAX 1024
+
+/* Everybody thinks for as long, so they wake in the order in which they were served. */
+struct loop {
+	const struct scheduler *scheduler;
+	void *state;
+	struct drive drive;
+	struct draw draw;
+	u64 now_ns;
+	u64 think_ns;
+	u64 next_id;
+	u32 owners;
+	struct io_request request[OWNERS_MAX];
+	u64 wake_ns[OWNERS_MAX];
+	u32 thinker[OWNERS_MAX]; /* a ring */
+	u32 first_thinker, nr_thinkers;
+};
+
+static struct loop loop;
+
+static void think(u32 owner)
+{
+	u32 i = (loop.first_thinker + loop.nr_thinkers++) % loop.owners;
+
+	loop.thinker[i] = owner;
+	loop.wake_ns[i] = loop.now_ns + loop.think_ns;
+}
+
+static void wake_until(u64 now_ns)
+{
+	while (loop.nr_thinkers && loop.wake_ns[loop.first_thinker] <= now_ns) {
+		u32 i = loop.first_thinker;
+		struct io_request *rq = &loop.request[loop.thinker[i]];
+
+		*rq = (struct io_request){
+			.sector = draw_below(&loop.draw, CAPACITY - 8),
+			.sectors = 8,
+			.arrival_ns = loop.wake_ns[i],
+			.id = ++loop.next_id,
+			.owner = loop.thinker[i],
+			.weight = IO_WEIGHT_DEFAULT,
+			.io_class = IO_CLASS_BEST_EFFORT,
+			.level = IO_LEVEL_DEFAULT,
+		};
+		loop.scheduler->add(loop.state, rq, rq->arrival_ns);
+		loop.first_thinker = (i + 1) % loop.owners;
+		loop.nr_thinkers--;
+	}
+	loop.now_ns = now_ns;
+}
+
+/* Nothing is served until then; somebody may wake before. */
+static void idle(u64 until_ns)
+{
+	u64 next_ns = loop.nr_thinkers ? loop.wake_ns[loop.first_thinker] : U64_MAX;
+
+	wake_until(until_ns && until_ns < next_ns ? until_ns : next_ns);
+}
+
+static void serve(struct io_request *rq)
+{
+	bool hit;
+
+	wake_until(loop.now_ns +
+		   drive_serve(&loop.drive, rq->op, rq->sector, rq->sectors, &hit));
+	if (loop.scheduler->completed)
+		loop.scheduler->completed(loop.state, rq, loop.now_ns);
+	think(rq->owner);
+	wake_until(loop.now_ns);
+}
+
+static __attribute__((noinline)) void run(u64 dispatches)
+{
+	while (dispatches) {
+		u64 wake_ns = 0;
+		struct io_request *rq =
+			loop.scheduler->next(loop.state, loop.now_ns, &wake_ns);
+
+		if (!rq) {
+			idle(wake_ns);
+			continue;
+		}
+		serve(rq);
+		dispatches--;
+	}
+}
+
+static bool tune(const char *name, u64 value)
+{
+	const struct scheduler *scheduler = loop.scheduler;
+	u32 i = 0;
+
+	while (i < scheduler->nr_tunables && strcmp(scheduler->tunables[i].name, name))
+		i++;
+	if (i == scheduler->nr_tunables)
+		return false;
+	*sched_field_value(loop.state, &scheduler->tunables[i]) = value;
+	return true;
+}
+
+static bool set_up(const char *scheduler)
+{
+	struct sched_limits limits = { CAPACITY, OWNERS_MAX };
+	u32 i;
+
+	disk_set_linear(&loop.drive.disk, CAPACITY, 4250000, 5250000);
+	loop.drive.cache.segments = 64;
+	loop.drive.cache.segment_sectors = 221;
+	loop.drive.cache.prefetch_sectors = 64;
+	loop.drive.hit_ns = MS / 4;
+	draw_seed(&loop.draw, 1, 0);
+	loop.scheduler = registry_find(scheduler);
+	if (!loop.scheduler || !loop.owners || loop.owners > OWNERS_MAX)
+		return false;
+	loop.state = registry_new_state(loop.scheduler);
+	if (loop.scheduler->init && loop.scheduler->init(loop.state, &limits))
+		return false;
+	for (i = 0; i < loop.owners; i++)
+		think(i);
+	wake_until(loop.think_ns);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	clock_t began;
+	u64 dispatches;
+
+	if (argc != 5 && argc != 7)
+		return 2;
+	loop.owners = atoi(argv[2]);
+	dispatches = strtoull(argv[3], NULL, 0);
+	loop.think_ns = strtoull(argv[4], NULL, 0);
+	if (!set_up(argv[1]))
+		return 2;
+	if (argc == 7 && !tune(argv[5], strtoull(argv[6], NULL, 0)))
+		return 2;
+	began = clock();
+	run(dispatches);
+	printf("%.0f\n", (double)dispatches * CLOCKS_PER_SEC / (clock() - began));
+	return 0;
+}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The core's benchmarks are C programs: compile and run them, and count what they execute."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import click
+
+from understudy.paths import ROOT
+from understudy.vm.guest_programs import Program, compiled
+
+
+def build(name: str, *sources: str) -> Path:
+    """bench/NAME.c with the whole core."""
+    core = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("core/**/*.c"))
+    headers = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("core/*.h"))
+    return compiled(
+        Program(
+            name,
+            (f"bench/{name}.c", "sim/registry.c", "sim/port.c", *sources, *core),
+            (*headers, "sim/registry.h"),
+            flags=("-Wno-unused-parameter",),
+        )
+    )
+
+
+def printed(program: Path, *arguments: object) -> float:
+    """The figure that it prints."""
+    command = [program, *map(str, arguments)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def instructions(program: Path, function: str, *arguments: object) -> int:
+    """How many the function and what it calls execute, in all its calls."""
+    if not shutil.which("valgrind"):
+        raise click.ClickException("valgrind is missing, and counts instructions: install it")
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        f"--toggle-collect={function}",
+        str(program),
+        *map(str, arguments),
+    ]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if not found:
+        raise click.ClickException(f"valgrind counted nothing:\n{done.stderr}")
+    return int(found[1])

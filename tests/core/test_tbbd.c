@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+/*
+ * TBBD: its two rules by hand, then random loads against a second telling of them,
+ * which searches all requests and takes the order from the papers' table.
+ */
+#include "host.h"
+#include "order_table.h"
+
+#define BUSDRIVER (7 * MS)
+
+static struct host host;
+
+static struct io_request *read_of(u32 owner, u64 sector)
+{
+	return host_add(&host, IO_READ, sector, 8, owner);
+}
+
+static u64 counter(const char *name)
+{
+	return host_counter(&host, name);
+}
+
+static void expect_wait(u64 ns)
+{
+	CHECK(!host_ask(&host));
+	CHECK_EQ(host.wake_ns, host.now_ns + ns);
+}
+
+/* One request was served, and its owner is waited for while somebody is held back. */
+static struct io_request *begin_wait(u8 op)
+{
+	struct io_request *held;
+
+	host_init(&host, "tbbd");
+	host_expect(&host, host_add(&host, op, 1000, 8, 1), PICK_TABLE, MS);
+	held = read_of(2, 500000);
+	expect_wait(BUSDRIVER);
+	return held;
+}
+
+static void a_wait_is_won(void)
+{
+	struct io_request *held = begin_wait(IO_READ);
+
+	host.now_ns += 3 * MS;
+	expect_wait(BUSDRIVER - 3 * MS);
+	host_expect(&host, read_of(1, 2000), PICK_WAITED, MS);
+	CHECK_EQ(counter("waits_won"), 1);
+	expect_wait(BUSDRIVER);
+	host.now_ns += BUSDRIVER;
+	host_expect(&host, held, PICK_TABLE, MS);
+	CHECK_EQ(counter("waits_lost"), 1);
+	host_exit(&host);
+}
+
+/* The owner's request comes when the time is over, to the nanosecond. */
+static void too_late_is_lost(void)
+{
+	struct io_request *held = begin_wait(IO_READ);
+
+	host.now_ns += BUSDRIVER;
+	host_expect(&host, read_of(1, 2000), PICK_TABLE, 0);
+	CHECK_EQ(counter("waits_lost"), 1);
+	CHECK_EQ(counter("waits_won"), 0);
+	host_set(&host, "busdriver_ns", 0);
+	host_expect(&host, read_of(1, 3000), PICK_TABLE, MS);
+	host_expect(&host, held, PICK_TABLE, MS);
+	host_exit(&host);
+}
+
+/* The table weighs what was waited for against the others. */
+static void what_wins_a_wait_need_not_be_next(void)
+{
+	struct io_request *held = begin_wait(IO_READ);
+
+	read_of(1, 900000);
+	host_expect(&host, held, PICK_WAITED, MS);
+	host_exit(&host);
+}
+
+static void somebody_else_does_not_end_a_wait(void)
+{
+	begin_wait(IO_READ);
+	read_of(3, 1008);
+	expect_wait(BUSDRIVER);
+	host_exit(&host);
+}
+
+static void nobody_held_back_is_no_wait(void)
+{
+	host_init(&host, "tbbd");
+	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
+	CHECK(!host_ask(&host));
+	CHECK_EQ(host.wake_ns, 0);
+	host_expect(&host, read_of(1, 5000), PICK_TABLE, MS);
+	CHECK_EQ(counter("waits_won") + counter("waits_lost"), 0);
+	host_exit(&host);
+}
+
+static void an_owner_with_another_request_is_not_waited_for(void)
+{
+	struct io_request *first, *second, *other;
+
+	host_init(&host, "tbbd");
+	first = read_of(1, 1000);
+	second = host_add(&host, IO_WRITE, 5000, 8, 1);
+	other = read_of(2, 900000);
+	host_expect(&host, first, PICK_TABLE, MS);
+	host_expect(&host, second, PICK_TABLE, MS);
+	expect_wait(BUSDRIVER);
+	host.now_ns += BUSDRIVER;
+	host_expect(&host, other, PICK_TABLE, MS);
+	host_exit(&host);
+}
+
+/* A write is waited after, held back and waited for as a read is. */
+static void writes_are_like_reads(void)
+{
+	struct io_request *held = begin_wait(IO_WRITE);
+
+	host_expect(&host, host_add(&host, IO_WRITE, 2000, 8, 1), PICK_WAITED, MS);
+	expect_wait(BUSDRIVER);
+	host.now_ns += BUSDRIVER;
+	host_expect(&host, held, PICK_TABLE, MS);
+	host_exit(&host);
+}
+
+static void begin_without_waits(u64 head)
+{
+	host_init(&host, "tbbd");
+	host_set(&host, "busdriver_ns", 0);
+	host_expect(&host, host_add(&host, IO_READ, head - 1, 1, 1), PICK_TABLE, MS);
+}
+
+/* PERFORM 2010 Table 1, one table for all four. */
+static void the_papers_example(void)
+{
+	static const u64 sector[] = { 20, 82, 120, 200 };
+	static const u32 best[] = { 2, 1, 0, 3 };
+	struct io_request *rq[4];
+	u32 i;
+
+	begin_without_waits(100);
+	for (i = 0; i < 4; i++)
+		rq[i] = host_add(&host, i % 2 ? IO_WRITE : IO_READ, sector[i], 1, i);
+	for (i = 0; i < 4; i++)
+		host_expect(&host, rq[best[i]], PICK_TABLE, MS);
+	CHECK_EQ(counter("tables_built"), 2);
+	host_exit(&host);
+}
+
+/* Old age does not count. */
+static void an_arrival_and_a_merge_make_a_plan_void(void)
+{
+	struct io_request *far, *near, *grown;
+
+	begin_without_waits(100);
+	far = read_of(1, 9000);
+	grown = read_of(1, 300);
+	host.now_ns += 10000 * MS;
+	near = read_of(1, 150);
+	host_expect(&host, near, PICK_TABLE, MS);
+	CHECK_EQ(counter("tables_built"), 2);
+	host_grow(&host, grown, 8);
+	host_expect(&host, grown, PICK_TABLE, MS);
+	CHECK_EQ(counter("tables_built"), 3);
+	host_expect(&host, read_of(1, 400), PICK_TABLE, MS);
+	CHECK_EQ(counter("tables_built"), 4);
+	host_expect(&host, far, PICK_TABLE, MS);
+	CHECK_EQ(counter("tables_built"), 4);
+	host_exit(&host);
+}
+
+/* The second telling. */
+static struct naive {
+	u64 longest_ns, until_ns, head;
+	bool served, waits, held, paid;
+	u32 owner; /* of the request served last */
+	u32 plan[HOST_PENDING];
+	u32 at, count;
+	u64 won, lost;
+} naive;
+
+static struct order_table table;
+
+/*
+ * The host calls back first at the instant of the completion.  The request of this call
+ * was pending then if it was picked, and was not if it was added.
+ */
+static void see_completion(struct host *h, const struct io_request *rq, bool picked)
+{
+	u32 i;
+
+	if (!naive.served)
+		return;
+	naive.served = false;
+	naive.waits = naive.longest_ns > 0;
+	naive.until_ns = h->now_ns + naive.longest_ns;
+	for (i = 0; i < h->count; i++) {
+		bool pending = rq == &h->request[i] ? picked : h->pending[i];
+
+		if (pending && h->request[i].owner == naive.owner)
+			naive.waits = false;
+	}
+}
+
+static void see_clock(const struct host *h)
+{
+	if (!naive.waits || h->now_ns < naive.until_ns)
+		return;
+	naive.waits = false;
+	naive.lost += naive.held;
+	naive.held = false;
+}
+
+static void see_added(struct host *h, const struct io_request *rq)
+{
+	see_completion(h, rq, false);
+	see_clock(h);
+	naive.count = naive.at = 0;
+	if (!naive.waits || rq->owner != naive.owner)
+		return;
+	naive.waits = false;
+	naive.won += naive.held;
+	naive.paid = naive.held;
+	naive.held = false;
+}
+
+static void see_removed(struct host *h, const struct io_request *rq)
+{
+	see_completion(h, rq, true);
+	naive.count = naive.at = 0;
+}
+
+static bool is_before(const struct io_request *a, const struct io_request *b)
+{
+	return a->sector < b->sector || (a->sector == b->sector && a->id < b->id);
+}
+
+static void naive_plan(const struct host *h, const struct io_request *picked)
+{
+	u32 sorted[HOST_PENDING];
+	u32 n = 0;
+	u32 i, k;
+
+	for (i = 0; i < h->count; i++) {
+		if (!h->pending[i] && picked != &h->request[i])
+			continue;
+		for (k = n++; k; k--) {
+			if (is_before(&h->request[sorted[k - 1]], &h->request[i]))
+				break;
+			sorted[k] = sorted[k - 1];
+		}
+		sorted[k] = i;
+	}
+	for (i = 0; i < n; i++)
+		table.position[i] = h->request[sorted[i]].sector;
+	order_table_find(&table, n, naive.head);
+	for (i = 0; i < n; i++)
+		naive.plan[i] = sorted[table.order[i]];
+	naive.at = 0;
+	naive.count = n;
+}
+
+static void see_pick(struct host *h, const struct io_request *rq)
+{
+	see_completion(h, rq, true);
+	if (!rq && !h->nr_pending)
+		return;
+	see_clock(h);
+	CHECK_EQ(!rq, naive.waits);
+	if (!rq) {
+		CHECK_EQ(h->wake_ns, naive.until_ns);
+		naive.held = true;
+		return;
+	}
+	if (naive.at == naive.count)
+		naive_plan(h, rq);
+	CHECK_EQ(rq->id, naive.plan[naive.at++]);
+	CHECK_EQ(rq->reason, naive.paid ? PICK_WAITED : PICK_TABLE);
+	naive.paid = false;
+	naive.served = true;
+	naive.owner = rq->owner;
+	naive.head = request_end(rq);
+}
+
+static u64 total_won, total_lost;
+
+static void random_case(struct draw *draw)
+{
+	struct host_load load = {
+		.requests = 300,
+		.owners = 1 + draw_below(draw, 6),
+		.writes_percent = draw_below(draw, 101),
+		.merges_percent = draw_below(draw, 30),
+		.gap_ns = draw_below(draw, 8 * MS),
+		.sectors = draw_below(draw, 2) ? 200 : HOST_CAPACITY,
+		.added = see_added,
+		.removed = see_removed,
+		.picked = see_pick,
+	};
+
+	naive = (struct naive){ .longest_ns = draw_below(draw, 9) * MS };
+	host_init(&host, "tbbd");
+	host_set(&host, "busdriver_ns", naive.longest_ns);
+	host_run(&host, draw, &load);
+	CHECK_EQ(counter("waits_won"), naive.won);
+	CHECK_EQ(counter("waits_lost"), naive.lost);
+	total_won += naive.won;
+	total_lost += naive.lost;
+	host_exit(&host);
+}
+
+int main(void)
+{
+	a_wait_is_won();
+	too_late_is_lost();
+	what_wins_a_wait_need_not_be_next();
+	somebody_else_does_not_end_a_wait();
+	nobody_held_back_is_no_wait();
+	an_owner_with_another_request_is_not_waited_for();
+	writes_are_like_reads();
+	the_papers_example();
+	an_arrival_and_a_merge_make_a_plan_void();
+	CHECK(order_table_init(&table, HOST_PENDING) == 0);
+	check_seeds(300, random_case);
+	order_table_exit(&table);
+	CHECK(getenv("CHECK_SEED") || (total_won && total_lost));
+	return 0;
+}

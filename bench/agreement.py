@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Do simulator and VM agree in closed loop?  python -m bench.agreement [SEEDS [REQUESTS]]
 
-The same seeds on both platforms, `random` and `surge-direct`, with our schedulers.  What
-the guest's kernel needs between a completion and the next dispatch, its median while
-requests wait, is measured in the VM's records and becomes the simulator's `--gap`.  Mean
-responses agree if they differ by 3 % at most, or if the 95 % interval of the paired
+The same seeds on both platforms, `random` and `surge-direct`, with our schedulers.  Two
+medians of the VM's records become the simulator's `--gap` and `--ask`: what the guest's
+kernel needs between a completion and the next dispatch while requests wait, and, in
+`random`, whose processes don't think, what a process needs between an answer and its next
+request.  Mean responses agree if they differ by 3 % at most, or if the 95 % interval of the paired
 differences includes zero.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,11 +19,11 @@ import polars as pl
 from understudy import campaign, profile
 from understudy.comparison import Estimate, estimate
 from understudy.experiment import Experiment, Outcome
-from understudy.metrics import carried_requests, response_times_ms
+from understudy.metrics import Times, carried_requests, response_times_ms
 from understudy.platforms import load
-from understudy.workload import WORKLOADS
+from understudy.workload import WORKLOADS, Kind
 
-SCHEDULERS = ("fcfs", "clook", "deadline", "cats")
+SCHEDULERS = ("fcfs", "sstf", "clook", "deadline", "cats")
 PROCESSES = {"random": 20, "surge-direct": 50}
 LIMIT = 0.03
 JOBS = 2
@@ -32,8 +33,8 @@ def main() -> None:
     """Print a line for each workload and scheduler."""
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     requests = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
-    heads = (f"workload, {seeds} seeds", "scheduler", "gap (us)", "VM (ms)", "simulator (ms)")
-    print(f"| {' | '.join(heads)} | difference |\n{'| --- ' * 6}|")
+    columns = ("scheduler", "gap (us)", "ask (us)", "VM (ms)", "simulator (ms)", "difference")
+    print(f"| workload, {seeds} seeds | {' | '.join(columns)} |\n{'| --- ' * 7}|")
     for workload in PROCESSES:
         for scheduler in SCHEDULERS:
             _line(
@@ -59,17 +60,22 @@ def _experiment(workload: str, scheduler: str, seed: int, requests: int) -> Expe
 
 def _line(experiments: Sequence[Experiment]) -> None:
     vm = _run("vm", experiments)
-    gap_us = round(float(np.median(np.concatenate([gaps_us(one) for one in vm]))), 1)
-    sim = _run("sim", [replace(one, gap_us=gap_us) for one in experiments])
+    gap_us = _median(gaps_us, vm)
+    ask_us = _median(asks_us, vm) if experiments[0].workload.kind is Kind.RANDOM else 0.0
+    sim = _run("sim", [replace(one, gap_us=gap_us, ask_us=ask_us) for one in experiments])
     means = [[float(response_times_ms(one).mean()) for one in runs] for runs in (vm, sim)]
     difference = estimate([ours - theirs for theirs, ours in zip(*means, strict=True)])
     first = experiments[0]
-    print(
-        f"| {first.workload.name}, {first.processes} processes | {first.scheduler} | {gap_us} | "
-        f"{np.mean(means[0]):.2f} | {np.mean(means[1]):.2f} | "
-        f"{verdict(difference, float(np.mean(means[0])))} |",
-        flush=True,
+    cells = (
+        f"{first.workload.name}, {first.processes} processes",
+        first.scheduler,
+        gap_us,
+        ask_us,
+        f"{np.mean(means[0]):.2f}",
+        f"{np.mean(means[1]):.2f}",
+        verdict(difference, float(np.mean(means[0]))),
     )
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def _run(name: str, experiments: Sequence[Experiment]) -> list[Outcome]:
@@ -78,7 +84,7 @@ def _run(name: str, experiments: Sequence[Experiment]) -> list[Outcome]:
     return campaign.run_all(platform, experiments, JOBS, lambda *_: None)
 
 
-def gaps_us(outcome: Outcome) -> np.ndarray:
+def gaps_us(outcome: Outcome) -> Times:
     """Microseconds from each completion to the next dispatch, where a request waited."""
     arrivals = outcome.requests.group_by("request_id").agg(arrival=pl.col("arrival_ns").min())
     carried = carried_requests(outcome.requests).join(
@@ -87,6 +93,19 @@ def gaps_us(outcome: Outcome) -> np.ndarray:
     completion = carried["completion_ns"].to_numpy()[:-1]
     waited = carried["arrival"].to_numpy()[1:] < completion
     return (carried["dispatch_ns"].to_numpy()[1:] - completion)[waited] / 1e3
+
+
+def asks_us(outcome: Outcome) -> Times:
+    """Microseconds from each answer to the same process's next request."""
+    rows = outcome.requests.sort("owner", "arrival_ns")
+    asked = rows.select(
+        (pl.col("arrival_ns") - pl.col("completion_ns").shift(1).over("owner")).drop_nulls()
+    )
+    return asked.to_series().to_numpy() / 1e3
+
+
+def _median(measure: Callable[[Outcome], Times], outcomes: Sequence[Outcome]) -> float:
+    return round(float(np.median(np.concatenate([measure(one) for one in outcomes]))), 1)
 
 
 def verdict(difference: Estimate, reference: float) -> str:

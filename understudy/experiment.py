@@ -34,6 +34,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "think_scale": (0, 100),
     "depth": (1, 4096),
     "gap_us": (0, HOUR_MS * 1000),
+    "ask_us": (0, HOUR_MS * 1000),
     "think_ms": (0, HOUR_MS),
     "page_cache_bytes": (4 * KIB, TIB),
     "read_ahead_kib": (0, 16 * KIB),
@@ -45,6 +46,7 @@ OPTIONS = {
     "page_cache_bytes": "--page-cache",
     "read_ahead_kib": "--read-ahead",
     "gap_us": "--gap",
+    "ask_us": "--ask",
     "think_ms": "--think",
     "virtual_bytes": "--virtual-size",
 }
@@ -71,7 +73,8 @@ class Experiment:
 
     `depth` is how many requests the device takes at once (None: one on a disk, as many
     as it has servers on an array), `weights` the shares of the processes, `gap_us` what
-    the host needs between a completion and the next dispatch; they are the simulator's,
+    the host needs between a completion and the next dispatch, `ask_us` what a process
+    needs for itself between an answer and its next request; they are the simulator's,
     where a VM has its controller and its kernel.  The rest belongs to some workloads:
     `think_ms` between an answer and the next request, the page cache, the total
     `rate` of arrivals per second, the `trace` and how to `replay` it.
@@ -92,6 +95,7 @@ class Experiment:
     writes_percent: int = 0
     depth: int | None = None
     gap_us: float = 0.0
+    ask_us: float = 0.0
     think_ms: float = 0.0
     page_cache_bytes: int | None = None
     read_ahead_kib: int | None = None

@@ -89,6 +89,7 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
         "depth": first.depth,
         "weights": list(first.weights),
         "gap_us": first.gap_us,
+        "ask_us": first.ask_us,
         "clock": first.clock,
         "scale": first.scale,
         "think_scale": first.think_scale,

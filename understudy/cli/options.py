@@ -70,6 +70,13 @@ OPTIONS = (
         default=0.0,
         help="Microseconds between a completion and the next dispatch (sim).",
     ),
+    click.option(
+        "--ask",
+        "ask_us",
+        type=float,
+        default=0.0,
+        help="Microseconds that a process needs between an answer and its next request (sim).",
+    ),
     click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
     click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
     click.option(
@@ -102,6 +109,7 @@ class Settings:
     depth: int | None
     weights: str | None
     gap_us: float
+    ask_us: float
     out: Path | None
     as_json: bool
     dry_run: bool
@@ -140,6 +148,7 @@ class Settings:
                 depth=self.depth,
                 weights=_weights(self.weights),
                 gap_us=self.gap_us,
+                ask_us=self.ask_us,
                 **of_workload,
             )
             for scheduler in schedulers

@@ -116,6 +116,7 @@ def describe(experiment: Experiment, report: Report = lambda phase, done: None) 
         max_pending=MAX_PENDING if open_loop else _most_pending(experiment, processes),
         weights=experiment.weights or None,
         gap_ns=round(experiment.gap_us * 1000),
+        ask_ns=round(experiment.ask_us * 1000),
     )
 
 
@@ -320,6 +321,7 @@ def _facts(
         "page_misses": figures.page_misses,
         "depth": experiment.depth or (array.servers if array else 1),
         "gap_us": experiment.gap_us,
+        "ask_us": experiment.ask_us,
         "virtual_seconds": figures.last_completion_ns / 1e9,
         "boot_wall_seconds": 0.0,
         "measure_wall_seconds": seconds,

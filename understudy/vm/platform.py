@@ -33,7 +33,7 @@ IMAGE_SEED = 1
 SECTORS_PER_BLOCK = 8
 
 VIRTUAL_BYTES_MIN = 64 * 2**20
-ONLY_SIMULATED = ("depth", "gap_us", "read_ahead_kib", "weights")
+ONLY_SIMULATED = ("depth", "gap_us", "ask_us", "read_ahead_kib", "weights")
 
 BASE_MEMORY_MIB = 512
 RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies

@@ -4,7 +4,11 @@
 #define PENDING_MAX (1u << 20)
 #define PROCESSES_MAX 100000
 #define SERVERS_MAX (1u << 16)
+#define PAGES_MAX (1ull << 31)
 #define TIME_MAX_NS (1ull << 62)
+#define PART_MAX_NS (1ull << 59) /* of a service time: three parts fit */
+#define SECTOR_MAX_PS (1ull << 37) /* the longest request is one part */
+#define SPAN_MAX (1ull << 48)
 
 static bool fields_in_range(const struct sched_field *fields, u32 count,
 			    const u64 *values)
@@ -18,6 +22,32 @@ static bool fields_in_range(const struct sched_field *fields, u32 count,
 	return true;
 }
 
+static bool is_slow(const struct drive *drive)
+{
+	const struct disk *disk = &drive->disk;
+	u32 i;
+
+	for (i = 0; i < disk->nr_zones; i++) {
+		if (disk->zone[i].sector_ps >= SECTOR_MAX_PS)
+			return true;
+	}
+	return disk->intercept_ns >= PART_MAX_NS || drive->hit_ns >= PART_MAX_NS ||
+	       disk->seek[disk->nr_points - 1].seek_ns >= PART_MAX_NS;
+}
+
+static const char *check_drive(const struct drive *drive)
+{
+	const struct disk_cache *cache = &drive->cache;
+
+	if (cache->segments > DISK_CACHE_SEGMENTS_MAX)
+		return "the disk's cache has too many segments";
+	if (cache->segment_sectors >= SPAN_MAX || cache->prefetch_sectors >= SPAN_MAX)
+		return "a segment of the disk's cache has 2^48 sectors or more";
+	if (disk_check(&drive->disk))
+		return "the disk is impossible";
+	return is_slow(drive) ? "the disk takes years for a request" : NULL;
+}
+
 static const char *check_device(const struct sim_input *input)
 {
 	if (!input->depth || input->depth > PENDING_MAX)
@@ -29,10 +59,7 @@ static const char *check_device(const struct sim_input *input)
 		if (input->drive->disk.capacity_sectors !=
 		    input->world.capacity_sectors)
 			return "the disk is not as large as the world thinks";
-		if (input->drive->cache.segments > DISK_CACHE_SEGMENTS_MAX)
-			return "the disk's cache has too many segments";
-		return disk_check(&input->drive->disk) ? "the disk is impossible"
-						       : NULL;
+		return check_drive(input->drive);
 	}
 	if (!input->array.servers || input->array.servers > SERVERS_MAX)
 		return "the array's servers are not from 1 to 65536";
@@ -114,7 +141,7 @@ static const char *check_file(const struct layout *layout, u32 file, u64 extents
 		return "the files' extents are not in order";
 	for (i = layout->first[file]; i < layout->first[file + 1]; i++)
 		sectors += layout->length[i];
-	if (!layout->bytes[file] || layout->bytes[file] > sectors * 512)
+	if (!layout->bytes[file] || (layout->bytes[file] - 1) / 512 >= sectors)
 		return "a file is empty, or longer than its extents";
 	return NULL;
 }
@@ -144,7 +171,7 @@ static const char *check_cache(const struct sim_input *input)
 		return "a page is not from 1 to 32768 sectors";
 	if (cache->bytes < 512ull * cache->page_sectors)
 		return "the page cache holds not even one page";
-	if (cache->bytes / (512ull * cache->page_sectors) >= U32_MAX)
+	if (cache->bytes / (512ull * cache->page_sectors) > PAGES_MAX)
 		return "the page cache has too many pages";
 	if (cache->read_ahead_pages > 1 << 15)
 		return "the read-ahead is longer than 32768 pages";
@@ -155,6 +182,8 @@ static const char *check_rest(const struct sim_input *input)
 {
 	if (!input->max_pending || input->max_pending > PENDING_MAX)
 		return "max_pending is not from 1 to 1048576";
+	if (!input->requests)
+		return "no requests are asked for";
 	if (input->gap_ns >= TIME_MAX_NS || input->ask_ns >= TIME_MAX_NS)
 		return "a time is 2^62 ns or more";
 	if (!fields_in_range(input->scheduler->tunables, input->scheduler->nr_tunables,

@@ -13,7 +13,13 @@ enum event_kind {
 
 #define NOT_MEASURED U64_MAX
 #define TIME_MAX_NS (1ull << 63)
-#define EVENTS_AT_ONCE_MAX 100000000
+
+/* What no simulation does that gets anywhere; see sim_run. */
+#define EVENTS_AT_ONCE_MAX 1000000
+#define HITS_IN_A_ROW_MAX 10000000
+#define EACH_PROCESS_MAX 20000 /* of either, besides */
+#define LATER_ARRIVALS_MAX 1000000
+#define LATER_ARRIVALS_EACH 100
 
 /* A request between its arrival and its completion. */
 struct pending {
@@ -59,8 +65,14 @@ struct sim {
 	bool settled; /* the scheduler said "none", and nothing changed since */
 	u64 arrived;
 	u64 target;
+	u64 hits_in_a_row; /* in the page cache, while the disk was idle */
 	int error;
 };
+
+static u64 with_processes(const struct sim *sim, u64 limit)
+{
+	return limit + (u64)EACH_PROCESS_MAX * sim->input->world.processes;
+}
 
 static void schedule(struct sim *sim, u64 time_ns, enum event_kind kind, u32 id)
 {
@@ -113,6 +125,15 @@ static void measure_arrival(struct sim *sim, struct pending *pending)
 	pending->row = sim->arrived;
 }
 
+/* A scheduler that always prefers the new ones never ends what is measured. */
+static bool is_starved(const struct sim *sim)
+{
+	u64 later = sim->arrived - sim->target;
+
+	return sim->arrived > sim->target && later > LATER_ARRIVALS_MAX &&
+	       later / LATER_ARRIVALS_EACH > sim->target;
+}
+
 static void set_class(const struct sim_input *input, struct io_request *io, u32 process)
 {
 	io->weight = input->weight ? input->weight[process] : IO_WEIGHT_DEFAULT;
@@ -131,6 +152,9 @@ static struct pending *arrive(struct sim *sim, u32 process, u64 sector, u32 sect
 		return NULL;
 	measure_arrival(sim, pending);
 	sim->arrived++;
+	sim->hits_in_a_row = 0;
+	if (is_starved(sim))
+		sim->error = -ETIMEDOUT;
 	pending->process = process;
 	pending->pages = 0;
 	pending->io = (struct io_request){
@@ -239,18 +263,29 @@ static void measure_completion(struct sim *sim, const struct pending *pending)
 	if (sim->input->columns)
 		write_row(sim->input->columns, pending, sim->now_ns);
 	sum_up(sim->summary, pending, sim->now_ns, sim->last_completion_ns);
-	sim->input->watch->completed = sim->summary->completed;
+	__atomic_store_n(&sim->input->watch->completed, sim->summary->completed,
+			 __ATOMIC_RELAXED);
 }
 
 /* Processes. */
+
+/* The times between the steps of an open workload are its own. */
+static u64 ask_ns(const struct sim *sim)
+{
+	return sim->workload->open ? 0 : sim->input->ask_ns;
+}
 
 static void next_step(struct sim *sim, u32 i)
 {
 	struct process *process = &sim->process[i];
 
 	process->done = 0;
-	if (sim->workload->step(sim->workload_state, i, &process->step))
-		schedule(sim, sim->now_ns + process->step.think_ns + sim->input->ask_ns,
+	if (!sim->workload->step(sim->workload_state, i, &process->step))
+		return;
+	if (process->step.think_ns > TIME_MAX_NS)
+		sim->error = -ETIME;
+	else
+		schedule(sim, sim->now_ns + process->step.think_ns + ask_ns(sim),
 			 EVENT_ASK, i);
 }
 
@@ -324,6 +359,16 @@ static void wake_process(void *context, u32 i)
 	schedule(sim, sim->now_ns, EVENT_RESUME, i);
 }
 
+/* Many of them while the disk has nothing to do: it will not get anything any more. */
+static void count_hit(struct sim *sim)
+{
+	sim->summary->page_hits++;
+	if (sim->nr_pending || sim->in_service)
+		return;
+	if (++sim->hits_in_a_row > with_processes(sim, HITS_IN_A_ROW_MAX))
+		sim->error = -ENODATA;
+}
+
 /* Page by page: go on until one has to be waited for. */
 static void ask_page_cache(struct sim *sim, u32 i)
 {
@@ -339,7 +384,7 @@ static void ask_page_cache(struct sim *sim, u32 i)
 			sim->summary->page_misses++;
 			return;
 		}
-		sim->summary->page_hits++;
+		count_hit(sim);
 		process->done += page_sectors - at % page_sectors;
 	}
 	if (!sim->error)
@@ -407,12 +452,12 @@ static void handle(struct sim *sim, struct event event)
 /* Everything that happens at one instant. */
 static void advance(struct sim *sim)
 {
-	u32 events = 0;
+	u64 left = with_processes(sim, EVENTS_AT_ONCE_MAX);
 
 	sim->now_ns = event_queue_first(&sim->events)->time_ns;
 	do {
 		handle(sim, event_queue_take(&sim->events));
-		if (++events == EVENTS_AT_ONCE_MAX)
+		if (!--left)
 			sim->error = -ELOOP;
 	} while (!sim->error && sim->events.count &&
 		 event_queue_first(&sim->events)->time_ns == sim->now_ns);
@@ -520,14 +565,29 @@ static int init_pool(struct sim *sim)
 	return event_queue_init(&sim->events, sim->input->world.processes + 64);
 }
 
+/* A cache need not be larger than all files, at least one page. */
+static u64 pages_of_all(const struct sim *sim)
+{
+	const struct layout *layout = &sim->input->world.layout;
+	u64 pages = 0;
+	u64 i;
+
+	for (i = 0; layout->files && i < layout->first[layout->files]; i++)
+		pages += layout->length[i] / sim->input->cache.page_sectors;
+	return pages ?: 1;
+}
+
 static int init_pages(struct sim *sim)
 {
 	const struct sim_cache *cache = &sim->input->cache;
+	u64 pages, most;
 
 	if (!cache->bytes)
 		return 0;
+	most = pages_of_all(sim);
+	pages = cache->bytes / (512ull * cache->page_sectors);
 	sim->pages = (struct page_cache){
-		.pages = cache->bytes / (512ull * cache->page_sectors),
+		.pages = pages < most ? pages : most,
 		.read_ahead_pages = cache->read_ahead_pages,
 		.fetch = fetch_pages,
 		.wake = wake_process,

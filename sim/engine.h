@@ -67,7 +67,8 @@ struct sim_watch {
  * @depth: most requests on the device at once
  * @max_pending: most requests that may wait for the scheduler and be in service
  * @gap_ns: between a completion and the next dispatch at the earliest
- * @ask_ns: what a process needs for itself between an answer and the next request
+ * @ask_ns: what a process needs for itself between an answer and the next request; of
+ *	no account in an open workload
  * @requests: how many arrivals are measured
  * @weight: of each process; NULL: all the default
  * @io_class: the same
@@ -135,7 +136,9 @@ struct sim_summary {
  *
  * Returns: 0; -ENOMEM; -EINTR if it was stopped; -EOVERFLOW if more than max_pending
  * requests had to wait, with the summary of those that completed; -EDEADLK if the
- * scheduler holds requests back for ever; -ELOOP if processes go round without ever
+ * scheduler holds requests back for ever; -ETIMEDOUT if it serves others instead, a
+ * hundred times as many as are measured and a million; -ENODATA if everything that is
+ * read has long been in the page cache; -ELOOP if processes go round without ever
  * thinking or waiting; -ETIME if the clock would pass 2^63 ns; or the error of the
  * scheduler's or the workload's init.
  */

@@ -40,17 +40,18 @@ double moments_mean(const struct moments *moments)
 
 double moments_variance(const struct moments *moments)
 {
-	double mean = moments_mean(moments);
 	double n = (double)moments->count;
-	unsigned __int128 whole = moments->count ? moments->sum / moments->count : 0;
-	unsigned __int128 around;
+	unsigned __int128 whole, around;
+	double part;
 
 	if (!moments->count)
 		return 0;
 	/* Around the whole part of the mean, so that the difference stays exact. */
+	whole = moments->sum / moments->count;
+	part = (double)(moments->sum % moments->count) / n;
 	around = moments->squares - 2 * whole * moments->sum +
 		 whole * whole * moments->count;
-	return (double)around / n - (mean - (double)whole) * (mean - (double)whole);
+	return (double)around / n - part * part;
 }
 
 u64 histogram_percentile(const struct histogram *histogram, double percent)

@@ -204,7 +204,9 @@ static void miss(struct page_cache *cache, u32 process, u32 file, u64 page,
 	window->end = page + 1;
 	if (goes_on && cache->read_ahead_pages > 1)
 		open_window(cache, window, page);
-	fetch_missing(cache, process, file, page, min_u64(window->end, file_pages));
+	/* A page past the end of the file is there as well, for whoever asks for it. */
+	fetch_missing(cache, process, file, page,
+		      min_u64(window->end, page < file_pages ? file_pages : page + 1));
 }
 
 static void read_ahead(struct page_cache *cache, u32 process, u32 file, u64 page,
@@ -221,14 +223,10 @@ static void read_ahead(struct page_cache *cache, u32 process, u32 file, u64 page
 			      min_u64(window->end, file_pages));
 }
 
-/* Any page that is on its way. */
-static u32 some_page_coming(const struct page_cache *cache)
+static void wait_for(struct page_cache *cache, u32 process, u32 i)
 {
-	u32 i = 0;
-
-	while (cache->page[i].ready)
-		i++;
-	return i;
+	cache->next_waiter[process] = cache->page[i].waiter;
+	cache->page[i].waiter = process;
 }
 
 bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
@@ -236,23 +234,24 @@ bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
 {
 	struct window *window = &cache->window[process];
 	u32 i = find(cache, file, page);
+	bool ready = i != NO_PAGE && cache->page[i].ready;
 
+	/* Off the list, it does not have to make room for what is read ahead. */
+	if (ready)
+		list_remove(cache, i);
 	if (i == NO_PAGE)
 		miss(cache, process, file, page, file_pages);
 	else
 		read_ahead(cache, process, file, page, file_pages);
-	i = find(cache, file, page);
 	window->file = file;
 	window->next = page + 1;
-	if (i == NO_PAGE)
-		i = some_page_coming(cache);
-	if (cache->page[i].ready) {
-		list_remove(cache, i);
+	if (ready) {
 		list_add(cache, i);
 		return true;
 	}
-	cache->next_waiter[process] = cache->page[i].waiter;
-	cache->page[i].waiter = process;
+	i = find(cache, file, page);
+	/* No room: all of them are on their way, the first one too. */
+	wait_for(cache, process, i == NO_PAGE ? 0 : i);
 	return false;
 }
 

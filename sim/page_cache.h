@@ -55,6 +55,8 @@ void page_cache_exit(struct page_cache *cache);
  * page_cache_read - a process wants a page
  * @file_pages: length of the file; nothing is read ahead past its end
  *
+ * A page that is there is not evicted by what this call reads ahead.
+ *
  * Returns: true if it has it; false if it has to wait for @wake.  With no room for the
  * page, because all others are on their way, it waits for one of those.
  */

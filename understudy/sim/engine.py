@@ -364,6 +364,9 @@ def _failure(simulation: Simulation, code: int, figures: Figures) -> RunFailed:
         errno.EINTR: "stopped",
         errno.ENOMEM: "no memory: take fewer requests, or figures without rows",
         errno.EDEADLK: "the scheduler holds requests back for ever",
+        errno.ETIMEDOUT: "some requests are never chosen while others arrive",
+        errno.ENODATA: "the page cache holds everything that is read, so no more requests "
+        "come: take fewer requests, or a smaller cache",
         errno.ELOOP: "the processes go round without ever thinking or waiting",
         errno.ETIME: "the clock would run over: 292 years",
         errno.ENOENT: "the workload has no files, or no table, to read",

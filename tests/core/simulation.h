@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A simulation for tests of the engine: an input that can be run as it is, whose parts
+ * a test then changes, room for what comes out, and files and tables drawn at random.
+ */
+#ifndef UNDERSTUDY_TEST_SIMULATION_H
+#define UNDERSTUDY_TEST_SIMULATION_H
+
+#include "../../sim/check.h"
+#include "../../sim/registry.h"
+#include "check.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define FIELDS_MAX 32
+#define SIM_CAPACITY 100000ull
+#define SIM_PROCESSES_MAX 200
+#define SIM_FILES_MAX 50
+#define SIM_EXTENTS_MAX 200
+#define SIM_ROWS_MAX 5000
+
+struct simulation {
+	struct sim_input input;
+	struct sim_summary summary;
+	struct sim_watch watch;
+	struct sim_columns columns;
+	struct drive drive;
+	u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
+
+	u64 extents;
+	u64 bytes[SIM_FILES_MAX], first_extent[SIM_FILES_MAX + 1];
+	u64 start[SIM_EXTENTS_MAX], length[SIM_EXTENTS_MAX];
+
+	u64 rows;
+	u64 first_row[SIM_PROCESSES_MAX + 1];
+	u64 think_ns[SIM_ROWS_MAX], sector[SIM_ROWS_MAX], cost_ns[SIM_ROWS_MAX];
+	u32 sectors[SIM_ROWS_MAX], owner[SIM_ROWS_MAX];
+	u8 op[SIM_ROWS_MAX];
+};
+
+/* By name; there has to be one. */
+const struct workload *simulation_workload(const char *name);
+
+/*
+ * A disk of SIM_CAPACITY sectors with a cache, one request at a time; four processes,
+ * a hundred requests, at most 256 pending; tunables and parameters as they are given
+ * initially; no files, no table, no page cache.
+ */
+void simulation_init(struct simulation *sim, const struct scheduler *scheduler,
+		     const struct workload *workload);
+
+/* An array instead of the disk, and as many requests on it as it has servers. */
+void simulation_array(struct simulation *sim, u32 servers, u64 mean_service_ns,
+		      bool exponential);
+
+/* Set a parameter of the workload, or a tunable of the scheduler. */
+void simulation_set(struct simulation *sim, const char *name, u64 value);
+
+/* Some files in pieces that are whole pages, the last page of a file partly filled. */
+void simulation_files(struct simulation *sim, struct draw *draw, u32 files,
+		      u32 page_sectors);
+
+/* Up to so many rows for each process. */
+void simulation_rows(struct simulation *sim, struct draw *draw, u32 rows_each);
+
+/* What sim_check says. */
+const char *simulation_check(const struct simulation *sim);
+
+/*
+ * Check and run it, rows and all.  The columns are new ones every time, filled with
+ * SIM_UNWRITTEN before; simulation_exit gives the last ones back.
+ */
+int simulation_run(struct simulation *sim);
+void simulation_exit(struct simulation *sim);
+
+#define SIM_UNWRITTEN 0xa5
+
+#endif

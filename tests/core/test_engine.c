@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is true of every simulation, whatever the workload, the scheduler and the
+ * device: every request is served once, its instants are in order, the device does not
+ * do more at once than it can, the summary is that of the rows, and the same input
+ * gives the same bytes.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "simulation.h"
+
+#define REQUESTS_MAX 300
+#define PROCESSES_MAX 12
+#define PENDING 1024
+
+static struct simulation sim;
+static u32 weight[PROCESSES_MAX];
+static u8 io_class[PROCESSES_MAX], level[PROCESSES_MAX];
+
+static void random_classes(struct draw *draw)
+{
+	u32 i;
+
+	for (i = 0; i < PROCESSES_MAX; i++) {
+		weight[i] = 1 + draw_below(draw, 1000);
+		io_class[i] = IO_CLASS_REALTIME + draw_below(draw, 3);
+		level[i] = draw_below(draw, IO_LEVELS);
+	}
+	sim.input.weight = weight;
+	sim.input.io_class = io_class;
+	sim.input.level = level;
+}
+
+static void random_device(struct draw *draw)
+{
+	if (draw_below(draw, 2))
+		simulation_array(&sim, 1 + draw_below(draw, 8),
+				 draw_below(draw, 4) * MS, draw_below(draw, 2));
+	if (!draw_below(draw, 3))
+		sim.drive.cache.segments = 0;
+	if (draw_below(draw, 2))
+		sim.input.depth += draw_below(draw, 10);
+	if (!draw_below(draw, 3))
+		sim.input.gap_ns = draw_below(draw, 2 * MS);
+	if (!draw_below(draw, 3))
+		sim.input.ask_ns = draw_below(draw, 2 * MS);
+}
+
+static void random_page_cache(struct draw *draw)
+{
+	static const u32 page_sectors[] = { 1, 2, 8, 16 };
+	u32 sectors = page_sectors[draw_below(draw, ARRAY_SIZE(page_sectors))];
+
+	simulation_files(&sim, draw, PROCESSES_MAX + draw_below(draw, 30),
+			 sectors < 8 ? 8 : sectors);
+	if (draw_below(draw, 3))
+		sim.input.cache = (struct sim_cache){
+			.bytes = (1 + draw_below(draw, 200)) * 512 * sectors,
+			.page_sectors = sectors,
+			.read_ahead_pages = draw_below(draw, 33),
+		};
+}
+
+static void random_input(struct draw *draw, const struct scheduler *scheduler,
+			 const struct workload *workload)
+{
+	simulation_exit(&sim);
+	simulation_init(&sim, scheduler, workload);
+	sim.input.requests = 1 + draw_below(draw, REQUESTS_MAX);
+	sim.input.world.processes = 1 + draw_below(draw, PROCESSES_MAX);
+	sim.input.world.seed = draw_u64(draw);
+	sim.input.max_pending = PENDING;
+	random_device(draw);
+	random_page_cache(draw);
+	simulation_rows(&sim, draw, 40);
+	if (draw_below(draw, 2))
+		random_classes(draw);
+	if (!strcmp(workload->name, "poisson"))
+		simulation_set(&sim, "mean_gap_ns",
+			       sim.input.world.processes * (8 + draw_below(draw, 20)) *
+				       MS);
+	if (!strcmp(workload->name, "random"))
+		simulation_set(&sim, "writes_percent", draw_below(draw, 101));
+}
+
+/* Every row is written, by the request that arrived in that place. */
+static void check_rows(void)
+{
+	const struct sim_columns *rows = &sim.columns;
+	u64 i;
+
+	CHECK(sim.summary.completed <= sim.input.requests);
+	for (i = 0; i < sim.summary.completed; i++) {
+		CHECK_EQ(rows->request_id[i], i + 1);
+		CHECK(rows->arrival_ns[i] >= (i ? rows->arrival_ns[i - 1] : 0));
+		CHECK(rows->sector[i] + rows->sectors[i] <= (s64)SIM_CAPACITY);
+		CHECK(rows->owner[i] < sim.input.world.processes);
+		CHECK(rows->op[i] < IO_OPS && rows->reason[i] < PICK_REASONS);
+		CHECK(rows->hit[i] <= 1);
+	}
+	for (; i < sim.input.requests; i++)
+		CHECK_EQ(rows->hit[i], SIM_UNWRITTEN);
+}
+
+static void check_instants(void)
+{
+	const struct sim_columns *rows = &sim.columns;
+	u64 i;
+
+	for (i = 0; i < sim.summary.completed; i++) {
+		CHECK(rows->arrival_ns[i] <= rows->dispatch_ns[i]);
+		CHECK(rows->dispatch_ns[i] <= rows->start_ns[i]);
+		CHECK_EQ(rows->start_ns[i] + rows->model_service_ns[i],
+			 rows->completion_ns[i]);
+		CHECK(rows->idle_ns[i] >= 0 &&
+		      rows->idle_ns[i] <= rows->dispatch_ns[i]);
+		if (sim.input.depth <= (sim.input.drive ? 1 : sim.input.array.servers))
+			CHECK_EQ(rows->start_ns[i], rows->dispatch_ns[i]);
+	}
+}
+
+/* How many are between two of their instants just when request i enters. */
+static u32 inside(const s64 *from_ns, const s64 *to_ns, u64 i)
+{
+	u32 n = 0;
+	u64 k;
+
+	for (k = 0; k < sim.summary.completed; k++)
+		n += from_ns[k] <= from_ns[i] && from_ns[i] < to_ns[k];
+	return n;
+}
+
+static void check_device(void)
+{
+	const struct sim_columns *rows = &sim.columns;
+	u32 servers = sim.input.drive ? 1 : sim.input.array.servers;
+	u64 i;
+
+	for (i = 0; i < sim.summary.completed; i++) {
+		CHECK(inside(rows->start_ns, rows->completion_ns, i) <= servers);
+		CHECK(inside(rows->dispatch_ns, rows->completion_ns, i) <=
+		      sim.input.depth);
+	}
+}
+
+/*
+ * First come, first served inside the device; and the gap after each completion, but
+ * for requests that take no time: others went to the device together with them.
+ */
+static void check_pairs(void)
+{
+	const struct sim_columns *rows = &sim.columns;
+	u64 i, k;
+
+	for (i = 0; i < sim.summary.completed; i++) {
+		for (k = 0; k < sim.summary.completed; k++) {
+			s64 since_ns = rows->dispatch_ns[i] - rows->completion_ns[k];
+
+			if (rows->dispatch_ns[i] < rows->dispatch_ns[k])
+				CHECK(rows->start_ns[i] <= rows->start_ns[k]);
+			CHECK(since_ns < 0 || since_ns >= (s64)sim.input.gap_ns ||
+			      !rows->model_service_ns[k]);
+		}
+	}
+}
+
+/* A process that waits for its answers asks again only after the last one. */
+static void check_closed(void)
+{
+	const struct sim_columns *rows = &sim.columns;
+	u64 i, k;
+
+	if (sim.input.workload->open || sim.input.cache.bytes)
+		return;
+	for (i = 0; i < sim.summary.completed; i++) {
+		for (k = 0; k < i; k++) {
+			if (rows->owner[i] == rows->owner[k] &&
+			    rows->arrival_ns[i] != rows->arrival_ns[k])
+				CHECK(rows->arrival_ns[i] >=
+				      rows->completion_ns[k] + (s64)sim.input.ask_ns);
+		}
+	}
+}
+
+static void check_order_of_arrival(void)
+{
+	const struct sim_columns *rows = &sim.columns;
+	u64 i;
+
+	if (strcmp(sim.input.scheduler->name, "fcfs"))
+		return;
+	for (i = 1; i < sim.summary.completed; i++)
+		CHECK(rows->dispatch_ns[i - 1] <= rows->dispatch_ns[i]);
+}
+
+static void check_moments(const struct moments *moments, const s64 *from_ns,
+			  const s64 *to_ns)
+{
+	struct moments want = { 0 };
+	u64 i;
+
+	for (i = 0; i < sim.summary.completed; i++)
+		moments_add(&want, to_ns[i] - (from_ns ? from_ns[i] : 0));
+	CHECK(!memcmp(moments, &want, sizeof(want)));
+}
+
+static void check_summary(void)
+{
+	const struct sim_columns *rows = &sim.columns;
+	const struct sim_summary *summary = &sim.summary;
+	u64 n = summary->completed;
+	u64 sectors = 0, hits = 0, reasons = 0;
+	s64 last_ns = 0;
+	u64 i;
+
+	for (i = 0; i < n; i++) {
+		sectors += rows->sectors[i];
+		hits += rows->hit[i];
+		if (rows->completion_ns[i] > last_ns)
+			last_ns = rows->completion_ns[i];
+	}
+	for (i = 0; i < PICK_REASONS; i++)
+		reasons += summary->reason[i];
+	CHECK_EQ(summary->sectors, sectors);
+	CHECK_EQ(summary->hits, hits);
+	CHECK_EQ(reasons, n);
+	CHECK_EQ(summary->last_completion_ns, last_ns);
+	CHECK_EQ(summary->first_arrival_ns, n ? rows->arrival_ns[0] : 0);
+	CHECK_EQ(summary->last_arrival_ns, n ? rows->arrival_ns[n - 1] : 0);
+	check_moments(&summary->response, rows->arrival_ns, rows->completion_ns);
+	check_moments(&summary->device, rows->dispatch_ns, rows->completion_ns);
+	check_moments(&summary->model, NULL, rows->model_service_ns);
+	CHECK_EQ(summary->service.count, n);
+	CHECK(summary->service.sum <= summary->device.sum);
+	CHECK_EQ(summary->responses.count, n);
+	CHECK_EQ(sim.watch.completed, n);
+}
+
+static void check_everything(void)
+{
+	check_rows();
+	check_instants();
+	check_device();
+	check_pairs();
+	check_closed();
+	check_order_of_arrival();
+	check_summary();
+}
+
+static bool same(const void *a, const void *b, size_t size)
+{
+	return !memcmp(a, b, size * sim.input.requests);
+}
+
+static bool same_columns(const struct sim_columns *a, const struct sim_columns *b)
+{
+	return same(a->arrival_ns, b->arrival_ns, sizeof(s64)) &&
+	       same(a->dispatch_ns, b->dispatch_ns, sizeof(s64)) &&
+	       same(a->start_ns, b->start_ns, sizeof(s64)) &&
+	       same(a->completion_ns, b->completion_ns, sizeof(s64)) &&
+	       same(a->sector, b->sector, sizeof(s64)) &&
+	       same(a->request_id, b->request_id, sizeof(s64)) &&
+	       same(a->model_service_ns, b->model_service_ns, sizeof(s64)) &&
+	       same(a->idle_ns, b->idle_ns, sizeof(s64)) &&
+	       same(a->sectors, b->sectors, sizeof(u32)) &&
+	       same(a->owner, b->owner, sizeof(u32)) &&
+	       same(a->op, b->op, sizeof(u8)) &&
+	       same(a->reason, b->reason, sizeof(u8)) &&
+	       same(a->hit, b->hit, sizeof(u8));
+}
+
+/* Also when nothing but the summary is asked for. */
+static void check_repeats(void)
+{
+	static struct sim_summary before;
+	struct simulation other;
+
+	before = sim.summary;
+	other.columns = sim.columns;
+	memset(&sim.columns, 0, sizeof(sim.columns));
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK(same_columns(&sim.columns, &other.columns));
+	CHECK(!memcmp(&before, &sim.summary, sizeof(before)));
+	simulation_exit(&other);
+
+	memset(&sim.summary, 0, sizeof(sim.summary));
+	sim.summary.counters = sim.counters;
+	sim.input.columns = NULL;
+	CHECK_EQ(sim_run(&sim.input, &sim.summary), 0);
+	CHECK(!memcmp(&before, &sim.summary, sizeof(before)));
+}
+
+/* A workload without an end goes on until all is measured, a table until it is over. */
+static void check_count(void)
+{
+	const char *name = sim.input.workload->name;
+
+	if (!strncmp(name, "rows-", 5))
+		CHECK_EQ(sim.summary.completed,
+			 sim.rows < sim.input.requests ? sim.rows : sim.input.requests);
+	else if (strcmp(name, "concurrent-read"))
+		CHECK_EQ(sim.summary.completed, sim.input.requests);
+}
+
+static void random_case(struct draw *draw)
+{
+	u32 i, k;
+
+	for (i = 0; i < registry_count(); i++) {
+		for (k = 0; k < workload_count(); k++) {
+			random_input(draw, registry_get(i), workload_get(k));
+			CHECK_EQ(simulation_run(&sim), 0);
+			check_everything();
+			check_count();
+			check_repeats();
+		}
+	}
+}
+
+int main(void)
+{
+	check_seeds(20, random_case);
+	simulation_exit(&sim);
+	return 0;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How a simulation ends when it can't go on: without memory, stopped, with too many
+ * pending, held back or passed over for ever, going round, out of time; and what is
+ * refused before it begins.
+ */
+#include <string.h>
+
+#include "../../core/fifo.h"
+#include "simulation.h"
+
+static struct simulation sim;
+
+static void use(const char *scheduler, const char *workload)
+{
+	simulation_exit(&sim);
+	simulation_init(&sim, registry_find(scheduler), simulation_workload(workload));
+}
+
+/* So many rows of one process, each at its time. */
+static void use_rows(u32 count, u64 think_ns, u64 cost_ns)
+{
+	struct draw draw;
+	u32 i;
+
+	draw_seed(&draw, 1, 0);
+	use("fcfs", "rows-open");
+	simulation_array(&sim, 1, 0, false);
+	simulation_rows(&sim, &draw, 1);
+	sim.input.world.processes = 1;
+	sim.rows = count;
+	sim.first_row[1] = count;
+	for (i = 0; i < count; i++) {
+		sim.sectors[i] = 1;
+		sim.sector[i] = 0;
+		sim.op[i] = IO_READ;
+		sim.think_ns[i] = think_ns;
+		sim.cost_ns[i] = cost_ns;
+	}
+}
+
+/* Each allocation fails once, also those that come while it runs; nothing leaks. */
+static void no_memory(void)
+{
+	int error = -ENOMEM;
+	u32 granted;
+
+	for (granted = 0; error; granted++) {
+		port_grant(granted);
+		error = simulation_run(&sim);
+		port_grant(U32_MAX);
+		CHECK(!error || error == -ENOMEM);
+	}
+	CHECK(granted >= 5);
+	CHECK_EQ(sim.summary.completed, sim.input.requests);
+}
+
+static void no_memory_for(const struct scheduler *scheduler)
+{
+	struct draw draw;
+
+	draw_seed(&draw, 1, 0);
+	use(scheduler->name, "random");
+	sim.input.depth = 3;
+	no_memory();
+	use(scheduler->name, "surge");
+	simulation_files(&sim, &draw, 10, 8);
+	sim.input.cache = (struct sim_cache){ 100 * 4096, 8, 32 };
+	no_memory();
+}
+
+/* More is in service than there was room for in the queue of events. */
+static void no_memory_to_grow(void)
+{
+	u32 i;
+
+	use_rows(200, 0, 5);
+	sim.input.requests = 200;
+	sim.input.array.servers = 200;
+	sim.input.depth = 200;
+	no_memory();
+	for (i = 0; i < 200; i++)
+		CHECK_EQ(sim.columns.completion_ns[i], 5);
+}
+
+static void stopped(void)
+{
+	use("clook", "random");
+	sim.watch.stop = 1;
+	CHECK_EQ(simulation_run(&sim), -EINTR);
+	CHECK(sim.summary.completed < sim.input.requests);
+}
+
+/* As many may wait as are said, and one more may not. */
+static void too_many(void)
+{
+	use_rows(20, 0, 5);
+	sim.input.requests = 20;
+	sim.input.max_pending = 20;
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.summary.completed, 20);
+	sim.input.max_pending = 19;
+	CHECK_EQ(simulation_run(&sim), -EOVERFLOW);
+	CHECK_EQ(sim.summary.completed, 0);
+}
+
+/* The summary is of those that were served until then. */
+static void unstable(void)
+{
+	use("deadline", "poisson");
+	simulation_set(&sim, "mean_gap_ns", 2 * MS);
+	sim.input.requests = 100000;
+	CHECK_EQ(simulation_run(&sim), -EOVERFLOW);
+	CHECK(sim.summary.completed > 10);
+	CHECK_EQ(sim.summary.response.count, sim.summary.completed);
+	CHECK(sim.summary.last_arrival_ns >= sim.summary.last_completion_ns);
+	CHECK(sim.counters[0] > 0);
+}
+
+/* A scheduler that never hands anything out, and one that prefers the newest. */
+
+struct stubborn {
+	struct fifo pending;
+};
+
+static void stubborn_add(void *state, struct io_request *rq, u64 now_ns)
+{
+	struct stubborn *stubborn = state;
+
+	fifo_add(&stubborn->pending, rq);
+}
+
+static struct io_request *hold_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	return NULL;
+}
+
+static struct io_request *newest_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	struct stubborn *stubborn = state;
+	struct io_request *rq = stubborn->pending.newest;
+
+	if (rq)
+		fifo_remove(&stubborn->pending, rq);
+	return rq;
+}
+
+static const struct scheduler hold = {
+	.name = "hold",
+	.state_size = sizeof(struct stubborn),
+	.add = stubborn_add,
+	.next = hold_next,
+};
+
+static const struct scheduler newest = {
+	.name = "newest",
+	.state_size = sizeof(struct stubborn),
+	.add = stubborn_add,
+	.next = newest_next,
+};
+
+static void held_back(void)
+{
+	use("fcfs", "random");
+	sim.input.scheduler = &hold;
+	CHECK_EQ(simulation_run(&sim), -EDEADLK);
+	CHECK_EQ(sim.summary.completed, 0);
+}
+
+/* Two of the first three requests are never the newest again. */
+static void passed_over(void)
+{
+	use("fcfs", "random");
+	simulation_array(&sim, 1, 1, false);
+	sim.input.scheduler = &newest;
+	sim.input.world.processes = 3;
+	CHECK_EQ(simulation_run(&sim), -ETIMEDOUT);
+	CHECK_EQ(sim.summary.completed, sim.input.requests - 2);
+}
+
+/* The same page for ever, without a thought. */
+static bool again(void *state, u32 process, struct step *step)
+{
+	*step = (struct step){ .file = 0, .sectors = 8 };
+	return true;
+}
+
+static void use_again(struct workload *workload)
+{
+	struct draw draw;
+
+	draw_seed(&draw, 1, 0);
+	use("fcfs", "random");
+	*workload = *sim.input.workload;
+	workload->step = again;
+	sim.input.workload = workload;
+	simulation_files(&sim, &draw, 2, 8);
+	sim.input.cache = (struct sim_cache){ 1 << 20, 8, 0 };
+}
+
+static void going_round(void)
+{
+	struct workload workload;
+
+	use_again(&workload);
+	CHECK_EQ(simulation_run(&sim), -ELOOP);
+	CHECK_EQ(sim.summary.completed, 1);
+	CHECK(sim.summary.page_hits > 1000000);
+}
+
+/* They do take their time, but nothing new comes of it. */
+static void everything_is_cached(void)
+{
+	struct workload workload;
+
+	use_again(&workload);
+	sim.input.ask_ns = 1;
+	CHECK_EQ(simulation_run(&sim), -ENODATA);
+	CHECK_EQ(sim.summary.completed, 1);
+	CHECK(sim.summary.page_hits > 10000000);
+}
+
+/* The clock can't go past 2^63 ns, by arrivals, by service or by a workload's slip. */
+static void out_of_time(void)
+{
+	use_rows(4, (1ull << 62) - 1, 5);
+	CHECK_EQ(simulation_run(&sim), -ETIME);
+	CHECK_EQ(sim.summary.completed, 1);
+	use_rows(4, 0, (1ull << 62) - 1);
+	CHECK_EQ(simulation_run(&sim), -ETIME);
+	CHECK_EQ(sim.summary.completed, 2);
+	/* Inside the device as well. */
+	sim.input.depth = 4;
+	CHECK_EQ(simulation_run(&sim), -ETIME);
+}
+
+static bool never(void *state, u32 process, struct step *step)
+{
+	*step = (struct step){ .think_ns = U64_MAX, .file = NO_FILE, .sectors = 1 };
+	return true;
+}
+
+static void out_of_time_at_once(void)
+{
+	struct workload workload;
+
+	use("fcfs", "random");
+	workload = *sim.input.workload;
+	workload.step = never;
+	sim.input.workload = &workload;
+	CHECK_EQ(simulation_run(&sim), -ETIME);
+}
+
+static void init_refuses(void)
+{
+	use("fcfs", "surge");
+	CHECK_EQ(simulation_run(&sim), -ENOENT);
+	use("cats", "random");
+	simulation_set(&sim, "sectors", 1 << 15);
+	CHECK_EQ(simulation_run(&sim), 0);
+	use("fcfs", "random");
+	simulation_set(&sim, "sectors", 1 << 15);
+	sim.drive.disk.capacity_sectors = 1 << 14;
+	sim.drive.disk.seek[1].distance_sectors = 1 << 14;
+	sim.input.world.capacity_sectors = 1 << 14;
+	CHECK_EQ(simulation_run(&sim), -ENOSPC);
+}
+
+int main(void)
+{
+	u32 i;
+
+	for (i = 0; i < registry_count(); i++)
+		no_memory_for(registry_get(i));
+	no_memory_to_grow();
+	stopped();
+	too_many();
+	unstable();
+	held_back();
+	passed_over();
+	going_round();
+	everything_is_cached();
+	out_of_time();
+	out_of_time_at_once();
+	init_refuses();
+	simulation_exit(&sim);
+	return 0;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Who is called when: small runs whose every instant is known, and first come, first
+ * served against a queue that is worked out by hand.
+ */
+#include <string.h>
+
+#include "../../core/fifo.h"
+#include "simulation.h"
+
+static struct simulation sim;
+
+/*
+ * A scheduler that writes down what it is told, in order of arrival; it holds every
+ * request back for hold_ns.
+ */
+enum call { ADD, NEXT, NONE, COMPLETED };
+
+static struct entry {
+	enum call call;
+	u64 now_ns;
+	u64 id;
+} calls[64];
+static u32 nr_calls;
+
+struct scribe {
+	u64 hold_ns;
+	struct fifo pending;
+};
+
+static void note(enum call call, u64 now_ns, u64 id)
+{
+	CHECK(nr_calls < ARRAY_SIZE(calls));
+	calls[nr_calls++] = (struct entry){ call, now_ns, id };
+}
+
+static void scribe_add(void *state, struct io_request *rq, u64 now_ns)
+{
+	struct scribe *scribe = state;
+
+	note(ADD, now_ns, rq->id);
+	CHECK_EQ(rq->arrival_ns, now_ns);
+	fifo_add(&scribe->pending, rq);
+}
+
+static struct io_request *scribe_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	struct scribe *scribe = state;
+	struct io_request *rq = scribe->pending.oldest;
+
+	CHECK(rq); /* nobody asks when nothing is pending */
+	if (rq->arrival_ns + scribe->hold_ns > now_ns) {
+		*wake_ns = rq->arrival_ns + scribe->hold_ns;
+		note(NONE, now_ns, 0);
+		return NULL;
+	}
+	fifo_remove(&scribe->pending, rq);
+	note(NEXT, now_ns, rq->id);
+	return rq;
+}
+
+static void scribe_completed(void *state, const struct io_request *rq, u64 now_ns)
+{
+	note(COMPLETED, now_ns, rq->id);
+}
+
+static const struct sched_field scribe_tunables[] = {
+	SCHED_TUNABLE(scribe, hold_ns, 0, 0, U64_MAX, "how long"),
+};
+
+static const struct scheduler scribe_scheduler = {
+	.name = "scribe",
+	.state_size = sizeof(struct scribe),
+	.tunables = scribe_tunables,
+	.nr_tunables = ARRAY_SIZE(scribe_tunables),
+	.add = scribe_add,
+	.next = scribe_next,
+	.completed = scribe_completed,
+};
+
+/* An array, and one row after the other from add_row. */
+static void use_rows(const struct scheduler *scheduler, const char *workload,
+		     u32 processes, u32 servers)
+{
+	simulation_exit(&sim);
+	simulation_init(&sim, scheduler, simulation_workload(workload));
+	simulation_array(&sim, servers, 0, false);
+	sim.input.world.processes = processes;
+	sim.input.world.rows =
+		(struct rows){ sim.first_row, sim.think_ns, sim.sector, sim.cost_ns,
+			       sim.sectors,   sim.owner,    sim.op };
+	sim.input.requests = SIM_ROWS_MAX;
+	nr_calls = 0;
+}
+
+static void add_row(u32 process, u64 think_ns, u64 cost_ns)
+{
+	u64 i = sim.rows++;
+	u32 p;
+
+	sim.think_ns[i] = think_ns;
+	sim.cost_ns[i] = cost_ns;
+	sim.sectors[i] = 1;
+	sim.owner[i] = process;
+	for (p = process + 1; p <= sim.input.world.processes; p++)
+		sim.first_row[p] = sim.rows;
+}
+
+static void expect_calls(const struct entry *want, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count && i < nr_calls; i++) {
+		CHECK_EQ(calls[i].call, want[i].call);
+		CHECK_EQ(calls[i].now_ns, want[i].now_ns);
+		CHECK_EQ(calls[i].id, want[i].id);
+	}
+	CHECK_EQ(nr_calls, count);
+}
+
+#define EXPECT_CALLS(...)                                            \
+	do {                                                         \
+		static const struct entry want_[] = { __VA_ARGS__ }; \
+		expect_calls(want_, ARRAY_SIZE(want_));              \
+	} while (0)
+
+/* At 10 everything happens at once. */
+static void completions_arrivals_question(void)
+{
+	use_rows(&scribe_scheduler, "rows-open", 3, 1);
+	add_row(0, 0, 10);
+	add_row(1, 10, 5);
+	add_row(2, 10, 5);
+	CHECK_EQ(simulation_run(&sim), 0);
+	EXPECT_CALLS({ ADD, 0, 1 }, { NEXT, 0, 1 }, { COMPLETED, 10, 1 },
+		     { ADD, 10, 2 }, { ADD, 10, 3 }, { NEXT, 10, 2 },
+		     { COMPLETED, 15, 2 }, { NEXT, 15, 3 }, { COMPLETED, 20, 3 });
+	CHECK_EQ(sim.columns.idle_ns[0], 0);
+	CHECK_EQ(sim.columns.idle_ns[1], 0);
+}
+
+/* Asked as long as the device has room, and no longer. */
+static void the_device_is_filled(void)
+{
+	use_rows(&scribe_scheduler, "rows-open", 3, 2);
+	add_row(0, 0, 10);
+	add_row(1, 0, 10);
+	add_row(2, 0, 10);
+	CHECK_EQ(simulation_run(&sim), 0);
+	EXPECT_CALLS({ ADD, 0, 1 }, { ADD, 0, 2 }, { ADD, 0, 3 }, { NEXT, 0, 1 },
+		     { NEXT, 0, 2 }, { COMPLETED, 10, 1 }, { COMPLETED, 10, 2 },
+		     { NEXT, 10, 3 }, { COMPLETED, 20, 3 });
+}
+
+/* "Not before": asked again just then; and before, if something arrived. */
+static void a_scheduler_may_wait(void)
+{
+	use_rows(&scribe_scheduler, "rows-open", 2, 1);
+	simulation_set(&sim, "hold_ns", 7);
+	add_row(0, 1, 10);
+	add_row(1, 3, 10);
+	CHECK_EQ(simulation_run(&sim), 0);
+	EXPECT_CALLS({ ADD, 1, 1 }, { NONE, 1, 0 }, { ADD, 3, 2 }, { NONE, 3, 0 },
+		     { NEXT, 8, 1 }, { COMPLETED, 18, 1 }, { NEXT, 18, 2 },
+		     { COMPLETED, 28, 2 });
+	CHECK_EQ(sim.columns.idle_ns[0], 8);
+	CHECK_EQ(sim.summary.completed, 2);
+}
+
+/* The gap is kept after a completion, not before the first request. */
+static void a_gap_is_kept(void)
+{
+	use_rows(&scribe_scheduler, "rows-open", 2, 1);
+	sim.input.gap_ns = 4;
+	add_row(0, 1, 10);
+	add_row(1, 1, 10);
+	CHECK_EQ(simulation_run(&sim), 0);
+	EXPECT_CALLS({ ADD, 1, 1 }, { ADD, 1, 2 }, { NEXT, 1, 1 }, { COMPLETED, 11, 1 },
+		     { NEXT, 15, 2 }, { COMPLETED, 25, 2 });
+	CHECK_EQ(sim.columns.idle_ns[1], 4);
+	CHECK_EQ(sim.summary.service.sum, 10 + 10);
+}
+
+/* Closed, a process thinks after its answer, and needs a while for itself. */
+static void a_closed_process_waits(void)
+{
+	use_rows(&scribe_scheduler, "rows-closed", 1, 1);
+	sim.input.ask_ns = 2;
+	add_row(0, 1, 10);
+	add_row(0, 5, 10);
+	CHECK_EQ(simulation_run(&sim), 0);
+	EXPECT_CALLS({ ADD, 3, 1 }, { NEXT, 3, 1 }, { COMPLETED, 13, 1 },
+		     { ADD, 20, 2 }, { NEXT, 20, 2 }, { COMPLETED, 30, 2 });
+}
+
+/* Open, it does neither. */
+static void an_open_process_does_not(void)
+{
+	use_rows(&scribe_scheduler, "rows-open", 1, 1);
+	sim.input.ask_ns = 2;
+	add_row(0, 1, 10);
+	add_row(0, 5, 10);
+	CHECK_EQ(simulation_run(&sim), 0);
+	EXPECT_CALLS({ ADD, 1, 1 }, { NEXT, 1, 1 }, { ADD, 6, 2 }, { COMPLETED, 11, 1 },
+		     { NEXT, 11, 2 }, { COMPLETED, 21, 2 });
+}
+
+/* What is measured ends, though the processes would go on; what came later runs too. */
+static void the_measurement_is_drained(void)
+{
+	use_rows(&scribe_scheduler, "rows-open", 2, 1);
+	sim.input.requests = 2;
+	add_row(0, 0, 10);
+	add_row(1, 1, 10);
+	add_row(1, 1, 10);
+	add_row(1, 1000, 10);
+	CHECK_EQ(simulation_run(&sim), 0);
+	EXPECT_CALLS({ ADD, 0, 1 }, { NEXT, 0, 1 }, { ADD, 1, 2 }, { ADD, 2, 3 },
+		     { COMPLETED, 10, 1 }, { NEXT, 10, 2 }, { COMPLETED, 20, 2 },
+		     { NEXT, 20, 3 });
+	CHECK_EQ(sim.summary.completed, 2);
+	CHECK_EQ(sim.summary.last_completion_ns, 20);
+}
+
+/* A disk: head and cache move in the order of service; it was copied, and reset. */
+static void a_disk_is_reset(void)
+{
+	simulation_exit(&sim);
+	simulation_init(&sim, registry_find("fcfs"), simulation_workload("sequential"));
+	sim.input.world.processes = 1;
+	sim.input.requests = 4;
+	sim.drive.head = 5000;
+	sim.drive.cache.span[0] = (struct disk_span){ 0, 1000 };
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.drive.head, 5000);
+	CHECK_EQ(sim.columns.completion_ns[0], 1 * MS);
+	CHECK_EQ(sim.columns.completion_ns[1], 1 * MS + 100 * US);
+	CHECK_EQ(sim.columns.completion_ns[2], 1 * MS + 200 * US);
+	CHECK_EQ(sim.columns.hit[3], 0);
+	CHECK_EQ(sim.columns.model_service_ns[3], 1 * MS + 16 * 5 * MS / SIM_CAPACITY);
+	CHECK_EQ(sim.summary.hits, 2);
+}
+
+/*
+ * Servers that take the request that came first as soon as they are free (the
+ * recursion of Kiefer and Wolfowitz), against the engine, to the nanosecond; whether
+ * the requests wait before the device or inside it makes no difference.
+ */
+static void first_come_first_served(struct draw *draw)
+{
+	u32 servers = 1 + draw_below(draw, 6);
+	u64 mean_ns = 1 + draw_below(draw, 100);
+	u64 free_at[8] = { 0 };
+	u64 arrival_ns = 0;
+	u32 i, k;
+
+	use_rows(registry_find("fcfs"), "rows-open", 1, servers);
+	sim.input.max_pending = 1000;
+	for (i = 0; i < 1000; i++)
+		add_row(0, draw_below(draw, 2 * mean_ns / servers + 2),
+			1 + draw_below(draw, 2 * mean_ns));
+	if (draw_below(draw, 2))
+		sim.input.depth = servers + draw_below(draw, 50);
+	CHECK_EQ(simulation_run(&sim), 0);
+	for (i = 0; i < 1000; i++) {
+		u32 soonest = 0;
+
+		for (k = 1; k < servers; k++)
+			soonest = free_at[k] < free_at[soonest] ? k : soonest;
+		arrival_ns += sim.think_ns[i];
+		if (free_at[soonest] < arrival_ns)
+			free_at[soonest] = arrival_ns;
+		CHECK_EQ(sim.columns.arrival_ns[i], arrival_ns);
+		CHECK_EQ(sim.columns.start_ns[i], free_at[soonest]);
+		free_at[soonest] += sim.cost_ns[i];
+		CHECK_EQ(sim.columns.completion_ns[i], free_at[soonest]);
+	}
+}
+
+/* The array's own service times: the mean, or draws that only the seed decides. */
+static void an_array_draws(void)
+{
+	struct draw draw;
+	u32 i;
+
+	draw_seed(&draw, 1, U64_MAX - 1);
+	simulation_exit(&sim);
+	simulation_init(&sim, registry_find("fcfs"), simulation_workload("random"));
+	simulation_array(&sim, 3, 5 * MS, true);
+	CHECK_EQ(simulation_run(&sim), 0);
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(sim.columns.model_service_ns[i],
+			 draw_exponential(&draw, 5 * MS));
+	sim.input.array.exponential = false;
+	CHECK_EQ(simulation_run(&sim), 0);
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(sim.columns.model_service_ns[i], 5 * MS);
+}
+
+int main(void)
+{
+	completions_arrivals_question();
+	the_device_is_filled();
+	a_scheduler_may_wait();
+	a_gap_is_kept();
+	a_closed_process_waits();
+	an_open_process_does_not();
+	the_measurement_is_drained();
+	a_disk_is_reset();
+	check_seeds(300, first_come_first_served);
+	an_array_draws();
+	simulation_exit(&sim);
+	return 0;
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The page cache with a disk that is played by hand: what it fetches, whom it wakes,
+ * what it forgets.
+ */
+#include "../../sim/page_cache.h"
+#include "check.h"
+
+#define FETCHES 4096
+#define PROCESSES 8
+#define LONG 100000 /* pages of a file whose end is out of sight */
+
+static struct fetch {
+	u32 file;
+	u64 first;
+	u32 count;
+	u32 process;
+} fetches[FETCHES];
+static u32 nr_fetches, nr_filled;
+static u32 woken[PROCESSES];
+static struct page_cache cache;
+
+static void note_fetch(void *context, u32 file, u64 first, u32 count, u32 process)
+{
+	CHECK(context == &cache);
+	CHECK(count && nr_fetches < FETCHES);
+	fetches[nr_fetches++] = (struct fetch){ file, first, count, process };
+}
+
+static void note_wake(void *context, u32 process)
+{
+	CHECK(context == &cache);
+	woken[process]++;
+}
+
+static void cache_init(u32 pages, u32 read_ahead_pages)
+{
+	cache = (struct page_cache){
+		.pages = pages,
+		.read_ahead_pages = read_ahead_pages,
+		.fetch = note_fetch,
+		.wake = note_wake,
+		.context = &cache,
+	};
+	nr_fetches = 0;
+	nr_filled = 0;
+	memset(woken, 0, sizeof(woken));
+	CHECK_EQ(page_cache_init(&cache, PROCESSES), 0);
+}
+
+/* Everything that was fetched is there. */
+static void fill_all(void)
+{
+	for (; nr_filled < nr_fetches; nr_filled++)
+		page_cache_filled(&cache, fetches[nr_filled].file,
+				  fetches[nr_filled].first, fetches[nr_filled].count);
+}
+
+/* A process gets a page, sooner or later; returns whether it was sooner. */
+static bool get(u32 process, u32 file, u64 page, u64 file_pages)
+{
+	bool hit = page_cache_read(&cache, process, file, page, file_pages);
+	u32 before = woken[process];
+
+	fill_all();
+	CHECK_EQ(woken[process] - before, !hit);
+	if (!hit)
+		CHECK(page_cache_read(&cache, process, file, page, file_pages));
+	fill_all();
+	return hit;
+}
+
+static void expect_fetch(u32 i, u64 first, u32 count)
+{
+	CHECK(i < nr_fetches);
+	CHECK_EQ(fetches[i].first, first);
+	CHECK_EQ(fetches[i].count, count);
+}
+
+/* Each window is asked for when the reader enters the one before. */
+static void windows_double(void)
+{
+	static const u64 asked_at[] = { 0, 1, 4, 12, 28, 60 };
+	static const u64 begins[] = { 0, 4, 12, 28, 60, 92 };
+	static const u32 pages[] = { 4, 8, 16, 32, 32, 32 };
+	u32 i = 0;
+	u64 page;
+
+	cache_init(1000, 32);
+	for (page = 0; page <= 60; page++) {
+		CHECK_EQ(get(1, 5, page, LONG), page != 0);
+		if (i < ARRAY_SIZE(asked_at) && page == asked_at[i]) {
+			expect_fetch(i, begins[i], pages[i]);
+			i++;
+		}
+		CHECK_EQ(nr_fetches, i);
+	}
+	CHECK_EQ(i, ARRAY_SIZE(asked_at));
+	CHECK_EQ(fetches[2].process, 1);
+	CHECK_EQ(fetches[2].file, 5);
+	page_cache_exit(&cache);
+}
+
+static void windows_stop_at_the_limit(void)
+{
+	u64 page;
+
+	cache_init(1000, 5);
+	for (page = 0; page < 10; page++)
+		get(0, 0, page, LONG);
+	expect_fetch(0, 0, 4);
+	expect_fetch(1, 4, 5);
+	expect_fetch(2, 9, 5);
+	page_cache_exit(&cache);
+	cache_init(1000, 3);
+	for (page = 0; page < 4; page++)
+		get(0, 0, page, LONG);
+	expect_fetch(0, 0, 3);
+	expect_fetch(1, 3, 3);
+	page_cache_exit(&cache);
+}
+
+static void nothing_is_read_ahead_past_the_end(void)
+{
+	u64 page;
+
+	cache_init(1000, 32);
+	for (page = 0; page < 6; page++)
+		get(0, 0, page, 6);
+	expect_fetch(0, 0, 4);
+	expect_fetch(1, 4, 2);
+	CHECK_EQ(nr_fetches, 2);
+	get(0, 1, 0, 1);
+	expect_fetch(2, 0, 1);
+	/* Past the end of what the file says: the page alone. */
+	get(0, 1, 1, 1);
+	expect_fetch(3, 1, 1);
+	CHECK_EQ(nr_fetches, 4);
+	page_cache_exit(&cache);
+}
+
+static void random_access_reads_page_by_page(void)
+{
+	cache_init(1000, 32);
+	get(0, 0, 50, LONG);
+	get(0, 0, 20, LONG);
+	get(0, 0, 22, LONG);
+	expect_fetch(0, 50, 1);
+	expect_fetch(1, 20, 1);
+	expect_fetch(2, 22, 1);
+	/* It goes on where it was: that is a beginning. */
+	get(0, 0, 23, LONG);
+	expect_fetch(3, 23, 4);
+	/* In another file it does not. */
+	get(0, 1, 24, LONG);
+	expect_fetch(4, 24, 1);
+	/* Nor does another process. */
+	get(1, 1, 25, LONG);
+	expect_fetch(5, 25, 1);
+	page_cache_exit(&cache);
+}
+
+static void without_read_ahead_every_miss_is_one_page(u32 read_ahead_pages)
+{
+	u64 page;
+
+	cache_init(1000, read_ahead_pages);
+	for (page = 0; page < 20; page++) {
+		CHECK(!get(0, 0, page, LONG));
+		expect_fetch(page, page, 1);
+	}
+	CHECK_EQ(nr_fetches, 20);
+	page_cache_exit(&cache);
+}
+
+static void pages_that_are_there_are_left_out(void)
+{
+	cache_init(1000, 32);
+	get(1, 0, 2, LONG);
+	expect_fetch(0, 2, 1);
+	get(0, 0, 0, LONG);
+	expect_fetch(1, 0, 2);
+	expect_fetch(2, 3, 1);
+	CHECK_EQ(nr_fetches, 3);
+	page_cache_exit(&cache);
+}
+
+static void the_least_recently_used_page_goes(void)
+{
+	cache_init(3, 0);
+	get(0, 0, 10, LONG);
+	get(0, 0, 20, LONG);
+	get(0, 0, 30, LONG);
+	CHECK(get(1, 0, 10, LONG));
+	CHECK(!get(0, 0, 40, LONG)); /* instead of 20 */
+	CHECK(get(0, 0, 10, LONG));
+	CHECK(get(0, 0, 30, LONG));
+	CHECK(!get(0, 0, 20, LONG));
+	CHECK(!get(0, 0, 40, LONG));
+	page_cache_exit(&cache);
+}
+
+/* Two wait for one page; it is fetched once, and they are woken once. */
+static void waiters(void)
+{
+	cache_init(4, 0);
+	CHECK(!page_cache_read(&cache, 0, 0, 7, LONG));
+	CHECK(!page_cache_read(&cache, 1, 0, 7, LONG));
+	CHECK(!page_cache_read(&cache, 2, 1, 7, LONG));
+	CHECK_EQ(nr_fetches, 2);
+	page_cache_filled(&cache, 0, 7, 1);
+	CHECK_EQ(woken[0], 1);
+	CHECK_EQ(woken[1], 1);
+	CHECK_EQ(woken[2], 0);
+	CHECK(page_cache_read(&cache, 0, 0, 7, LONG));
+	page_cache_filled(&cache, 1, 7, 1);
+	CHECK_EQ(woken[2], 1);
+	CHECK_EQ(woken[0], 1);
+	page_cache_exit(&cache);
+}
+
+/* With no room for its page, a process is woken when there is some. */
+static void all_pages_on_their_way(void)
+{
+	cache_init(2, 0);
+	CHECK(!page_cache_read(&cache, 0, 0, 1, LONG));
+	CHECK(!page_cache_read(&cache, 1, 0, 2, LONG));
+	CHECK(!page_cache_read(&cache, 2, 0, 3, LONG));
+	CHECK(!page_cache_read(&cache, 3, 0, 4, LONG));
+	CHECK_EQ(nr_fetches, 2);
+	fill_all();
+	CHECK_EQ(woken[2], 1);
+	CHECK_EQ(woken[3], 1);
+	CHECK(!page_cache_read(&cache, 2, 0, 3, LONG));
+	CHECK(!page_cache_read(&cache, 3, 0, 4, LONG));
+	CHECK_EQ(nr_fetches, 4);
+	fill_all();
+	CHECK(page_cache_read(&cache, 2, 0, 3, LONG));
+	page_cache_exit(&cache);
+}
+
+static void one_page_is_enough(void)
+{
+	u64 page;
+
+	cache_init(1, 32);
+	for (page = 0; page < 50; page++) {
+		CHECK(!get(0, 0, page, 50));
+		CHECK(get(0, 0, page, 50));
+	}
+	CHECK_EQ(nr_fetches, 50);
+	page_cache_exit(&cache);
+}
+
+/* Page 1 was the first to go, and is where the next window is asked for. */
+static void a_page_stays_while_it_is_read(void)
+{
+	cache_init(4, 32);
+	get(0, 0, 0, LONG);
+	CHECK(get(1, 0, 0, LONG));
+	CHECK(get(1, 0, 2, LONG));
+	CHECK(get(1, 0, 3, LONG));
+	CHECK(page_cache_read(&cache, 0, 0, 1, LONG));
+	expect_fetch(1, 4, 3);
+	fill_all();
+	CHECK(page_cache_read(&cache, 0, 0, 1, LONG));
+	page_cache_exit(&cache);
+}
+
+static void no_memory(void)
+{
+	int error = -ENOMEM;
+	u32 granted;
+
+	for (granted = 0; error; granted++) {
+		cache = (struct page_cache){ .pages = 4 };
+		port_grant(granted);
+		error = page_cache_init(&cache, 2);
+		port_grant(U32_MAX);
+		CHECK(!error || error == -ENOMEM);
+		page_cache_exit(&cache);
+	}
+	CHECK_EQ(granted, 5);
+}
+
+/*
+ * A cache of any size under processes that read at random, on a disk that answers in
+ * any order: nothing is fetched twice or beyond the cache's size, nobody has a page
+ * that never came, and nobody waits for ever.
+ */
+#define FILES 3
+#define FILE_PAGES 20
+
+enum page_state { ABSENT, COMING, THERE };
+
+static enum page_state state[FILES][FILE_PAGES];
+static u32 nr_coming;
+
+static void note_coming(void *context, u32 file, u64 first, u32 count, u32 process)
+{
+	u64 page;
+
+	note_fetch(context, file, first, count, process);
+	for (page = first; page < first + count; page++) {
+		CHECK(page < FILE_PAGES);
+		CHECK(state[file][page] != COMING);
+		state[file][page] = COMING;
+	}
+	nr_coming += count;
+	CHECK(nr_coming <= cache.pages);
+}
+
+/* Any one of those that are on their way. */
+static void fill_one(struct draw *draw)
+{
+	u32 i = nr_filled + draw_below(draw, nr_fetches - nr_filled);
+	struct fetch fetch = fetches[i];
+	u64 page;
+
+	fetches[i] = fetches[nr_filled++];
+	for (page = fetch.first; page < fetch.first + fetch.count; page++)
+		state[fetch.file][page] = THERE;
+	nr_coming -= fetch.count;
+	page_cache_filled(&cache, fetch.file, fetch.first, fetch.count);
+}
+
+static void step(struct draw *draw, u32 process, u32 *file, u64 *page)
+{
+	if (woken[process]) {
+		woken[process] = 0;
+	} else if (draw_below(draw, 3)) {
+		*page = (*page + 1) % FILE_PAGES;
+	} else {
+		*file = draw_below(draw, FILES);
+		*page = draw_below(draw, FILE_PAGES);
+	}
+}
+
+static void random_case(struct draw *draw)
+{
+	u32 file[PROCESSES] = { 0 };
+	u64 page[PROCESSES] = { 0 };
+	bool waits[PROCESSES] = { false };
+	u32 had = 0;
+	u32 i;
+
+	cache_init(1 + draw_below(draw, draw_below(draw, 2) ? 6 : 80),
+		   draw_below(draw, 20));
+	cache.fetch = note_coming;
+	memset(state, 0, sizeof(state));
+	nr_coming = 0;
+	for (i = 0; i < 3000 && nr_fetches < FETCHES - 100; i++) {
+		u32 process = draw_below(draw, PROCESSES);
+
+		if (waits[process] && !woken[process]) {
+			CHECK(nr_filled < nr_fetches);
+			fill_one(draw);
+			continue;
+		}
+		step(draw, process, &file[process], &page[process]);
+		waits[process] = !page_cache_read(&cache, process, file[process],
+						  page[process], FILE_PAGES);
+		CHECK(waits[process] || state[file[process]][page[process]] == THERE);
+		had += !waits[process];
+	}
+	CHECK(had > 50); /* with a single page for all of them too */
+	page_cache_exit(&cache);
+}
+
+int main(void)
+{
+	windows_double();
+	windows_stop_at_the_limit();
+	nothing_is_read_ahead_past_the_end();
+	random_access_reads_page_by_page();
+	without_read_ahead_every_miss_is_one_page(0);
+	without_read_ahead_every_miss_is_one_page(1);
+	pages_that_are_there_are_left_out();
+	the_least_recently_used_page_goes();
+	waiters();
+	all_pages_on_their_way();
+	one_page_is_enough();
+	a_page_stays_while_it_is_read();
+	no_memory();
+	check_seeds(200, random_case);
+	return 0;
+}

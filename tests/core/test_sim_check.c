@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/* What can be simulated passes; each thing that can't is named. */
+#include <string.h>
+
+#include "simulation.h"
+
+static struct simulation sim;
+
+/* With a table, files and a page cache, all of them in order. */
+static void use(void)
+{
+	struct draw draw;
+
+	draw_seed(&draw, 1, 0);
+	simulation_init(&sim, registry_find("deadline"), simulation_workload("random"));
+	simulation_files(&sim, &draw, 10, 8);
+	simulation_rows(&sim, &draw, 20);
+	CHECK(sim.rows > 10);
+	sim.input.cache = (struct sim_cache){ 100 * 4096, 8, 32 };
+	CHECK(!simulation_check(&sim));
+}
+
+static void expect(int line, const char *words)
+{
+	const char *wrong = simulation_check(&sim);
+
+	if (!wrong || !strstr(wrong, words)) {
+		fprintf(stderr, "line %d of the test: \"%s\", not \"%s\"\n", line,
+			wrong ?: "", words);
+		abort();
+	}
+}
+
+/* Spoil one thing, and see what is said of it. */
+#define REFUSED(words, ...)              \
+	do {                             \
+		use();                   \
+		__VA_ARGS__;             \
+		expect(__LINE__, words); \
+	} while (0)
+
+#define PASSES(...)                             \
+	do {                                    \
+		use();                          \
+		__VA_ARGS__;                    \
+		CHECK(!simulation_check(&sim)); \
+	} while (0)
+
+static void run(void)
+{
+	struct sim_input *input = &sim.input;
+
+	REFUSED("no requests", input->requests = 0);
+	REFUSED("max_pending", input->max_pending = 0);
+	REFUSED("max_pending", input->max_pending = (1 << 20) + 1);
+	REFUSED("a time", input->gap_ns = 1ull << 62);
+	REFUSED("a time", input->ask_ns = U64_MAX);
+	REFUSED("a tunable", sim.tunables[0] = U64_MAX);
+	REFUSED("a parameter", sim.parameters[0] = 101);
+	REFUSED("a parameter", sim.parameters[1] = 0);
+	REFUSED("processes", input->world.processes = 0);
+	REFUSED("processes", input->world.processes = 100001);
+	PASSES(input->max_pending = 1 << 20);
+}
+
+static void device(void)
+{
+	struct sim_input *input = &sim.input;
+	struct disk *disk = &sim.drive.disk;
+
+	REFUSED("the depth", input->depth = 0);
+	REFUSED("the depth", input->depth = (1 << 20) + 1);
+	REFUSED("the disk has no", input->world.capacity_sectors = 0);
+	REFUSED("the disk has no", input->world.capacity_sectors = 1ull << 48);
+	REFUSED("as large as", input->world.capacity_sectors++);
+	REFUSED("impossible", disk->nr_points = 1);
+	REFUSED("impossible", disk->nr_points = DISK_CURVE_POINTS_MAX + 1);
+	REFUSED("impossible", disk->nr_zones = DISK_ZONES_MAX + 1);
+	REFUSED("years", disk->intercept_ns = 1ull << 59);
+	REFUSED("years", disk->seek[1].seek_ns = U64_MAX);
+	REFUSED("years", disk->nr_zones = 1, disk->zone[0].sector_ps = 1ull << 37);
+	REFUSED("years", sim.drive.hit_ns = 1ull << 59);
+	REFUSED("too many segments", sim.drive.cache.segments = 1025);
+	REFUSED("a segment", sim.drive.cache.segment_sectors = 1ull << 48);
+	REFUSED("a segment", sim.drive.cache.prefetch_sectors = U64_MAX);
+	REFUSED("servers", simulation_array(&sim, 0, 1, true), input->depth = 1);
+	REFUSED("servers", simulation_array(&sim, (1 << 16) + 1, 1, true));
+	REFUSED("mean service", simulation_array(&sim, 1, 1ull << 56, true));
+	PASSES(simulation_array(&sim, 1 << 16, (1ull << 56) - 1, true));
+}
+
+static void classes(void)
+{
+	static const u32 weight[4] = { 1, U32_MAX, 0, 1 };
+	static const u8 io_class[4] = { 1, 3, 2, 0 };
+	static const u8 level[4] = { 0, 7, 8, 0 };
+
+	REFUSED("a weight", sim.input.weight = weight);
+	REFUSED("an I/O class", sim.input.io_class = io_class);
+	REFUSED("an I/O level", sim.input.level = level);
+	PASSES(sim.input.weight = weight, sim.input.world.processes = 2,
+	       sim.input.io_class = io_class, sim.input.level = level);
+}
+
+static void table(void)
+{
+	u64 last = 5;
+
+	REFUSED("not in order", sim.first_row[1] = sim.first_row[2] + 1);
+	REFUSED("fewer rows", sim.rows--);
+	REFUSED("no sectors", sim.sectors[last] = 0);
+	REFUSED("past the end", sim.sector[last] = SIM_CAPACITY);
+	REFUSED("past the end",
+		sim.sector[last] = SIM_CAPACITY - sim.sectors[last] + 1);
+	REFUSED("past the end", sim.sector[last] = U64_MAX);
+	REFUSED("neither", sim.op[last] = IO_OPS);
+	REFUSED("a time", sim.think_ns[last] = 1ull << 62);
+	REFUSED("a time", sim.cost_ns[last] = 1ull << 62);
+	PASSES(sim.sector[last] = SIM_CAPACITY - sim.sectors[last]);
+	PASSES(sim.input.world.rows.first = NULL, sim.op[last] = 9);
+}
+
+static void files(void)
+{
+	u64 *first = sim.first_extent;
+
+	REFUSED("whole pages", sim.length[3] = 0);
+	REFUSED("whole pages", sim.length[3]++);
+	REFUSED("past the end of the disk", sim.start[3] = SIM_CAPACITY);
+	REFUSED("past the end of the disk", sim.length[3] = 1ull << 60);
+	REFUSED("not in order", first[4] = first[5] + 1);
+	REFUSED("not in order", first[10]++);
+	REFUSED("empty", sim.bytes[3] = 0);
+	REFUSED("longer than", sim.bytes[3] += 9 * 512 * 12 * 4);
+	REFUSED("longer than", sim.bytes[3] = U64_MAX);
+	REFUSED("empty", first[4] = first[3]);
+	PASSES(sim.input.cache.bytes = 0, sim.length[first[3]]++);
+}
+
+static void page_cache(void)
+{
+	struct sim_cache *cache = &sim.input.cache;
+
+	REFUSED("a page is not", cache->page_sectors = 0);
+	REFUSED("a page is not", cache->page_sectors = (1 << 15) + 1);
+	REFUSED("not even one", cache->bytes = 4095);
+	REFUSED("too many pages", cache->bytes = U64_MAX);
+	REFUSED("read-ahead", cache->read_ahead_pages = (1 << 15) + 1);
+	PASSES(cache->bytes = 4096, cache->read_ahead_pages = 1 << 15);
+	PASSES(cache->bytes = 4096ull << 31);
+}
+
+/* What passes at the very limits can be run. */
+static void limits_run(void)
+{
+	use();
+	sim.input.cache.bytes = 4096ull << 31;
+	sim.input.workload = simulation_workload("surge");
+	sim.parameters[0] = 1000;
+	sim.input.requests = 10;
+	CHECK_EQ(simulation_run(&sim), 0);
+	simulation_exit(&sim);
+	use();
+	sim.drive.disk.intercept_ns = (1ull << 59) - 1;
+	sim.drive.disk.seek[1].seek_ns = (1ull << 59) - 1;
+	sim.drive.disk.nr_zones = 1;
+	sim.drive.disk.zone[0].sector_ps = (1ull << 37) - 1;
+	sim.drive.cache.prefetch_sectors = (1ull << 48) - 1;
+	CHECK_EQ(simulation_run(&sim), -ETIME);
+	simulation_exit(&sim);
+}
+
+int main(void)
+{
+	run();
+	device();
+	classes();
+	table();
+	files();
+	page_cache();
+	limits_run();
+	return 0;
+}

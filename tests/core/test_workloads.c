@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the processes of each workload ask for, step by step: the draws of guest/ in
+ * their order, streams of their own, and an end where there is one.
+ */
+#include <string.h>
+
+#include "../../core/surge.h"
+#include "simulation.h"
+
+static struct simulation sim;
+static void *state;
+
+/* A workload with the parameters that are in sim. */
+static int start(void)
+{
+	const struct workload *workload = sim.input.workload;
+	u32 i;
+
+	state = port_zalloc(workload->state_size);
+	if (!state)
+		return -ENOMEM;
+	for (i = 0; i < workload->nr_parameters; i++)
+		*sched_field_value(state, &workload->parameters[i]) = sim.parameters[i];
+	return workload->init(state, &sim.input.world);
+}
+
+static void stop(void)
+{
+	if (state)
+		sim.input.workload->exit(state);
+	port_free(state);
+}
+
+static void use(const char *workload)
+{
+	simulation_init(&sim, registry_find("fcfs"), simulation_workload(workload));
+}
+
+static struct step next(u32 process)
+{
+	struct step step;
+
+	memset(&step, SIM_UNWRITTEN, sizeof(step));
+	CHECK(sim.input.workload->step(state, process, &step));
+	CHECK(step.sectors);
+	CHECK(step.op < IO_OPS);
+	CHECK_EQ(step.owner, process);
+	return step;
+}
+
+/* A write is drawn first, then the place, as guest/random.c does. */
+static void random_draws_as_the_guest_does(void)
+{
+	u32 process, i;
+
+	use("random");
+	simulation_set(&sim, "writes_percent", 30);
+	simulation_set(&sim, "think_ns", 5 * MS);
+	sim.input.world.seed = 7;
+	CHECK_EQ(start(), 0);
+	for (process = 0; process < 4; process++) {
+		struct draw draw;
+
+		draw_seed(&draw, 7, process);
+		for (i = 0; i < 1000; i++) {
+			struct step step = next(process);
+
+			CHECK_EQ(step.op, draw_below(&draw, 100) < 30);
+			CHECK_EQ(step.sector, draw_below(&draw, SIM_CAPACITY / 8) * 8);
+			CHECK_EQ(step.sectors, 8);
+			CHECK_EQ(step.think_ns, 5 * MS);
+			CHECK_EQ(step.file, NO_FILE);
+			CHECK_EQ(step.cost_ns, 0);
+		}
+	}
+	stop();
+}
+
+static void poisson_draws_gap_op_place(void)
+{
+	u32 process, i;
+
+	use("poisson");
+	simulation_set(&sim, "mean_gap_ns", 3 * MS);
+	simulation_set(&sim, "sectors", 5);
+	simulation_set(&sim, "writes_percent", 50);
+	CHECK(sim.input.workload->open);
+	CHECK_EQ(start(), 0);
+	for (process = 0; process < 4; process++) {
+		struct draw draw;
+
+		draw_seed(&draw, 1, process);
+		for (i = 0; i < 1000; i++) {
+			struct step step = next(process);
+
+			CHECK_EQ(step.think_ns, draw_exponential(&draw, 3 * MS));
+			CHECK_EQ(step.op, draw_below(&draw, 100) < 50);
+			CHECK_EQ(step.sector, draw_below(&draw, SIM_CAPACITY / 5) * 5);
+			CHECK_EQ(step.sectors, 5);
+		}
+	}
+	stop();
+}
+
+/* One page of a file of SURGE; the sleep belongs to the step after it. */
+static void expect_page(u32 process, u32 file, u64 page, u64 think_ns)
+{
+	struct step step = next(process);
+
+	CHECK_EQ(step.file, file);
+	CHECK_EQ(step.sector, page * 8);
+	CHECK_EQ(step.sectors, 8);
+	CHECK_EQ(step.op, IO_READ);
+	CHECK_EQ(step.think_ns, think_ns);
+}
+
+/*
+ * Figure 2: how many files; for each, which one, and a sleep after every page.  The
+ * sleep is drawn before the next file is.
+ */
+static void expect_process(u32 process, u32 files, u64 scale_milli)
+{
+	u64 think_ns = 0;
+	struct draw draw;
+	u32 i;
+
+	draw_seed(&draw, 1, process);
+	for (i = 0; i < 100; i++) {
+		u64 count;
+
+		for (count = surge_file_count(&draw); count; count--) {
+			u32 file = surge_file(&draw, files);
+			u64 pages = (sim.bytes[file] + 4095) / 4096;
+			u64 page;
+
+			for (page = 0; page < pages; page++) {
+				expect_page(process, file, page, think_ns);
+				think_ns = surge_sleep_ns(&draw) * scale_milli / 1000;
+			}
+		}
+	}
+}
+
+static void surge_draws_as_figure_2(struct draw *draw)
+{
+	u32 files = 1 + draw_below(draw, SIM_FILES_MAX);
+	u32 process;
+
+	use("surge");
+	simulation_files(&sim, draw, files, 8);
+	simulation_set(&sim, "think_scale_milli", 2500);
+	CHECK_EQ(start(), 0);
+	for (process = 0; process < 4; process++)
+		expect_process(process, files, 2500);
+	stop();
+}
+
+static void sequential_goes_up_and_around(void)
+{
+	u64 places = SIM_CAPACITY / 1000;
+	u32 process, i;
+
+	use("sequential");
+	simulation_set(&sim, "sectors", 1000);
+	simulation_set(&sim, "writes_percent", 100);
+	sim.input.world.processes = 3;
+	CHECK_EQ(start(), 0);
+	for (process = 0; process < 3; process++) {
+		for (i = 0; i < 250; i++) {
+			u64 place = (places * process / 3 + i) % places;
+			struct step step = next(process);
+
+			CHECK_EQ(step.sector, place * 1000);
+			CHECK_EQ(step.sectors, 1000);
+			CHECK_EQ(step.op, IO_WRITE);
+		}
+	}
+	stop();
+}
+
+static void rows_are_played_once(const char *workload, struct draw *draw)
+{
+	struct step step;
+	u32 process;
+	u64 i;
+
+	use(workload);
+	simulation_rows(&sim, draw, 20);
+	CHECK_EQ(start(), 0);
+	for (process = 0; process < 4; process++) {
+		for (i = sim.first_row[process]; i < sim.first_row[process + 1]; i++) {
+			step = next(process);
+			CHECK_EQ(step.think_ns, sim.think_ns[i]);
+			CHECK_EQ(step.sector, sim.sector[i]);
+			CHECK_EQ(step.sectors, sim.sectors[i]);
+			CHECK_EQ(step.cost_ns, sim.cost_ns[i]);
+			CHECK_EQ(step.op, sim.op[i]);
+			CHECK_EQ(step.file, NO_FILE);
+		}
+		CHECK(!sim.input.workload->step(state, process, &step));
+		CHECK(!sim.input.workload->step(state, process, &step));
+	}
+	stop();
+}
+
+static void play_rows(struct draw *draw)
+{
+	rows_are_played_once("rows-open", draw);
+	rows_are_played_once("rows-closed", draw);
+}
+
+/* Every byte of the file once, in order, and the sectors that hold it. */
+static void read_file(u32 process, u64 read_bytes)
+{
+	struct step step;
+	u64 at = 0;
+
+	while (at < sim.bytes[process]) {
+		u64 end = at + read_bytes;
+
+		if (end > sim.bytes[process])
+			end = sim.bytes[process];
+		step = next(process);
+		CHECK_EQ(step.file, process);
+		CHECK_EQ(step.sector, at / 512);
+		CHECK_EQ(step.sector + step.sectors, (end + 511) / 512);
+		CHECK_EQ(step.op, IO_READ);
+		at = end;
+	}
+	CHECK(!sim.input.workload->step(state, process, &step));
+	CHECK(!sim.input.workload->step(state, process, &step));
+}
+
+static void concurrent_reads_end(struct draw *draw)
+{
+	u64 read_bytes = 1 + draw_below(draw, 3000);
+	u32 process;
+
+	use("concurrent-read");
+	simulation_files(&sim, draw, 5, 1);
+	simulation_set(&sim, "read_bytes", read_bytes);
+	CHECK_EQ(start(), 0);
+	for (process = 0; process < 4; process++)
+		read_file(process, read_bytes);
+	stop();
+}
+
+/* What cannot be played is refused; exit comes after it all the same. */
+static void refuse(const char *workload, const char *parameter, u64 value, int error)
+{
+	use(workload);
+	if (parameter)
+		simulation_set(&sim, parameter, value);
+	sim.input.world.capacity_sectors = 100;
+	CHECK_EQ(start(), error);
+	stop();
+}
+
+/* Three pages of a file that has room for two and a half. */
+static void surge_refuses_half_a_page(void)
+{
+	use("surge");
+	sim.bytes[0] = 2 * 4096 + 1;
+	sim.first_extent[1] = 1;
+	sim.length[0] = 20;
+	sim.input.world.layout = (struct layout){ 1, sim.bytes, sim.first_extent,
+						  sim.start, sim.length };
+	CHECK_EQ(start(), -EINVAL);
+	stop();
+	sim.length[0] = 24;
+	CHECK_EQ(start(), 0);
+	stop();
+}
+
+/* Every allocation of init fails once. */
+static void no_memory(const struct workload *workload)
+{
+	int error = -ENOMEM;
+	struct draw draw;
+	u32 granted;
+
+	draw_seed(&draw, 1, 0);
+	use(workload->name);
+	simulation_files(&sim, &draw, 5, 8);
+	simulation_rows(&sim, &draw, 20);
+	for (granted = 0; error; granted++) {
+		port_grant(granted);
+		error = start();
+		port_grant(U32_MAX);
+		CHECK(!error || error == -ENOMEM);
+		stop();
+	}
+	CHECK(granted > 1);
+}
+
+int main(void)
+{
+	u32 i;
+
+	random_draws_as_the_guest_does();
+	poisson_draws_gap_op_place();
+	check_seeds(20, surge_draws_as_figure_2);
+	sequential_goes_up_and_around();
+	check_seeds(100, play_rows);
+	check_seeds(100, concurrent_reads_end);
+	refuse("random", "sectors", 101, -ENOSPC);
+	refuse("poisson", "sectors", 101, -ENOSPC);
+	refuse("sequential", "sectors", 101, -ENOSPC);
+	refuse("surge", NULL, 0, -ENOENT);
+	refuse("concurrent-read", NULL, 0, -ENOENT);
+	refuse("rows-open", NULL, 0, -ENOENT);
+	refuse("rows-closed", NULL, 0, -ENOENT);
+	surge_refuses_half_a_page();
+	CHECK(workload_count() >= 7);
+	for (i = 0; i < workload_count(); i++)
+		no_memory(workload_get(i));
+	return 0;
+}

@@ -235,7 +235,7 @@ def test_throttle_finds_a_scheduler_that_came_again() -> None:
 
 # Under each other's feet, on two CPUs.
 
-ROUNDS = 12  # two switches in each
+ROUNDS = len(ALL_SCHEDULERS)  # each is once the one that writes
 SWITCHING = (
     COMMON
     + """

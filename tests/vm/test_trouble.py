@@ -126,7 +126,7 @@ def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
 def test_an_interrupt_leaves_nothing(moment: str, how: signal.Signals, tmp_path: Path) -> None:
     """A real command with two VMs, interrupted: exit code 130, one line, no result folder."""
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "understudy", "predict", "--requests", "20000"]
+    command = [sys.executable, "-m", "understudy", "predict", "--on", "vm", "--requests", "20000"]
     command += ["--schedulers", "cats,none", "--out", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_for(process, moment)

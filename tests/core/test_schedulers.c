@@ -11,6 +11,15 @@
 
 static const char *scheduler;
 
+/* Any priority, any share, and a cost that may be known. */
+static void set_priority(struct host *host, struct draw *draw, struct io_request *rq)
+{
+	rq->io_class = 1 + draw_below(draw, IO_CLASS_IDLE);
+	rq->level = draw_below(draw, IO_LEVELS);
+	rq->weight = 1 + draw_below(draw, 1000);
+	rq->cost_ns = draw_below(draw, 2) * draw_below(draw, 10 * MS);
+}
+
 static void random_case(struct draw *draw)
 {
 	static struct host host;
@@ -19,6 +28,8 @@ static void random_case(struct draw *draw)
 		.owners = 1 + draw_below(draw, 8),
 		.writes_percent = draw_below(draw, 101),
 		.merges_percent = draw_below(draw, 50),
+		.unites_percent = 50,
+		.arriving = set_priority,
 		.gap_ns = draw_below(draw, 20 * MS),
 		.sectors =
 			1 + draw_below(draw, draw_below(draw, 2) ? 300 : HOST_CAPACITY),

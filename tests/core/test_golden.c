@@ -14,6 +14,7 @@ static const struct golden {
 	{ "clook", 0xe0095e9be6d1ec72ull },
 	{ "deadline", 0xac16a279b9c350f6ull },
 	{ "fcfs", 0x8cb4e01874983569ull },
+	{ "sfq", 0x344716604a05b01dull },
 };
 
 static u64 hash;

@@ -6,16 +6,20 @@
  */
 #include "host.h"
 
+/* clang-format off */
 static const struct golden {
 	const char *scheduler;
 	u64 hash;
 } golden[] = {
+	{ "anticipatory", 0x68c100afcdb93848ull },
 	{ "cats", 0xcd83ed7db734f1a3ull },
+	{ "cfq", 0xbd54628d83e0bf8eull },
 	{ "clook", 0xe0095e9be6d1ec72ull },
 	{ "deadline", 0xac16a279b9c350f6ull },
 	{ "fcfs", 0x8cb4e01874983569ull },
 	{ "sfq", 0x344716604a05b01dull },
 };
+/* clang-format on */
 
 static u64 hash;
 

@@ -250,6 +250,46 @@ static void a_merge_may_change_who_is_first(void)
 	host_exit(&host);
 }
 
+/* The same if it makes the younger of a flow's two the older. */
+static void a_merge_may_change_who_is_first_of_a_flow(void)
+{
+	struct io_request *old, *a, *b, *second;
+
+	begin(1);
+	old = costing('c', MS, 100);
+	b = costing('b', MS, 100);
+	a = costing('a', MS, 100);
+	second = costing('a', MS, 100);
+	host_unite(&host, second, old);
+	host_expect(&host, second, PICK_ORDER, MS);
+	host_expect(&host, b, PICK_ORDER, MS);
+	host_expect(&host, a, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/*
+ * a's first two took nothing, so a's third begins before virtual time, which is 5 ms.
+ * It goes on from there: who comes now is not as far back as that.
+ */
+static void virtual_time_does_not_go_back(void)
+{
+	struct io_request *a[5];
+	u32 i;
+
+	begin(2);
+	host_set(&host, "cost_sector_ns", 0);
+	for (i = 0; i < 5; i++)
+		a[i] = read_of('a');
+	CHECK(host_ask(&host) == a[0]);
+	CHECK(host_ask(&host) == a[1]);
+	host_finish(&host, a[0], 0);
+	host_finish(&host, a[1], 0);
+	expect_owners("a", 0);
+	read_of('c');
+	expect_owners("aca", 20 * MS);
+	host_exit(&host);
+}
+
 /* Past the host, which has not so many requests: one at a time, served at once. */
 static void serve_one(struct io_request *rq, u32 owner)
 {
@@ -514,6 +554,8 @@ int main(void)
 	an_idle_device_costs_nothing();
 	merges();
 	a_merge_may_change_who_is_first();
+	a_merge_may_change_who_is_first_of_a_flow();
+	virtual_time_does_not_go_back();
 	who_is_long_gone_is_forgotten();
 	no_share_is_lost_to_rounding();
 	tags_go_on_for_ever();

@@ -48,23 +48,30 @@ u64 host_counter(const struct host *host, const char *counter)
 		      counter);
 }
 
+static u32 index_of(const struct host *host, const struct io_request *rq)
+{
+	CHECK(rq >= host->request && rq < host->request + host->count);
+	return rq - host->request;
+}
+
 void host_put_back(struct host *host, struct io_request *rq)
 {
 	CHECK(host->nr_pending < HOST_PENDING);
 	host->scheduler->add(host->state, rq, host->now_ns);
-	host->pending[rq->id] = true;
+	host->pending[index_of(host, rq)] = true;
 	host->nr_pending++;
 }
 
 static void dequeue(struct host *host, const struct io_request *rq)
 {
-	CHECK(rq == &host->request[rq->id]);
-	CHECK(host->pending[rq->id]);
-	host->pending[rq->id] = false;
+	u32 i = index_of(host, rq);
+
+	CHECK(host->pending[i]);
+	host->pending[i] = false;
 	host->nr_pending--;
 }
 
-struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
+struct io_request *host_new(struct host *host, u8 op, u64 sector, u32 sectors,
 			    u32 owner)
 {
 	struct io_request *rq = &host->request[host->count];
@@ -81,6 +88,14 @@ struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
 		.io_class = IO_CLASS_BEST_EFFORT,
 		.level = IO_LEVEL_DEFAULT,
 	};
+	return rq;
+}
+
+struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
+			    u32 owner)
+{
+	struct io_request *rq = host_new(host, op, sector, sectors, owner);
+
 	host_put_back(host, rq);
 	return rq;
 }
@@ -98,16 +113,30 @@ void host_grow(struct host *host, struct io_request *rq, u32 by)
 	host_put_back(host, rq);
 }
 
+void host_unite(struct host *host, struct io_request *rq, struct io_request *gone)
+{
+	host_take_back(host, rq);
+	host_take_back(host, gone);
+	rq->sectors += gone->sectors;
+	if (gone->id < rq->id) {
+		rq->id = gone->id;
+		rq->arrival_ns = gone->arrival_ns;
+	}
+	host_put_back(host, rq);
+}
+
 struct io_request *host_ask(struct host *host)
 {
 	struct io_request *rq;
 
+	CHECK(host->in_service < sched_depth(host->scheduler));
 	host->wake_ns = 0;
 	rq = host->scheduler->next(host->state, host->now_ns, &host->wake_ns);
 	if (rq) {
 		CHECK(rq->reason < PICK_REASONS);
 		dequeue(host, rq);
-	} else if (host->nr_pending) {
+		host->in_service++;
+	} else if (host->nr_pending && !host->in_service) {
 		CHECK(host->wake_ns > host->now_ns);
 	}
 	CHECK_EQ(host->scheduler->has_work(host->state), host->nr_pending > 0);
@@ -117,6 +146,8 @@ struct io_request *host_ask(struct host *host)
 void host_finish(struct host *host, const struct io_request *rq, u64 service_ns)
 {
 	host->now_ns += service_ns;
+	host->due_ns[index_of(host, rq)] = 0;
+	host->in_service--;
 	if (host->scheduler->completed)
 		host->scheduler->completed(host->state, rq, host->now_ns);
 }
@@ -137,7 +168,31 @@ void host_expect_at(int line, struct host *host, const struct io_request *rq,
 	host_finish(host, got, service_ns);
 }
 
-/* One arrival: new, or merged into a pending one, or two pending ones merged. */
+/* A pending request is merged into another, or grows, or takes another one in. */
+static bool merge(struct host *host, struct draw *draw, const struct host_load *load,
+		  struct io_request *rq)
+{
+	struct io_request *gone = NULL;
+
+	if (load->removed)
+		load->removed(host, rq);
+	if (!draw_below(draw, 2)) {
+		host_grow(host, rq, 1 + draw_below(draw, 8));
+		return true;
+	}
+	if (load->unites_percent && draw_below(draw, 100) < load->unites_percent)
+		gone = &host->request[draw_below(draw, host->count)];
+	if (!gone || gone == rq || !host->pending[gone - host->request]) {
+		host_take_back(host, rq);
+		return false;
+	}
+	if (load->removed)
+		load->removed(host, gone);
+	host_unite(host, rq, gone);
+	return true;
+}
+
+/* One arrival: new, or merged with what is pending. */
 static void random_arrival(struct host *host, struct draw *draw,
 			   const struct host_load *load)
 {
@@ -145,17 +200,15 @@ static void random_arrival(struct host *host, struct draw *draw,
 	struct io_request *rq = &host->request[i];
 
 	if (host->pending[i] && draw_below(draw, 100) < load->merges_percent) {
-		if (load->removed)
-			load->removed(host, rq);
-		if (draw_below(draw, 2)) {
-			host_take_back(host, rq);
+		if (!merge(host, draw, load, rq))
 			return;
-		}
-		host_grow(host, rq, 1 + draw_below(draw, 8));
 	} else {
-		rq = host_add(host, draw_below(draw, 100) < load->writes_percent,
+		rq = host_new(host, draw_below(draw, 100) < load->writes_percent,
 			      draw_below(draw, load->sectors), 1 + draw_below(draw, 16),
 			      draw_below(draw, load->owners));
+		if (load->arriving)
+			load->arriving(host, draw, rq);
+		host_put_back(host, rq);
 	}
 	if (load->added)
 		load->added(host, rq);
@@ -170,7 +223,44 @@ static u64 service_ns(const struct host *host, const struct host_load *load,
 	return MS / 4 + way * 5 * MS / load->sectors;
 }
 
-/* One request, or idle until the scheduler wants to be asked again or until then. */
+static bool is_full(const struct host *host)
+{
+	return host->in_service == sched_depth(host->scheduler);
+}
+
+/* The request in service that is the first to end; there is one. */
+static struct io_request *first_due(struct host *host)
+{
+	struct io_request *first = NULL;
+	u32 i;
+
+	for (i = 0; i < host->count; i++) {
+		if (host->due_ns[i] &&
+		    (!first || host->due_ns[i] < host->due_ns[first - host->request]))
+			first = &host->request[i];
+	}
+	return first;
+}
+
+/* On to the next completion, or to when the scheduler wants to be asked, or until then.
+ */
+static void pass_time(struct host *host, u64 until_ns)
+{
+	struct io_request *rq = host->in_service ? first_due(host) : NULL;
+	u64 due_ns = rq ? host->due_ns[rq - host->request] : U64_MAX;
+
+	if (host->wake_ns && host->wake_ns < until_ns)
+		until_ns = host->wake_ns;
+	if (rq && (is_full(host) || due_ns <= until_ns))
+		host_finish(host, rq, due_ns - host->now_ns);
+	else
+		host->now_ns = until_ns;
+}
+
+/*
+ * Begin one request, or pass time if there is none or no room for more.  A disk that
+ * is busy sees what arrives meanwhile when it has room again.
+ */
 static void serve_one(struct host *host, const struct host_load *load, u64 until_ns)
 {
 	struct io_request *rq = host_ask(host);
@@ -178,15 +268,12 @@ static void serve_one(struct host *host, const struct host_load *load, u64 until
 	if (load->picked)
 		load->picked(host, rq);
 	if (rq) {
-		u64 time_ns = service_ns(host, load, rq);
-
+		host->due_ns[rq - host->request] =
+			host->now_ns + service_ns(host, load, rq);
 		host->head = request_end(rq);
-		host_finish(host, rq, time_ns);
-	} else if (host->wake_ns && host->wake_ns < until_ns) {
-		host->now_ns = host->wake_ns;
-	} else {
-		host->now_ns = until_ns;
 	}
+	if (!rq || is_full(host))
+		pass_time(host, until_ns);
 }
 
 void host_run(struct host *host, struct draw *draw, const struct host_load *load)
@@ -202,7 +289,7 @@ void host_run(struct host *host, struct draw *draw, const struct host_load *load
 			serve_one(host, load, U64_MAX);
 		random_arrival(host, draw, load);
 	}
-	while (host->nr_pending)
+	while (host->nr_pending || host->in_service)
 		serve_one(host, load, U64_MAX);
 	CHECK(!host_ask(host));
 }

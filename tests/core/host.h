@@ -3,7 +3,8 @@
  * A host in virtual time for the tests of schedulers.  It keeps the contract of
  * core/scheduler.h and checks that the scheduler does: what is handed out is
  * pending, nothing is held back without a time to ask again, and that time is in
- * the future.
+ * the future.  Only while something is in service no such time is needed: the
+ * completion is an occasion to ask.
  *
  * A test drives it by hand (add, ask, finish), or lets it run a random load.
  */
@@ -23,10 +24,12 @@ struct host {
 	void *state;
 	u64 now_ns;
 	u64 wake_ns; /* of the last question */
-	struct io_request request[HOST_REQUESTS]; /* ids are indices */
+	struct io_request request[HOST_REQUESTS]; /* ids are indices, unless united */
 	bool pending[HOST_REQUESTS];
+	u64 due_ns[HOST_REQUESTS]; /* in a random load: end of service, or 0 */
 	u32 count; /* requests so far */
 	u32 nr_pending;
+	u32 in_service;
 	u64 head;
 };
 
@@ -39,10 +42,18 @@ u64 host_counter(const struct host *host, const char *counter);
 struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
 			    u32 owner);
 
-/* Merges: the request grows at its end; it is pending no longer; it is again. */
-void host_grow(struct host *host, struct io_request *rq, u32 by);
-void host_take_back(struct host *host, struct io_request *rq);
+/* The same in two steps: a request, to be changed, and to be put to the scheduler. */
+struct io_request *host_new(struct host *host, u8 op, u64 sector, u32 sectors,
+			    u32 owner);
 void host_put_back(struct host *host, struct io_request *rq);
+
+/*
+ * Merges: the request is pending no longer; it grows at its end; it takes another
+ * one in, which is gone, and the age of the older of the two.
+ */
+void host_take_back(struct host *host, struct io_request *rq);
+void host_grow(struct host *host, struct io_request *rq, u32 by);
+void host_unite(struct host *host, struct io_request *rq, struct io_request *gone);
 
 /* Let the scheduler choose; NULL is checked and host->wake_ns set. */
 struct io_request *host_ask(struct host *host);
@@ -62,8 +73,10 @@ struct host_load {
 	u32 owners;
 	u32 writes_percent;
 	u32 merges_percent;
+	u32 unites_percent; /* of the merges, instead of being taken back */
 	u64 gap_ns; /* mean time between arrivals */
 	u64 sectors; /* positions are below it */
+	void (*arriving)(struct host *host, struct draw *draw, struct io_request *rq);
 	void (*added)(struct host *host, const struct io_request *rq);
 	void (*removed)(struct host *host, const struct io_request *rq);
 	void (*picked)(struct host *host, const struct io_request *rq);

@@ -6,22 +6,27 @@
  */
 #include "host.h"
 
+/* clang-format off */
 static const struct golden {
 	const char *scheduler;
 	u64 hash;
 	u64 sectors; /* positions are below it; 0: below 20000 */
 } golden[] = {
+	{ "anticipatory", 0x68c100afcdb93848ull },
 	{ "cats", 0xcd83ed7db734f1a3ull },
+	{ "cfq", 0xbd54628d83e0bf8eull },
 	{ "clook", 0xe0095e9be6d1ec72ull },
 	{ "cscan", 0x72fbbdb33ae66c34ull },
 	{ "deadline", 0xac16a279b9c350f6ull },
 	{ "fcfs", 0x8cb4e01874983569ull },
 	{ "look", 0x34df1d92de673f9cull },
 	{ "scan", 0x7a523cc17cc10713ull },
+	{ "sfq", 0x344716604a05b01dull },
 	{ "sstf", 0x3e8a3e29903da28eull },
 	{ "tbbd", 0x0ed36d238eb29666ull },
 	{ "vr", 0xd86a9707171c5bb4ull, HOST_CAPACITY },
 };
+/* clang-format on */
 
 static u64 hash;
 

@@ -11,6 +11,15 @@
 
 static const char *scheduler;
 
+/* Any priority, any share, and a cost that may be known. */
+static void set_priority(struct host *host, struct draw *draw, struct io_request *rq)
+{
+	rq->io_class = 1 + draw_below(draw, IO_CLASS_IDLE);
+	rq->level = draw_below(draw, IO_LEVELS);
+	rq->weight = 1 + draw_below(draw, 1000);
+	rq->cost_ns = draw_below(draw, 2) * draw_below(draw, 10 * MS);
+}
+
 static void random_case(struct draw *draw)
 {
 	static struct host host;
@@ -19,6 +28,8 @@ static void random_case(struct draw *draw)
 		.owners = 1 + draw_below(draw, 8),
 		.writes_percent = draw_below(draw, 101),
 		.merges_percent = draw_below(draw, 50),
+		.unites_percent = 50,
+		.arriving = set_priority,
 		.gap_ns = draw_below(draw, 20 * MS),
 		.sectors =
 			1 + draw_below(draw, draw_below(draw, 2) ? 300 : HOST_CAPACITY),
@@ -27,6 +38,83 @@ static void random_case(struct draw *draw)
 	host_init(&host, scheduler);
 	host_run(&host, draw, &load);
 	host_exit(&host);
+}
+
+/*
+ * Many more processes than anybody can remember, past the host, which has not so many
+ * requests: each is served once, unless it is taken back.
+ */
+
+#define CROWD 20000
+
+static struct crowd {
+	struct io_request request[HOST_PENDING];
+	bool pending[HOST_PENDING];
+	u64 arrived, served, taken_back;
+	u64 now_ns;
+} crowd;
+
+static void crowd_arrives(struct draw *draw, const struct scheduler *s, void *state)
+{
+	u32 i = draw_below(draw, HOST_PENDING);
+	struct io_request *rq = &crowd.request[i];
+
+	if (crowd.pending[i]) {
+		s->remove(state, rq);
+		crowd.taken_back++;
+	}
+	*rq = (struct io_request){
+		.sector = draw_below(draw, HOST_CAPACITY),
+		.arrival_ns = crowd.now_ns,
+		.id = crowd.arrived++,
+		.sectors = 8,
+		.owner = draw_below(draw, draw_below(draw, 2) ? 10 : CROWD),
+		.weight = IO_WEIGHT_DEFAULT,
+		.io_class = 1 + draw_below(draw, IO_CLASS_IDLE),
+		.op = !draw_below(draw, 4),
+	};
+	s->add(state, rq, crowd.now_ns);
+	crowd.pending[i] = true;
+}
+
+static void crowd_is_served(const struct scheduler *s, void *state)
+{
+	u64 wake_ns = 0;
+	struct io_request *rq = s->next(state, crowd.now_ns, &wake_ns);
+
+	if (!rq) {
+		CHECK(!s->has_work(state) || wake_ns > crowd.now_ns);
+		crowd.now_ns = wake_ns;
+		return;
+	}
+	CHECK(crowd.pending[rq - crowd.request]);
+	crowd.pending[rq - crowd.request] = false;
+	crowd.served++;
+	crowd.now_ns += MS;
+	if (s->completed)
+		s->completed(state, rq, crowd.now_ns);
+}
+
+static void crowded_case(struct draw *draw)
+{
+	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING };
+	const struct scheduler *s = registry_find(scheduler);
+	void *state = registry_new_state(s);
+
+	if (s->init)
+		CHECK_EQ(s->init(state, &limits), 0);
+	crowd = (struct crowd){ .now_ns = 1 };
+	while (crowd.arrived < CROWD) {
+		crowd_arrives(draw, s, state);
+		if (draw_below(draw, 2))
+			crowd_is_served(s, state);
+	}
+	while (s->has_work(state))
+		crowd_is_served(s, state);
+	CHECK_EQ(crowd.served + crowd.taken_back, crowd.arrived);
+	if (s->exit)
+		s->exit(state);
+	port_free(state);
 }
 
 static void check_fields(const struct sched_field *fields, u32 n, size_t state_size)
@@ -86,6 +174,7 @@ int main(void)
 		check_description(registry_get(i));
 		no_memory(registry_get(i));
 		check_seeds(200, random_case);
+		check_seeds(2, crowded_case);
 	}
 	return 0;
 }

@@ -26,17 +26,28 @@ static void arrive(struct host *host, struct program *program)
 	u8 op = take(program, 3) == 2;
 	u64 sector = take(program, 256) * 16 + take(program, 4);
 
-	if (host->nr_pending < HOST_PENDING && host->count < HOST_REQUESTS)
-		host_add(host, op, sector, 1 + take(program, 24), take(program, 3));
+	struct io_request *rq;
+
+	if (host->nr_pending == HOST_PENDING || host->count == HOST_REQUESTS)
+		return;
+	rq = host_new(host, op, sector, 1 + take(program, 24), take(program, 3));
+	rq->io_class = 1 + (1 + take(program, 4)) % IO_CLASS_IDLE;
+	rq->level = take(program, IO_LEVELS);
+	rq->weight = 1 + take(program, 256);
+	rq->cost_ns = take(program, 2) * MS;
+	host_put_back(host, rq);
 }
 
 static void merge(struct host *host, struct program *program)
 {
 	u32 i = take(program, 256);
+	u32 other = take(program, 256);
 
 	if (i >= host->count || !host->pending[i])
 		return;
-	if (take(program, 2))
+	if (other < host->count && other != i && host->pending[other])
+		host_unite(host, &host->request[i], &host->request[other]);
+	else if (take(program, 2))
 		host_take_back(host, &host->request[i]);
 	else
 		host_grow(host, &host->request[i], take(program, 64));
@@ -58,13 +69,38 @@ static void tune(struct host *host, struct program *program)
 	host_set(host, field->name, value);
 }
 
-static void drain(struct host *host)
-{
-	while (host->nr_pending) {
-		struct io_request *rq = host_ask(host);
+/* What is in service, in no order. */
+struct service {
+	struct io_request *rq[HOST_REQUESTS];
+	u32 count;
+};
 
-		if (rq)
-			host_finish(host, rq, MS);
+static bool ask(struct host *host, struct service *service)
+{
+	struct io_request *rq = NULL;
+
+	if (service->count < sched_depth(host->scheduler))
+		rq = host_ask(host);
+	if (rq)
+		service->rq[service->count++] = rq;
+	return rq;
+}
+
+static void finish(struct host *host, struct service *service, u32 i, u64 service_ns)
+{
+	struct io_request *rq = service->rq[i];
+
+	service->rq[i] = service->rq[--service->count];
+	host_finish(host, rq, service_ns);
+}
+
+static void drain(struct host *host, struct service *service)
+{
+	while (host->nr_pending || service->count) {
+		if (ask(host, service))
+			continue;
+		if (service->count)
+			finish(host, service, 0, MS);
 		else
 			host->now_ns = host->wake_ns;
 	}
@@ -72,8 +108,8 @@ static void drain(struct host *host)
 
 static void run(const char *scheduler, struct program program)
 {
-	struct io_request *in_service = NULL;
 	static struct host host;
+	struct service service = { .count = 0 };
 
 	host_init(&host, scheduler);
 	while (program.byte < program.end) {
@@ -88,15 +124,13 @@ static void run(const char *scheduler, struct program program)
 			break;
 		case 4:
 		case 5:
-			if (!in_service)
-				in_service = host_ask(&host);
+			ask(&host, &service);
 			break;
 		case 6:
 		case 7:
-			if (in_service)
-				host_finish(&host, in_service,
-					    take(&program, 64) * MS / 4);
-			in_service = NULL;
+			if (service.count)
+				finish(&host, &service, take(&program, service.count),
+				       take(&program, 64) * MS / 4);
 			break;
 		case 8:
 			host.now_ns += (u64)take(&program, 256) << take(&program, 24);
@@ -106,9 +140,7 @@ static void run(const char *scheduler, struct program program)
 			break;
 		}
 	}
-	if (in_service)
-		host_finish(&host, in_service, MS);
-	drain(&host);
+	drain(&host, &service);
 	host_exit(&host);
 }
 

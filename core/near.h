@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The order of a sweep that ascends, but may step back a little: what is behind the
+ * head by no more than a limit counts as ahead of it, at a multiple of its
+ * distance.  A request just behind the head need not wait for a whole sweep.
+ */
+#ifndef UNDERSTUDY_NEAR_H
+#define UNDERSTUDY_NEAR_H
+
+#include "request.h"
+
+#define NEAR_BACK_MAX (1ull << 32)
+#define NEAR_PENALTY_MAX 1000
+
+/* Ranks from here on: only after the sweep's end. */
+#define NEAR_NEXT_SWEEP (1ull << 63)
+
+/**
+ * struct near_rule - how far a step back may go
+ * @back_max: sectors, at most NEAR_BACK_MAX
+ * @back_penalty: a sector backwards is worth so many ahead, at most NEAR_PENALTY_MAX
+ */
+struct near_rule {
+	u64 back_max;
+	u64 back_penalty;
+};
+
+/* The smaller, the sooner. */
+static inline u64 near_rank(const struct near_rule *rule, u64 head,
+			    const struct io_request *rq)
+{
+	if (rq->sector >= head)
+		return rq->sector - head;
+	if (head - rq->sector <= rule->back_max)
+		return (head - rq->sector) * rule->back_penalty;
+	return NEAR_NEXT_SWEEP + rq->sector;
+}
+
+#endif

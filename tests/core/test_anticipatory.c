@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Anticipation: waits, order and batches by hand; then random loads, in which nobody
+ * may wait longer than a bound that follows from the rules, and the disk is idle
+ * only for somebody.
+ */
+#include "host.h"
+
+#define ANTIC (6 * MS)
+#define READ_EXPIRE (125 * MS)
+#define WRITE_EXPIRE (250 * MS)
+#define READ_BATCH (500 * MS)
+#define WRITE_BATCH (125 * MS)
+
+static struct host host;
+
+static struct io_request *read_of(u32 owner, u64 sector)
+{
+	return host_add(&host, IO_READ, sector, 8, owner);
+}
+
+static struct io_request *write_at(u64 sector)
+{
+	return host_add(&host, IO_WRITE, sector, 8, 99);
+}
+
+static u64 counter(const char *name)
+{
+	return host_counter(&host, name);
+}
+
+static void begin(void)
+{
+	host_init(&host, "anticipatory");
+}
+
+static void begin_without_waits(void)
+{
+	begin();
+	host_set(&host, "antic_expire_ns", 0);
+}
+
+/* The scheduler wants to be asked again after so long. */
+static void expect_wait(u64 ns)
+{
+	CHECK(!host_ask(&host));
+	CHECK_EQ(host.wake_ns, host.now_ns + ns);
+}
+
+/* One read of the owner alone, who has thought so long since the one before. */
+static void live(u32 owner, u64 sector, u64 thought_ns)
+{
+	host.now_ns += thought_ns;
+	host_expect(&host, read_of(owner, sector), PICK_ORDER, MS);
+}
+
+/* Waits. */
+
+static void a_wait_is_won(void)
+{
+	struct io_request *far, *near;
+
+	begin();
+	live(1, 1000, 0);
+	far = read_of(2, 500000);
+	expect_wait(ANTIC);
+	host.now_ns += 2 * MS;
+	near = read_of(1, 1200);
+	host_expect(&host, near, PICK_WAITED, MS);
+	CHECK_EQ(counter("waits_won"), 1);
+	/* And the next one begins. */
+	expect_wait(ANTIC);
+	host.now_ns += ANTIC;
+	host_expect(&host, far, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_lost"), 1);
+	CHECK_EQ(counter("waits_cut"), 0);
+	host_exit(&host);
+}
+
+static void a_wait_nobody_suffers_from_is_not_counted(void)
+{
+	begin();
+	live(1, 1000, 0);
+	host.now_ns += MS;
+	live(1, 1200, 0);
+	host.now_ns += 20 * MS;
+	live(1, 1400, 0);
+	CHECK_EQ(counter("waits_won") + counter("waits_lost") + counter("waits_cut"),
+		 0);
+	host_exit(&host);
+}
+
+static void nobody_waits_who_has_another_read(void)
+{
+	struct io_request *first, *other, *second;
+
+	begin();
+	first = read_of(1, 1000);
+	second = read_of(1, 500000);
+	other = read_of(2, 400000);
+	host_expect(&host, first, PICK_ORDER, MS);
+	host_expect(&host, other, PICK_ORDER, 0);
+	expect_wait(ANTIC);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, second, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+static void nobody_waits_after_a_write(void)
+{
+	struct io_request *write, *read;
+
+	begin();
+	write = write_at(1000);
+	host_expect(&host, write, PICK_ORDER, MS);
+	read = read_of(1, 500000);
+	host_expect(&host, read, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* He thought twice as long as anybody is waited for; six reads later he is forgiven. */
+static void nobody_waits_for_a_thinker(void)
+{
+	struct io_request *far;
+	u32 i;
+
+	begin();
+	live(1, 1000, 0);
+	live(1, 1008, 20 * MS);
+	far = read_of(2, 500000);
+	host_expect(&host, far, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_spared"), 1);
+	host.now_ns += ANTIC;
+	for (i = 0; i < 6; i++)
+		live(1, 1016 + 8 * i, 0);
+	read_of(3, 500000);
+	expect_wait(ANTIC);
+	host_exit(&host);
+}
+
+static void a_close_read_ends_a_wait(void)
+{
+	struct io_request *close;
+
+	begin();
+	live(1, 1000, 0);
+	close = read_of(2, 1008 + 129);
+	expect_wait(ANTIC);
+	close = read_of(3, 1008 + 128);
+	host_expect(&host, close, PICK_ORDER, MS);
+	CHECK_EQ(counter("close_reads"), 1);
+	CHECK_EQ(counter("waits_cut"), 1);
+	host_exit(&host);
+}
+
+static void who_reads_far_away_is_not_waited_for(void)
+{
+	struct io_request *other;
+
+	begin();
+	live(1, 1000, 0);
+	live(1, 1508, MS);
+	live(1, 2016, MS);
+	read_of(2, 2024 + 501);
+	expect_wait(ANTIC);
+	other = read_of(3, 2024 + 500);
+	host_expect(&host, other, PICK_ORDER, MS);
+	CHECK_EQ(counter("close_reads"), 1);
+	host_exit(&host);
+}
+
+static void growing_is_not_coming(void)
+{
+	struct io_request *far;
+
+	begin();
+	live(1, 1000, 0);
+	far = read_of(2, 500000);
+	expect_wait(ANTIC);
+	host.now_ns += MS;
+	host_grow(&host, far, 8);
+	expect_wait(ANTIC - MS);
+	host_exit(&host);
+}
+
+static void writes_wait_for_a_read(void)
+{
+	struct io_request *write;
+
+	begin();
+	live(1, 1000, 0);
+	write = write_at(1008);
+	expect_wait(ANTIC);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, write, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_lost"), 1);
+	host_exit(&host);
+}
+
+/* But not beyond the batch, which began with the first read. */
+static void the_end_of_the_batch_cuts_a_wait_short(void)
+{
+	struct io_request *write, *near;
+
+	begin();
+	host_set(&host, "read_batch_ns", 4 * MS);
+	live(1, 1000, 0);
+	write = write_at(500000);
+	expect_wait(3 * MS);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, write, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_cut"), 1);
+	near = read_of(1, 1100);
+	host_expect(&host, near, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+static void an_expired_read_cuts_a_wait_short(void)
+{
+	struct io_request *far;
+
+	begin();
+	far = read_of(2, 500000);
+	host.now_ns += READ_EXPIRE - 3 * MS;
+	live(1, 100, 0);
+	expect_wait(2 * MS);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, far, PICK_EXPIRED, MS);
+	CHECK_EQ(counter("waits_cut"), 1);
+	CHECK_EQ(counter("expired"), 1);
+	host_exit(&host);
+}
+
+/* One request after the other of so many owners, by one structure: each is gone again.
+ */
+static void crowd_passes(struct io_request *rq)
+{
+	u32 i;
+
+	for (i = 0; i < 3000; i++) {
+		rq->owner = 1000 + i;
+		host_put_back(&host, rq);
+		host_take_back(&host, rq);
+	}
+}
+
+static void who_is_waited_for_is_not_forgotten(void)
+{
+	struct io_request *passing, *near;
+
+	begin();
+	live(1, 1000, 0);
+	read_of(2, 500000);
+	passing = read_of(3, 600000);
+	expect_wait(ANTIC);
+	host_take_back(&host, passing);
+	crowd_passes(passing);
+	expect_wait(ANTIC);
+	near = read_of(1, 1008);
+	host_expect(&host, near, PICK_WAITED, MS);
+	host_exit(&host);
+}
+
+/* Whose slot he takes over does not matter to a new owner. */
+static void strangers_are_trusted(void)
+{
+	struct io_request *rq;
+	u32 i;
+
+	begin();
+	rq = host_new(&host, IO_READ, 1000, 8, 0);
+	for (i = 0; i < 6000; i++) {
+		rq->owner = i < 3000 ? i / 2 : i;
+		host.now_ns += 2 * ANTIC;
+		host_put_back(&host, rq);
+		host_finish(&host, host_ask(&host), MS);
+	}
+	/* Each of the first came twice, after too long a thought. */
+	CHECK_EQ(counter("waits_spared"), 1500);
+	host_exit(&host);
+}
+
+/* Order. */
+
+static void steps_back_are_short(void)
+{
+	struct io_request *ahead, *back, *far_back, *lowest;
+
+	begin_without_waits();
+	host_set(&host, "back_max_sectors", 1000);
+	live(1, 100000, 0);
+	far_back = read_of(2, 100008 - 1001);
+	lowest = read_of(2, 10);
+	ahead = read_of(2, 100008 + 801);
+	back = read_of(2, 100008 - 400);
+	host_expect(&host, back, PICK_ORDER, MS);
+	CHECK_EQ(counter("back_steps"), 1);
+	/* From 99616: ahead, then the next sweep. */
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_expect(&host, lowest, PICK_ORDER, MS);
+	host_expect(&host, far_back, PICK_ORDER, MS);
+	CHECK_EQ(counter("back_steps"), 1);
+	host_exit(&host);
+}
+
+static void a_sector_back_counts_double(void)
+{
+	struct io_request *ahead, *back;
+
+	begin_without_waits();
+	live(1, 100000, 0);
+	back = read_of(2, 100008 - 400);
+	ahead = read_of(2, 100008 + 799);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_expect(&host, back, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Of two reads at one place behind the head, the older. */
+static void the_older_of_two_at_one_place(void)
+{
+	struct io_request *first, *second;
+
+	begin_without_waits();
+	live(1, 100000, 0);
+	first = read_of(2, 99900);
+	second = read_of(3, 99900);
+	host_expect(&host, first, PICK_ORDER, MS);
+	host_expect(&host, second, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* The oldest goes first, then the sweep goes on from there, for read_expire. */
+static void the_expired_go_first_one_at_a_time(void)
+{
+	struct io_request *old[2], *ahead[3];
+
+	begin_without_waits();
+	live(1, 400000, 0);
+	old[0] = read_of(2, 1000);
+	old[1] = read_of(3, 500);
+	ahead[0] = read_of(2, 500000);
+	ahead[1] = read_of(2, 3000);
+	ahead[2] = read_of(2, 4000);
+	host_expect(&host, ahead[0], PICK_ORDER, READ_EXPIRE);
+	host_expect(&host, old[0], PICK_EXPIRED, MS);
+	host_set(&host, "back_max_sectors", 100);
+	host_expect(&host, ahead[1], PICK_ORDER, READ_EXPIRE - MS);
+	host_expect(&host, old[1], PICK_EXPIRED, MS);
+	host_expect(&host, ahead[2], PICK_ORDER, MS);
+	CHECK_EQ(counter("expired"), 2);
+	host_exit(&host);
+}
+
+/* A merge makes a request as old as the one it took in. */
+static void age_is_inherited(void)
+{
+	struct io_request *old, *heir, *ahead;
+
+	begin_without_waits();
+	live(1, 400000, 0);
+	old = read_of(2, 992);
+	host.now_ns += READ_EXPIRE;
+	ahead = read_of(2, 500000);
+	heir = read_of(2, 1000);
+	host_unite(&host, heir, old);
+	host_expect(&host, heir, PICK_EXPIRED, MS);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Batches. */
+
+static void reads_and_writes_take_turns(void)
+{
+	struct io_request *read[4], *write[4];
+	u32 i;
+
+	begin_without_waits();
+	for (i = 0; i < 4; i++) {
+		write[i] = write_at(1000 + 100 * i);
+		read[i] = read_of(i, 2000 + 100 * i);
+	}
+	host_set(&host, "back_max_sectors", 0);
+	host_set(&host, "read_expire_ns", 10000 * MS);
+	host_set(&host, "write_expire_ns", 10000 * MS);
+	host_expect(&host, read[0], PICK_ORDER, READ_BATCH - 1);
+	host_expect(&host, read[1], PICK_ORDER, 1);
+	host_expect(&host, write[0], PICK_ORDER, WRITE_BATCH - 1);
+	host_expect(&host, write[1], PICK_ORDER, MS);
+	host_expect(&host, read[2], PICK_ORDER, READ_BATCH - 1);
+	host_expect(&host, read[3], PICK_ORDER, 0);
+	/* Nothing to read: the batch ends early. */
+	host_expect(&host, write[2], PICK_ORDER, MS);
+	CHECK_EQ(counter("read_batches"), 2);
+	CHECK_EQ(counter("write_batches"), 2);
+	host_expect(&host, write[3], PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* A read that comes during a batch of writes waits for its end. */
+static void reads_do_not_break_into_writes(void)
+{
+	struct io_request *read, *write[2];
+
+	begin_without_waits();
+	write[0] = write_at(1000);
+	write[1] = write_at(500000);
+	host_expect(&host, write[0], PICK_ORDER, WRITE_BATCH - 1);
+	read = read_of(1, 2000);
+	host_expect(&host, write[1], PICK_ORDER, MS);
+	host_expect(&host, read, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+static void old_writes_go_first_among_writes(void)
+{
+	struct io_request *old, *ahead, *read;
+
+	begin_without_waits();
+	host_expect(&host, write_at(400000), PICK_ORDER, MS);
+	old = write_at(1000);
+	ahead = write_at(500000);
+	read = read_of(1, 600000);
+	host_expect(&host, ahead, PICK_ORDER, WRITE_EXPIRE);
+	host_expect(&host, read, PICK_EXPIRED, MS);
+	host_expect(&host, old, PICK_EXPIRED, MS);
+	host_exit(&host);
+}
+
+/*
+ * Nobody starves.  While a direction has anything pending, its oldest request is
+ * served within its expiry time, a batch of the other direction, and the services
+ * under way when each of those ends; and everybody is the oldest one once those
+ * before him are served.
+ */
+
+#define LONGEST_SERVICE (6 * MS)
+#define SHORT (15 * MS)
+
+/* Pending requests of its direction when a request arrived; itself, too. */
+static u64 rank[HOST_REQUESTS];
+static u64 antic_ns;
+static u64 counted[4];
+
+/* Most of them at one place, where an elevator could stay for ever. */
+static void set_place(struct host *h, struct draw *draw, struct io_request *rq)
+{
+	if (draw_below(draw, 10))
+		rq->sector = 600000 + draw_below(draw, 1000);
+}
+
+static void see_arrival(struct host *h, const struct io_request *rq)
+{
+	u32 i;
+
+	if (rank[rq->id]) /* it was merged with */
+		return;
+	for (i = 0; i <= rq->id; i++)
+		rank[rq->id] += h->pending[i] && h->request[i].op == rq->op;
+}
+
+static u64 bound_ns(const struct io_request *rq)
+{
+	u64 expire_ns = SHORT * (rq->op == IO_READ ? 1 : 2);
+	u64 others_ns = SHORT * (rq->op == IO_READ ? 2 : 4);
+	u64 turn_ns = expire_ns + others_ns + 3 * LONGEST_SERVICE;
+
+	return rank[rq->id] * turn_ns;
+}
+
+static void see_pick(struct host *h, const struct io_request *rq)
+{
+	if (!rq) {
+		CHECK(!h->nr_pending || h->wake_ns <= h->now_ns + antic_ns);
+		return;
+	}
+	CHECK(h->now_ns - rq->arrival_ns <= bound_ns(rq));
+}
+
+static void random_case(struct draw *draw)
+{
+	struct host_load load = {
+		.requests = 450,
+		.owners = 1 + draw_below(draw, 8),
+		.writes_percent = draw_below(draw, 101),
+		.merges_percent = 10,
+		.gap_ns = draw_below(draw, MS),
+		.sectors = HOST_CAPACITY,
+		.arriving = set_place,
+		.added = see_arrival,
+		.picked = see_pick,
+	};
+
+	memset(rank, 0, sizeof(rank));
+	begin();
+	antic_ns = draw_below(draw, 2) ? ANTIC : 0;
+	host_set(&host, "antic_expire_ns", antic_ns);
+	host_set(&host, "read_expire_ns", SHORT);
+	host_set(&host, "write_expire_ns", 2 * SHORT);
+	host_set(&host, "read_batch_ns", 4 * SHORT);
+	host_set(&host, "write_batch_ns", 2 * SHORT);
+	host_run(&host, draw, &load);
+	counted[0] += counter("waits_won");
+	counted[1] += counter("waits_lost");
+	counted[2] += counter("waits_cut");
+	counted[3] += counter("expired");
+	host_exit(&host);
+}
+
+/*
+ * Somebody reads on and on where the head is.  Who is far away has to wait for the
+ * expiry time, and for what is then in service.
+ */
+static void a_flood_does_not_starve_the_rest(void)
+{
+	struct io_request *victim;
+	u32 i;
+
+	begin();
+	live(1, 500000, 0);
+	victim = read_of(2, 10);
+	for (i = 1; host.pending[victim->id]; i++) {
+		read_of(1, 500000 + 8 * i);
+		host_finish(&host, host_ask(&host), 2 * MS);
+	}
+	CHECK_EQ(victim->reason, PICK_EXPIRED);
+	CHECK(host.now_ns - victim->arrival_ns <= READ_EXPIRE + 4 * MS);
+	host_exit(&host);
+}
+
+int main(void)
+{
+	a_wait_is_won();
+	a_wait_nobody_suffers_from_is_not_counted();
+	nobody_waits_who_has_another_read();
+	nobody_waits_after_a_write();
+	nobody_waits_for_a_thinker();
+	a_close_read_ends_a_wait();
+	who_reads_far_away_is_not_waited_for();
+	growing_is_not_coming();
+	writes_wait_for_a_read();
+	the_end_of_the_batch_cuts_a_wait_short();
+	an_expired_read_cuts_a_wait_short();
+	who_is_waited_for_is_not_forgotten();
+	strangers_are_trusted();
+	steps_back_are_short();
+	a_sector_back_counts_double();
+	the_older_of_two_at_one_place();
+	the_expired_go_first_one_at_a_time();
+	age_is_inherited();
+	reads_and_writes_take_turns();
+	reads_do_not_break_into_writes();
+	old_writes_go_first_among_writes();
+	a_flood_does_not_starve_the_rest();
+	check_seeds(500, random_case);
+	CHECK(getenv("CHECK_SEED") ||
+	      (counted[0] && counted[1] && counted[2] && counted[3]));
+	return 0;
+}

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: MIT
+/*
+ * CFQ: turns, classes, waits and the order in a queue by hand; then what it promises:
+ * equal time for equal readers, more for a better level, and nobody of the best
+ * effort class waits for ever.
+ */
+#include "host.h"
+
+#define SLICE (100 * MS)
+#define ASYNC_SLICE (40 * MS)
+#define ASYNC_MANY 8 /* writes in a slice of the middle level */
+#define IDLE_WAIT (8 * MS)
+#define READ_EXPIRE (125 * MS)
+#define WRITE_EXPIRE (250 * MS)
+
+static struct host host;
+
+static struct io_request *read_of(u32 owner, u64 sector)
+{
+	return host_add(&host, IO_READ, sector, 8, owner);
+}
+
+static struct io_request *write_at(u64 sector)
+{
+	return host_add(&host, IO_WRITE, sector, 8, 99);
+}
+
+static struct io_request *urgent(u8 op, u32 owner, u64 sector, u8 io_class, u8 level)
+{
+	struct io_request *rq = host_new(&host, op, sector, 8, owner);
+
+	rq->io_class = io_class;
+	rq->level = level;
+	host_put_back(&host, rq);
+	return rq;
+}
+
+static u64 counter(const char *name)
+{
+	return host_counter(&host, name);
+}
+
+static void begin(void)
+{
+	host_init(&host, "cfq");
+}
+
+static void begin_without_waits(void)
+{
+	begin();
+	host_set(&host, "slice_idle_ns", 0);
+}
+
+static void expect_wait(u64 ns)
+{
+	CHECK(!host_ask(&host));
+	CHECK_EQ(host.wake_ns, host.now_ns + ns);
+}
+
+/* The owners of the next requests, one letter each. */
+static void expect_owners(const char *letter, u64 service_ns)
+{
+	for (; *letter; letter++) {
+		struct io_request *rq = host_ask(&host);
+
+		CHECK(rq);
+		CHECK_EQ(rq->owner, (u32)*letter);
+		host_finish(&host, rq, service_ns);
+	}
+}
+
+static void reads_of(u32 owner, u32 n)
+{
+	while (n--)
+		read_of(owner, 1000 * owner + 8 * n);
+}
+
+/* Turns. */
+
+static void everybody_has_his_slice(void)
+{
+	begin_without_waits();
+	reads_of('a', 6);
+	reads_of('b', 6);
+	reads_of('c', 2);
+	expect_owners("aaabbbccaaabbb", SLICE / 3 + 1);
+	CHECK_EQ(counter("sync_slices"), 5);
+	CHECK_EQ(counter("used_up"), 3);
+	CHECK_EQ(counter("emptied"), 1);
+	host_exit(&host);
+}
+
+/* A slice ends between requests, however long one takes. */
+static void everybody_is_served_once(void)
+{
+	begin_without_waits();
+	reads_of('a', 2);
+	reads_of('b', 2);
+	expect_owners("abab", 2 * SLICE);
+	host_set(&host, "slice_sync_ns", 0);
+	reads_of('a', 2);
+	reads_of('b', 2);
+	expect_owners("abab", 0);
+	host_exit(&host);
+}
+
+/* Level 0 has nine fifths of a slice, level 7 two fifths. */
+static void the_level_decides_on_the_slice(void)
+{
+	u32 i;
+
+	begin_without_waits();
+	for (i = 0; i < 9; i++) {
+		urgent(IO_READ, 'a', 1000, IO_CLASS_BEST_EFFORT, 0);
+		urgent(IO_READ, 'b', 1000, IO_CLASS_BEST_EFFORT, 7);
+	}
+	expect_owners("aaaaaaaaabb", SLICE / 5);
+	host_exit(&host);
+}
+
+/* It counts from the next slice on, with the newest request. */
+static void a_level_may_change(void)
+{
+	u32 i;
+
+	begin_without_waits();
+	host_set(&host, "slice_sync_ns", 5 * MS);
+	reads_of('a', 12);
+	reads_of('b', 3);
+	expect_owners("aaaaabbba", MS);
+	for (i = 0; i < 3; i++)
+		urgent(IO_READ, 'b', 1000, IO_CLASS_BEST_EFFORT, 7);
+	expect_owners("aaaabbaab", MS);
+	host_exit(&host);
+}
+
+static void a_merge_does_not_cost_a_turn(void)
+{
+	struct io_request *b;
+
+	begin_without_waits();
+	reads_of('a', 1);
+	b = read_of('b', 5000);
+	read_of('c', 7000);
+	host_grow(&host, b, 8);
+	host_unite(&host, b, read_of('d', 5016));
+	expect_owners("abc", MS);
+	host_exit(&host);
+}
+
+/* Writes: one queue for a level, whoever wrote. */
+
+static void writes_are_limited(void)
+{
+	u32 i;
+
+	begin_without_waits();
+	for (i = 0; i < 2 * ASYNC_MANY; i++)
+		host_add(&host, IO_WRITE, 8 * i, 8, 'v' + i % 2);
+	expect_owners("v", MS);
+	reads_of('a', 1);
+	expect_owners("wvwvwvwavwvwvwvw", MS);
+	CHECK_EQ(counter("limited"), 1);
+	CHECK_EQ(counter("async_slices"), 2);
+	host_exit(&host);
+}
+
+static void writes_have_a_slice_of_their_own(void)
+{
+	u32 i;
+
+	begin_without_waits();
+	for (i = 0; i < 4; i++)
+		host_add(&host, IO_WRITE, 8 * i, 8, 'w');
+	reads_of('a', 4);
+	expect_owners("wwaaaaww", ASYNC_SLICE / 2);
+	CHECK_EQ(host.nr_pending, 0);
+	host_exit(&host);
+}
+
+/* Each level has its queue, and its number: 2 writes for level 7, 4 for level 6. */
+static void writes_of_levels_take_turns(void)
+{
+	u32 i;
+
+	begin_without_waits();
+	for (i = 0; i < 5; i++) {
+		urgent(IO_WRITE, 'v', 8 * i, IO_CLASS_BEST_EFFORT, 7);
+		urgent(IO_WRITE, 'w', 8 * i, IO_CLASS_BEST_EFFORT, 6);
+	}
+	expect_owners("vvwwwwvvwv", MS);
+	host_exit(&host);
+}
+
+/* Classes. */
+
+static void classes_are_strict(void)
+{
+	begin_without_waits();
+	urgent(IO_READ, 'i', 1000, IO_CLASS_IDLE, 0);
+	urgent(IO_READ, 'b', 1000, IO_CLASS_BEST_EFFORT, 0);
+	urgent(IO_READ, 'r', 1000, IO_CLASS_REALTIME, 7);
+	urgent(IO_WRITE, 'w', 1000, IO_CLASS_REALTIME, 7);
+	urgent(IO_READ, 'b', 1000, IO_CLASS_BEST_EFFORT, 0);
+	expect_owners("rwbbi", MS);
+	CHECK_EQ(counter("preempted"), 0);
+	host_exit(&host);
+}
+
+/* Its owner goes to the end of the round. */
+static void a_more_urgent_class_ends_a_slice(void)
+{
+	begin_without_waits();
+	reads_of('a', 3);
+	reads_of('b', 2);
+	expect_owners("a", MS);
+	urgent(IO_READ, 'r', 1000, IO_CLASS_REALTIME, 4);
+	expect_owners("rbbaa", MS);
+	CHECK_EQ(counter("preempted"), 1);
+	host_exit(&host);
+}
+
+static void a_more_urgent_class_ends_a_wait(void)
+{
+	struct io_request *far, *rq;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	far = read_of('b', 500000);
+	expect_wait(IDLE_WAIT);
+	rq = urgent(IO_WRITE, 'r', 1000, IO_CLASS_REALTIME, 4);
+	host_expect(&host, rq, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_cut"), 1);
+	host_expect(&host, far, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* It was not what was waited for, and is not said to be. */
+static void a_more_urgent_class_does_not_win_a_wait(void)
+{
+	struct io_request *near, *rq;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	read_of('b', 500000);
+	expect_wait(IDLE_WAIT);
+	near = read_of('a', 1008);
+	rq = urgent(IO_WRITE, 'r', 1000, IO_CLASS_REALTIME, 4);
+	CHECK_EQ(counter("waits_won"), 1);
+	host_expect(&host, rq, PICK_ORDER, MS);
+	CHECK(host.pending[near->id]);
+	host_exit(&host);
+}
+
+/* Best effort is waited for; the idle class is not, and has to wait. */
+static void the_idle_class_is_not_waited_for(void)
+{
+	struct io_request *first, *second;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	first = urgent(IO_READ, 'i', 1000, IO_CLASS_IDLE, 4);
+	expect_wait(IDLE_WAIT);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, first, PICK_ORDER, MS);
+	second = urgent(IO_READ, 'j', 1000, IO_CLASS_IDLE, 4);
+	host_expect(&host, second, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* A process that changes its class takes its pending requests along. */
+static void a_class_may_change(void)
+{
+	begin_without_waits();
+	reads_of('a', 2);
+	reads_of('b', 1);
+	reads_of('c', 1);
+	urgent(IO_READ, 'b', 1000, IO_CLASS_REALTIME, 4);
+	urgent(IO_READ, 'a', 1000, IO_CLASS_IDLE, 4);
+	expect_owners("bbcaaa", MS);
+	host_exit(&host);
+}
+
+/* Waits. */
+
+static void a_wait_is_won(void)
+{
+	struct io_request *far, *near;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	far = read_of('b', 500000);
+	expect_wait(IDLE_WAIT);
+	host.now_ns += 2 * MS;
+	near = read_of('a', 900000);
+	host_expect(&host, near, PICK_WAITED, MS);
+	CHECK_EQ(counter("waits_won"), 1);
+	expect_wait(IDLE_WAIT);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, far, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_lost"), 1);
+	CHECK_EQ(counter("emptied"), 1);
+	host_exit(&host);
+}
+
+static void a_wait_ends_with_the_slice(void)
+{
+	struct io_request *far;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, SLICE - 3 * MS);
+	far = read_of('b', 500000);
+	expect_wait(3 * MS);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, far, PICK_ORDER, MS);
+	CHECK_EQ(counter("used_up"), 1);
+	/* Too little is left for somebody who thinks. */
+	host.now_ns += 5 * MS;
+	host_expect(&host, read_of('b', 500000), PICK_ORDER, SLICE - 10 * MS);
+	CHECK_EQ(counter("waits_spared"), 1);
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* However long he thought, seven reads later he is forgiven. */
+static void nobody_waits_for_a_thinker(void)
+{
+	struct io_request *other;
+	u32 i;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host.now_ns += 3600000 * MS;
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	other = read_of('b', 500000);
+	host_expect(&host, other, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_spared"), 1);
+	host.now_ns += IDLE_WAIT;
+	for (i = 0; i < 7; i++)
+		host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	read_of('b', 500000);
+	expect_wait(IDLE_WAIT);
+	host_exit(&host);
+}
+
+static void nobody_waits_after_a_write(void)
+{
+	struct io_request *other;
+
+	begin();
+	host_expect(&host, write_at(1000), PICK_ORDER, MS);
+	other = read_of('b', 500000);
+	host_expect(&host, other, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Another's request that comes and goes during a wait does not disturb it. */
+static void a_merge_does_not_end_a_wait(void)
+{
+	struct io_request *far;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	far = read_of('b', 500000);
+	expect_wait(IDLE_WAIT);
+	host_grow(&host, far, 8);
+	expect_wait(IDLE_WAIT);
+	host_exit(&host);
+}
+
+/* Order in a queue. */
+
+static void ascending_with_short_steps_back(void)
+{
+	struct io_request *far_back, *ahead, *back, *second;
+
+	begin_without_waits();
+	host_expect(&host, read_of('a', 100000), PICK_ORDER, MS);
+	host_set(&host, "back_seek_max", 1000);
+	far_back = read_of('a', 100008 - 1001);
+	ahead = read_of('a', 100008 + 801);
+	back = read_of('a', 100008 - 400);
+	second = read_of('a', 100008 - 400);
+	host_expect(&host, back, PICK_ORDER, MS);
+	host_expect(&host, second, PICK_ORDER, MS);
+	CHECK_EQ(counter("back_steps"), 2);
+	host_set(&host, "back_seek_max", 10);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_expect(&host, far_back, PICK_ORDER, MS);
+	CHECK_EQ(counter("back_steps"), 2);
+	host_exit(&host);
+}
+
+/* Once in each slice. */
+static void the_expired_begin_a_slice(void)
+{
+	struct io_request *old[2], *ahead, *write, *younger;
+
+	begin_without_waits();
+	host_set(&host, "back_seek_max", 0);
+	host_expect(&host, read_of('b', 400000), PICK_ORDER, MS);
+	old[0] = read_of('a', 1000);
+	old[1] = read_of('a', 500);
+	ahead = read_of('a', 500000);
+	host.now_ns += READ_EXPIRE;
+	host_expect(&host, old[0], PICK_EXPIRED, MS);
+	host_expect(&host, ahead, PICK_ORDER, SLICE);
+	host_expect(&host, old[1], PICK_EXPIRED, MS);
+	CHECK_EQ(counter("expired"), 2);
+	write = write_at(1000);
+	host.now_ns += WRITE_EXPIRE;
+	younger = write_at(2000);
+	host_expect(&host, write, PICK_EXPIRED, MS);
+	host_expect(&host, younger, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Time for readers who always have the next read ready. */
+
+#define BRIEF (2 * MS) /* slice, so that there are many */
+
+static u64 time_ns[4]; /* by owner */
+
+static void run_readers(u32 readers, u8 level_of_first, u64 longest_ns,
+			struct draw *draw)
+{
+	u32 i;
+
+	begin();
+	host_set(&host, "slice_sync_ns", BRIEF);
+	memset(time_ns, 0, sizeof(time_ns));
+	for (i = 0; i < readers; i++)
+		urgent(IO_READ, i, 1000 * i, IO_CLASS_BEST_EFFORT,
+		       i ? IO_LEVEL_DEFAULT : level_of_first);
+	while (host.count < HOST_REQUESTS) {
+		struct io_request *rq = host_ask(&host);
+		u64 service_ns = 1 + draw_below(draw, longest_ns);
+
+		CHECK(rq);
+		host_finish(&host, rq, service_ns);
+		time_ns[rq->owner] += service_ns;
+		urgent(IO_READ, rq->owner, rq->sector + 8, IO_CLASS_BEST_EFFORT,
+		       rq->level);
+	}
+	CHECK_EQ(counter("waits_won") + counter("waits_lost"), 0);
+	host_exit(&host);
+}
+
+/* Rounds are complete but for the last: a slice, and what may end after it. */
+static void equal_readers_have_equal_time(struct draw *draw)
+{
+	u64 longest_ns = MS / 8 + draw_below(draw, MS / 2);
+	u32 readers = 2 + draw_below(draw, 3);
+	u32 i;
+
+	run_readers(readers, IO_LEVEL_DEFAULT, longest_ns, draw);
+	for (i = 1; i < readers; i++) {
+		u64 rounds = time_ns[i] / BRIEF + 1;
+		u64 most = BRIEF + rounds * longest_ns;
+
+		CHECK(time_ns[i] <= time_ns[0] + most);
+		CHECK(time_ns[0] <= time_ns[i] + most);
+	}
+}
+
+/* Nine fifths, within a tenth. */
+static void a_better_level_has_more_time(struct draw *draw)
+{
+	run_readers(2, 0, MS / 2, draw);
+	CHECK(time_ns[0] * 10 > time_ns[1] * 16);
+	CHECK(time_ns[0] * 10 < time_ns[1] * 20);
+}
+
+/*
+ * Nobody starves, within a class.  A round has a slice for each queue, longer by the
+ * service under way at its end, and each slice begins with the queue's oldest
+ * request once that has expired.
+ */
+
+#define SHORT (10 * MS)
+#define LONGEST_SERVICE (6 * MS)
+
+static u64 rank[HOST_REQUESTS]; /* in its queue, from 1, at its arrival */
+static u32 owners;
+static u64 counted[5];
+
+static bool in_one_queue(const struct io_request *a, const struct io_request *b)
+{
+	return a->op == b->op && (a->op == IO_WRITE || a->owner == b->owner);
+}
+
+/* Most of them at one place, where an elevator could stay for ever. */
+static void set_place(struct host *h, struct draw *draw, struct io_request *rq)
+{
+	if (draw_below(draw, 10))
+		rq->sector = 600000 + draw_below(draw, 1000);
+}
+
+static void see_arrival(struct host *h, const struct io_request *rq)
+{
+	u32 i;
+
+	if (rank[rq->id]) /* it was merged with */
+		return;
+	for (i = 0; i <= rq->id; i++)
+		rank[rq->id] += h->pending[i] && in_one_queue(&h->request[i], rq);
+}
+
+static void see_pick(struct host *h, const struct io_request *rq)
+{
+	u64 round_ns = (owners + 1) * (SHORT + LONGEST_SERVICE);
+
+	if (rq)
+		CHECK(h->now_ns - rq->arrival_ns <=
+		      2 * SHORT + (rank[rq->id] + 1) * round_ns);
+	else
+		CHECK(!h->nr_pending || h->wake_ns <= h->now_ns + IDLE_WAIT);
+}
+
+static void random_case(struct draw *draw)
+{
+	struct host_load load = {
+		.requests = 450,
+		.owners = 1 + draw_below(draw, 8),
+		.writes_percent = draw_below(draw, 101),
+		.merges_percent = 10,
+		.gap_ns = draw_below(draw, 2 * MS),
+		.sectors = HOST_CAPACITY,
+		.arriving = set_place,
+		.added = see_arrival,
+		.picked = see_pick,
+	};
+
+	memset(rank, 0, sizeof(rank));
+	owners = load.owners;
+	begin();
+	host_set(&host, "slice_sync_ns", SHORT);
+	host_set(&host, "slice_async_ns", SHORT);
+	host_set(&host, "fifo_expire_sync_ns", 2 * SHORT);
+	host_set(&host, "fifo_expire_async_ns", 2 * SHORT);
+	host_run(&host, draw, &load);
+	counted[0] += counter("waits_won");
+	counted[1] += counter("waits_lost");
+	counted[2] += counter("expired");
+	counted[3] += counter("limited");
+	counted[4] += counter("back_steps");
+	host_exit(&host);
+}
+
+int main(void)
+{
+	everybody_has_his_slice();
+	everybody_is_served_once();
+	the_level_decides_on_the_slice();
+	a_level_may_change();
+	a_merge_does_not_cost_a_turn();
+	writes_are_limited();
+	writes_have_a_slice_of_their_own();
+	writes_of_levels_take_turns();
+	classes_are_strict();
+	a_more_urgent_class_ends_a_slice();
+	a_more_urgent_class_ends_a_wait();
+	a_more_urgent_class_does_not_win_a_wait();
+	the_idle_class_is_not_waited_for();
+	a_class_may_change();
+	a_wait_is_won();
+	a_wait_ends_with_the_slice();
+	nobody_waits_for_a_thinker();
+	nobody_waits_after_a_write();
+	a_merge_does_not_end_a_wait();
+	ascending_with_short_steps_back();
+	the_expired_begin_a_slice();
+	check_seeds(50, equal_readers_have_equal_time);
+	check_seeds(50, a_better_level_has_more_time);
+	check_seeds(500, random_case);
+	CHECK(getenv("CHECK_SEED") ||
+	      (counted[0] && counted[1] && counted[2] && counted[3] && counted[4]));
+	return 0;
+}

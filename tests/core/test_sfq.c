@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SFQ(D): its rules by hand; then against the equations as they are printed, with
+ * tags given at arrival and a search through all requests; then its promises.
+ */
+#include "host.h"
+
+#define TAG_BITS 16
+
+static struct host host;
+
+static struct io_request *costing(u32 owner, u64 cost_ns, u32 weight)
+{
+	struct io_request *rq = host_new(&host, IO_READ, 1000, 8, owner);
+
+	rq->cost_ns = cost_ns;
+	rq->weight = weight;
+	host_put_back(&host, rq);
+	return rq;
+}
+
+/* Of unknown cost, 8 sectors. */
+static struct io_request *read_of(u32 owner)
+{
+	return host_add(&host, IO_READ, 1000, 8, owner);
+}
+
+static void begin(u64 depth)
+{
+	host_init(&host, "sfq");
+	host_set(&host, "depth", depth);
+}
+
+/* The owners of the next requests, one letter each. */
+static void expect_owners(const char *letter, u64 service_ns)
+{
+	for (; *letter; letter++) {
+		struct io_request *rq = host_ask(&host);
+
+		CHECK(rq);
+		CHECK_EQ(rq->owner, (u32)*letter);
+		CHECK_EQ(rq->reason, PICK_ORDER);
+		host_finish(&host, rq, service_ns);
+	}
+}
+
+static void add_costing(u32 owner, u32 n, u64 cost_ns, u32 weight)
+{
+	while (n--)
+		costing(owner, cost_ns, weight);
+}
+
+static void equal_shares_alternate(void)
+{
+	begin(1);
+	add_costing('a', 3, MS, 100);
+	add_costing('b', 3, MS, 100);
+	expect_owners("ababab", MS);
+	host_exit(&host);
+}
+
+/* Three requests of a third of the size make one. */
+static void cost_counts(void)
+{
+	begin(1);
+	add_costing('a', 2, 3 * MS, 100);
+	add_costing('b', 6, MS, 100);
+	expect_owners("abbbabbb", MS);
+	host_exit(&host);
+}
+
+static void weight_counts(void)
+{
+	begin(1);
+	add_costing('a', 2, 3 * MS, 100);
+	add_costing('b', 6, 3 * MS, 300);
+	expect_owners("abbbabbb", MS);
+	host_exit(&host);
+}
+
+/* It has saved nothing while it was away: b does not get three in a row. */
+static void who_returns_begins_at_virtual_time(void)
+{
+	begin(1);
+	add_costing('a', 6, MS, 100);
+	expect_owners("aaaa", MS);
+	add_costing('b', 3, MS, 100);
+	expect_owners("babab", MS);
+	CHECK_EQ(host_counter(&host, "returns"), 1);
+	host_exit(&host);
+}
+
+/* Nor does anybody escape what he has used by being away for a moment. */
+static void who_has_used_more_waits(void)
+{
+	struct io_request *big;
+
+	begin(1);
+	add_costing('b', 4, MS, 100);
+	big = costing('a', 10 * MS, 100);
+	expect_owners("ba", MS);
+	CHECK(!host.pending[big->id]);
+	add_costing('a', 1, MS, 100);
+	expect_owners("bbba", MS);
+	host_exit(&host);
+}
+
+static void no_more_than_depth_in_service(void)
+{
+	struct io_request *first, *second, *third;
+
+	begin(2);
+	first = costing('a', MS, 100);
+	second = costing('a', MS, 100);
+	third = costing('a', MS, 100);
+	CHECK(host_ask(&host) == first);
+	CHECK(host_ask(&host) == second);
+	CHECK(!host_ask(&host));
+	CHECK_EQ(host.wake_ns, 0);
+	host_finish(&host, second, MS);
+	CHECK(host_ask(&host) == third);
+	CHECK_EQ(host_counter(&host, "depth_reached"), 1);
+	CHECK_EQ(host_counter(&host, "most_in_service"), 2);
+	host_finish(&host, first, MS);
+	host_finish(&host, third, MS);
+	CHECK_EQ(host_counter(&host, "issued"), 3);
+	host_exit(&host);
+}
+
+static void unknown_cost_is_estimated_by_size(void)
+{
+	begin(1);
+	host_set(&host, "settle", 0);
+	host_set(&host, "cost_request_ns", MS);
+	host_set(&host, "cost_sector_ns", MS / 8);
+	host_add(&host, IO_READ, 1000, 24, 'a');
+	read_of('a');
+	read_of('b');
+	read_of('b');
+	read_of('b');
+	/* 4 ms for the first of a, 2 for each of the others. */
+	expect_owners("abbab", MS);
+	host_exit(&host);
+}
+
+/* a's first took 12 ms instead of 5: b's next two come first. */
+static void estimates_are_settled(void)
+{
+	u32 i;
+
+	begin(1);
+	host_set(&host, "cost_sector_ns", 0);
+	for (i = 0; i < 4; i++)
+		read_of('a');
+	for (i = 0; i < 4; i++)
+		read_of('b');
+	expect_owners("a", 12 * MS);
+	expect_owners("bbb", 5 * MS);
+	CHECK_EQ(host_counter(&host, "settled_up"), 1);
+	expect_owners("a", MS);
+	CHECK_EQ(host_counter(&host, "settled_down"), 1);
+	expect_owners("aba", 5 * MS);
+	host_exit(&host);
+}
+
+static void a_known_cost_is_not_settled(void)
+{
+	begin(1);
+	add_costing('a', 2, MS, 100);
+	add_costing('b', 2, MS, 100);
+	expect_owners("abab", 50 * MS);
+	CHECK_EQ(host_counter(&host, "settled_up"), 0);
+	host_exit(&host);
+}
+
+/*
+ * Two in service: one is done after 4 ms, the other 5 ms later, on a disk that the
+ * first one had to itself.  Each is charged its own time, not that of the other.
+ */
+static void together_they_are_charged_the_time_of_the_device(void)
+{
+	struct io_request *a, *b;
+
+	begin(2);
+	a = read_of('a');
+	b = read_of('b');
+	CHECK(host_ask(&host) == a);
+	CHECK(host_ask(&host) == b);
+	read_of('a');
+	read_of('a');
+	read_of('b');
+	host_finish(&host, a, 4 * MS);
+	host_finish(&host, b, 5 * MS);
+	/* a goes on at 4 and then at 6, b at 5. */
+	expect_owners("a", 2 * MS);
+	expect_owners("ba", 2 * MS);
+	host_exit(&host);
+}
+
+/* Time without requests is not charged to the one that ends it. */
+static void an_idle_device_costs_nothing(void)
+{
+	begin(1);
+	read_of('a');
+	expect_owners("a", MS);
+	host.now_ns += 1000 * MS;
+	read_of('a');
+	read_of('a');
+	read_of('b');
+	read_of('b');
+	expect_owners("baba", MS);
+	host_exit(&host);
+}
+
+/* What went into another request is not charged for; an older one goes first. */
+static void merges(void)
+{
+	struct io_request *a[3], *b;
+
+	begin(1);
+	a[0] = costing('a', MS, 100);
+	b = costing('b', MS, 100);
+	a[1] = costing('a', MS, 100);
+	a[2] = costing('a', MS, 100);
+	host_expect(&host, a[0], PICK_ORDER, MS);
+	host_take_back(&host, b);
+	host_grow(&host, a[1], 8);
+	host_put_back(&host, b);
+	host_expect(&host, b, PICK_ORDER, MS);
+	host_unite(&host, a[2], a[1]);
+	CHECK_EQ(a[2]->id, 2);
+	costing('b', MS, 100);
+	expect_owners("ab", MS);
+	CHECK_EQ(host.nr_pending, 0);
+	host_exit(&host);
+}
+
+/* Two heads with one tag: the merge makes the second one the older. */
+static void a_merge_may_change_who_is_first(void)
+{
+	struct io_request *old, *a, *b;
+
+	begin(1);
+	old = costing('c', MS, 100);
+	a = costing('a', MS, 100);
+	b = costing('b', MS, 100);
+	host_unite(&host, b, old);
+	host_expect(&host, b, PICK_ORDER, MS);
+	host_expect(&host, a, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* The same if it makes the younger of a flow's two the older. */
+static void a_merge_may_change_who_is_first_of_a_flow(void)
+{
+	struct io_request *old, *a, *b, *second;
+
+	begin(1);
+	old = costing('c', MS, 100);
+	b = costing('b', MS, 100);
+	a = costing('a', MS, 100);
+	second = costing('a', MS, 100);
+	host_unite(&host, second, old);
+	host_expect(&host, second, PICK_ORDER, MS);
+	host_expect(&host, b, PICK_ORDER, MS);
+	host_expect(&host, a, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/*
+ * a's first two took nothing, so a's third begins before virtual time, which is 5 ms.
+ * It goes on from there: who comes now is not as far back as that.
+ */
+static void virtual_time_does_not_go_back(void)
+{
+	struct io_request *a[5];
+	u32 i;
+
+	begin(2);
+	host_set(&host, "cost_sector_ns", 0);
+	for (i = 0; i < 5; i++)
+		a[i] = read_of('a');
+	CHECK(host_ask(&host) == a[0]);
+	CHECK(host_ask(&host) == a[1]);
+	host_finish(&host, a[0], 0);
+	host_finish(&host, a[1], 0);
+	expect_owners("a", 0);
+	read_of('c');
+	expect_owners("aca", 20 * MS);
+	host_exit(&host);
+}
+
+/* Past the host, which has not so many requests: one at a time, served at once. */
+static void serve_one(struct io_request *rq, u32 owner)
+{
+	u64 wake_ns;
+
+	rq->owner = owner;
+	host.scheduler->add(host.state, rq, host.now_ns);
+	CHECK(host.scheduler->next(host.state, host.now_ns, &wake_ns) == rq);
+	host.scheduler->completed(host.state, rq, host.now_ns);
+}
+
+static void who_is_long_gone_is_forgotten(void)
+{
+	struct io_request rq = { .sectors = 8, .weight = 1, .cost_ns = MS };
+	u32 i;
+
+	begin(1);
+	for (i = 0; i < 10000; i++)
+		serve_one(&rq, i);
+	CHECK_EQ(host_counter(&host, "issued"), 10000);
+	CHECK(host_counter(&host, "forgotten"));
+	host_exit(&host);
+}
+
+/* Two owners who always have requests pending: shares by weight at every moment. */
+static void check_shares(u64 cost_ns, u64 weight0, u64 weight1)
+{
+	struct io_request rq[8];
+	u64 given[2] = { 0 };
+	u64 wake_ns;
+	u32 i;
+
+	for (i = 0; i < 40000 + ARRAY_SIZE(rq); i++) {
+		struct io_request *next = &rq[i % ARRAY_SIZE(rq)];
+
+		if (i < ARRAY_SIZE(rq)) {
+			*next = (struct io_request){ .owner = i % 2, .sectors = 8 };
+			next->weight = i % 2 ? weight1 : weight0;
+			next->cost_ns = cost_ns;
+		} else {
+			next = host.scheduler->next(host.state, 0, &wake_ns);
+			host.scheduler->completed(host.state, next, 0);
+			given[next->owner]++;
+		}
+		next->id = i;
+		host.scheduler->add(host.state, next, 0);
+		CHECK(given[0] * weight1 <= (given[1] + 1) * weight0 + weight1);
+		CHECK(given[1] * weight0 <= (given[0] + 1) * weight1 + weight0);
+	}
+}
+
+static void no_share_is_lost_to_rounding(void)
+{
+	begin(1);
+	check_shares(1000, 997, 1000);
+	host_exit(&host);
+	begin(1);
+	check_shares(MS + 1, 3, 7);
+	host_exit(&host);
+}
+
+/* Weeks of service: tags never overflow. */
+static void tags_go_on_for_ever(void)
+{
+	begin(1);
+	check_shares(1ull << 35, 1, 3);
+	CHECK(host_counter(&host, "rebased") > 1);
+	host_exit(&host);
+}
+
+/* The equations: tags when a request arrives, the smallest one by looking at all. */
+
+#define OWNERS 6
+
+static struct printed {
+	u64 start[HOST_REQUESTS];
+	u64 finish[OWNERS]; /* of the last request of each class */
+	u64 virtual_time;
+} printed;
+static u64 depth;
+
+static u64 tag_of(const struct io_request *rq)
+{
+	return (rq->cost_ns << TAG_BITS) / rq->weight;
+}
+
+static void set_cost(struct host *h, struct draw *draw, struct io_request *rq)
+{
+	rq->weight = 1 + 50 * rq->owner;
+	rq->cost_ns = MS / 10 + draw_below(draw, 4) * MS;
+}
+
+static void see_arrival(struct host *h, const struct io_request *rq)
+{
+	u64 start = printed.finish[rq->owner];
+
+	if (start < printed.virtual_time)
+		start = printed.virtual_time;
+	printed.start[rq->id] = start;
+	printed.finish[rq->owner] = start + tag_of(rq);
+}
+
+static void see_pick(struct host *h, const struct io_request *rq)
+{
+	u32 i;
+
+	if (!rq) {
+		CHECK(!h->nr_pending || h->in_service == depth);
+		return;
+	}
+	CHECK(h->in_service <= depth);
+	for (i = 0; i < h->count; i++)
+		CHECK(!h->pending[i] || printed.start[i] > printed.start[rq->id] ||
+		      (printed.start[i] == printed.start[rq->id] && i > rq->id));
+	printed.virtual_time = printed.start[rq->id];
+}
+
+static void random_case(struct draw *draw)
+{
+	struct host_load load = {
+		.requests = 400,
+		.owners = 1 + draw_below(draw, OWNERS),
+		.gap_ns = draw_below(draw, 3 * MS),
+		.sectors = HOST_CAPACITY,
+		.arriving = set_cost,
+		.added = see_arrival,
+		.picked = see_pick,
+	};
+
+	depth = 1 + draw_below(draw, 8);
+	printed = (struct printed){ .virtual_time = 0 };
+	begin(depth);
+	host_run(&host, draw, &load);
+	host_exit(&host);
+}
+
+/*
+ * Fairness.  Between two owners who always have requests pending, what they have been
+ * given, each by its weight, differs in no interval by more than
+ * (depth + 1) (longest cost of the one / its weight + the same of the other),
+ * where an estimate that will be settled counts as a cost.
+ */
+
+static struct account {
+	u64 given[2]; /* in units of a tag */
+	u64 longest[2];
+	s64 lowest, highest; /* of the difference between the two */
+} account;
+
+static void give(const struct io_request *rq, u64 cost_ns, u64 longest_ns)
+{
+	u64 longest = (longest_ns << TAG_BITS) / rq->weight;
+	s64 ahead;
+
+	account.given[rq->owner] += (cost_ns << TAG_BITS) / rq->weight;
+	if (account.longest[rq->owner] < longest)
+		account.longest[rq->owner] = longest;
+	ahead = account.given[0] - account.given[1];
+	if (account.lowest > ahead)
+		account.lowest = ahead;
+	if (account.highest < ahead)
+		account.highest = ahead;
+}
+
+static void check_fair(u64 times)
+{
+	u64 longest = account.longest[0] + account.longest[1];
+	u64 roundings = 2 * HOST_REQUESTS;
+
+	CHECK(account.highest - account.lowest <= (s64)(times * longest + roundings));
+}
+
+struct closed_load {
+	u32 weight[2];
+	u64 longest_ns[2];
+	bool known; /* costs beforehand, and many served side by side */
+	u64 estimate_ns; /* if not */
+};
+
+static struct io_request *in_service[32];
+static u32 nr_in_service;
+
+/* Of unknown cost: served one after the other, charged what it took. */
+static void end_one(struct draw *draw, const struct closed_load *load)
+{
+	u32 i = load->known ? draw_below(draw, nr_in_service) : 0;
+	struct io_request *rq = in_service[i];
+	u64 longest_ns = load->longest_ns[rq->owner];
+	u64 took_ns = 1 + draw_below(draw, longest_ns);
+
+	nr_in_service--;
+	for (; i < nr_in_service; i++)
+		in_service[i] = in_service[i + 1];
+	host_finish(&host, rq, took_ns);
+	if (load->known)
+		give(rq, rq->cost_ns, rq->cost_ns);
+	else if (longest_ns > load->estimate_ns)
+		give(rq, took_ns, longest_ns);
+	else
+		give(rq, took_ns, load->estimate_ns);
+}
+
+static void another(struct draw *draw, const struct closed_load *load, u32 owner)
+{
+	u64 cost_ns = 1 + draw_below(draw, load->longest_ns[owner]);
+
+	costing(owner, load->known ? cost_ns : 0, load->weight[owner]);
+}
+
+static void run_closed(struct draw *draw, const struct closed_load *load)
+{
+	u32 i;
+
+	account = (struct account){ .lowest = 0 };
+	nr_in_service = 0;
+	for (i = 0; i < 8; i++)
+		another(draw, load, i % 2);
+	while (host.count < HOST_REQUESTS) {
+		struct io_request *rq = host_ask(&host);
+
+		CHECK(rq || host.in_service == depth);
+		if (rq) {
+			in_service[nr_in_service++] = rq;
+			another(draw, load, rq->owner);
+		} else {
+			end_one(draw, load);
+		}
+	}
+}
+
+static void shares_are_fair(struct draw *draw)
+{
+	struct closed_load load = {
+		.weight = { 1 + draw_below(draw, 20), 1 + draw_below(draw, 1000) },
+		.longest_ns = { 1 + draw_below(draw, 9 * MS),
+				1 + draw_below(draw, 3 * MS) },
+		.estimate_ns = 1 + draw_below(draw, 9 * MS),
+		.known = draw_below(draw, 2),
+	};
+
+	depth = 1 + draw_below(draw, ARRAY_SIZE(in_service));
+	begin(depth);
+	host_set(&host, "cost_request_ns", load.estimate_ns);
+	host_set(&host, "cost_sector_ns", 0);
+	run_closed(draw, &load);
+	check_fair(depth + 1);
+	host_exit(&host);
+}
+
+int main(void)
+{
+	equal_shares_alternate();
+	cost_counts();
+	weight_counts();
+	who_returns_begins_at_virtual_time();
+	who_has_used_more_waits();
+	no_more_than_depth_in_service();
+	unknown_cost_is_estimated_by_size();
+	estimates_are_settled();
+	a_known_cost_is_not_settled();
+	together_they_are_charged_the_time_of_the_device();
+	an_idle_device_costs_nothing();
+	merges();
+	a_merge_may_change_who_is_first();
+	a_merge_may_change_who_is_first_of_a_flow();
+	virtual_time_does_not_go_back();
+	who_is_long_gone_is_forgotten();
+	no_share_is_lost_to_rounding();
+	tags_go_on_for_ever();
+	check_seeds(400, random_case);
+	check_seeds(300, shares_are_fair);
+	return 0;
+}

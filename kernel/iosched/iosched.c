@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The shim that turns any scheduler of core/ into a loadable blk-mq elevator.
- * Each module is this file linked with one core/schedulers/NAME.c.
  *
  * - The scheduler is asked for a request only while fewer of its requests than it
  *   wants, usually one, are on the disk, so it never chooses from an old queue,
@@ -18,15 +17,13 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/hrtimer.h>
 #include <linux/ioprio.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <trace/events/block.h>
 
-#include "compat.h"
+#include "iosched.h"
 #include "pick.h"
-#include "../../core/scheduler.h"
 
 /* What a scheduler sees at once; more wait, in order, until it has room. */
 #define REQUESTS_MAX 1024
@@ -37,20 +34,6 @@ struct slot {
 	struct request *rq;
 	struct slot *next_free;
 	bool dispatched;
-};
-
-struct iosched {
-	spinlock_t lock;
-	struct request_queue *q;
-	void *state; /* the core scheduler's */
-	struct rb_root sorted[IO_OPS]; /* for front merges */
-	struct list_head direct; /* not for the scheduler: served first */
-	struct list_head overflow; /* no slot free: waiting for one */
-	struct slot *slots, *free;
-	u64 next_id;
-	u32 in_service; /* requests of ours that are on the disk */
-	bool waiting; /* the scheduler said "none" and nothing changed since */
-	struct hrtimer wake;
 };
 
 static struct slot *slot_of(const struct request *rq)
@@ -455,92 +438,6 @@ static void iosched_exit_sched(struct elevator_queue *eq)
 	free_iosched(is);
 }
 
-/* Tunables and counters in /sys/block/DISK/queue/iosched. */
-
-static ssize_t show_field(struct elevator_queue *eq, const struct sched_field *field,
-			  char *page)
-{
-	struct iosched *is = eq->elevator_data;
-
-	return sysfs_emit(page, "%llu\n",
-			  READ_ONCE(*sched_field_value(is->state, field)));
-}
-
-static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *page,
-			     size_t count)
-{
-	const struct sched_field *field = &module_scheduler->tunables[index];
-	struct iosched *is = eq->elevator_data;
-	u64 value;
-	int ret = kstrtou64(page, 0, &value);
-
-	if (ret)
-		return ret;
-	if (value < field->min || value > field->max)
-		return -ERANGE;
-	spin_lock_irq(&is->lock);
-	*sched_field_value(is->state, field) = value;
-	is->waiting = false;
-	spin_unlock_irq(&is->lock);
-	blk_mq_run_hw_queues(is->q, true);
-	return count;
-}
-
-/* A sysfs callback is not told which attribute it serves: one for each. */
-/* clang-format off */
-#define FOR_EACH_FIELD(F) \
-	F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) \
-	F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
-/* clang-format on */
-#define FIELDS_MAX 16
-
-#define DEFINE_CALLBACKS(n)                                                           \
-	static ssize_t show_tunable_##n(struct elevator_queue *eq, char *page)        \
-	{                                                                             \
-		return show_field(eq, &module_scheduler->tunables[n], page);          \
-	}                                                                             \
-	static ssize_t store_tunable_##n(struct elevator_queue *eq, const char *page, \
-					 size_t count)                                \
-	{                                                                             \
-		return store_tunable(eq, n, page, count);                             \
-	}                                                                             \
-	static ssize_t show_counter_##n(struct elevator_queue *eq, char *page)        \
-	{                                                                             \
-		return show_field(eq, &module_scheduler->counters[n], page);          \
-	}
-FOR_EACH_FIELD(DEFINE_CALLBACKS)
-
-#define TUNABLE_CALLBACKS(n) { .show = show_tunable_##n, .store = store_tunable_##n },
-#define COUNTER_CALLBACKS(n) { .show = show_counter_##n },
-
-static const struct elv_fs_entry tunable_entries[FIELDS_MAX] = { FOR_EACH_FIELD(
-	TUNABLE_CALLBACKS) };
-static const struct elv_fs_entry counter_entries[FIELDS_MAX] = { FOR_EACH_FIELD(
-	COUNTER_CALLBACKS) };
-
-static struct elv_fs_entry attributes[2 * FIELDS_MAX + 1];
-
-static int fill_attributes(void)
-{
-	struct elv_fs_entry *entry = attributes;
-	u32 i;
-
-	if (module_scheduler->nr_tunables > FIELDS_MAX ||
-	    module_scheduler->nr_counters > FIELDS_MAX)
-		return -E2BIG;
-	for (i = 0; i < module_scheduler->nr_tunables; i++) {
-		*entry = tunable_entries[i];
-		entry->attr.name = module_scheduler->tunables[i].name;
-		entry++->attr.mode = 0644;
-	}
-	for (i = 0; i < module_scheduler->nr_counters; i++) {
-		*entry = counter_entries[i];
-		entry->attr.name = module_scheduler->counters[i].name;
-		entry++->attr.mode = 0444;
-	}
-	return 0;
-}
-
 static char elevator_name[ELV_NAME_MAX];
 
 static struct elevator_type iosched_type = {
@@ -560,14 +457,14 @@ static struct elevator_type iosched_type = {
 		.former_request = elv_rb_former_request,
 		.next_request = elv_rb_latter_request,
 	},
-	.elevator_attrs = attributes,
+	.elevator_attrs = iosched_attributes,
 	.elevator_name = elevator_name,
 	.elevator_owner = THIS_MODULE,
 };
 
 static int __init iosched_init(void)
 {
-	int ret = fill_attributes();
+	int ret = iosched_fill_attributes();
 
 	if (ret)
 		return ret;

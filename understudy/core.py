@@ -151,7 +151,7 @@ def optimal_order(head: int, positions: Sequence[int]) -> list[int]:
     try:
         for i, position in enumerate(positions):
             table.position[i] = position
-        lib.optimal_orderfind_scheduler(table, len(positions), head)
+        lib.optimal_order_find(table, len(positions), head)
         return [table.order[i] for i in range(len(positions))]
     finally:
         lib.optimal_order_exit(table)

@@ -13,7 +13,8 @@
  * Locking: iosched->lock guards everything here and is the outermost of ours; it
  * is taken in process context (insert, merge, dispatch) and in interrupts
  * (completion), hence always with interrupts off.  Under it we call only the
- * core scheduler, the merge helpers and hrtimer_start (whose base lock is a leaf).
+ * core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf) and
+ * tape_record, which takes no lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -74,17 +75,56 @@ static void take_priority(struct io_request *io, unsigned short ioprio)
 		     (IO_LEVELS - IO_LEVEL_DEFAULT);
 }
 
-static void take_extent(struct slot *slot)
+/*
+ * The four ways into the scheduler.  The clock is read once for each, or for all that
+ * one event leads to, with the lock held: it never goes back from call to call.
+ */
+
+static void record(struct iosched *is, enum tape_kind kind, struct io_request *io,
+		   u64 now_ns, u64 wake_ns)
+{
+	struct tape_call call = { .kind = kind, .now_ns = now_ns, .wake_ns = wake_ns };
+
+	if (io) {
+		tape_describe(&call, io);
+		call.place = container_of(io, struct slot, io) - is->slots;
+		call.reason = kind == TAPE_NEXT ? io->reason : 0;
+	}
+	tape_record(is->tape, &call);
+}
+
+static void call_add(struct iosched *is, struct slot *slot, u64 now_ns)
 {
 	slot->io.sector = blk_rq_pos(slot->rq);
 	slot->io.sectors = blk_rq_sectors(slot->rq);
+	module_scheduler->add(is->state, &slot->io, now_ns);
+	if (is->tape)
+		record(is, TAPE_ADD, &slot->io, now_ns, 0);
+	is->waiting = false;
 }
 
-static void add_to_scheduler(struct iosched *is, struct slot *slot)
+static void call_remove(struct iosched *is, struct slot *slot, u64 now_ns)
 {
-	take_extent(slot);
-	module_scheduler->add(is->state, &slot->io, ktime_get_ns());
-	is->waiting = false;
+	module_scheduler->remove(is->state, &slot->io);
+	if (is->tape)
+		record(is, TAPE_REMOVE, &slot->io, now_ns, 0);
+}
+
+static struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns)
+{
+	struct io_request *io = module_scheduler->next(is->state, now_ns, wake_ns);
+
+	if (is->tape)
+		record(is, TAPE_NEXT, io, now_ns, *wake_ns);
+	return io;
+}
+
+static void call_completed(struct iosched *is, struct slot *slot, u64 now_ns)
+{
+	if (module_scheduler->completed)
+		module_scheduler->completed(is->state, &slot->io, now_ns);
+	if (is->tape)
+		record(is, TAPE_COMPLETED, &slot->io, now_ns, 0);
 }
 
 static void free_slot(struct iosched *is, struct slot *slot)
@@ -117,6 +157,7 @@ static void unindex(struct iosched *is, struct request *rq)
 static bool admit(struct iosched *is, struct request *rq)
 {
 	struct slot *slot = is->free;
+	u64 now_ns = ktime_get_ns();
 
 	if (!slot)
 		return false;
@@ -124,7 +165,7 @@ static bool admit(struct iosched *is, struct request *rq)
 	slot->rq = rq;
 	slot->dispatched = false;
 	slot->io = (struct io_request){
-		.arrival_ns = ktime_get_ns(),
+		.arrival_ns = now_ns,
 		.id = ++is->next_id,
 		.owner = (unsigned long)rq->elv.priv[1],
 		.op = direction(rq),
@@ -132,7 +173,7 @@ static bool admit(struct iosched *is, struct request *rq)
 	take_priority(&slot->io, req_get_ioprio(rq));
 	rq->elv.priv[0] = slot;
 	index_for_merge(is, rq);
-	add_to_scheduler(is, slot);
+	call_add(is, slot, now_ns);
 	return true;
 }
 
@@ -185,7 +226,7 @@ static struct request *next_scheduled(struct iosched *is)
 
 	if (is_busy(is) || is->waiting)
 		return NULL;
-	io = module_scheduler->next(is->state, now_ns, &wake_ns);
+	io = call_next(is, now_ns, &wake_ns);
 	if (!io) {
 		is->waiting = true;
 		if (wake_ns > now_ns)
@@ -243,7 +284,7 @@ static void admit_overflow(struct iosched *is)
  * The request left the disk, served or not: the next one may be chosen.  A requeued
  * one has not: it stays ahead of all others and the disk stays busy with it.
  */
-static void iosched_completed_request(struct request *rq, u64 now_ns)
+static void left_the_disk(struct request *rq)
 {
 	struct iosched *is = rq->q->elevator->elevator_data;
 	unsigned long flags;
@@ -254,18 +295,22 @@ static void iosched_completed_request(struct request *rq, u64 now_ns)
 	if (slot && slot->dispatched) {
 		is->in_service--;
 		is->waiting = false;
-		if (module_scheduler->completed)
-			module_scheduler->completed(is->state, &slot->io, now_ns);
+		call_completed(is, slot, ktime_get_ns());
 		free_slot(is, slot);
 		admit_overflow(is);
 	}
 	spin_unlock_irqrestore(&is->lock, flags);
 }
 
+static void iosched_completed_request(struct request *rq, u64 ended_ns)
+{
+	left_the_disk(rq);
+}
+
 /* The disk is free now: the next request can be asked for. */
 static void iosched_finish_request(struct request *rq)
 {
-	iosched_completed_request(rq, ktime_get_ns());
+	left_the_disk(rq);
 	rq->elv.priv[0] = NULL;
 	blk_mq_run_hw_queues(rq->q, true);
 }
@@ -308,8 +353,10 @@ static int iosched_request_merge(struct request_queue *q, struct request **into,
 
 static void extent_changed(struct iosched *is, struct slot *slot)
 {
-	module_scheduler->remove(is->state, &slot->io);
-	add_to_scheduler(is, slot);
+	u64 now_ns = ktime_get_ns();
+
+	call_remove(is, slot, now_ns);
+	call_add(is, slot, now_ns);
 }
 
 static void iosched_request_merged(struct request_queue *q, struct request *rq,
@@ -336,11 +383,12 @@ static void iosched_requests_merged(struct request_queue *q, struct request *rq,
 {
 	struct iosched *is = q->elevator->elevator_data;
 	struct slot *slot = slot_of(rq), *lost = slot_of(gone);
+	u64 now_ns = ktime_get_ns();
 
 	if (slot)
-		module_scheduler->remove(is->state, &slot->io);
+		call_remove(is, slot, now_ns);
 	if (lost) {
-		module_scheduler->remove(is->state, &lost->io);
+		call_remove(is, lost, now_ns);
 		unindex(is, gone);
 		if (slot && lost->io.id < slot->io.id) {
 			slot->io.id = lost->io.id;
@@ -349,7 +397,7 @@ static void iosched_requests_merged(struct request_queue *q, struct request *rq,
 		free_slot(is, lost);
 	}
 	if (slot)
-		add_to_scheduler(is, slot);
+		call_add(is, slot, now_ns);
 }
 
 static void free_iosched(struct iosched *is)
@@ -392,6 +440,7 @@ static int init_scheduler(struct iosched *is)
 		.capacity_sectors = get_capacity(is->q->disk),
 		.max_requests = REQUESTS_MAX,
 	};
+	int ret = 0;
 	u32 i;
 
 	for (i = 0; i < module_scheduler->nr_tunables; i++) {
@@ -399,7 +448,11 @@ static int init_scheduler(struct iosched *is)
 
 		*sched_field_value(is->state, field) = field->initial;
 	}
-	return module_scheduler->init ? module_scheduler->init(is->state, &limits) : 0;
+	if (module_scheduler->init)
+		ret = module_scheduler->init(is->state, &limits);
+	if (!ret)
+		is->tape = tape_begin(&limits);
+	return ret;
 }
 
 static int iosched_init_sched(struct request_queue *q, struct elevator_type *type)
@@ -435,6 +488,7 @@ static void iosched_exit_sched(struct elevator_queue *eq)
 	hrtimer_cancel(&is->wake);
 	if (module_scheduler->exit)
 		module_scheduler->exit(is->state);
+	tape_end(is->tape);
 	free_iosched(is);
 }
 
@@ -462,12 +516,10 @@ static struct elevator_type iosched_type = {
 	.elevator_owner = THIS_MODULE,
 };
 
-static int __init iosched_init(void)
+static int register_elevator(void)
 {
-	int ret = iosched_fill_attributes();
+	int ret;
 
-	if (ret)
-		return ret;
 	strscpy(elevator_name, module_scheduler->name, ELV_NAME_MAX);
 	ret = elv_register(&iosched_type);
 	if (ret != -EBUSY)
@@ -479,9 +531,25 @@ static int __init iosched_init(void)
 	return elv_register(&iosched_type);
 }
 
+static int __init iosched_init(void)
+{
+	int ret = iosched_fill_attributes();
+
+	if (ret)
+		return ret;
+	ret = tape_init();
+	if (ret)
+		return ret;
+	ret = register_elevator();
+	if (ret)
+		tape_exit();
+	return ret;
+}
+
 static void __exit iosched_exit(void)
 {
 	elv_unregister(&iosched_type);
+	tape_exit();
 }
 
 module_init(iosched_init);

@@ -5,6 +5,7 @@
  *
  *	iosched.c    the elevator
  *	sysfs.c      the scheduler's tunables and counters
+ *	tape.c       every call into the scheduler, if it is wanted
  */
 #ifndef UNDERSTUDY_IOSCHED_H
 #define UNDERSTUDY_IOSCHED_H
@@ -14,6 +15,7 @@
 
 #include "compat.h"
 #include "../../core/scheduler.h"
+#include "../../core/tape.h"
 
 /* One disk that has our scheduler; iosched.c says what its lock guards. */
 struct iosched {
@@ -28,10 +30,20 @@ struct iosched {
 	u32 in_service; /* requests of ours that are on the disk */
 	bool waiting; /* the scheduler said "none" and nothing changed since */
 	struct hrtimer wake;
+	struct tape *tape; /* NULL: nobody listens */
 };
 
 /* sysfs.c: filled once, before the elevator is registered; ends with an empty one */
 extern struct elv_fs_entry iosched_attributes[];
 int iosched_fill_attributes(void);
+
+/* tape.c: begin and end in process context, one disk at a time */
+int tape_init(void);
+void tape_exit(void);
+/* NULL if no tape is wanted or another disk is on it. */
+struct tape *tape_begin(const struct sched_limits *limits);
+void tape_end(struct tape *tape);
+/* With the lock of the disk that is on the tape held. */
+void tape_record(struct tape *tape, const struct tape_call *call);
 
 #endif

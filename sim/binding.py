@@ -34,22 +34,35 @@ struct scheduler {
 u32 registry_count(void);
 const struct scheduler *registry_get(u32 index);
 
-/* sim/replay.h */
+/* core/request.h, core/tape.h, sim/replay.h */
+#define IO_WEIGHT_DEFAULT ...
+#define IO_CLASS_BEST_EFFORT ...
+#define IO_LEVEL_DEFAULT ...
+#define TAPE_ADD ...
+#define TAPE_REMOVE ...
+#define TAPE_NEXT ...
+#define TAPE_COMPLETED ...
+#define TAPE_MAGIC ...
+struct tape_call {
+    u64 now_ns, id, arrival_ns, sector, wake_ns;
+    u32 sectors, owner, weight, place;
+    u8 kind, op, io_class, level, reason, unused[3];
+};
+struct tape_header {
+    u64 magic;
+    u32 header_bytes, call_bytes;
+    u64 room, calls, capacity_sectors;
+    u32 max_requests, unused;
+    char scheduler[16];
+};
 struct replay {
     const struct scheduler *scheduler;
     const u64 *tunables;
     u64 *counters;
     u64 capacity_sectors;
-    u32 max_requests;
-    u32 nr_arrivals;
-    const u64 *arrival_ns, *id, *sector;
-    const u32 *sectors, *owner;
-    const u8 *op;
-    u32 nr_picks;
-    const u64 *pick_ns, *completion_ns;
-    s64 *picked_id;
-    u8 *reason;
-    u64 *wake_ns;
+    u32 max_requests, places;
+    u64 nr_calls;
+    struct tape_call *calls;
     ...;
 };
 int replay_run(const struct replay *replay);

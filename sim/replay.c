@@ -2,145 +2,130 @@
 #include "registry.h"
 #include "replay.h"
 
-/* What the run keeps beside its input. */
+enum whereabouts { FREE = 0, PENDING, IN_SERVICE };
+
+struct place {
+	struct io_request rq; /* first, so that it can be found again */
+	enum whereabouts is;
+};
+
 struct run {
 	const struct replay *replay;
 	const struct scheduler *scheduler;
 	void *state;
-	struct io_request *request; /* one for each row of arrivals */
-	bool *pending;
-	u32 arrived;
-	u32 oldest; /* no row before it is pending */
+	struct place *place;
+	struct place *last; /* what next handed out last, or NULL */
 	u32 nr_pending;
-	struct io_request *in_service;
 };
 
-/* The row of the pending request with this id, or the next row: none. */
-static u32 find_pending(const struct run *run, u64 id)
+static bool holds(const struct place *place, enum whereabouts is, u64 id)
 {
-	u32 i = run->arrived;
-
-	while (i-- > run->oldest) {
-		if (run->pending[i] && run->request[i].id == id)
-			return i;
-	}
-	return run->arrived;
+	return place->is == is && place->rq.id == id;
 }
 
-static void set_pending(struct run *run, u32 i, bool pending)
+static int add(struct run *run, const struct tape_call *call)
 {
-	run->nr_pending += pending;
-	run->nr_pending -= run->pending[i];
-	run->pending[i] = pending;
-	while (run->oldest < run->arrived && !run->pending[run->oldest])
-		run->oldest++;
-}
+	struct place *place = &run->place[call->place];
 
-static int arrive(struct run *run)
-{
-	const struct replay *replay = run->replay;
-	u32 row = run->arrived;
-	u32 i = find_pending(run, replay->id[row]);
-	struct io_request *rq = &run->request[i];
-	bool is_new = i == row;
-
-	if (is_new) {
-		rq->id = replay->id[row];
-		rq->arrival_ns = replay->arrival_ns[row];
-		rq->owner = replay->owner[row];
-		rq->op = replay->op[row];
-		rq->weight = IO_WEIGHT_DEFAULT;
-		rq->io_class = IO_CLASS_BEST_EFFORT;
-		rq->level = IO_LEVEL_DEFAULT;
-	} else {
-		run->scheduler->remove(run->state, rq);
-	}
-	rq->sector = replay->sector[row];
-	rq->sectors = replay->sectors[row];
-	run->arrived++;
-	set_pending(run, i, is_new || rq->sectors);
-	if (run->nr_pending > replay->max_requests)
+	if (place->is != FREE)
+		return -EINVAL;
+	if (++run->nr_pending > run->replay->max_requests)
 		return -ENOSPC;
-	if (run->pending[i])
-		run->scheduler->add(run->state, rq, replay->arrival_ns[row]);
+	place->is = PENDING;
+	place->rq = (struct io_request){
+		.id = call->id,
+		.arrival_ns = call->arrival_ns,
+		.sector = call->sector,
+		.sectors = call->sectors,
+		.owner = call->owner,
+		.weight = call->weight,
+		.op = call->op,
+		.io_class = call->io_class,
+		.level = call->level,
+	};
+	run->scheduler->add(run->state, &place->rq, call->now_ns);
 	return 0;
 }
 
-static void complete(struct run *run, u64 now_ns)
+static void take_back(struct run *run, const struct tape_call *call)
 {
-	if (run->in_service && run->scheduler->completed)
-		run->scheduler->completed(run->state, run->in_service, now_ns);
-	run->in_service = NULL;
+	struct place *place = &run->place[call->place];
+
+	if (!holds(place, PENDING, call->id))
+		return;
+	run->scheduler->remove(run->state, &place->rq);
+	run->nr_pending--;
+	place->is = FREE;
 }
 
-/* Everything that happens up to and at an instant. */
-static int advance(struct run *run, u64 completion_ns, u64 now_ns)
+static void next(struct run *run, struct tape_call *call)
 {
-	const struct replay *replay = run->replay;
-	int error = 0;
+	struct tape_call answer = { .now_ns = call->now_ns, .kind = TAPE_NEXT };
+	struct io_request *rq =
+		run->scheduler->next(run->state, call->now_ns, &answer.wake_ns);
 
-	while (!error && run->arrived < replay->nr_arrivals &&
-	       replay->arrival_ns[run->arrived] <= now_ns) {
-		if (completion_ns <= replay->arrival_ns[run->arrived])
-			complete(run, completion_ns);
-		error = arrive(run);
+	run->last = (struct place *)rq;
+	if (rq) {
+		tape_describe(&answer, rq);
+		answer.place = run->last - run->place;
+		answer.reason = rq->reason;
+		run->last->is = IN_SERVICE;
+		run->nr_pending--;
 	}
-	complete(run, completion_ns);
-	return error;
+	*call = answer;
 }
 
-static void pick(struct run *run, u32 row)
+static void complete(struct run *run, const struct tape_call *call)
 {
-	const struct replay *replay = run->replay;
-	struct io_request *rq;
+	struct place *place = call->id ? &run->place[call->place] : run->last;
 
-	replay->wake_ns[row] = 0;
-	rq = run->scheduler->next(run->state, replay->pick_ns[row],
-				  &replay->wake_ns[row]);
-	replay->picked_id[row] = rq ? (s64)rq->id : REPLAY_NONE;
-	replay->reason[row] = rq ? rq->reason : PICK_ORDER;
-	if (rq)
-		set_pending(run, rq - run->request, false);
-	run->in_service = rq;
+	if (!place || !holds(place, IN_SERVICE, call->id ?: place->rq.id))
+		return;
+	if (run->scheduler->completed)
+		run->scheduler->completed(run->state, &place->rq, call->now_ns);
+	place->is = FREE;
 }
 
-static int replay_all(struct run *run)
+static int play(struct run *run, struct tape_call *call)
 {
-	const struct replay *replay = run->replay;
-	u64 completion_ns;
-	int error = 0;
-	u32 row;
-
-	for (row = 0; !error && row < replay->nr_picks; row++) {
-		completion_ns = replay->pick_ns[row];
-		if (row && replay->completion_ns)
-			completion_ns = replay->completion_ns[row - 1];
-		error = advance(run, completion_ns, replay->pick_ns[row]);
-		if (!error)
-			pick(run, row);
+	if (call->place >= run->replay->places)
+		return -EINVAL;
+	switch (call->kind) {
+	case TAPE_ADD:
+		return add(run, call);
+	case TAPE_REMOVE:
+		take_back(run, call);
+		return 0;
+	case TAPE_NEXT:
+		next(run, call);
+		return 0;
+	case TAPE_COMPLETED:
+		complete(run, call);
+		return 0;
+	default:
+		return -EINVAL;
 	}
-	return error;
 }
 
 static int set_up(struct run *run)
 {
-	const struct replay *replay = run->replay;
 	const struct scheduler *scheduler = run->scheduler;
 	struct sched_limits limits = {
-		.capacity_sectors = replay->capacity_sectors,
-		.max_requests = replay->max_requests,
+		.capacity_sectors = run->replay->capacity_sectors,
+		.max_requests = run->replay->max_requests,
 	};
+	int error;
 	u32 i;
 
-	run->request = port_zalloc(replay->nr_arrivals * sizeof(*run->request));
-	run->pending = port_zalloc(replay->nr_arrivals * sizeof(*run->pending));
+	run->place = port_zalloc(run->replay->places * sizeof(*run->place));
 	run->state = registry_new_state(scheduler);
-	if (!run->request || !run->pending || !run->state)
+	if (!run->place || !run->state)
 		return -ENOMEM;
+	error = scheduler->init ? scheduler->init(run->state, &limits) : 0;
 	for (i = 0; i < scheduler->nr_tunables; i++)
 		*sched_field_value(run->state, &scheduler->tunables[i]) =
-			replay->tunables[i];
-	return scheduler->init ? scheduler->init(run->state, &limits) : 0;
+			run->replay->tunables[i];
+	return error;
 }
 
 static void read_counters(const struct run *run)
@@ -157,15 +142,16 @@ int replay_run(const struct replay *replay)
 {
 	struct run run = { .replay = replay, .scheduler = replay->scheduler };
 	int error = set_up(&run);
+	u64 i;
 
 	if (!error) {
-		error = replay_all(&run);
+		for (i = 0; !error && i < replay->nr_calls; i++)
+			error = play(&run, &replay->calls[i]);
 		read_counters(&run);
 		if (run.scheduler->exit)
 			run.scheduler->exit(run.state);
 	}
 	port_free(run.state);
-	port_free(run.pending);
-	port_free(run.request);
+	port_free(run.place);
 	return error;
 }

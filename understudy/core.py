@@ -5,6 +5,8 @@ The C headers hold the contracts; this module adds types, arrays and errors.
 Times are integer nanoseconds, positions sectors.
 """
 
+import errno
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,12 +27,37 @@ CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
 DISK_NS_MAX: int = lib.DISK_NS_MAX
 SECTOR_PS_MAX: int = lib.DISK_SECTOR_PS_MAX
 CACHE_SEGMENTS_MAX: int = lib.DISK_CACHE_SEGMENTS_MAX
+ADD, REMOVE, NEXT, COMPLETED = (
+    lib.TAPE_ADD,
+    lib.TAPE_REMOVE,
+    lib.TAPE_NEXT,
+    lib.TAPE_COMPLETED,
+)
 
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 Columns = dict[str, npt.NDArray[Any]]
+Tape = npt.NDArray[Any]  # of CALL: every call into a scheduler, core/tape.h
+
+
+def _dtype(structure: str) -> np.dtype[Any]:
+    """A C structure as NumPy has it; the compiler has checked that it is the header's."""
+    fields = ffi.typeof(structure).fields
+    return np.dtype([(name, _format(field.type)) for name, field in fields])
+
+
+def _format(ctype: Any) -> Any:
+    if ctype.kind != "array":
+        return f"<u{ffi.sizeof(ctype)}"
+    is_text = ctype.item.cname == "char"
+    return f"S{ctype.length}" if is_text else (_format(ctype.item), ctype.length)
+
+
+CALL = _dtype("struct tape_call")
+TAPE_HEADER = _dtype("struct tape_header")
+TAPE_MAGIC: int = lib.TAPE_MAGIC
 
 
 @dataclass(frozen=True)
@@ -64,7 +91,11 @@ class Scheduler:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Rows in order of time, as sim/replay.h takes them (merges included)."""
+    """Rows in order of time.
+
+    A row with the id of an earlier one changes that request: it was merged with
+    another or, if the row has no sectors, went into another.
+    """
 
     time_ns: npt.ArrayLike
     id: npt.ArrayLike
@@ -91,6 +122,38 @@ def schedulers() -> dict[str, Scheduler]:
     return {scheduler.name: scheduler for scheduler in sorted(found, key=lambda s: s.name)}
 
 
+def play(
+    scheduler: str,
+    tape: Tape,
+    *,
+    tunables: Mapping[str, int] | None = None,
+    capacity_sectors: int = POSITION_MAX,
+    max_requests: int = 1024,
+) -> tuple[Tape, dict[str, int]]:
+    """Play a tape (sim/replay.h): the same with the scheduler's answers in it, its counters."""
+    described = schedulers()[scheduler]
+    values = tunable_values(described, tunables or {})
+    counters = np.zeros(len(described.counters), np.uint64)
+    played = tape.copy()
+    run = ffi.new("struct replay *")
+    run.scheduler = find_scheduler(scheduler)
+    run.tunables = buffer(values)
+    run.counters = buffer(counters)
+    run.capacity_sectors = capacity_sectors
+    run.max_requests = _pending_limit(max_requests)
+    run.places = int(played["place"].max(initial=0)) + 1
+    run.nr_calls = len(played)
+    run.calls = ffi.cast("struct tape_call *", ffi.from_buffer(played))
+    error = -lib.replay_run(run)
+    if error == errno.EINVAL:
+        raise ValueError(f"{scheduler} can't be played this tape: a call does not fit")
+    if error:
+        why = f"{os.strerror(error)}; is max_requests enough?"
+        raise ValueError(f"{scheduler} can't be played this tape: {why}")
+    names = (counter.name for counter in described.counters)
+    return played, dict(zip(names, counters.tolist(), strict=True))
+
+
 def replay(
     scheduler: str,
     arrivals: Arrivals,
@@ -101,46 +164,30 @@ def replay(
     capacity_sectors: int = POSITION_MAX,
     max_requests: int = 1024,
 ) -> Picks:
-    """Ask a scheduler for a request at each instant, and say what it answered."""
-    described = schedulers()[scheduler]
-    pick_times = _u64(pick_ns)
-    rows = _rows(arrivals)
-    nr_picks = len(pick_times)
-    asked: Columns = {"pick_ns": pick_times}
-    if completion_ns is not None:
-        asked["completion_ns"] = _u64(completion_ns)
-    picks = Picks(
-        id=np.empty(nr_picks, np.int64),
-        reason=np.empty(nr_picks, np.uint8),
-        wake_ns=np.empty(nr_picks, np.uint64),
-        counters={},
-    )
-    counters = np.zeros(len(described.counters), np.uint64)
+    """Ask a scheduler for a request at each instant, and say what it answered.
 
-    run = ffi.new("struct replay *")
-    run.scheduler = find_scheduler(scheduler)
-    run.capacity_sectors = capacity_sectors
-    run.max_requests = _pending_limit(max_requests)
-    run.nr_arrivals = _same_length(rows)
-    run.nr_picks = _same_length(asked)
-    _check_times(rows["arrival_ns"], pick_times)
-    arrays: Columns = {
-        **rows,
-        **asked,
-        "tunables": tunable_values(described, tunables or {}),
-        "counters": counters,
-        "picked_id": picks.id,
-        "reason": picks.reason,
-        "wake_ns": picks.wake_ns,
-    }
-    for name, array in arrays.items():
-        setattr(run, name, buffer(array))
-    error = lib.replay_run(run)
-    if error:
-        raise ValueError(f"replay of {scheduler}: error {error}; is max_requests enough?")
-    names = (counter.name for counter in described.counters)
-    picks.counters.update(zip(names, counters.tolist(), strict=True))
-    return picks
+    What was picked is complete at `completion_ns`, which is not before its pick nor after
+    the next, or by default when the next pick is made.  At one instant completions come
+    first, then arrivals, then the pick.
+    """
+    tape, ids = _made_up_tape(arrivals, pick_ns, completion_ns)
+    played, counters = play(
+        scheduler,
+        tape,
+        tunables=tunables,
+        capacity_sectors=capacity_sectors,
+        max_requests=max_requests,
+    )
+    picks = played[played["kind"] == NEXT]
+    picked = picks["id"] > 0
+    picked_id = np.full(len(picks), NONE_PICKED, np.int64)
+    picked_id[picked] = ids[picks["place"][picked]]
+    return Picks(
+        id=picked_id,
+        reason=picks["reason"].copy(),
+        wake_ns=picks["wake_ns"].copy(),
+        counters=counters,
+    )
 
 
 def optimal_order(head: int, positions: Sequence[int]) -> list[int]:
@@ -354,12 +401,57 @@ def field_values(owner: str, known: Sequence[Tunable], chosen: Mapping[str, int]
     return _u64([chosen.get(field.name, field.initial) for field in known])
 
 
+def _made_up_tape(
+    arrivals: Arrivals, pick_ns: npt.ArrayLike, completion_ns: npt.ArrayLike | None
+) -> tuple[Tape, I64]:
+    """The tape of a replay, and the id that each place of it stands for."""
+    picks = _u64(pick_ns)
+    ended = np.append(picks[1:], picks[-1:]) if completion_ns is None else _u64(completion_ns)
+    _same_length({"pick_ns": picks, "completion_ns": ended})
+    changes, ids = _changes(arrivals)
+    _check_times(changes["now_ns"], picks)
+    calls = np.zeros((2, len(picks)), CALL)
+    calls["now_ns"] = picks, ended
+    calls["kind"] = [[NEXT], [COMPLETED]]
+    # A pick and all that happens after the pick before it are one round.
+    round_ = np.arange(len(picks))
+    rounds = np.concatenate([np.searchsorted(picks, changes["now_ns"]), round_, round_ + 1])
+    tape = np.concatenate([changes, *calls])
+    is_pick, is_change = tape["kind"] == NEXT, tape["kind"] < NEXT
+    order = np.lexsort((is_change, tape["now_ns"], is_pick, rounds))
+    return tape[order[rounds[order] < len(picks)]], ids
+
+
+def _changes(arrivals: Arrivals) -> tuple[Tape, I64]:
+    """The tape of the arrivals alone: the first row of an id adds it, another takes it
+    back and, if it has sectors, adds it again."""
+    rows = _rows(arrivals)
+    nr_rows = _same_length(rows)
+    ids, first, place = np.unique(rows["id"], return_index=True, return_inverse=True)
+    calls = np.zeros((nr_rows, 2), CALL)
+    calls["kind"] = [REMOVE, ADD]
+    calls["now_ns"] = rows["time_ns"][:, None]
+    calls["place"] = place[:, None]
+    calls["id"] = calls["place"] + 1
+    for name in ("sector", "sectors"):
+        calls[name] = rows[name][:, None]
+    for name in ("owner", "op"):
+        calls[name] = rows[name][first][place][:, None]
+    calls["arrival_ns"] = rows["time_ns"][first][place][:, None]
+    calls["weight"] = lib.IO_WEIGHT_DEFAULT
+    calls["io_class"] = lib.IO_CLASS_BEST_EFFORT
+    calls["level"] = lib.IO_LEVEL_DEFAULT
+    again = first[place] != np.arange(nr_rows)
+    made = np.stack([again, ~again | (rows["sectors"] > 0)], axis=1)
+    return calls[made], ids.astype(np.int64)
+
+
 def _rows(arrivals: Arrivals) -> Columns:
     op = np.ascontiguousarray(arrivals.op, np.uint8)
     if (op > WRITE).any():
         raise ValueError("op is 0 for a read and 1 for a write")
     return {
-        "arrival_ns": _u64(arrivals.time_ns),
+        "time_ns": _u64(arrivals.time_ns),
         "id": _u64(arrivals.id),
         "sector": _u64(arrivals.sector),
         "sectors": np.ascontiguousarray(arrivals.sectors, np.uint32),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The shim that turns any scheduler of core/ into a loadable blk-mq elevator.
- * Each module is this file linked with one core/schedulers/NAME.c.
  *
  * - The scheduler is asked for a request only while fewer of its requests than it
  *   wants, usually one, are on the disk, so it never chooses from an old queue,
@@ -14,19 +13,18 @@
  * Locking: iosched->lock guards everything here and is the outermost of ours; it
  * is taken in process context (insert, merge, dispatch) and in interrupts
  * (completion), hence always with interrupts off.  Under it we call only the
- * core scheduler, the merge helpers and hrtimer_start (whose base lock is a leaf).
+ * core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf) and
+ * tape_record, which takes no lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/hrtimer.h>
 #include <linux/ioprio.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <trace/events/block.h>
 
-#include "compat.h"
+#include "iosched.h"
 #include "pick.h"
-#include "../../core/scheduler.h"
 
 /* What a scheduler sees at once; more wait, in order, until it has room. */
 #define REQUESTS_MAX 1024
@@ -37,20 +35,6 @@ struct slot {
 	struct request *rq;
 	struct slot *next_free;
 	bool dispatched;
-};
-
-struct iosched {
-	spinlock_t lock;
-	struct request_queue *q;
-	void *state; /* the core scheduler's */
-	struct rb_root sorted[IO_OPS]; /* for front merges */
-	struct list_head direct; /* not for the scheduler: served first */
-	struct list_head overflow; /* no slot free: waiting for one */
-	struct slot *slots, *free;
-	u64 next_id;
-	u32 in_service; /* requests of ours that are on the disk */
-	bool waiting; /* the scheduler said "none" and nothing changed since */
-	struct hrtimer wake;
 };
 
 static struct slot *slot_of(const struct request *rq)
@@ -91,17 +75,56 @@ static void take_priority(struct io_request *io, unsigned short ioprio)
 		     (IO_LEVELS - IO_LEVEL_DEFAULT);
 }
 
-static void take_extent(struct slot *slot)
+/*
+ * The four ways into the scheduler.  The clock is read once for each, or for all that
+ * one event leads to, with the lock held: it never goes back from call to call.
+ */
+
+static void record(struct iosched *is, enum tape_kind kind, struct io_request *io,
+		   u64 now_ns, u64 wake_ns)
+{
+	struct tape_call call = { .kind = kind, .now_ns = now_ns, .wake_ns = wake_ns };
+
+	if (io) {
+		tape_describe(&call, io);
+		call.place = container_of(io, struct slot, io) - is->slots;
+		call.reason = kind == TAPE_NEXT ? io->reason : 0;
+	}
+	tape_record(is->tape, &call);
+}
+
+static void call_add(struct iosched *is, struct slot *slot, u64 now_ns)
 {
 	slot->io.sector = blk_rq_pos(slot->rq);
 	slot->io.sectors = blk_rq_sectors(slot->rq);
+	module_scheduler->add(is->state, &slot->io, now_ns);
+	if (is->tape)
+		record(is, TAPE_ADD, &slot->io, now_ns, 0);
+	is->waiting = false;
 }
 
-static void add_to_scheduler(struct iosched *is, struct slot *slot)
+static void call_remove(struct iosched *is, struct slot *slot, u64 now_ns)
 {
-	take_extent(slot);
-	module_scheduler->add(is->state, &slot->io, ktime_get_ns());
-	is->waiting = false;
+	module_scheduler->remove(is->state, &slot->io);
+	if (is->tape)
+		record(is, TAPE_REMOVE, &slot->io, now_ns, 0);
+}
+
+static struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns)
+{
+	struct io_request *io = module_scheduler->next(is->state, now_ns, wake_ns);
+
+	if (is->tape)
+		record(is, TAPE_NEXT, io, now_ns, *wake_ns);
+	return io;
+}
+
+static void call_completed(struct iosched *is, struct slot *slot, u64 now_ns)
+{
+	if (module_scheduler->completed)
+		module_scheduler->completed(is->state, &slot->io, now_ns);
+	if (is->tape)
+		record(is, TAPE_COMPLETED, &slot->io, now_ns, 0);
 }
 
 static void free_slot(struct iosched *is, struct slot *slot)
@@ -134,6 +157,7 @@ static void unindex(struct iosched *is, struct request *rq)
 static bool admit(struct iosched *is, struct request *rq)
 {
 	struct slot *slot = is->free;
+	u64 now_ns = ktime_get_ns();
 
 	if (!slot)
 		return false;
@@ -141,7 +165,7 @@ static bool admit(struct iosched *is, struct request *rq)
 	slot->rq = rq;
 	slot->dispatched = false;
 	slot->io = (struct io_request){
-		.arrival_ns = ktime_get_ns(),
+		.arrival_ns = now_ns,
 		.id = ++is->next_id,
 		.owner = (unsigned long)rq->elv.priv[1],
 		.op = direction(rq),
@@ -149,7 +173,7 @@ static bool admit(struct iosched *is, struct request *rq)
 	take_priority(&slot->io, req_get_ioprio(rq));
 	rq->elv.priv[0] = slot;
 	index_for_merge(is, rq);
-	add_to_scheduler(is, slot);
+	call_add(is, slot, now_ns);
 	return true;
 }
 
@@ -202,7 +226,7 @@ static struct request *next_scheduled(struct iosched *is)
 
 	if (is_busy(is) || is->waiting)
 		return NULL;
-	io = module_scheduler->next(is->state, now_ns, &wake_ns);
+	io = call_next(is, now_ns, &wake_ns);
 	if (!io) {
 		is->waiting = true;
 		if (wake_ns > now_ns)
@@ -260,7 +284,7 @@ static void admit_overflow(struct iosched *is)
  * The request left the disk, served or not: the next one may be chosen.  A requeued
  * one has not: it stays ahead of all others and the disk stays busy with it.
  */
-static void iosched_completed_request(struct request *rq, u64 now_ns)
+static void left_the_disk(struct request *rq)
 {
 	struct iosched *is = rq->q->elevator->elevator_data;
 	unsigned long flags;
@@ -271,18 +295,22 @@ static void iosched_completed_request(struct request *rq, u64 now_ns)
 	if (slot && slot->dispatched) {
 		is->in_service--;
 		is->waiting = false;
-		if (module_scheduler->completed)
-			module_scheduler->completed(is->state, &slot->io, now_ns);
+		call_completed(is, slot, ktime_get_ns());
 		free_slot(is, slot);
 		admit_overflow(is);
 	}
 	spin_unlock_irqrestore(&is->lock, flags);
 }
 
+static void iosched_completed_request(struct request *rq, u64 ended_ns)
+{
+	left_the_disk(rq);
+}
+
 /* The disk is free now: the next request can be asked for. */
 static void iosched_finish_request(struct request *rq)
 {
-	iosched_completed_request(rq, ktime_get_ns());
+	left_the_disk(rq);
 	rq->elv.priv[0] = NULL;
 	blk_mq_run_hw_queues(rq->q, true);
 }
@@ -325,8 +353,10 @@ static int iosched_request_merge(struct request_queue *q, struct request **into,
 
 static void extent_changed(struct iosched *is, struct slot *slot)
 {
-	module_scheduler->remove(is->state, &slot->io);
-	add_to_scheduler(is, slot);
+	u64 now_ns = ktime_get_ns();
+
+	call_remove(is, slot, now_ns);
+	call_add(is, slot, now_ns);
 }
 
 static void iosched_request_merged(struct request_queue *q, struct request *rq,
@@ -353,11 +383,12 @@ static void iosched_requests_merged(struct request_queue *q, struct request *rq,
 {
 	struct iosched *is = q->elevator->elevator_data;
 	struct slot *slot = slot_of(rq), *lost = slot_of(gone);
+	u64 now_ns = ktime_get_ns();
 
 	if (slot)
-		module_scheduler->remove(is->state, &slot->io);
+		call_remove(is, slot, now_ns);
 	if (lost) {
-		module_scheduler->remove(is->state, &lost->io);
+		call_remove(is, lost, now_ns);
 		unindex(is, gone);
 		if (slot && lost->io.id < slot->io.id) {
 			slot->io.id = lost->io.id;
@@ -366,7 +397,7 @@ static void iosched_requests_merged(struct request_queue *q, struct request *rq,
 		free_slot(is, lost);
 	}
 	if (slot)
-		add_to_scheduler(is, slot);
+		call_add(is, slot, now_ns);
 }
 
 static void free_iosched(struct iosched *is)
@@ -409,6 +440,7 @@ static int init_scheduler(struct iosched *is)
 		.capacity_sectors = get_capacity(is->q->disk),
 		.max_requests = REQUESTS_MAX,
 	};
+	int ret = 0;
 	u32 i;
 
 	for (i = 0; i < module_scheduler->nr_tunables; i++) {
@@ -416,7 +448,11 @@ static int init_scheduler(struct iosched *is)
 
 		*sched_field_value(is->state, field) = field->initial;
 	}
-	return module_scheduler->init ? module_scheduler->init(is->state, &limits) : 0;
+	if (module_scheduler->init)
+		ret = module_scheduler->init(is->state, &limits);
+	if (!ret)
+		is->tape = tape_begin(&limits);
+	return ret;
 }
 
 static int iosched_init_sched(struct request_queue *q, struct elevator_type *type)
@@ -452,93 +488,8 @@ static void iosched_exit_sched(struct elevator_queue *eq)
 	hrtimer_cancel(&is->wake);
 	if (module_scheduler->exit)
 		module_scheduler->exit(is->state);
+	tape_end(is->tape);
 	free_iosched(is);
-}
-
-/* Tunables and counters in /sys/block/DISK/queue/iosched. */
-
-static ssize_t show_field(struct elevator_queue *eq, const struct sched_field *field,
-			  char *page)
-{
-	struct iosched *is = eq->elevator_data;
-
-	return sysfs_emit(page, "%llu\n",
-			  READ_ONCE(*sched_field_value(is->state, field)));
-}
-
-static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *page,
-			     size_t count)
-{
-	const struct sched_field *field = &module_scheduler->tunables[index];
-	struct iosched *is = eq->elevator_data;
-	u64 value;
-	int ret = kstrtou64(page, 0, &value);
-
-	if (ret)
-		return ret;
-	if (value < field->min || value > field->max)
-		return -ERANGE;
-	spin_lock_irq(&is->lock);
-	*sched_field_value(is->state, field) = value;
-	is->waiting = false;
-	spin_unlock_irq(&is->lock);
-	blk_mq_run_hw_queues(is->q, true);
-	return count;
-}
-
-/* A sysfs callback is not told which attribute it serves: one for each. */
-/* clang-format off */
-#define FOR_EACH_FIELD(F) \
-	F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) \
-	F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
-/* clang-format on */
-#define FIELDS_MAX 16
-
-#define DEFINE_CALLBACKS(n)                                                           \
-	static ssize_t show_tunable_##n(struct elevator_queue *eq, char *page)        \
-	{                                                                             \
-		return show_field(eq, &module_scheduler->tunables[n], page);          \
-	}                                                                             \
-	static ssize_t store_tunable_##n(struct elevator_queue *eq, const char *page, \
-					 size_t count)                                \
-	{                                                                             \
-		return store_tunable(eq, n, page, count);                             \
-	}                                                                             \
-	static ssize_t show_counter_##n(struct elevator_queue *eq, char *page)        \
-	{                                                                             \
-		return show_field(eq, &module_scheduler->counters[n], page);          \
-	}
-FOR_EACH_FIELD(DEFINE_CALLBACKS)
-
-#define TUNABLE_CALLBACKS(n) { .show = show_tunable_##n, .store = store_tunable_##n },
-#define COUNTER_CALLBACKS(n) { .show = show_counter_##n },
-
-static const struct elv_fs_entry tunable_entries[FIELDS_MAX] = { FOR_EACH_FIELD(
-	TUNABLE_CALLBACKS) };
-static const struct elv_fs_entry counter_entries[FIELDS_MAX] = { FOR_EACH_FIELD(
-	COUNTER_CALLBACKS) };
-
-static struct elv_fs_entry attributes[2 * FIELDS_MAX + 1];
-
-static int fill_attributes(void)
-{
-	struct elv_fs_entry *entry = attributes;
-	u32 i;
-
-	if (module_scheduler->nr_tunables > FIELDS_MAX ||
-	    module_scheduler->nr_counters > FIELDS_MAX)
-		return -E2BIG;
-	for (i = 0; i < module_scheduler->nr_tunables; i++) {
-		*entry = tunable_entries[i];
-		entry->attr.name = module_scheduler->tunables[i].name;
-		entry++->attr.mode = 0644;
-	}
-	for (i = 0; i < module_scheduler->nr_counters; i++) {
-		*entry = counter_entries[i];
-		entry->attr.name = module_scheduler->counters[i].name;
-		entry++->attr.mode = 0444;
-	}
-	return 0;
 }
 
 static char elevator_name[ELV_NAME_MAX];
@@ -560,17 +511,15 @@ static struct elevator_type iosched_type = {
 		.former_request = elv_rb_former_request,
 		.next_request = elv_rb_latter_request,
 	},
-	.elevator_attrs = attributes,
+	.elevator_attrs = iosched_attributes,
 	.elevator_name = elevator_name,
 	.elevator_owner = THIS_MODULE,
 };
 
-static int __init iosched_init(void)
+static int register_elevator(void)
 {
-	int ret = fill_attributes();
+	int ret;
 
-	if (ret)
-		return ret;
 	strscpy(elevator_name, module_scheduler->name, ELV_NAME_MAX);
 	ret = elv_register(&iosched_type);
 	if (ret != -EBUSY)
@@ -582,9 +531,25 @@ static int __init iosched_init(void)
 	return elv_register(&iosched_type);
 }
 
+static int __init iosched_init(void)
+{
+	int ret = iosched_fill_attributes();
+
+	if (ret)
+		return ret;
+	ret = tape_init();
+	if (ret)
+		return ret;
+	ret = register_elevator();
+	if (ret)
+		tape_exit();
+	return ret;
+}
+
 static void __exit iosched_exit(void)
 {
 	elv_unregister(&iosched_type);
+	tape_exit();
 }
 
 module_init(iosched_init);

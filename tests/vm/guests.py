@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 import pytest
 
-from understudy import profile, schedulers
+from understudy import core, profile, schedulers
 from understudy.experiment import Experiment
 from understudy.vm import machine, platform, qemu
 from understudy.workload import WORKLOADS
@@ -162,6 +163,15 @@ def raw_run(
     assert result.exit_code == 0, result.console
     assert_clean(result.out)
     return result
+
+
+def first_difference(kernel: core.Tape, program: core.Tape) -> str | None:
+    """The first call that was answered otherwise here than there."""
+    different = np.flatnonzero(kernel != program)
+    if not len(different):
+        return None
+    at = different[0]
+    return f"call {at} of {len(kernel)}: {kernel[at]} in the kernel, {program[at]} here"
 
 
 def group(name: str) -> pytest.MarkDecorator:

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A tape of every call into the scheduler (core/tape.h), from the moment at which a
+ * disk chooses it to that at which the disk gives it up.
+ *
+ *	insmod NAME.ko tape_calls=N      room for N calls; 0, the default: no tape
+ *	/sys/module/NAME/tape            the tape, once the disk has given it up; EBUSY
+ *	                                 before that, and the next disk begins anew
+ *
+ * While one disk is on the tape others are not recorded.  Calls that do not fit are
+ * counted and lost.
+ *
+ * Locking: the mutex decides who owns the tape, a disk or its readers, and nothing is
+ * locked under it.  It is taken under a queue's sysfs_lock (begin, end) and by
+ * readers, who hold no lock of ours.  The disk that owns the tape writes it under its
+ * own lock.
+ */
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sysfs.h>
+#include <linux/vmalloc.h>
+
+#include "iosched.h"
+
+#define TAPE_CALLS_MAX 10000000
+
+struct tape {
+	struct tape_header header;
+	struct tape_call call[];
+};
+
+static unsigned int tape_calls;
+module_param(tape_calls, uint, 0444);
+MODULE_PARM_DESC(tape_calls, "record so many calls into the scheduler");
+
+static DEFINE_MUTEX(tape_mutex);
+static struct tape *tape;
+static bool tape_in_use; /* by a disk */
+
+static void rewind_tape(const struct sched_limits *limits)
+{
+	tape->header = (struct tape_header){
+		.magic = TAPE_MAGIC,
+		.header_bytes = sizeof(struct tape_header),
+		.call_bytes = sizeof(struct tape_call),
+		.room = tape_calls,
+		.capacity_sectors = limits->capacity_sectors,
+		.max_requests = limits->max_requests,
+	};
+	strscpy(tape->header.scheduler, module_scheduler->name, TAPE_NAME_BYTES);
+}
+
+struct tape *tape_begin(const struct sched_limits *limits)
+{
+	struct tape *begun = NULL;
+
+	mutex_lock(&tape_mutex);
+	if (tape && !tape_in_use) {
+		tape_in_use = true;
+		rewind_tape(limits);
+		begun = tape;
+	}
+	mutex_unlock(&tape_mutex);
+	return begun;
+}
+
+void tape_end(struct tape *ended)
+{
+	if (!ended)
+		return;
+	mutex_lock(&tape_mutex);
+	tape_in_use = false;
+	mutex_unlock(&tape_mutex);
+}
+
+void tape_record(struct tape *on, const struct tape_call *call)
+{
+	u64 at = on->header.calls++;
+
+	if (at < on->header.room)
+		on->call[at] = *call;
+}
+
+static ssize_t tape_read(struct file *file, struct kobject *kobj,
+			 struct bin_attribute *attr, char *buffer, loff_t position,
+			 size_t count)
+{
+	ssize_t ret = -EBUSY;
+	u64 calls;
+
+	mutex_lock(&tape_mutex);
+	if (!tape_in_use) {
+		calls = min(tape->header.calls, tape->header.room);
+		ret = memory_read_from_buffer(buffer, count, &position, tape,
+					      struct_size(tape, call, calls));
+	}
+	mutex_unlock(&tape_mutex);
+	return ret;
+}
+
+static BIN_ATTR_RO(tape, 0);
+
+int tape_init(void)
+{
+	int ret;
+
+	BUILD_BUG_ON(sizeof(struct tape_header) != 64);
+	BUILD_BUG_ON(sizeof(struct tape_call) != 64);
+	if (!tape_calls)
+		return 0;
+	if (tape_calls > TAPE_CALLS_MAX)
+		return -ERANGE;
+	tape = vzalloc(struct_size(tape, call, tape_calls));
+	if (!tape)
+		return -ENOMEM;
+	rewind_tape(&(struct sched_limits){});
+	ret = sysfs_create_bin_file(&THIS_MODULE->mkobj.kobj, &bin_attr_tape);
+	if (ret)
+		vfree(tape);
+	return ret;
+}
+
+void tape_exit(void)
+{
+	if (!tape)
+		return;
+	sysfs_remove_bin_file(&THIS_MODULE->mkobj.kobj, &bin_attr_tape);
+	vfree(tape);
+}

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Tapes: the layout, what is refused, and what playing one answers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy import core
+from understudy.core import ADD, COMPLETED, NEXT, REMOVE
+from understudy.errors import RunFailed
+from understudy.vm import tape
+
+# Request 1 grows by a merge; 1 and 2 are served, then there is no more.
+STORY = [(ADD, 1, 0), (ADD, 2, 1), (REMOVE, 1, 0), (ADD, 1, 0), (NEXT, 1, 0), (ADD, 3, 2)]
+STORY += [(COMPLETED, 1, 0), (NEXT, 2, 1), (REMOVE, 3, 2), (COMPLETED, 2, 1), (NEXT, 0, 0)]
+
+
+def calls() -> core.Tape:
+    """A good tape of fcfs."""
+    made = np.zeros(len(STORY), core.CALL)
+    for call, (kind, request, place) in zip(made, STORY, strict=True):
+        call["kind"], call["id"], call["place"] = kind, request, place
+    asked = made["id"] > 0
+    made["now_ns"] = 1000 + np.arange(len(made))
+    made["arrival_ns"][asked] = 1000
+    made["sector"] = 100 * made["id"]
+    made["sectors"][asked] = 8
+    made["sectors"][3:][made["id"][3:] == 1] = 16
+    made["owner"] = made["id"]
+    made["weight"][asked] = 100
+    made["io_class"][asked] = 2
+    made["level"][asked] = 4
+    return made
+
+
+def recorded(made: core.Tape | None = None, **header: Any) -> bytes:
+    """The bytes of a tape, with another header if asked."""
+    made = calls() if made is None else made
+    head = np.zeros((), core.TAPE_HEADER)
+    good = {
+        "magic": core.TAPE_MAGIC,
+        "header_bytes": 64,
+        "call_bytes": 64,
+        "room": 100,
+        "calls": len(made),
+        "capacity_sectors": 1000,
+        "max_requests": 3,
+        "scheduler": b"fcfs",
+    }
+    for field, value in (good | header).items():
+        head[field] = value
+    return head.tobytes() + made.tobytes()
+
+
+def test_reads_what_the_shim_writes() -> None:
+    found = tape.parse(recorded())
+    assert (found.scheduler, found.capacity_sectors, found.max_requests) == ("fcfs", 1000, 3)
+    assert (found.calls == calls()).all()
+    assert recorded()[:8] == b"us-tape1"
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "cut off in its header"),
+        (recorded()[:63], "cut off in its header"),
+        (recorded()[:64], "cut off: 11 calls in 64 bytes"),
+        (recorded()[:-1], "cut off"),
+        (recorded() + b"\0", "cut off"),
+        (recorded(magic=1), "no tape"),
+        (recorded(header_bytes=72), "another version"),
+        (recorded(call_bytes=56), "another version"),
+        (recorded(unused=1), "another version"),
+        (recorded(room=10), "full: 11 calls, room for 10; load the scheduler with tape_calls=11"),
+        (recorded(calls=0), "empty"),
+        (recorded(calls=10), "cut off"),
+    ],
+)
+def test_refuses_what_is_no_tape(data: bytes, says: str) -> None:
+    with pytest.raises(RunFailed, match=says):
+        tape.parse(data)
+
+
+@pytest.mark.parametrize(
+    ("at", "field", "value"),
+    [
+        (0, "kind", 4),
+        (3, "now_ns", 1001),
+        (0, "id", 0),
+        (0, "place", 3),
+        (10, "place", 1),
+        (1, "arrival_ns", 1002),
+        (1, "sectors", 0),
+        (1, "sector", 993),
+        (1, "sector", 2**64 - 4),
+        (1, "weight", 0),
+        (1, "op", 2),
+        (1, "io_class", 0),
+        (1, "io_class", 4),
+        (1, "level", 8),
+        (4, "reason", 6),
+        (0, "reason", 1),
+        (10, "reason", 1),
+        (0, "wake_ns", 5000),
+        (0, "unused", 1),
+        (10, "owner", 1),
+    ],
+)
+def test_refuses_a_damaged_call(at: int, field: str, value: int) -> None:
+    damaged = calls()
+    damaged[field][at] = value
+    with pytest.raises(RunFailed, match=f"call {at} of the tape is damaged: {field} is"):
+        tape.parse(recorded(damaged))
+
+
+@pytest.mark.parametrize(
+    ("at", "changes"),
+    [
+        (2, {"id": 2}),  # it is in another place
+        (2, {"place": 2}),  # nothing is there
+        (3, {"place": 1}),  # it is taken
+        (4, {"sector": 101}),  # not as it was added
+        (6, {"kind": NEXT}),  # in service already
+        (9, {"kind": REMOVE}),  # handed out
+        (7, {"kind": COMPLETED}),  # never handed out
+    ],
+)
+def test_refuses_a_call_about_nothing(at: int, changes: dict[str, int]) -> None:
+    damaged = calls()
+    for field, value in changes.items():
+        damaged[field][at] = value
+    with pytest.raises(RunFailed, match=f"call {at} of the tape is damaged: .* is not there"):
+        tape.parse(recorded(damaged))
+
+
+@given(st.integers(0, len(recorded()) - 1), st.integers(1, 255))
+def test_damage_is_refused_or_readable(at: int, change: int) -> None:
+    """One wrong byte anywhere: RunFailed, or a tape that can be played."""
+    data = bytearray(recorded())
+    data[at] ^= change
+    try:
+        found = tape.parse(bytes(data))
+    except RunFailed:
+        return
+    core.play("fcfs", found.calls, capacity_sectors=1000, max_requests=4)
+
+
+def test_plays_to_the_same_end() -> None:
+    """The answers are the scheduler's, whatever the tape says of them."""
+    played, counters = core.play("fcfs", calls(), max_requests=3)
+    assert (played == calls()).all()
+    assert counters == {}
+    blank = calls()
+    for field in set(core.CALL.names or ()) - {"kind", "now_ns"}:
+        blank[field][blank["kind"] == NEXT] = 0
+    assert (core.play("fcfs", blank)[0] == calls()).all()
+    assert (blank["id"][blank["kind"] == NEXT] == 0).all(), "the argument was written to"
+
+
+def test_a_difference_shows() -> None:
+    """A sweep takes request 1 first as well, but would not go back for an earlier sector."""
+    made = calls()
+    made["sector"][made["id"] == 2] = 50
+    assert (core.play("fcfs", made)[0] == made).all()
+    swept, counters = core.play("clook", made)
+    assert swept["id"][4] == 2
+    assert (swept["id"][swept["kind"] == NEXT] == [2, 1, 0]).all()
+    assert counters == {"wraps": 0}
+
+
+def test_play_refuses() -> None:
+    for wrong in ({"kind": 9}, {"kind": ADD, "place": 1}):
+        made = calls()
+        for field, value in wrong.items():
+            made[field][2] = value
+        with pytest.raises(ValueError, match="fcfs can't be played this tape"):
+            core.play("fcfs", made)
+    with pytest.raises(ValueError, match="max_requests"):
+        core.play("fcfs", calls(), max_requests=1)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""In the kernel and in a program, the same file decides the same and takes the same time.
+
+Each of our schedulers runs in a VM with a tape of every call that was made into it.  The
+same calls, made into the same scheduler here, get the same answers, to the byte: which
+request, why, and when to ask again.  The drive, given what was picked in that order,
+names the service times and hits that the throttle imposed in the VM, to the nanosecond.
+
+Two loads: reads and writes of many processes on a disk so small that they merge, with the
+schedulers' times cut down so that they run out; and SURGE with the defaults.  One boot for
+each load; the schedulers run one after the other.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from guests import (
+    CHEETAH,
+    MIB,
+    OUR_SCHEDULERS,
+    assert_clean,
+    experiment,
+    first_difference,
+    group,
+    once,
+    pairs,
+)
+
+from understudy import core, records
+from understudy.experiment import Experiment
+from understudy.vm import machine, platform, tape
+
+SCHEDULERS = core.schedulers()
+REQUESTS = {"mixed": 800, "surge": 2000}
+TAPE_CALLS = 50_000
+TIMES_CUT = 4
+
+# What guest/measure does for one scheduler, for each in turn.
+EACH = """
+wait_for_disk
+prepare_disk
+while read -r SCHEDULER TUNABLES; do
+	set_up_queue
+	attach_throttle
+	rm -f /tmp/go
+	start_workload
+	measure
+	stop_workload
+	collect
+	put none $vpt/disk
+	cat /sys/module/$SCHEDULER/tape > /tmp/early 2> /dev/null && fail 'the tape was read early'
+	put none $queue/scheduler
+	cat /sys/module/$SCHEDULER/tape > /out/tape || fail "no tape of $SCHEDULER"
+	mkdir /out/$SCHEDULER
+	find /out -maxdepth 1 -type f -exec mv {} /out/$SCHEDULER \\;
+done < /schedulers
+"""
+
+
+def load(name: str) -> Experiment:
+    """What the processes do."""
+    if name == "mixed":
+        return experiment(requests=REQUESTS[name], processes=24, writes_percent=30)
+    return experiment(
+        workload="surge-direct", requests=REQUESTS[name], processes=40, virtual_bytes=256 * MIB
+    )
+
+
+def settings(name: str) -> str:
+    """Each scheduler and its tunables."""
+    lines = []
+    for scheduler in OUR_SCHEDULERS:
+        times = [t for t in SCHEDULERS[scheduler].tunables if t.name.endswith("_ns")]
+        cut = [f"{t.name}={max(t.min, t.initial // TIMES_CUT)}" for t in times]
+        lines.append(" ".join([scheduler, *(cut if name == "mixed" else [])]))
+    return "\n".join(lines) + "\n"
+
+
+@once
+def all_schedulers(name: str) -> machine.Result:
+    """One VM."""
+    vm = platform.describe(load(name), lambda phase, fraction: None)
+    functions = vm.scenario.partition("\nwait_for_disk\n")[0]
+    modules = vm.modules | dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
+    if name == "mixed":
+        modules["vdisk"] = f"size={4 * MIB}"
+    vm = dataclasses.replace(
+        vm,
+        scenario=functions + "\n" + EACH,
+        modules=modules,
+        files={**vm.files, "schedulers": settings(name)},
+    )
+    result = machine.run(vm)
+    assert result.exit_code == 0, result.console
+    assert_clean(result.out)
+    return result
+
+
+on_each = pytest.mark.parametrize(
+    ("name", "scheduler"),
+    [
+        pytest.param(name, scheduler, marks=group(f"parity-{name}"))
+        for name in REQUESTS
+        for scheduler in OUR_SCHEDULERS
+    ],
+)
+
+
+def recording(name: str, scheduler: str) -> tape.Recording:
+    """What the shim wrote down."""
+    found = tape.parse(all_schedulers(name).out[f"{scheduler}/tape"])
+    assert found.scheduler == scheduler
+    return found
+
+
+def picked(recording: tape.Recording) -> core.Tape:
+    """The requests that were handed out, in that order."""
+    calls = recording.calls
+    return calls[(calls["kind"] == core.NEXT) & (calls["id"] > 0)]
+
+
+@on_each
+def test_same_answers(name: str, scheduler: str) -> None:
+    """Picks, reasons and times to ask again, and the scheduler's own counters in the end."""
+    kernel = recording(name, scheduler)
+    fields = pairs(all_schedulers(name).out[f"{scheduler}/scheduler_fields"])
+    program, counters = core.play(
+        scheduler,
+        kernel.calls,
+        tunables={t.name: fields[t.name] for t in SCHEDULERS[scheduler].tunables},
+        capacity_sectors=kernel.capacity_sectors,
+        max_requests=kernel.max_requests,
+    )
+    assert first_difference(kernel.calls, program) is None
+    assert counters == {counter: fields[counter] for counter in counters}
+
+
+@on_each
+def test_the_tape_has_it_all(name: str, scheduler: str) -> None:
+    """Each request was picked and completed; merges, reads and writes are among them."""
+    calls = recording(name, scheduler).calls
+    count = np.bincount(calls["kind"], minlength=4)
+    picks = picked(recording(name, scheduler))
+    assert len(picks) == count[core.COMPLETED] == count[core.ADD] - count[core.REMOVE]
+    assert len(picks) > REQUESTS[name] / 2
+    assert count[core.REMOVE] > 0
+    assert set(picks["op"]) == ({core.READ, core.WRITE} if name == "mixed" else {core.READ})
+    added = calls[calls["kind"] == core.ADD]
+    first = added[np.unique(added["id"], return_index=True)[1]]
+    assert (first["now_ns"] == first["arrival_ns"]).all(), "the clock was read twice"
+
+
+@on_each
+def test_same_service_times(name: str, scheduler: str) -> None:
+    """The n-th pick since the throttle was reset is the n-th request of its records."""
+    kernel = recording(name, scheduler)
+    data = all_schedulers(name).out[f"{scheduler}/records"]
+    rows = records.from_bytes(data, 0, expected=REQUESTS[name])
+    records.check(rows)
+    picks = picked(kernel)
+    picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()]
+    disk = CHEETAH.linear(kernel.capacity_sectors)
+    drive = core.Drive.linear(
+        disk.capacity_sectors,
+        disk.intercept_ns,
+        disk.full_seek_ns,
+        cache=(disk.segments, disk.segment_sectors, disk.prefetch_sectors),
+        hit_ns=disk.hit_ns,
+    )
+    service_ns, hit = drive.serve(picks["op"], picks["sector"], picks["sectors"])
+
+    of_row = rows["request_id"].to_numpy() - 1
+    pick = picks[of_row]
+    assert rows["model_service_ns"].to_list() == service_ns[of_row].tolist()
+    assert rows["hit"].to_list() == hit[of_row].tolist()
+    assert rows["op"].to_physical().to_list() == pick["op"].tolist()
+    assert rows["reason"].to_physical().to_list() == pick["reason"].tolist()
+    start = rows["sector"].to_numpy()
+    end = start + rows["sectors"].to_numpy()
+    assert (start >= pick["sector"]).all()
+    assert (end <= pick["sector"] + pick["sectors"]).all()
+    # The throttle's pick follows the shim's, before the shim is asked again.
+    asked_again = np.append(picks["now_ns"][1:], np.iinfo(np.int64).max)
+    pick_ns = rows["pick_ns"].to_numpy()
+    assert (pick["now_ns"] <= pick_ns).all()
+    assert (pick_ns < asked_again[of_row]).all()

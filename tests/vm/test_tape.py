@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The tape of the shim: what it holds on two processors, and when it is refused.
+
+On two processors in the wall clock nothing can be repeated, but what went onto the tape
+in the order of the shim's lock still gets the same answers here.
+"""
+
+import pytest
+from guests import (
+    MIB,
+    OUR_SCHEDULERS,
+    boot,
+    first_difference,
+    group,
+    once,
+    pairs,
+    text,
+)
+
+from understudy import core
+from understudy.errors import RunFailed
+from understudy.vm import tape
+from understudy.vm.machine import Result
+
+TAPE_CALLS = 300_000
+SECONDS = 0.5
+
+SCENARIO = """
+queue=/sys/block/vdisk/queue
+choose() {
+	case " $(tr -d '[]' < $queue/scheduler) " in
+	*" us-$1 "*) put us-$1 $queue/scheduler ;;
+	*) put $1 $queue/scheduler ;;
+	esac
+}
+# A load for a while, from the moment at which a scheduler is chosen.
+load() { # SCHEDULER
+	choose $1
+	random --device /dev/vdisk --processes 24 --writes 50 < /dev/null > /tmp/said 2>&1 &
+	random=$!
+	sleep SECONDS
+	[ -z "$2" ] || eval "$2"
+	kill -TERM $random
+	wait $random || fail "random: $(cat /tmp/said)"
+	for file in $queue/iosched/*; do
+		[ ! -f "$file" ] || echo "${file##*/} $(cat $file)"
+	done > /out/fields-$1
+	choose none
+}
+sysfs() {
+	echo /sys/module/$1/tape
+}
+for name in OURS; do
+	load $name
+	cat $(sysfs $name) > /out/tape-$name || fail "no tape of $name"
+done
+
+# Nothing to read while a disk writes it; it begins anew with the next disk.
+load fcfs 'cat $(sysfs fcfs) > /dev/null 2>&1 && fail "read early"'
+again() {
+	while :; do cat $(sysfs fcfs); done > /dev/null 2>&1
+}
+again &
+reader=$!
+for round in 1 2 3 4 5 6 7 8; do
+	choose fcfs
+	dd if=/dev/vdisk of=/dev/null bs=4k count=20 iflag=direct 2> /dev/null
+	choose none
+done
+kill $reader
+cat $(sysfs fcfs) > /out/again || fail 'no tape'
+
+# The module goes under a reader's feet.
+exec 8< $(sysfs fcfs)
+rmmod fcfs || fail 'fcfs stays'
+cat <&8 > /dev/null 2> /out/orphan && fail 'a tape without its module'
+exec 8<&-
+
+insmod /modules/fcfs.ko
+[ -e $(sysfs fcfs) ] && fail 'a tape that nobody wanted'
+rmmod fcfs
+insmod /modules/fcfs.ko tape_calls=10000001 2> /out/too-long && fail 'too long a tape'
+insmod /modules/fcfs.ko tape_calls=100
+cat $(sysfs fcfs) > /out/empty || fail 'no tape'
+load fcfs
+cat $(sysfs fcfs) > /out/full || fail 'no tape'
+for name in OURS; do
+	rmmod $name || fail "$name stays"
+done
+"""
+
+
+@once
+def taped() -> Result:
+    """Every scheduler on two processors, then one in trouble."""
+    scenario = SCENARIO.replace("OURS", " ".join(OUR_SCHEDULERS))
+    scenario = scenario.replace("SECONDS", str(SECONDS))
+    modules = dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
+    modules["vdisk"] = f"size={MIB}"
+    return boot(scenario, modules, clock="wall", cpus=2, memory_mib=1024)
+
+
+@pytest.mark.parametrize("name", OUR_SCHEDULERS)
+@group("tape")
+def test_same_answers_after_two_processors(name: str) -> None:
+    """Insertions, merges, picks and completions of both, in the order in which they were."""
+    found = tape.parse(taped().out[f"tape-{name}"])
+    assert len(found.calls) > 500
+    fields = pairs(taped().out[f"fields-{name}"])
+    played, _ = core.play(
+        name,
+        found.calls,
+        tunables={t.name: fields[t.name] for t in core.schedulers()[name].tunables},
+        capacity_sectors=found.capacity_sectors,
+        max_requests=found.max_requests,
+    )
+    assert first_difference(found.calls, played) is None
+
+
+@group("tape")
+def test_begins_anew() -> None:
+    """Only the last of several disks is on it."""
+    picks = tape.parse(taped().out["again"]).calls
+    assert (picks["kind"] == core.COMPLETED).sum() == 20
+    assert picks["id"].max() == 20
+
+
+@group("tape")
+def test_refused() -> None:
+    """Too short, not begun, too long, and gone."""
+    with pytest.raises(RunFailed, match=r"full: \d+ calls, room for 100"):
+        tape.parse(taped().out["full"])
+    with pytest.raises(RunFailed, match="empty"):
+        tape.parse(taped().out["empty"])
+    assert "out of range" in text(taped(), "too-long")
+    assert "No such device" in text(taped(), "orphan")

@@ -6,8 +6,6 @@
 #define SERVERS_MAX (1u << 16)
 #define PAGES_MAX (1ull << 31)
 #define TIME_MAX_NS (1ull << 62)
-#define PART_MAX_NS (1ull << 59) /* of a service time: three parts fit */
-#define SECTOR_MAX_PS (1ull << 37) /* the longest request is one part */
 #define SPAN_MAX (1ull << 48)
 
 static bool fields_in_range(const struct sched_field *fields, u32 count,
@@ -22,19 +20,6 @@ static bool fields_in_range(const struct sched_field *fields, u32 count,
 	return true;
 }
 
-static bool is_slow(const struct drive *drive)
-{
-	const struct disk *disk = &drive->disk;
-	u32 i;
-
-	for (i = 0; i < disk->nr_zones; i++) {
-		if (disk->zone[i].sector_ps >= SECTOR_MAX_PS)
-			return true;
-	}
-	return disk->intercept_ns >= PART_MAX_NS || drive->hit_ns >= PART_MAX_NS ||
-	       disk->seek[disk->nr_points - 1].seek_ns >= PART_MAX_NS;
-}
-
 static const char *check_drive(const struct drive *drive)
 {
 	const struct disk_cache *cache = &drive->cache;
@@ -45,7 +30,9 @@ static const char *check_drive(const struct drive *drive)
 		return "a segment of the disk's cache has 2^48 sectors or more";
 	if (disk_check(&drive->disk))
 		return "the disk is impossible";
-	return is_slow(drive) ? "the disk takes years for a request" : NULL;
+	return drive->hit_ns > DISK_NS_MAX
+		       ? "a hit in the disk's cache takes over a minute"
+		       : NULL;
 }
 
 static const char *check_device(const struct sim_input *input)

@@ -177,8 +177,11 @@ static struct io_request *oldest(const struct anticipatory *as, u8 op)
 
 /* Waits. */
 
+/* On a device that serves several at once, one wait goes on as others complete. */
 static void wait_begin(struct anticipatory *as, u32 slot, u64 now_ns)
 {
+	if (as->wait.open)
+		return;
 	if (as->reader[slot].habits.think_ns > as->antic_expire_ns) {
 		as->waits_spared++;
 		return;
@@ -332,7 +335,7 @@ static bool batch_is_over(const struct anticipatory *as, u64 now_ns)
 {
 	if (now_ns >= as->batch_end_ns)
 		return true;
-	return !oldest(as, as->op) && !as->wait.open;
+	return !oldest(as, as->op) && !(as->op == IO_READ && as->wait.open);
 }
 
 static void batch_begin(struct anticipatory *as, u64 now_ns)

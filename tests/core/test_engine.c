@@ -18,13 +18,15 @@ static struct simulation sim;
 static u32 weight[PROCESSES_MAX];
 static u8 io_class[PROCESSES_MAX], level[PROCESSES_MAX];
 
+/* One class for all: CFQ starves the others, as it should. */
 static void random_classes(struct draw *draw)
 {
+	u8 of_all = IO_CLASS_REALTIME + draw_below(draw, 3);
 	u32 i;
 
 	for (i = 0; i < PROCESSES_MAX; i++) {
 		weight[i] = 1 + draw_below(draw, 1000);
-		io_class[i] = IO_CLASS_REALTIME + draw_below(draw, 3);
+		io_class[i] = of_all;
 		level[i] = draw_below(draw, IO_LEVELS);
 	}
 	sim.input.weight = weight;
@@ -36,7 +38,7 @@ static void random_device(struct draw *draw)
 {
 	if (draw_below(draw, 2))
 		simulation_array(&sim, 1 + draw_below(draw, 8),
-				 draw_below(draw, 4) * MS, draw_below(draw, 2));
+				 (1 + draw_below(draw, 3)) * MS, draw_below(draw, 2));
 	if (!draw_below(draw, 3))
 		sim.drive.cache.segments = 0;
 	if (draw_below(draw, 2))
@@ -47,6 +49,18 @@ static void random_device(struct draw *draw)
 		sim.input.ask_ns = draw_below(draw, 2 * MS);
 }
 
+static u64 sectors_of_files(void)
+{
+	u64 sectors = 0;
+	u32 i;
+
+	for (i = 0; i < sim.extents; i++)
+		sectors += sim.length[i];
+	return sectors;
+}
+
+/* It holds less than half of the files, or the disk would have nothing to do one day.
+ */
 static void random_page_cache(struct draw *draw)
 {
 	static const u32 page_sectors[] = { 1, 2, 8, 16 };
@@ -56,7 +70,8 @@ static void random_page_cache(struct draw *draw)
 			 sectors < 8 ? 8 : sectors);
 	if (draw_below(draw, 3))
 		sim.input.cache = (struct sim_cache){
-			.bytes = (1 + draw_below(draw, 200)) * 512 * sectors,
+			.bytes = 512 *
+				 (sectors + draw_below(draw, sectors_of_files() / 2)),
 			.page_sectors = sectors,
 			.read_ahead_pages = draw_below(draw, 33),
 		};

@@ -7,7 +7,7 @@
  * Both are means in which the last sample counts an eighth, and the first one for
  * all.  A sample is cut, so that one long rest or one long way does not hide for
  * long what comes after it: a thought at a limit of the scheduler's, a distance at
- * HABITS_FARTHER times the mean and HABITS_NEAR.
+ * HABITS_FARTHER times the mean and HABITS_NEAR, 64 MiB, as in Linux 2.6.
  */
 #ifndef UNDERSTUDY_HABITS_H
 #define UNDERSTUDY_HABITS_H
@@ -15,8 +15,8 @@
 #include "request.h"
 
 #define HABITS_SHARE 8
-#define HABITS_FARTHER 8
-#define HABITS_NEAR 1024
+#define HABITS_FARTHER 4
+#define HABITS_NEAR 131072
 
 /**
  * struct habits - of one process

@@ -11,7 +11,7 @@ KERNEL = ("none", "mq-deadline", "bfq", "kyber")
 # decisions, and without a scheduler requests go in order of arrival.
 SIMULATED = {"mq-deadline": "deadline", "none": "fcfs"}
 
-DEFAULTS = {"sim": "cats,deadline,clook,fcfs", "vm": "cats,mq-deadline,bfq,none"}
+DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
 
 
 def core() -> list[str]:

@@ -19,7 +19,8 @@
  *
  * Slice idling.  When a read completes and nothing is left in its queue, the disk is
  * kept idle for up to slice_idle, but not beyond the slice, for the owner's next read,
- * if it usually thinks no longer than that.  Nobody waits for the idle class.
+ * if it usually thinks no longer than that; only for up to slice_idle_far, if its reads
+ * are far apart.  Nobody waits for the idle class.
  *
  * Order in a queue: ascending, with short steps back (near.h); but if the oldest
  * request has expired when the slice begins, that one goes first.
@@ -96,6 +97,8 @@ struct cfq {
 	u64 slice_async_ns;
 	u64 slice_async_rq;
 	u64 slice_idle_ns;
+	u64 slice_idle_far_ns;
+	u64 far_sectors;
 	u64 fifo_expire_sync_ns;
 	u64 fifo_expire_async_ns;
 	struct near_rule near;
@@ -132,6 +135,10 @@ static const struct sched_field cfq_tunables[] = {
 		      "writes in a slice, times the levels from its own down"),
 	SCHED_TUNABLE(cfq, slice_idle_ns, 8 * MS, 0, HOUR,
 		      "longest wait for the next read of the slice's owner"),
+	SCHED_TUNABLE(cfq, slice_idle_far_ns, 2 * MS, 0, HOUR,
+		      "the same for one whose reads are far apart, if that is shorter"),
+	SCHED_TUNABLE(cfq, far_sectors, 8192, 0, 1ull << 48,
+		      "reads farther apart than that are far apart, on average"),
 	SCHED_TUNABLE(cfq, fifo_expire_sync_ns, 125 * MS, 0, HOUR,
 		      "age at which the oldest read begins its slice"),
 	SCHED_TUNABLE(cfq, fifo_expire_async_ns, 250 * MS, 0, HOUR,
@@ -259,10 +266,18 @@ static struct cfq_queue *most_urgent(struct cfq *cfq)
 
 /* Slice idling. */
 
+static u64 longest_wait_ns(const struct cfq *cfq, const struct cfq_queue *queue)
+{
+	if (queue->habits.distance > cfq->far_sectors &&
+	    cfq->slice_idle_far_ns < cfq->slice_idle_ns)
+		return cfq->slice_idle_far_ns;
+	return cfq->slice_idle_ns;
+}
+
 static void wait_begin(struct cfq *cfq, u64 now_ns)
 {
 	const struct cfq_queue *queue = cfq->slice.queue;
-	u64 until_ns = now_ns + cfq->slice_idle_ns;
+	u64 until_ns = now_ns + longest_wait_ns(cfq, queue);
 
 	if (queue->io_class == IO_CLASS_IDLE || now_ns >= cfq->slice.end_ns)
 		return;

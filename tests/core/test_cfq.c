@@ -10,6 +10,7 @@
 #define ASYNC_SLICE (40 * MS)
 #define ASYNC_MANY 8 /* writes in a slice of the middle level */
 #define IDLE_WAIT (8 * MS)
+#define FAR_WAIT (2 * MS)
 #define READ_EXPIRE (125 * MS)
 #define WRITE_EXPIRE (250 * MS)
 
@@ -292,7 +293,7 @@ static void a_wait_is_won(void)
 	far = read_of('b', 500000);
 	expect_wait(IDLE_WAIT);
 	host.now_ns += 2 * MS;
-	near = read_of('a', 900000);
+	near = read_of('a', 9000);
 	host_expect(&host, near, PICK_WAITED, MS);
 	CHECK_EQ(counter("waits_won"), 1);
 	expect_wait(IDLE_WAIT);
@@ -300,6 +301,30 @@ static void a_wait_is_won(void)
 	host_expect(&host, far, PICK_ORDER, MS);
 	CHECK_EQ(counter("waits_lost"), 1);
 	CHECK_EQ(counter("emptied"), 1);
+	host_exit(&host);
+}
+
+/* Whose next read is a seek away is hardly worth it; back among his own, he is again.
+ */
+static void nobody_waits_long_for_a_seeker(void)
+{
+	u32 i;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host_expect(&host, read_of('a', 900000), PICK_ORDER, MS);
+	read_of('b', 500000);
+	expect_wait(FAR_WAIT);
+	host_expect(&host, read_of('a', 900000), PICK_WAITED, MS);
+	for (i = 0; i < 50; i++)
+		host_expect(&host, read_of('a', 900000), PICK_ORDER, MS / 10);
+	expect_wait(IDLE_WAIT);
+	host_set(&host, "far_sectors", 0);
+	host_expect(&host, read_of('a', 900000), PICK_WAITED, MS / 10);
+	expect_wait(FAR_WAIT);
+	host_set(&host, "slice_idle_ns", MS);
+	host_expect(&host, read_of('a', 900000), PICK_WAITED, MS / 10);
+	expect_wait(MS);
 	host_exit(&host);
 }
 
@@ -564,6 +589,7 @@ int main(void)
 	the_idle_class_is_not_waited_for();
 	a_class_may_change();
 	a_wait_is_won();
+	nobody_waits_long_for_a_seeker();
 	a_wait_ends_with_the_slice();
 	nobody_waits_for_a_thinker();
 	nobody_waits_after_a_write();

@@ -14,7 +14,7 @@ static const struct golden {
 } golden[] = {
 	{ "anticipatory", 0x68c100afcdb93848ull },
 	{ "cats", 0xcd83ed7db734f1a3ull },
-	{ "cfq", 0xbd54628d83e0bf8eull },
+	{ "cfq", 0xc9022eb1db8cf4c2ull },
 	{ "clook", 0xe0095e9be6d1ec72ull },
 	{ "cscan", 0x72fbbdb33ae66c34ull },
 	{ "deadline", 0xac16a279b9c350f6ull },

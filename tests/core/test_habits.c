@@ -47,7 +47,7 @@ static void outliers_are_cut(void)
 	live(&habits, 4 * MS, 80);
 	live(&habits, 3600000 * MS, 1ull << 40);
 	CHECK_EQ(habits.think_ns, 5 * MS);
-	CHECK_EQ(habits.distance, (7 * 80 + 8 * 80 + HABITS_NEAR) / 8);
+	CHECK_EQ(habits.distance, (7 * 80 + HABITS_FARTHER * 80 + HABITS_NEAR) / 8);
 }
 
 /* The way back counts as the way ahead; without an end there is no thought. */

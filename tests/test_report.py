@@ -2,13 +2,15 @@
 """report.html: complete, well-formed, and readable without a network."""
 
 import re
+from collections.abc import Iterable
 from html.parser import HTMLParser
 
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy import report
+from understudy import report, schedulers
 from understudy.papers import TABLES
+from understudy.report import figures
 from understudy.result import Result
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -43,9 +45,9 @@ class Page(HTMLParser):
         self.text += data
 
 
-def rendered(command: str = "understudy predict") -> str:
-    """Four schedulers, one seed."""
-    runs = [outcome(experiment(scheduler=name)) for name in SCHEDULERS]
+def rendered(command: str = "understudy predict", schedulers: Iterable[str] = SCHEDULERS) -> str:
+    """One seed of each."""
+    runs = [outcome(experiment(scheduler=name)) for name in schedulers]
     return report.render(Result(command, "vm", tuple(runs)))
 
 
@@ -69,6 +71,18 @@ def test_every_scheduler_is_in_the_table_and_in_both_figures(html: str) -> None:
     for name in SCHEDULERS:
         assert f"<th>{name}</th>" in html
         assert len(re.findall(rf">{name}</text>", html)) == 2
+
+
+def test_many_schedulers_are_ranked_and_have_a_frame_each() -> None:
+    """With more of them than colours, no two curves in one frame look alike."""
+    ours = schedulers.core()
+    assert len(ours) > len(figures.COLOURS)
+    page = rendered(schedulers=ours)
+    Page(page)
+    for name in ours:
+        assert f"<tr><td>{name}</td>" in page
+        assert len(re.findall(rf">{name}</text>", page)) == 2
+    assert page.index("<tr><td>cats</td>") < page.index("<tr><td>sstf</td>")
 
 
 def test_ids_are_unique_and_references_resolve(html: str) -> None:

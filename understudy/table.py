@@ -100,7 +100,7 @@ def show(result: Result, console: Console, layout: Layout | None = None) -> None
     console.print(
         headline(result.experiment, len(comparison.seeds), result.platform), soft_wrap=True
     )
-    fits = by_measure if len(comparison.schedulers) <= COLUMNS_MAX else ranking
+    fits = ranking if is_wide(comparison) else by_measure
     console.print((layout or fits)(comparison))
     if result.paper:
         console.print(_paper_table(result.paper, comparison))
@@ -121,25 +121,43 @@ def by_measure(comparison: Comparison) -> Table:
     return table
 
 
-def ranking(comparison: Comparison) -> Table:
-    """A row for each scheduler, the best mean response first."""
+def is_wide(comparison: Comparison) -> bool:
+    """Are there too many schedulers for a column each?"""
+    return len(comparison.schedulers) > COLUMNS_MAX
+
+
+def ranked(comparison: Comparison) -> Rows:
+    """For each scheduler, the best mean response first: figures, and what sets it apart."""
     order = comparison.ranks(RANKED[0])
     names = sorted(comparison.schedulers, key=lambda name: order[name])
+    return [
+        (
+            name,
+            [
+                *(number(comparison.estimate(name, measure)) for measure in RANKED),
+                _against(comparison, name, names[0]),
+            ],
+        )
+        for name in names
+    ]
+
+
+def ranking(comparison: Comparison) -> Table:
+    """A row for each scheduler."""
     table = _lean(None, "", *(f"{measure.label}\n({measure.unit})" for measure in RANKED), "")
     for column in table.columns[1:-1]:
         column.justify = "right"
-    for name in names:
-        cells = [number(comparison.estimate(name, measure)) for measure in RANKED]
-        table.add_row(name, *cells, _against(comparison, name, names[0]))
+    for name, cells in ranked(comparison):
+        table.add_row(name, *cells)
     return table
 
 
 def _against(comparison: Comparison, name: str, best: str) -> str:
     """What can be said of a scheduler's mean response beside the best one's."""
     if name == best:
-        return "best mean response"
+        return "best"
     if comparison.difference(name, best, RANKED[0]).includes_zero:
-        return f"cannot be told apart from {best}"
+        return f"tied with {best}"
     return ""
 
 

@@ -37,6 +37,8 @@ def _view(found: result.Result) -> dict[str, Any]:
         "disk": found.experiment.disk,
         "schedulers": comparison.schedulers,
         "blocks": table.rows(comparison),
+        "ranked": table.ranked(comparison) if table.is_wide(comparison) else [],
+        "ranked_by": table.RANKED,
         "sentences": table.sentences(found),
         "several_seeds": len(comparison.seeds) > 1,
         "figures": figures.draw(found.outcomes),

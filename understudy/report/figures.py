@@ -3,7 +3,8 @@
 
 First as the papers draw them (Jones 2010 Figures 4.4 and 4.5): the fraction of
 requests by response time, a curve for each scheduler.  Then cumulated over a
-logarithmic axis, where hits and tail are visible as well.  Seeds are pooled.
+logarithmic axis, where hits and tail are visible as well.  Seeds are pooled.  More
+schedulers than there are colours have a small frame each.
 
 Text and axes take the colour of the page around them, so one drawing fits a
 light and a dark page.
@@ -11,7 +12,7 @@ light and a dark page.
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,8 @@ from understudy.metrics import Times, percentile, response_times_ms
 
 BINS = 60
 CURVE_POINTS = 400
+PANELS = 4  # in a line
+X_LABEL = "response time (ms)"
 INK = "#010203"  # becomes currentColor
 COLOURS = ("#3f86d6", "#e0831a", "#2fa36b", "#cc5fa3", "#8a70dc", "#d1504c", "#8f8f25")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
@@ -57,6 +60,15 @@ class Drawing:
     svg: str
 
 
+@dataclass(frozen=True)
+class Plot:
+    """Curves over response time by scheduler: x in ms, y named by `label`."""
+
+    curves: dict[str, tuple[Times, Times]]
+    label: str
+    frame: dict[str, Any]  # limits and scales, as Matplotlib names them
+
+
 def draw(outcomes: Sequence[Outcome]) -> list[Drawing]:
     """Both figures."""
     responses = _by_scheduler(outcomes)
@@ -69,11 +81,11 @@ def draw(outcomes: Sequence[Outcome]) -> list[Drawing]:
         Drawing(
             f"Fraction of requests by response time, in steps of {width_ms:.3g} ms. "
             f"Beyond the right edge: {beyond}.",
-            _figure("density", lambda axes: _density(axes, responses, edge_ms)),
+            _svg("density", _density(responses, edge_ms)),
         ),
         Drawing(
             "Share of requests answered within a time (logarithmic axis).",
-            _figure("cumulated", lambda axes: _cumulated(axes, responses)),
+            _svg("cumulated", _cumulated(responses)),
         ),
     ]
 
@@ -94,42 +106,71 @@ def _right_edge_ms(responses: Responses) -> float:
     return min(max(bulk), 3 * min(bulk))
 
 
-def _density(axes: Axes, responses: Responses, edge_ms: float) -> None:
+def _density(responses: Responses, edge_ms: float) -> Plot:
     edges = np.linspace(0, edge_ms, BINS + 1)
-    for index, (name, times) in enumerate(responses.items()):
-        counts, _ = np.histogram(times, edges)
-        axes.plot((edges[:-1] + edges[1:]) / 2, counts / len(times), label=name, **_pen(index))
-    axes.set(xlabel="response time (ms)", ylabel="fraction of requests", xlim=(0, edge_ms))
-    axes.set_ylim(bottom=0)
-
-
-def _cumulated(axes: Axes, responses: Responses) -> None:
-    shares = np.linspace(0, 1, CURVE_POINTS)
-    for index, (name, times) in enumerate(responses.items()):
-        quantiles = np.quantile(times, shares, method="inverted_cdf")
-        axes.plot(quantiles, shares, label=name, **_pen(index))
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set(xlabel="response time (ms)", ylabel="share of requests", ylim=(0, 1.01))
-
-
-def _pen(index: int) -> dict[str, Any]:
-    return {
-        "color": COLOURS[index % len(COLOURS)],
-        "linestyle": DASHES[index % len(DASHES)],
-        "linewidth": 1.8,
+    middles = (edges[:-1] + edges[1:]) / 2
+    curves = {
+        name: (middles, np.histogram(times, edges)[0] / len(times))
+        for name, times in responses.items()
     }
+    most = max(np.max(fractions) for _, fractions in curves.values())
+    limits = {"xlim": (0, edge_ms), "ylim": (0, 1.05 * most)}
+    return Plot(curves, "fraction of requests", limits)
 
 
-def _figure(name: str, paint: Callable[[Axes], None]) -> str:
+def _cumulated(responses: Responses) -> Plot:
+    shares = np.linspace(0, 1, CURVE_POINTS)
+    curves = {
+        name: (np.quantile(times, shares, method="inverted_cdf"), shares)
+        for name, times in responses.items()
+    }
+    return Plot(curves, "share of requests", {"xscale": "log", "ylim": (0, 1.01)})
+
+
+def _svg(name: str, plot: Plot) -> str:
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8, 3.6), layout="constrained")
-        axes = figure.subplots()
-        paint(axes)
-        figure.legend(loc="outside upper center", ncols=len(COLOURS))
+        figure = _together(plot) if len(plot.curves) <= len(COLOURS) else _apart(plot)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _inline(text.getvalue(), name)
+
+
+def _together(plot: Plot) -> Figure:
+    """All curves in one frame, each with a colour and a dash of its own."""
+    figure = Figure(figsize=(8, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for index, (name, (x, y)) in enumerate(plot.curves.items()):
+        axes.plot(x, y, label=name, color=COLOURS[index], linestyle=DASHES[index], linewidth=1.8)
+    _frame(axes, plot)
+    axes.set(xlabel=X_LABEL, ylabel=plot.label)
+    figure.legend(loc="outside upper center", ncols=len(COLOURS))
+    return figure
+
+
+def _apart(plot: Plot) -> Figure:
+    """A small frame for each curve, the others behind it in grey."""
+    lines = -(-len(plot.curves) // PANELS)
+    figure = Figure(figsize=(8, 0.5 + 1.5 * lines), layout="constrained")
+    panels = figure.subplots(lines, PANELS, sharex=True, sharey=True, squeeze=False).flat
+    for axes, (name, (x, y)) in zip(panels, plot.curves.items(), strict=False):
+        for other in plot.curves.values():
+            axes.plot(*other, color=INK, alpha=0.13, linewidth=0.7)
+        axes.plot(x, y, color=COLOURS[0], linewidth=1.8)
+        axes.set_title(name, fontsize=10)
+        _frame(axes, plot)
+    count = len(plot.curves)
+    for axes in panels[count - PANELS : count]:
+        axes.tick_params(labelbottom=True)
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    figure.supxlabel(X_LABEL, fontsize=10)
+    figure.supylabel(plot.label, fontsize=10)
+    return figure
+
+
+def _frame(axes: Axes, plot: Plot) -> None:
+    axes.set(**plot.frame)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
 def _inline(svg: str, name: str) -> str:

@@ -16,7 +16,6 @@ import dataclasses
 import numpy as np
 import pytest
 from guests import (
-    CHEETAH,
     MIB,
     OUR_SCHEDULERS,
     assert_clean,
@@ -35,6 +34,7 @@ SCHEDULERS = core.schedulers()
 REQUESTS = {"mixed": 800, "surge": 2000}
 TAPE_CALLS = 50_000
 TIMES_CUT = 4
+SEED = 1
 
 # What guest/measure does for one scheduler, for each in turn.
 EACH = """
@@ -61,7 +61,9 @@ done < /schedulers
 def load(name: str) -> Experiment:
     """What the processes do."""
     if name == "mixed":
-        return experiment(requests=REQUESTS[name], processes=24, writes_percent=30)
+        return experiment(
+            requests=REQUESTS[name], processes=24, writes_percent=30, virtual_bytes=4 * MIB
+        )
     return experiment(
         workload="surge-direct", requests=REQUESTS[name], processes=40, virtual_bytes=256 * MIB
     )
@@ -83,8 +85,6 @@ def all_schedulers(name: str) -> machine.Result:
     vm = platform.describe(load(name), lambda phase, fraction: None)
     functions = vm.scenario.partition("\nwait_for_disk\n")[0]
     modules = vm.modules | dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
-    if name == "mixed":
-        modules["vdisk"] = f"size={4 * MIB}"
     vm = dataclasses.replace(
         vm,
         scenario=functions + "\n" + EACH,
@@ -160,14 +160,7 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     records.check(rows)
     picks = picked(kernel)
     picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()]
-    disk = CHEETAH.linear(kernel.capacity_sectors)
-    drive = core.Drive.linear(
-        disk.capacity_sectors,
-        disk.intercept_ns,
-        disk.full_seek_ns,
-        cache=(disk.segments, disk.segment_sectors, disk.prefetch_sectors),
-        hit_ns=disk.hit_ns,
-    )
+    drive = core.Drive.from_timing(load(name).disk.timing(kernel.capacity_sectors), SEED)
     service_ns, hit = drive.serve(picks["op"], picks["sector"], picks["sectors"])
 
     of_row = rows["request_id"].to_numpy() - 1

@@ -32,7 +32,7 @@ FILE_SYSTEM_MODULES = ("crc32c_generic", "ext4")
 IMAGE_SEED = 1
 SECTORS_PER_BLOCK = 8
 
-VIRTUAL_BYTES_MIN = 64 * 2**20
+FILES_BYTES_MIN = 64 * 2**20
 ONLY_SIMULATED = ("depth", "gap_us", "ask_us", "read_ahead_kib", "weights")
 
 BASE_MEMORY_MIB = 512
@@ -156,9 +156,10 @@ def _check(experiment: Experiment) -> None:
         raise UserError(
             f"--disk: {experiment.disk.name} is an array, only in the simulator; add --on sim"
         )
-    if experiment.virtual_bytes < VIRTUAL_BYTES_MIN:
+    if needs_files and experiment.virtual_bytes < FILES_BYTES_MIN:
         raise UserError(
-            f"--virtual-size: {experiment.virtual_bytes} bytes is less than a VM's 64MiB"
+            f"--virtual-size: {experiment.virtual_bytes} bytes is less than the 64MiB that the "
+            f"files of {experiment.workload.name} need in a VM"
         )
     for field in ONLY_SIMULATED:
         if getattr(experiment, field) != Experiment.__dataclass_fields__[field].default:

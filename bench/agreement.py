@@ -16,14 +16,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from understudy import campaign, profile
+from understudy import campaign, profile, schedulers
 from understudy.comparison import Estimate, estimate
 from understudy.experiment import Experiment, Outcome
 from understudy.metrics import Times, carried_requests, response_times_ms
 from understudy.platforms import load
 from understudy.workload import WORKLOADS, Kind
 
-SCHEDULERS = ("fcfs", "sstf", "clook", "deadline", "cats")
 PROCESSES = {"random": 20, "surge-direct": 50}
 LIMIT = 0.03
 JOBS = 2
@@ -36,7 +35,7 @@ def main() -> None:
     columns = ("scheduler", "gap (us)", "ask (us)", "VM (ms)", "simulator (ms)", "difference")
     print(f"| workload, {seeds} seeds | {' | '.join(columns)} |\n{'| --- ' * 7}|")
     for workload in PROCESSES:
-        for scheduler in SCHEDULERS:
+        for scheduler in schedulers.core():
             _line(
                 [_experiment(workload, scheduler, seed, requests) for seed in range(1, seeds + 1)]
             )

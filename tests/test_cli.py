@@ -134,6 +134,10 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--scale", "nan"], "--scale: nan is outside 1 to 100"),
         (["predict", "--scale", "0.5"], "--scale: 0.5 is outside 1 to 100"),
         (["predict", "--virtual-size", "16K"], "--virtual-size: 12288 is outside 65536 to"),
+        (
+            ["predict", "--on", "vm", "--virtual-size", "1M"],
+            "--virtual-size: 1048576 bytes is less than the 64MiB that the files of",
+        ),
         (["predict", "--virtual-size", "big"], "--virtual-size: big is not a size"),
         (["predict", "--requests", "many"], "Invalid value for '--requests'"),
         (["predict", "--on", "simm"], 'unknown platform "simm": did you mean "sim"? '),

@@ -5,18 +5,22 @@ witnesses' judgement."""
 import contextlib
 import gzip
 import lzma
+import re
 import struct
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sample_runs import experiment
 
-from understudy.errors import RunFailed
+from understudy import profile
+from understudy.errors import RunFailed, UserError
 from understudy.vm import cached, image, modules, packages, platform, reads, witness
 from understudy.vm.initramfs import Initramfs
 
@@ -242,3 +246,20 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
     rows = pl.DataFrame({"sector": [0, 80, 95, 96, 160, 167, 168], "meta": [False] * 7})
     marked = platform.mark_metadata(rows, layout)["meta"].to_list()
     assert marked == [True, False, False, True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"virtual_bytes": 2**20}, "1048576 bytes is less than the 64MiB that the files of surge"),
+        ({"virtual_bytes": 2**30 + 512}, "--virtual-size: not a multiple of 4096"),
+        ({"controller": "null_blk"}, "--controller: null_blk holds no data"),
+        ({"disk": profile.load("array-32")}, "--disk: array-32 is an array, only in the simul"),
+        ({"depth": 4}, "--depth: only in the simulator; add --on sim"),
+        ({"gap_us": 1.0}, "--gap: only in the simulator"),
+        ({"scale": 1.5, "clock": "wall"}, "--scale: the VM scales by whole factors"),
+    ],
+)
+def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        platform.describe(experiment(**changes), lambda phase, fraction: None)

@@ -253,7 +253,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
     [
         ({"virtual_bytes": 2**20}, "1048576 bytes is less than the 64MiB that the files of surge"),
         ({"virtual_bytes": 2**30 + 512}, "--virtual-size: not a multiple of 4096"),
-        ({"controller": "null_blk"}, "--controller: null_blk holds no data"),
+        ({"controller": "lsi53c895a"}, "--controller: lsi53c895a holds no data, so no file"),
         ({"disk": profile.load("array-32")}, "--disk: array-32 is an array, only in the simul"),
         ({"depth": 4}, "--depth: only in the simulator; add --on sim"),
         ({"gap_us": 1.0}, "--gap: only in the simulator"),

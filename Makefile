@@ -29,7 +29,7 @@ $(INSTALLED): .venv/packages $(SOURCES)
 
 demo: setup
 	understudy predict --disk cheetah-15k4 --workload surge-direct \
-		--schedulers cats,mq-deadline,bfq,none --on sim,vm
+		--schedulers cats,mq-deadline,cfq,none --on sim,vm
 
 test: setup lint test-core test-python
 

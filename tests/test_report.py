@@ -115,7 +115,7 @@ def test_the_same_run_gives_the_same_page(html: str) -> None:
 
 
 def test_a_reproduction_shows_the_papers_columns() -> None:
-    names = ("cats", "mq-deadline", "bfq")
+    names = ("cats", "mq-deadline", "cfq")
     runs = [outcome(experiment(scheduler=name, seed=seed)) for name in names for seed in (1, 2)]
     text = Page(report.render(Result("x", "vm", tuple(runs), TABLES["table2"]))).text
     for words in ("839,270.49 (3)", "6,961.50 (2)", "deadline (mq-deadline)", "95", "±"):

@@ -57,7 +57,7 @@ def test_result_json_has_designs_shape(tmp_path: Path) -> None:
 
 
 def test_a_reproduction_carries_the_papers_columns() -> None:
-    runs = [outcome(experiment(scheduler=name)) for name in ("cats", "mq-deadline", "bfq")]
+    runs = [outcome(experiment(scheduler=name)) for name in ("cats", "mq-deadline", "cfq")]
     document = result.Result("x", "vm", tuple(runs), TABLES["table2"]).as_json()
     rows = document["paper"]["rows"]
     assert {row["source"] for row in rows} == {"ours", "real", "virtual"}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the papers measured: Tables 2 and 3 (PERFORM 2010 section 6; Jones 2010 Tables 4.1 and 4.2).
 
-Two of their three schedulers have left the kernel.  The simulator has both; in a VM
-mq-deadline is deadline's direct successor, and bfq, which grew out of cfq, is a
-stand-in, not the same thing, so compare ranks with that in mind.
+Two of their three schedulers have left the kernel: mq-deadline is deadline's direct
+successor, and cfq is ours, written from what is known of the original.
 """
 
 from dataclasses import dataclass
@@ -11,18 +10,12 @@ from dataclasses import dataclass
 from understudy.comparison import ranks
 from understudy.metrics import PAPER_MEASURES, Measure
 
-# The papers' scheduler, and the one that stands in for it on each platform.
-STAND_INS = {
-    "sim": {"cats": "cats", "deadline": "deadline", "cfq": "cfq"},
-    "vm": {"cats": "cats", "deadline": "mq-deadline", "cfq": "bfq"},
-}
-STAND_IN_NOTES = {
-    "sim": "real and virtual (k = 8) are the paper's; ours are simulated",
-    "vm": (
-        "real and virtual (k = 8) are the paper's; ours ran mq-deadline, the successor of "
-        "deadline, and bfq, which stands in for cfq"
-    ),
-}
+# The papers' scheduler, and the one that stands in for it.
+STAND_INS = {"cats": "cats", "deadline": "mq-deadline", "cfq": "cfq"}
+STAND_IN_NOTE = (
+    "real and virtual (k = 8) are the paper's; ours ran mq-deadline, the successor of deadline, "
+    "and our cfq"
+)
 
 # Of 31,949 real cache hits in the CATS run of Table 2 (PERFORM 2010 section 6).
 SHADOW_SHARE = 0.97

@@ -15,7 +15,7 @@ from understudy.papers import (
     SHADOW_HITS,
     SHADOW_SHARE,
     SHADOW_WORKLOAD,
-    STAND_IN_NOTES,
+    STAND_IN_NOTE,
     STAND_INS,
     PaperTable,
 )
@@ -71,8 +71,7 @@ def _row(measure: Measure, source: str, values: dict[str, float], table: PaperTa
 
 
 def _ours(comparison: Comparison, measure: Measure) -> dict[str, float]:
-    stand_ins = STAND_INS[comparison.platform]
-    return {theirs: comparison.estimate(ours, measure).mean for theirs, ours in stand_ins.items()}
+    return {theirs: comparison.estimate(ours, measure).mean for theirs, ours in STAND_INS.items()}
 
 
 def shadow_sentence(comparison: Comparison, scheduler: str, workload: str) -> str | None:
@@ -95,8 +94,8 @@ def as_json(table: PaperTable, comparison: Comparison) -> dict[str, Any]:
     """The comparison's part of result.json."""
     return {
         "table": table.title,
-        "stand_ins": STAND_INS[comparison.platform],
-        "note": STAND_IN_NOTES[comparison.platform],
+        "stand_ins": STAND_INS,
+        "note": STAND_IN_NOTE,
         "rows": [row.as_json() for row in rows(table, comparison)],
         "paper_shadow_share": SHADOW_SHARE,
     }

@@ -17,7 +17,7 @@ from understudy import reproduction
 from understudy.comparison import Comparison, Estimate
 from understudy.experiment import Experiment
 from understudy.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
-from understudy.papers import STAND_IN_NOTES, PaperTable
+from understudy.papers import STAND_IN_NOTE, PaperTable
 from understudy.result import Result
 
 # Fields of Summary below the measures: label, how to show the sum over the seeds.
@@ -104,7 +104,7 @@ def show(result: Result, console: Console, layout: Layout | None = None) -> None
     console.print((layout or fits)(comparison))
     if result.paper:
         console.print(_paper_table(result.paper, comparison))
-        console.print(STAND_IN_NOTES[result.platform], soft_wrap=True)
+        console.print(STAND_IN_NOTE, soft_wrap=True)
     for sentence in sentences(result):
         console.print(escape(sentence), soft_wrap=True, highlight=False)
 

@@ -30,6 +30,6 @@ def command(line: str, name: str, settings: Settings) -> None:
     experiments = settings.experiments(
         disk=profile.load(PAPERS_DISK),
         workload=WORKLOADS[paper.workload],
-        schedulers=list(STAND_INS[settings.platforms[0]].values()),
+        schedulers=list(STAND_INS.values()),
     )
     carry_out(line, settings, experiments, paper)

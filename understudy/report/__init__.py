@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from understudy import reproduction, result, table
-from understudy.papers import STAND_IN_NOTES, STAND_INS
+from understudy.papers import STAND_IN_NOTE, STAND_INS
 from understudy.report import figures
 
 TEMPLATE = Path(__file__).with_name("report.html.j2")
@@ -44,8 +44,8 @@ def _view(found: result.Result) -> dict[str, Any]:
         "figures": figures.draw(found.outcomes),
         "paper": found.paper,
         "paper_rows": reproduction.rows(found.paper, comparison) if found.paper else [],
-        "stand_ins": STAND_INS[found.platform],
-        "stand_in_note": STAND_IN_NOTES[found.platform],
+        "stand_ins": STAND_INS,
+        "stand_in_note": STAND_IN_NOTE,
         "inputs": _flat(result.inputs(found.command, experiments)),
         "environment": _flat(result.environment(found.outcomes)),
         "runs": [

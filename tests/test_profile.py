@@ -372,6 +372,13 @@ def test_a_bad_curve_is_one_line(tmp_path: Path, old: str, new: str, message: st
     assert str(caught.value) == f"{tmp_path / 'mine.toml'}: {message}"
 
 
+def test_a_line_is_a_whole_profile(tmp_path: Path) -> None:
+    """As in a course: two figures, no cache, no manual."""
+    disk = load_text(tmp_path, "[model]\nintercept_ms = 4\nfull_seek_ms = 5\n")
+    assert disk.facts is None
+    assert disk.timing(1000) == Timing(1000, 4_000_000, ((0, 0), (1000, 5_000_000)))
+
+
 def test_sections_that_need_others(tmp_path: Path) -> None:
     """What is said of a section that is not there, or of one too many."""
     parts = SAMPLED.strip()[1:].split("\n[")

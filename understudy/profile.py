@@ -184,8 +184,6 @@ class DiskProfile(BaseModel):
             return self._check_array()
         if not self.model and not self.seek:
             raise _wrong("model", "is missing, and seek as well: a disk has one of them")
-        if not self.facts:
-            raise _wrong("facts", "is missing")
         for key in ("seek", "throughput", "rotation", "scaling"):
             if self.model and getattr(self, key):
                 raise _wrong(key, "does not go with model, whose line holds everything")

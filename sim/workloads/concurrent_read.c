@@ -2,7 +2,9 @@
 /*
  * Threads that each read a file of their own from its beginning to its end, a few bytes
  * at a time (SIGCSE 2006 section 3.1: 10 threads, 10 files of 10 KB, 10 bytes a read).
+ * Which thread reads which file is drawn, or they would ask in the order of the disk.
  */
+#include "../../core/draw.h"
 #include "../workload.h"
 
 #define SECTOR_BYTES 512
@@ -12,7 +14,8 @@ struct concurrent_read {
 	u64 think_ns;
 
 	const struct layout *layout;
-	u64 *at; /* next byte of each thread */
+	u32 *file; /* of each thread */
+	u64 *at; /* its next byte */
 };
 
 static const struct sched_field concurrent_read_parameters[] = {
@@ -21,28 +24,48 @@ static const struct sched_field concurrent_read_parameters[] = {
 		      "time between an answer and the next read"),
 };
 
+static void shuffle(u32 *file, u32 n, u64 seed)
+{
+	struct draw draw;
+	u32 i;
+
+	draw_seed(&draw, seed, 0);
+	for (i = 0; i < n; i++) {
+		u32 k = draw_below(&draw, i + 1);
+
+		file[i] = file[k];
+		file[k] = i;
+	}
+}
+
 static int concurrent_read_init(void *state, const struct world *world)
 {
 	struct concurrent_read *threads = state;
 
 	threads->layout = &world->layout;
+	threads->file = port_zalloc(world->processes * sizeof(*threads->file));
 	threads->at = port_zalloc(world->processes * sizeof(*threads->at));
 	if (world->layout.files < world->processes)
 		return -ENOENT;
-	return threads->at ? 0 : -ENOMEM;
+	if (!threads->file || !threads->at)
+		return -ENOMEM;
+	shuffle(threads->file, world->processes, world->seed);
+	return 0;
 }
 
 static void concurrent_read_exit(void *state)
 {
 	struct concurrent_read *threads = state;
 
+	port_free(threads->file);
 	port_free(threads->at);
 }
 
 static bool concurrent_read_step(void *state, u32 process, struct step *step)
 {
 	struct concurrent_read *threads = state;
-	u64 left = threads->layout->bytes[process] - threads->at[process];
+	u32 file = threads->file[process];
+	u64 left = threads->layout->bytes[file] - threads->at[process];
 	u64 bytes = left < threads->read_bytes ? left : threads->read_bytes;
 	u64 first = threads->at[process] / SECTOR_BYTES;
 	u64 last = (threads->at[process] + bytes - 1) / SECTOR_BYTES;
@@ -52,7 +75,7 @@ static bool concurrent_read_step(void *state, u32 process, struct step *step)
 	threads->at[process] += bytes;
 	*step = (struct step){
 		.think_ns = threads->think_ns,
-		.file = process,
+		.file = file,
 		.owner = process,
 		.sector = first,
 		.sectors = last - first + 1,

@@ -210,39 +210,46 @@ static void play_rows(struct draw *draw)
 	rows_are_played_once("rows-closed", draw);
 }
 
-/* Every byte of the file once, in order, and the sectors that hold it. */
-static void read_file(u32 process, u64 read_bytes)
+/* Every byte of one file once, in order, and the sectors that hold it; which file. */
+static u32 read_file(u32 process, u64 read_bytes)
 {
-	struct step step;
+	struct step step = next(process);
+	u32 file = step.file;
 	u64 at = 0;
 
-	while (at < sim.bytes[process]) {
+	for (;;) {
 		u64 end = at + read_bytes;
 
-		if (end > sim.bytes[process])
-			end = sim.bytes[process];
-		step = next(process);
-		CHECK_EQ(step.file, process);
+		if (end > sim.bytes[file])
+			end = sim.bytes[file];
+		CHECK_EQ(step.file, file);
 		CHECK_EQ(step.sector, at / 512);
 		CHECK_EQ(step.sector + step.sectors, (end + 511) / 512);
 		CHECK_EQ(step.op, IO_READ);
 		at = end;
+		if (at == sim.bytes[file])
+			break;
+		step = next(process);
 	}
 	CHECK(!sim.input.workload->step(state, process, &step));
 	CHECK(!sim.input.workload->step(state, process, &step));
+	return file;
 }
 
+/* Each thread has a file of its own. */
 static void concurrent_reads_end(struct draw *draw)
 {
 	u64 read_bytes = 1 + draw_below(draw, 3000);
-	u32 process;
+	u32 process, files = 0;
 
 	use("concurrent-read");
+	sim.input.world.seed = draw_u64(draw);
 	simulation_files(&sim, draw, 5, 1);
 	simulation_set(&sim, "read_bytes", read_bytes);
 	CHECK_EQ(start(), 0);
 	for (process = 0; process < 4; process++)
-		read_file(process, read_bytes);
+		files |= 1u << read_file(process, read_bytes);
+	CHECK_EQ(files, 15);
 	stop();
 }
 

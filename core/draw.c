@@ -45,7 +45,10 @@ static u64 mul_q62(u64 a, u64 b)
 	return port_mul_div(a, b, ONE_Q62);
 }
 
-/* log2 of a whole number from 1, Q32: square, and see whether it passes two. */
+/*
+ * log2 of a whole number from 1, Q32: square, and see whether it passes two.  Without a
+ * branch: it would go either way as often.
+ */
 static u64 log2_q32(u64 x)
 {
 	u32 whole = 63 - __builtin_clzll(x);
@@ -54,12 +57,12 @@ static u64 log2_q32(u64 x)
 	u32 i;
 
 	for (i = 0; i < 32; i++) {
+		u32 passes;
+
 		mantissa = mul_q62(mantissa, mantissa);
-		result <<= 1;
-		if (mantissa >= 2 * ONE_Q62) {
-			mantissa >>= 1;
-			result |= 1;
-		}
+		passes = mantissa >> 63;
+		mantissa >>= passes;
+		result = result << 1 | passes;
 	}
 	return result;
 }

@@ -4,15 +4,21 @@
 
 u64 check_seed;
 static u32 left = U32_MAX;
+static size_t most = SIZE_MAX;
 
 void port_grant(u32 allocations)
 {
 	left = allocations;
 }
 
+void port_limit(size_t bytes)
+{
+	most = bytes;
+}
+
 void *port_zalloc(size_t bytes)
 {
-	if (!left)
+	if (!left || bytes > most)
 		return NULL;
 	left -= left != U32_MAX;
 	return calloc(1, bytes ? bytes : 1);

@@ -41,6 +41,9 @@ extern u64 check_seed;
 /* From now on, so many allocations succeed; U32_MAX: all of them. */
 void port_grant(u32 allocations);
 
+/* From now on, none of more bytes succeeds; SIZE_MAX: all of them. */
+void port_limit(size_t bytes);
+
 /* Run a random case for seeds 1 to n, or for the one in the environment. */
 static inline void check_seeds(u64 n, void (*run)(struct draw *draw))
 {

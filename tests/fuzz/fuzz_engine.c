@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Bytes become the input of a simulation, arrays and all: any scheduler, workload and
+ * device, mostly in order and now and then not.  Either sim_check says what is wrong
+ * with it, or it runs, ends as sim_run promises and leaves rows that make sense.
+ *
+ * Every array is as long as the input says and no longer, so that the sanitizer sees
+ * who reads past its end.  The work is bounded: processes take STEPS_MAX steps in all.
+ */
+#include <string.h>
+
+#include "../../sim/check.h"
+#include "../../sim/registry.h"
+#include "../core/check.h"
+
+#define MS 1000000ull
+#define STEPS_MAX 300
+#define ARRAYS_MAX 64
+#define ARRAYS_FOR 1000 /* processes, or requests; more get no arrays */
+#define BYTES_MAX (8u << 20)
+#define FIELDS_MAX 32
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/**
+ * struct program - the bytes still to come; zeros follow the last one
+ * @odd_every: each so manyth value may be anything; 0: none
+ * @values: so far
+ */
+struct program {
+	const u8 *byte;
+	const u8 *end;
+	u32 odd_every;
+	u32 values;
+};
+
+/* What is given to the engine. */
+struct given {
+	struct sim_input input;
+	struct sim_summary summary;
+	struct sim_watch watch;
+	struct sim_columns columns;
+	struct drive drive;
+	u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
+	u64 rows, extents;
+	void *array[ARRAYS_MAX];
+	u32 nr_arrays;
+};
+
+/* A workload whose processes end. */
+static const struct workload *inner;
+static u32 steps;
+
+static bool limited_step(void *state, u32 process, struct step *step)
+{
+	return steps++ < STEPS_MAX && inner->step(state, process, step);
+}
+
+/* Values. */
+
+static u32 take(struct program *program, u32 below)
+{
+	return program->byte < program->end ? *program->byte++ % below : 0;
+}
+
+/* Of any size. */
+static u64 take_any(struct program *program)
+{
+	u64 high = (u64)take(program, 256) << take(program, 57);
+
+	return high + take(program, 256) - take(program, 4);
+}
+
+/* Up to the limit; an odd one is of any size, or not far beyond. */
+static u64 value(struct program *program, u64 limit)
+{
+	u64 any = take_any(program);
+
+	program->values++;
+	if (program->odd_every && program->values % program->odd_every == 0)
+		return take(program, 2) ? any : limit + take(program, 256);
+	return limit == U64_MAX ? any : any % (limit + 1);
+}
+
+static void *new_array(struct given *given, u64 entries, size_t size)
+{
+	void *array = calloc(entries, size);
+
+	CHECK(given->nr_arrays < ARRAYS_MAX && (array || !entries));
+	given->array[given->nr_arrays++] = array;
+	return array;
+}
+
+static void free_arrays(struct given *given)
+{
+	while (given->nr_arrays)
+		free(given->array[--given->nr_arrays]);
+}
+
+/* The parts of the input. */
+
+static void fill_fields(struct program *program, const struct sched_field *fields,
+			u32 count, u64 *to)
+{
+	u32 i;
+
+	CHECK(count <= FIELDS_MAX);
+	for (i = 0; i < count; i++)
+		to[i] = take(program, 4)
+				? fields[i].initial
+				: fields[i].min +
+					  value(program, fields[i].max - fields[i].min);
+}
+
+static void fill_choice(struct given *given, struct workload *workload,
+			struct program *program)
+{
+	const struct scheduler *scheduler =
+		registry_get(take(program, 256) % registry_count());
+
+	inner = workload_get(take(program, 256) % workload_count());
+	*workload = *inner;
+	workload->step = limited_step;
+	steps = 0;
+	given->input = (struct sim_input){
+		.scheduler = scheduler,
+		.tunables = given->tunables,
+		.workload = workload,
+		.parameters = given->parameters,
+		.watch = &given->watch,
+	};
+	given->summary.counters = given->counters;
+	fill_fields(program, scheduler->tunables, scheduler->nr_tunables,
+		    given->tunables);
+	fill_fields(program, workload->parameters, workload->nr_parameters,
+		    given->parameters);
+}
+
+static void fill_columns(struct given *given)
+{
+	struct sim_columns *columns = &given->columns;
+	u64 n = given->input.requests;
+
+	columns->arrival_ns = new_array(given, n, sizeof(s64));
+	columns->dispatch_ns = new_array(given, n, sizeof(s64));
+	columns->start_ns = new_array(given, n, sizeof(s64));
+	columns->completion_ns = new_array(given, n, sizeof(s64));
+	columns->sector = new_array(given, n, sizeof(s64));
+	columns->request_id = new_array(given, n, sizeof(s64));
+	columns->model_service_ns = new_array(given, n, sizeof(s64));
+	columns->idle_ns = new_array(given, n, sizeof(s64));
+	columns->sectors = new_array(given, n, sizeof(u32));
+	columns->owner = new_array(given, n, sizeof(u32));
+	columns->op = new_array(given, n, sizeof(u8));
+	columns->reason = new_array(given, n, sizeof(u8));
+	columns->hit = new_array(given, n, sizeof(u8));
+	given->input.columns = columns;
+}
+
+static void fill_limits(struct given *given, struct program *program)
+{
+	struct sim_input *input = &given->input;
+
+	input->max_pending = 1 + value(program, 255);
+	input->gap_ns = take(program, 4) ? 0 : value(program, MS);
+	input->ask_ns = take(program, 4) ? 0 : value(program, MS);
+	input->requests = 1 + value(program, 255);
+	if (input->requests <= ARRAYS_FOR)
+		fill_columns(given);
+}
+
+static void fill_curve(struct curve *curve, struct program *program, u64 end, u64 max)
+{
+	u32 i;
+
+	curve->nr_points = 2 + take(program, 4);
+	for (i = 0; i < curve->nr_points; i++) {
+		curve->point[i].at = port_mul_div(end, i, curve->nr_points - 1);
+		curve->point[i].value = value(program, max);
+	}
+	curve->point[i - 1].at = value(program, 0) ?: end;
+	curve->nr_points = value(program, 0) ?: curve->nr_points;
+}
+
+static void fill_drive(struct given *given, struct program *program)
+{
+	struct drive *drive = &given->drive;
+	u64 capacity = given->input.world.capacity_sectors;
+
+	given->input.drive = drive;
+	drive->disk.capacity_sectors = value(program, 0) ?: capacity;
+	drive->disk.intercept_ns = value(program, 5 * MS);
+	drive->disk.rotation_ns = value(program, 8 * MS);
+	fill_curve(&drive->disk.seek, program, capacity, 10 * MS);
+	if (take(program, 2))
+		fill_curve(&drive->disk.transfer, program, capacity, 100 * MS);
+	drive->cache.segments = value(program, 16);
+	drive->cache.segment_sectors = value(program, 300);
+	drive->cache.prefetch_sectors = value(program, 100);
+	drive->hit_ns = value(program, MS);
+	drive->random_phase = take(program, 2);
+	drive->seed = take(program, 256);
+}
+
+static void fill_device(struct given *given, struct program *program)
+{
+	struct sim_input *input = &given->input;
+
+	input->world.capacity_sectors = 1 + value(program, 100000);
+	input->array = (struct array){
+		.servers = 1 + value(program, 40),
+		.mean_service_ns = value(program, 10 * MS),
+		.exponential = take(program, 2),
+	};
+	input->depth = 1 + value(program, 50);
+	if (take(program, 2))
+		fill_drive(given, program);
+}
+
+static void fill_classes(struct given *given, struct program *program)
+{
+	u32 processes = given->input.world.processes;
+	u32 *weight = new_array(given, processes, sizeof(*weight));
+	u8 *io_class = new_array(given, processes, sizeof(*io_class));
+	u8 *level = new_array(given, processes, sizeof(*level));
+	u32 i;
+
+	for (i = 0; i < processes; i++) {
+		weight[i] = 1 + value(program, 1000);
+		io_class[i] = IO_CLASS_REALTIME + value(program, 2);
+		level[i] = value(program, IO_LEVELS - 1);
+	}
+	given->input.weight = weight;
+	given->input.io_class = io_class;
+	given->input.level = level;
+}
+
+static void fill_rows(struct given *given, struct program *program)
+{
+	u64 capacity = given->input.world.capacity_sectors;
+	u32 processes = given->input.world.processes;
+	u64 n = given->rows = take(program, 100);
+	u64 *first = new_array(given, processes + 1, sizeof(*first));
+	u64 *think_ns = new_array(given, n, sizeof(*think_ns));
+	u64 *sector = new_array(given, n, sizeof(*sector));
+	u64 *cost_ns = new_array(given, n, sizeof(*cost_ns));
+	u32 *sectors = new_array(given, n, sizeof(*sectors));
+	u32 *owner = new_array(given, n, sizeof(*owner));
+	u8 *op = new_array(given, n, sizeof(*op));
+	u64 i;
+
+	for (i = 1; i <= processes; i++)
+		first[i] = value(program, 0) ?: n * i / processes;
+	for (i = 0; i < n; i++) {
+		think_ns[i] = value(program, 20 * MS);
+		sector[i] = value(program, capacity - 1);
+		cost_ns[i] = value(program, 20 * MS);
+		sectors[i] = value(program, 0) ?: 1 + (capacity - sector[i]) / 2;
+		owner[i] = take_any(program);
+		op[i] = value(program, IO_WRITE);
+	}
+	given->input.world.rows =
+		(struct rows){ first, think_ns, sector, cost_ns, sectors, owner, op };
+}
+
+static void fill_files(struct given *given, struct program *program)
+{
+	u64 capacity = given->input.world.capacity_sectors;
+	u64 page_sectors = given->input.cache.page_sectors ?: 1;
+	u32 files = take(program, 16);
+	u64 each = 1 + take(program, 3);
+	u64 n = given->extents = files * each;
+	u64 *bytes = new_array(given, files, sizeof(*bytes));
+	u64 *first = new_array(given, files + 1, sizeof(*first));
+	u64 *start = new_array(given, n, sizeof(*start));
+	u64 *length = new_array(given, n, sizeof(*length));
+	u64 i;
+
+	for (i = 0; i < n; i++) {
+		start[i] = value(program, capacity / 2);
+		length[i] = (1 + value(program, 15)) * page_sectors;
+	}
+	for (i = 0; i < files; i++) {
+		first[i + 1] = value(program, 0) ?: (i + 1) * each;
+		bytes[i] = 1 + value(program, 512 * page_sectors * each - 1);
+	}
+	given->input.world.layout =
+		(struct layout){ files, bytes, first, start, length };
+}
+
+static void fill_world(struct given *given, struct program *program)
+{
+	struct sim_input *input = &given->input;
+
+	if (take(program, 2))
+		input->cache = (struct sim_cache){
+			.bytes = 512 * (16 + value(program, 1000)),
+			.page_sectors = 1 + value(program, 15),
+			.read_ahead_pages = value(program, 40),
+		};
+	input->world.seed = take(program, 256);
+	input->world.processes = 1 + value(program, 10);
+	if (input->world.processes > ARRAYS_FOR)
+		return;
+	if (take(program, 2))
+		fill_classes(given, program);
+	fill_rows(given, program);
+	fill_files(given, program);
+}
+
+/* What came of it. */
+
+static void check_row(const struct given *given, u64 i)
+{
+	const struct sim_columns *rows = &given->columns;
+
+	CHECK(rows->arrival_ns[i] <= rows->dispatch_ns[i]);
+	CHECK(rows->dispatch_ns[i] <= rows->start_ns[i]);
+	CHECK_EQ(rows->start_ns[i] + rows->model_service_ns[i], rows->completion_ns[i]);
+	CHECK(rows->sectors[i]);
+	CHECK((u64)rows->sector[i] + rows->sectors[i] <=
+	      given->input.world.capacity_sectors);
+	CHECK(rows->op[i] < IO_OPS && rows->reason[i] < PICK_REASONS);
+	CHECK(rows->hit[i] <= 1);
+}
+
+/* Those that did not complete before the run broke off have no row. */
+static void check_rows(const struct given *given)
+{
+	u64 completed = 0;
+	u64 i;
+
+	for (i = 0; i < given->input.requests; i++) {
+		if (!given->columns.request_id[i])
+			continue;
+		CHECK_EQ(given->columns.request_id[i], i + 1);
+		check_row(given, i);
+		completed++;
+	}
+	CHECK_EQ(given->summary.completed, completed);
+}
+
+static void check_end(const struct given *given, int error)
+{
+	switch (error) {
+	case 0:
+	case -ENOMEM:
+	case -EOVERFLOW:
+	case -ETIME:
+	case -ENOENT:
+	case -ENOSPC:
+	case -EINVAL:
+		break;
+	default: /* so few steps are no reason */
+		CHECK_EQ(error, 0);
+	}
+	CHECK(given->summary.completed <= given->input.requests);
+	CHECK_EQ(given->summary.response.count, given->summary.completed);
+	CHECK_EQ(given->summary.responses.count, given->summary.completed);
+	if (given->input.columns)
+		check_rows(given);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct given given;
+	struct program program = { .byte = data, .end = data + size };
+	struct workload workload;
+
+	memset(&given, 0, sizeof(given));
+	program.odd_every = 4 * take(&program, 256);
+	fill_choice(&given, &workload, &program);
+	fill_limits(&given, &program);
+	fill_device(&given, &program);
+	fill_world(&given, &program);
+	port_limit(BYTES_MAX);
+	if (!sim_check(&given.input, given.rows, given.extents))
+		check_end(&given, sim_run(&given.input, &given.summary));
+	port_limit(SIZE_MAX);
+	free_arrays(&given);
+	return 0;
+}

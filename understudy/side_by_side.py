@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Two platforms' answers to the same question, measure by measure, with the difference.
+"""How far two platforms' answers to the same question differ, measure by measure.
 
 A difference is a share of the second platform's figure.  With several seeds it is that
-of the means; whether it could be chance is said by the interval of the paired
-differences (understudy.comparison).
+of the means, with the 95 % interval of the paired differences (understudy.comparison).
 """
 
 from dataclasses import dataclass
@@ -34,10 +33,9 @@ class Pair:
     second: float
     difference: Estimate  # first - second, over the seeds
 
-    @property
-    def share(self) -> float:
-        """The difference in terms of the second."""
-        return self.difference.mean / self.second if self.second else 0.0
+    def share(self, difference: float) -> float:
+        """A difference in terms of the second platform's figure."""
+        return difference / self.second if self.second else 0.0
 
 
 def pairs(first: Result, second: Result) -> list[Pair]:
@@ -67,7 +65,7 @@ def show(first: Result, second: Result, console: Console) -> None:
     table = Table(
         "",
         *names,
-        title=f"{first.platform} / {second.platform} (difference)",
+        title=f"{first.platform} against {second.platform}",
         box=box.HORIZONTALS,
         pad_edge=False,
         collapse_padding=True,
@@ -76,9 +74,11 @@ def show(first: Result, second: Result, console: Console) -> None:
         column.justify = "right"
     for measure in MEASURES:
         cells = [_cell(pair) for pair in found if pair.measure == measure]
-        table.add_row(f"{measure.label} ({measure.unit})", *cells)
+        table.add_row(measure.label, *cells)
     console.print(table)
 
 
 def _cell(pair: Pair) -> str:
-    return f"{pair.first:,.2f} / {pair.second:,.2f} ({pair.share:+.1%})"
+    mean, half_width = pair.difference.mean, pair.difference.half_width
+    interval = "" if half_width is None else f" ± {pair.share(half_width):.1%}"
+    return f"{pair.share(mean):+.1%}{interval}"

@@ -2,17 +2,19 @@
 #include "disk_cache.h"
 
 /*
- * The first test alone nearly always says no, and can be foreseen; comparing with each
- * end by itself would be a toss-up.
+ * Both differences have to be at least 0.  One test for both nearly always says no, and
+ * can be foreseen; comparing with each end by itself would be a toss-up.
  */
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors)
 {
-	const struct disk_span *span = cache->span;
-	u64 i;
+	const struct disk_span *end = cache->span + cache->segments;
+	const struct disk_span *span;
 
-	for (i = 0; i < cache->segments; i++) {
-		if (sector - span[i].start < span[i].end - span[i].start &&
-		    sector + sectors <= span[i].end)
+	for (span = cache->span; span < end; span++) {
+		u64 differences =
+			(sector - span->start) | (span->end - sector - sectors);
+
+		if (!(differences >> 63))
 			return true;
 	}
 	return false;

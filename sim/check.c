@@ -35,10 +35,15 @@ static const char *check_drive(const struct drive *drive)
 		       : NULL;
 }
 
-static const char *check_device(const struct sim_input *input)
+static const char *check_depth(const struct sim_input *input)
 {
 	if (!input->depth || input->depth > PENDING_MAX)
 		return "the depth is not from 1 to 1048576";
+	return NULL;
+}
+
+static const char *check_device(const struct sim_input *input)
+{
 	if (!input->world.capacity_sectors ||
 	    input->world.capacity_sectors >= 1ull << 48)
 		return "the disk has no sectors, or 2^48 or more";
@@ -186,6 +191,7 @@ const char *sim_check(const struct sim_input *input, u64 rows, u64 extents)
 {
 	return check_rest(input)
 		       ?: check_device(input)
+		       ?: check_depth(input)
 		       ?: check_processes(input)
 		       ?: check_cache(input)
 		       ?: check_rows(input, rows)

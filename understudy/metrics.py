@@ -113,13 +113,13 @@ class Summary:
 def summarise(outcome: Outcome, platform: str) -> Summary:
     """All measures of one run; its records must have passed records.check."""
     frame, run, facts = outcome.requests, outcome.experiment, outcome.facts
-    carried = carried_requests(frame)
+    carried = _one_row_each(frame)
     parallel = run.disk.array is not None
     service_ns = carried["model_service_ns"] if parallel else service_times_ns(carried)
     service_ms = np.asarray(service_ns, np.float64) / (NS_PER_MS * run.scale)
     response_ms = response_times_ms(outcome)
     busy_ns = span_ns(frame) / run.scale
-    device_ns = (carried["completion_ns"] - carried["dispatch_ns"]).to_numpy() / run.scale
+    device_ns = (carried["completion_ns"] - carried["dispatch_ns"]).to_numpy().mean() / run.scale
     return Summary(
         scheduler=run.scheduler,
         platform=platform,
@@ -138,7 +138,7 @@ def summarise(outcome: Outcome, platform: str) -> Summary:
         p95_response_ms=percentile(response_ms, 95),
         p99_response_ms=percentile(response_ms, 99),
         throughput_sectors_per_ms=int(frame["sectors"].sum()) / (busy_ns / NS_PER_MS),
-        mean_device_ms=float(device_ns.mean()) / NS_PER_MS,
+        mean_device_ms=float(device_ns) / NS_PER_MS,
         mean_model_service_ms=float(carried["model_service_ns"].to_numpy().mean()) / NS_PER_MS,
         mean_lateness_ms=mean_lateness_ms(carried) / run.scale,
         device_seconds=busy_ns / NS_PER_S,
@@ -205,15 +205,22 @@ OF_REQUESTS = (
 
 def carried_requests(frame: pl.DataFrame) -> pl.DataFrame:
     """One row a request that went to the disk, in the order of dispatch."""
-    unique = frame.select(OF_REQUESTS).unique("request_id", keep="first", maintain_order=True)
-    return unique.sort("dispatch_ns", "request_id")
+    return _one_row_each(frame).sort("dispatch_ns", "request_id")
+
+
+def _one_row_each(frame: pl.DataFrame) -> pl.DataFrame:
+    requests = frame.select(OF_REQUESTS)
+    if requests["request_id"].n_unique() == requests.height:
+        return requests  # nothing was merged: no copy of a long table
+    return requests.unique("request_id", keep="first", maintain_order=True)
 
 
 def service_times_ns(carried: pl.DataFrame) -> Times:
-    """Service of each request, ns: completion - max(dispatch, previous completion)."""
-    dispatch = carried["dispatch_ns"].to_numpy()
-    completion = carried["completion_ns"].to_numpy()
-    start = dispatch.copy()
+    """Service of each request, ns, in the order of dispatch: completion - max(dispatch,
+    previous completion)."""
+    order = np.lexsort((carried["request_id"].to_numpy(), carried["dispatch_ns"].to_numpy()))
+    start = carried["dispatch_ns"].to_numpy()[order]
+    completion = carried["completion_ns"].to_numpy()[order]
     np.maximum(start[1:], completion[:-1], out=start[1:])
     return np.asarray(completion - start, dtype=np.float64)
 

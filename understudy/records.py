@@ -161,6 +161,8 @@ def check(frame: pl.DataFrame) -> None:
     """Hold a run's records against the definitions; the first row that lies fails the run."""
     for broken, promise in _row_promises().items():
         _offender(frame.with_row_index("row").filter(promise), broken)
+    if frame["request_id"].n_unique() == frame.height:
+        return  # nothing was merged
     disagree = pl.any_horizontal(
         pl.col(field).ne_missing(pl.col(field).first().over("request_id"))
         for field in OF_THE_REQUEST

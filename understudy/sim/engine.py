@@ -263,38 +263,50 @@ class _Call:
         self.input.workload = _find(asked.workload)
         values = core.field_values(asked.workload, self._workload.parameters, asked.parameters)
         self.input.parameters = self._pointer(values)
-        self.input.requests = asked.requests
-        self.input.max_pending = asked.max_pending
-        self.input.gap_ns = asked.gap_ns
-        self.input.ask_ns = asked.ask_ns
+        _set(
+            self.input,
+            requests=asked.requests,
+            max_pending=asked.max_pending,
+            gap_ns=asked.gap_ns,
+            ask_ns=asked.ask_ns,
+        )
 
     def _fill_device(self) -> None:
         device = self._simulation.device
         depth = self._simulation.depth
         if isinstance(device, Array):
-            self.input.array.servers = device.servers
-            self.input.array.mean_service_ns = device.mean_service_ns
-            self.input.array.exponential = device.exponential
-            self.input.depth = device.servers if depth is None else depth
+            _set(
+                self.input.array,
+                servers=device.servers,
+                mean_service_ns=device.mean_service_ns,
+                exponential=device.exponential,
+            )
+            _set(self.input, depth=device.servers if depth is None else depth)
         else:
             self._kept.append(device)
             self.input.drive = device.pointer
-            self.input.depth = 1 if depth is None else depth
+            _set(self.input, depth=1 if depth is None else depth)
 
     def _fill_world(self) -> None:
         asked = self._simulation
         world = self.input.world
-        world.capacity_sectors = asked.capacity_sectors
-        world.seed = asked.seed
-        world.processes = asked.processes
+        _set(
+            world,
+            capacity_sectors=asked.capacity_sectors,
+            seed=asked.seed,
+            processes=asked.processes,
+        )
         if asked.layout:
             self._extents = self._fill_layout(world.layout, asked.layout)
         if asked.rows:
             self._rows = self._fill_rows(world.rows, asked.rows)
         if asked.cache:
-            self.input.cache.bytes = asked.cache.bytes
-            self.input.cache.page_sectors = asked.cache.page_sectors
-            self.input.cache.read_ahead_pages = asked.cache.read_ahead_pages
+            _set(
+                self.input.cache,
+                bytes=asked.cache.bytes,
+                page_sectors=asked.cache.page_sectors,
+                read_ahead_pages=asked.cache.read_ahead_pages,
+            )
         for name, values, kind in (
             ("weight", asked.weights, np.uint32),
             ("io_class", asked.io_classes, np.uint8),
@@ -342,14 +354,25 @@ class _Call:
         self.input.columns = columns
 
     def _column(self, name: str, values: Any, kind: type[np.generic], length: int) -> Any:
-        column = np.ascontiguousarray(values, kind)
-        if column.shape != (length,):
-            raise ValueError(f"{name} has {column.size} entries, not {length}")
-        return column
+        given = np.asarray(values)
+        if given.shape != (length,):
+            raise ValueError(f"{name} has {given.size} entries, not {length}")
+        limit = 256 ** np.dtype(kind).itemsize
+        if not (given.min(initial=0) >= 0 and given.max(initial=0) < limit):
+            raise ValueError(f"{name}: not every entry is from 0 to {limit - 1}")
+        return np.ascontiguousarray(given, kind)
 
     def _pointer(self, array: Any) -> Any:
         self._kept.append(array)
         return core.buffer(array)
+
+
+def _set(structure: Any, **values: int) -> None:
+    for name, value in values.items():
+        try:
+            setattr(structure, name, value)
+        except OverflowError:
+            raise ValueError(f"{name} is {value}, negative or far too large") from None
 
 
 def _failure(simulation: Simulation, code: int, figures: Figures) -> RunFailed:

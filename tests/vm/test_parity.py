@@ -41,10 +41,10 @@ EACH = """
 wait_for_disk
 prepare_disk
 while read -r SCHEDULER TUNABLES; do
-	set_up_queue
-	attach_throttle
 	rm -f /tmp/go
 	start_workload
+	set_up_queue
+	attach_throttle
 	measure
 	stop_workload
 	collect

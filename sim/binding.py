@@ -116,7 +116,7 @@ struct sim_input {
     const struct drive *drive;
     struct array array;
     struct sim_cache cache;
-    u32 depth, max_pending;
+    u32 depth, max_pending, merge_sectors;
     u64 gap_ns, ask_ns, requests;
     const u32 *weight;
     const u8 *io_class, *level;

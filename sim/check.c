@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "check.h"
 
+#define MERGE_MAX (1u << 16)
 #define PENDING_MAX (1u << 20)
 #define PROCESSES_MAX 100000
 #define SERVERS_MAX (1u << 16)
@@ -176,6 +177,8 @@ static const char *check_rest(const struct sim_input *input)
 		return "max_pending is not from 1 to 1048576";
 	if (!input->requests)
 		return "no requests are asked for";
+	if (input->merge_sectors > MERGE_MAX)
+		return "merge_sectors is over 65536";
 	if (input->gap_ns >= TIME_MAX_NS || input->ask_ns >= TIME_MAX_NS)
 		return "a time is 2^62 ns or more";
 	if (!fields_in_range(input->scheduler->tunables, input->scheduler->nr_tunables,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine.h"
 #include "event_queue.h"
+#include "extents.h"
 #include "page_cache.h"
 
 /* At one instant, in this order. */
@@ -12,6 +13,7 @@ enum event_kind {
 };
 
 #define NOT_MEASURED U64_MAX
+#define NO_BIO U32_MAX
 #define TIME_MAX_NS (1ull << 63)
 
 /* What no simulation does that gets anywhere; see sim_run. */
@@ -21,18 +23,28 @@ enum event_kind {
 #define LATER_ARRIVALS_MAX 1000000
 #define LATER_ARRIVALS_EACH 100
 
-/* A request between its arrival and its completion. */
-struct pending {
-	struct io_request io; /* first, so that it can be found again */
+/* What a process or the page cache asked for; a request carries one or more. */
+struct bio {
+	u64 arrival_ns;
+	u64 sector;
 	u64 row; /* of the records, or NOT_MEASURED */
-	u64 dispatch_ns;
-	u64 idle_ns;
-	struct service service;
-	u32 process;
-	u32 next_free;
 	u64 page; /* of the file that it fills in the page cache ... */
 	u32 pages; /* ... this many; 0: none */
 	u32 file;
+	u32 sectors;
+	u32 owner;
+	u32 process;
+	u32 next; /* of the same request: pool entry, or NO_BIO */
+};
+
+/* A request between its arrival and its completion, and the bio that began it. */
+struct pending {
+	struct io_request io; /* first, so that it can be found again */
+	struct bio bio;
+	u64 dispatch_ns;
+	u64 idle_ns;
+	struct service service;
+	u32 next_free;
 };
 
 /* What a process is doing. */
@@ -52,6 +64,7 @@ struct sim {
 	struct event_queue events;
 	struct device device;
 	struct page_cache pages;
+	struct extents extents; /* of what the scheduler has, if requests may merge */
 	struct process *process;
 	struct pending *pool;
 	u32 free; /* first free entry */
@@ -95,6 +108,11 @@ static void enquire_at(struct sim *sim, u64 time_ns)
 
 /* Requests: from the pool, to the scheduler. */
 
+static u32 number_of(const struct sim *sim, const struct pending *pending)
+{
+	return pending - sim->pool;
+}
+
 static struct pending *take_free(struct sim *sim)
 {
 	struct pending *pending = &sim->pool[sim->free];
@@ -110,19 +128,18 @@ static struct pending *take_free(struct sim *sim)
 static void give_back(struct sim *sim, struct pending *pending)
 {
 	pending->next_free = sim->free;
-	sim->free = pending - sim->pool;
+	sim->free = number_of(sim, pending);
 }
 
-static void measure_arrival(struct sim *sim, struct pending *pending)
+/* The next row, or NOT_MEASURED. */
+static u64 measure_arrival(struct sim *sim)
 {
-	if (sim->arrived >= sim->target) {
-		pending->row = NOT_MEASURED;
-		return;
-	}
+	if (sim->arrived >= sim->target)
+		return NOT_MEASURED;
 	if (!sim->arrived)
 		sim->summary->first_arrival_ns = sim->now_ns;
 	sim->summary->last_arrival_ns = sim->now_ns;
-	pending->row = sim->arrived;
+	return sim->arrived;
 }
 
 /* A scheduler that always prefers the new ones never ends what is measured. */
@@ -134,6 +151,83 @@ static bool is_starved(const struct sim *sim)
 	       later / LATER_ARRIVALS_EACH > sim->target;
 }
 
+static void submit(struct sim *sim, struct pending *pending)
+{
+	if (sim->input->merge_sectors)
+		extents_add(&sim->extents, number_of(sim, pending), &pending->io);
+	sim->scheduler->add(sim->scheduler_state, &pending->io, sim->now_ns);
+	sim->nr_pending++;
+	sim->settled = false;
+}
+
+static void withdraw(struct sim *sim, struct pending *pending)
+{
+	extents_remove(&sim->extents, number_of(sim, pending));
+	sim->scheduler->remove(sim->scheduler_state, &pending->io);
+	sim->nr_pending--;
+}
+
+/* Merges, as the block layer makes them. */
+
+static struct pending *found(const struct sim *sim, u32 i, u32 sectors)
+{
+	if (i == NO_EXTENT ||
+	    sim->pool[i].io.sectors + sectors > sim->input->merge_sectors)
+		return NULL;
+	return &sim->pool[i];
+}
+
+/* One that ends where this one begins, unless both together are too long. */
+static struct pending *before(const struct sim *sim, const struct io_request *io)
+{
+	return found(sim, extents_ending_at(&sim->extents, io->op, io->sector),
+		     io->sectors);
+}
+
+static struct pending *after(const struct sim *sim, const struct io_request *io)
+{
+	return found(sim, extents_starting_at(&sim->extents, io->op, request_end(io)),
+		     io->sectors);
+}
+
+/* Neighbours become one request, as old as the older one. */
+static void unite(struct sim *sim, struct pending *kept, const struct pending *gone)
+{
+	struct bio *last = &kept->bio;
+
+	while (last->next != NO_BIO)
+		last = &sim->pool[last->next].bio;
+	last->next = number_of(sim, gone);
+	if (gone->io.sector < kept->io.sector)
+		kept->io.sector = gone->io.sector;
+	kept->io.sectors += gone->io.sectors;
+	kept->io.cost_ns += gone->io.cost_ns;
+	if (gone->io.id > kept->io.id)
+		return;
+	kept->io.id = gone->io.id;
+	kept->io.arrival_ns = gone->io.arrival_ns;
+}
+
+/* Into one that it touches, and that one with the next if the gap between them closes.
+ */
+static bool merge(struct sim *sim, const struct pending *pending)
+{
+	struct pending *kept = before(sim, &pending->io) ?: after(sim, &pending->io);
+	struct pending *next;
+
+	if (!kept)
+		return false;
+	withdraw(sim, kept);
+	unite(sim, kept, pending);
+	next = after(sim, &kept->io);
+	if (next) {
+		withdraw(sim, next);
+		unite(sim, kept, next);
+	}
+	submit(sim, kept);
+	return true;
+}
+
 static void set_class(const struct sim_input *input, struct io_request *io, u32 process)
 {
 	io->weight = input->weight ? input->weight[process] : IO_WEIGHT_DEFAULT;
@@ -142,21 +236,27 @@ static void set_class(const struct sim_input *input, struct io_request *io, u32 
 	io->level = input->level ? input->level[process] : IO_LEVEL_DEFAULT;
 }
 
-/* A request arrives; NULL if there is no room for it. */
-static struct pending *arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
+/* Something is asked for; NULL if there is no room for it. */
+static struct bio *arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
 {
 	const struct step *step = &sim->process[process].step;
 	struct pending *pending = take_free(sim);
 
 	if (!pending)
 		return NULL;
-	measure_arrival(sim, pending);
+	pending->bio = (struct bio){
+		.arrival_ns = sim->now_ns,
+		.sector = sector,
+		.row = measure_arrival(sim),
+		.sectors = sectors,
+		.owner = step->owner,
+		.process = process,
+		.next = NO_BIO,
+	};
 	sim->arrived++;
 	sim->hits_in_a_row = 0;
 	if (is_starved(sim))
 		sim->error = -ETIMEDOUT;
-	pending->process = process;
-	pending->pages = 0;
 	pending->io = (struct io_request){
 		.sector = sector,
 		.arrival_ns = sim->now_ns,
@@ -167,10 +267,9 @@ static struct pending *arrive(struct sim *sim, u32 process, u64 sector, u32 sect
 		.op = step->op,
 	};
 	set_class(sim->input, &pending->io, process);
-	sim->scheduler->add(sim->scheduler_state, &pending->io, sim->now_ns);
-	sim->nr_pending++;
-	sim->settled = false;
-	return pending;
+	if (!sim->input->merge_sectors || !merge(sim, pending))
+		submit(sim, pending);
+	return &pending->bio;
 }
 
 /* The device. */
@@ -179,13 +278,15 @@ static void start(struct sim *sim, struct io_request *io)
 {
 	struct pending *pending = (struct pending *)io;
 
+	if (sim->input->merge_sectors)
+		extents_remove(&sim->extents, number_of(sim, pending));
 	pending->dispatch_ns = sim->now_ns;
 	pending->idle_ns = sim->in_service ? 0 : sim->now_ns - sim->idle_since_ns;
 	pending->service = device_serve(&sim->device, io, sim->now_ns);
 	sim->nr_pending--;
 	sim->in_service++;
 	schedule(sim, pending->service.start_ns + pending->service.model_ns,
-		 EVENT_COMPLETION, pending - sim->pool);
+		 EVENT_COMPLETION, number_of(sim, pending));
 }
 
 /* Fill the device, as far as the scheduler has something for it. */
@@ -213,58 +314,82 @@ static void dispatch(struct sim *sim)
 
 /* What is measured. */
 
-static void write_row(const struct sim_columns *columns, const struct pending *pending,
-		      u64 completion_ns)
+static void write_row(const struct sim_columns *columns, const struct bio *bio,
+		      const struct pending *pending, u64 completion_ns)
 {
 	const struct io_request *io = &pending->io;
-	u64 row = pending->row;
+	u64 row = bio->row;
 
-	columns->arrival_ns[row] = io->arrival_ns;
+	columns->arrival_ns[row] = bio->arrival_ns;
 	columns->dispatch_ns[row] = pending->dispatch_ns;
 	columns->start_ns[row] = pending->service.start_ns;
 	columns->completion_ns[row] = completion_ns;
-	columns->sector[row] = io->sector;
-	columns->request_id[row] = row + 1;
+	columns->sector[row] = bio->sector;
+	columns->request_id[row] = io->id;
 	columns->model_service_ns[row] = pending->service.model_ns;
 	columns->idle_ns[row] = pending->idle_ns;
-	columns->sectors[row] = io->sectors;
-	columns->owner[row] = io->owner;
+	columns->sectors[row] = bio->sectors;
+	columns->owner[row] = bio->owner;
 	columns->op[row] = io->op;
 	columns->reason[row] = io->reason;
 	columns->hit[row] = pending->service.hit;
 }
 
-static void sum_up(struct sim_summary *summary, const struct pending *pending,
-		   u64 completion_ns, u64 previous_completion_ns)
+static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
+		       u64 completion_ns)
+{
+	summary->completed++;
+	summary->last_completion_ns = completion_ns;
+	summary->sectors += bio->sectors;
+	moments_add(&summary->response, completion_ns - bio->arrival_ns);
+	histogram_add(&summary->responses, completion_ns - bio->arrival_ns);
+}
+
+static void sum_up_request(struct sim_summary *summary, const struct pending *pending,
+			   u64 completion_ns, u64 previous_completion_ns)
 {
 	const struct io_request *io = &pending->io;
 	u64 from_ns = pending->dispatch_ns;
 
 	if (from_ns < previous_completion_ns)
 		from_ns = previous_completion_ns;
-	summary->completed++;
-	summary->last_completion_ns = completion_ns;
-	summary->sectors += io->sectors;
 	summary->hits += pending->service.hit;
 	summary->predicted += io->reason == PICK_HIT;
 	summary->predicted_hits += pending->service.hit && io->reason == PICK_HIT;
 	summary->reason[io->reason]++;
 	moments_add(&summary->service, completion_ns - from_ns);
 	moments_add(&summary->device, completion_ns - pending->dispatch_ns);
-	moments_add(&summary->response, completion_ns - io->arrival_ns);
 	moments_add(&summary->model, pending->service.model_ns);
-	histogram_add(&summary->responses, completion_ns - io->arrival_ns);
 }
 
-static void measure_completion(struct sim *sim, const struct pending *pending)
+static void measure_bio(struct sim *sim, const struct bio *bio,
+			const struct pending *pending)
 {
-	if (pending->row == NOT_MEASURED)
-		return;
 	if (sim->input->columns)
-		write_row(sim->input->columns, pending, sim->now_ns);
-	sum_up(sim->summary, pending, sim->now_ns, sim->last_completion_ns);
+		write_row(sim->input->columns, bio, pending, sim->now_ns);
+	sum_up_bio(sim->summary, bio, sim->now_ns);
 	__atomic_store_n(&sim->input->watch->completed, sim->summary->completed,
 			 __ATOMIC_RELAXED);
+}
+
+/* A request counts if any of its bios does. */
+static void measure_completion(struct sim *sim, const struct pending *pending)
+{
+	const struct bio *bio = &pending->bio;
+	bool measured = false;
+
+	for (;;) {
+		if (bio->row != NOT_MEASURED) {
+			measure_bio(sim, bio, pending);
+			measured = true;
+		}
+		if (bio->next == NO_BIO)
+			break;
+		bio = &sim->pool[bio->next].bio;
+	}
+	if (measured)
+		sum_up_request(sim->summary, pending, sim->now_ns,
+			       sim->last_completion_ns);
 }
 
 /* Processes. */
@@ -334,7 +459,7 @@ static void fetch_pages(void *context, u32 file, u64 first, u32 count, u32 i)
 
 	while (page < first + count && !sim->error) {
 		u64 left = first + count - page;
-		struct pending *pending;
+		struct bio *bio;
 		u64 run;
 		u64 sector = layout_find(&sim->input->world.layout, file,
 					 page * page_sectors, &run);
@@ -342,12 +467,12 @@ static void fetch_pages(void *context, u32 file, u64 first, u32 count, u32 i)
 		run /= page_sectors;
 		if (run > left)
 			run = left;
-		pending = arrive(sim, i, sector, run * page_sectors);
-		if (!pending)
+		bio = arrive(sim, i, sector, run * page_sectors);
+		if (!bio)
 			return;
-		pending->file = file;
-		pending->page = page;
-		pending->pages = run;
+		bio->file = file;
+		bio->page = page;
+		bio->pages = run;
 		page += run;
 	}
 }
@@ -408,6 +533,23 @@ static void ask(struct sim *sim, u32 i)
 		next_step(sim, i);
 }
 
+/* To those who asked for it. */
+static void hand_back(struct sim *sim, struct pending *pending)
+{
+	for (;;) {
+		struct bio bio = pending->bio;
+
+		if (bio.pages)
+			page_cache_filled(&sim->pages, bio.file, bio.page, bio.pages);
+		else
+			answered(sim, bio.process);
+		give_back(sim, pending);
+		if (bio.next == NO_BIO)
+			return;
+		pending = &sim->pool[bio.next];
+	}
+}
+
 static void complete(struct sim *sim, u32 i)
 {
 	struct pending *pending = &sim->pool[i];
@@ -421,12 +563,7 @@ static void complete(struct sim *sim, u32 i)
 	if (sim->scheduler->completed)
 		sim->scheduler->completed(sim->scheduler_state, &pending->io,
 					  sim->now_ns);
-	if (pending->pages)
-		page_cache_filled(&sim->pages, pending->file, pending->page,
-				  pending->pages);
-	else
-		answered(sim, pending->process);
-	give_back(sim, pending);
+	hand_back(sim, pending);
 }
 
 /* The loop. */
@@ -562,6 +699,8 @@ static int init_pool(struct sim *sim)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
 		sim->pool[i].next_free = i + 1;
+	if (sim->input->merge_sectors && extents_init(&sim->extents, count))
+		return -ENOMEM;
 	return event_queue_init(&sim->events, sim->input->world.processes + 64);
 }
 
@@ -615,6 +754,7 @@ static void take_down(struct sim *sim)
 	page_cache_exit(&sim->pages);
 	device_exit(&sim->device);
 	event_queue_exit(&sim->events);
+	extents_exit(&sim->extents);
 	port_free(sim->process);
 	port_free(sim->pool);
 }

@@ -66,6 +66,9 @@ struct sim_watch {
  * @drive: the disk, or NULL for @array
  * @depth: most requests on the device at once
  * @max_pending: most requests that may wait for the scheduler and be in service
+ * @merge_sectors: what touches becomes one request, up to this length, as long as it is
+ *	with the scheduler; 0: never.  A row is what was asked for, and rows of one
+ *	request have its id
  * @gap_ns: between a completion and the next dispatch at the earliest
  * @ask_ns: what a process needs for itself between an answer and the next request; of
  *	no account in an open workload
@@ -86,6 +89,7 @@ struct sim_input {
 	struct sim_cache cache;
 	u32 depth;
 	u32 max_pending;
+	u32 merge_sectors;
 	u64 gap_ns;
 	u64 ask_ns;
 	u64 requests;
@@ -98,7 +102,9 @@ struct sim_input {
 
 /**
  * struct sim_summary - the measured requests in figures
- * @completed: how many; fewer than wanted if the processes ended before
+ * @completed: how many; fewer than wanted if the processes ended before.  Of the rest,
+ *	all but response and sectors are of requests, and count once for those that
+ *	were merged
  * @service: completion - max(dispatch, previous completion)
  * @device: completion - dispatch
  * @response: completion - arrival

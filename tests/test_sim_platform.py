@@ -49,7 +49,21 @@ def test_every_scheduler_serves_every_workload(workload: str, scheduler: str) ->
     found = run(asked(workload, scheduler=scheduler, **EXTRA.get(workload, {}))).requests
     assert found.height == 400
     assert found.schema == pl.Schema(records.SCHEMA)
-    assert found["request_id"].to_list() == list(range(1, 401))
+    oldest = found["request_id"].to_numpy()
+    row = np.arange(1, 401)
+    assert (oldest <= row).all()
+    assert (oldest[oldest - 1] == oldest).all()  # the row that a request is named after
+    assert ("surge" in workload) == (oldest != row).any()
+
+
+def test_without_a_scheduler_nothing_is_merged() -> None:
+    """As in the kernel; fcfs, which makes the same choices, merges."""
+    merged = {
+        name: metrics.summarise(run(asked("surge-direct", scheduler=name)), "sim").merged
+        for name in ("none", "fcfs")
+    }
+    assert merged["none"] == 0
+    assert merged["fcfs"] > 0
 
 
 @pytest.mark.parametrize("workload", NAMES)

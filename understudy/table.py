@@ -35,7 +35,7 @@ TOTALS = {
 }
 
 # Figures of TOTALS that a simulation can't have.
-OF_A_KERNEL = ("merged", "late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds")
+OF_A_KERNEL = ("late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds")
 
 COLUMNS_MAX = 6
 RANKED = (

@@ -12,18 +12,18 @@ static const struct golden {
 	u64 hash;
 	u64 sectors; /* positions are below it; 0: below 20000 */
 } golden[] = {
-	{ "anticipatory", 0x68c100afcdb93848ull },
-	{ "cats", 0xcd83ed7db734f1a3ull },
-	{ "cfq", 0xc9022eb1db8cf4c2ull },
-	{ "clook", 0xe0095e9be6d1ec72ull },
-	{ "cscan", 0x72fbbdb33ae66c34ull },
-	{ "deadline", 0xac16a279b9c350f6ull },
-	{ "fcfs", 0x8cb4e01874983569ull },
-	{ "look", 0x34df1d92de673f9cull },
-	{ "scan", 0x7a523cc17cc10713ull },
-	{ "sfq", 0x344716604a05b01dull },
-	{ "sstf", 0x3e8a3e29903da28eull },
-	{ "tbbd", 0x0ed36d238eb29666ull },
+	{ "anticipatory", 0x68c100afcdb93848ull, 0 },
+	{ "cats", 0xcd83ed7db734f1a3ull, 0 },
+	{ "cfq", 0xc9022eb1db8cf4c2ull, 0 },
+	{ "clook", 0xe0095e9be6d1ec72ull, 0 },
+	{ "cscan", 0x72fbbdb33ae66c34ull, 0 },
+	{ "deadline", 0xac16a279b9c350f6ull, 0 },
+	{ "fcfs", 0x8cb4e01874983569ull, 0 },
+	{ "look", 0x34df1d92de673f9cull, 0 },
+	{ "scan", 0x7a523cc17cc10713ull, 0 },
+	{ "sfq", 0x344716604a05b01dull, 0 },
+	{ "sstf", 0x3e8a3e29903da28eull, 0 },
+	{ "tbbd", 0x0ed36d238eb29666ull, 0 },
 	{ "vr", 0xd86a9707171c5bb4ull, HOST_CAPACITY },
 };
 /* clang-format on */

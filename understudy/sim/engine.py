@@ -111,6 +111,7 @@ class Simulation:
     cache: PageCache | None = None
     depth: int | None = None  # default: 1 on a disk, the servers of an array
     max_pending: int = MAX_PENDING
+    merge_sectors: int = 0  # longest request that merging makes; 0: nothing is merged
     gap_ns: int = 0
     ask_ns: int = 0
     weights: Any = None
@@ -131,6 +132,7 @@ class Figures:
     """The measured requests, summed up while they went by."""
 
     completed: int
+    dispatched: int  # fewer, if some were merged
     first_arrival_ns: int
     last_arrival_ns: int
     last_completion_ns: int
@@ -240,6 +242,7 @@ class _Call:
             for name in ("service", "device", "response", "model")
         }
         responses = ffi.addressof(self.summary, "responses")
+        plain["dispatched"] = int(self.summary.model.count)
         counters = (counter.name for counter in self._scheduler.counters)
         return Figures(
             **plain,
@@ -267,6 +270,7 @@ class _Call:
             self.input,
             requests=asked.requests,
             max_pending=asked.max_pending,
+            merge_sectors=asked.merge_sectors,
             gap_ns=asked.gap_ns,
             ask_ns=asked.ask_ns,
         )

@@ -49,6 +49,7 @@ SECTORS_PER_BLOCK = image.BLOCK_BYTES // SECTOR_BYTES
 SURGE = (Kind.SURGE_DIRECT, Kind.SURGE_BUFFERED)
 VESPER_FILE_BYTES = 10 * 1000
 LOOK_SECONDS = 0.1
+LINUX_MAX_SECTORS = 2560
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
@@ -113,11 +114,19 @@ def describe(experiment: Experiment, report: Report = lambda phase, done: None) 
         rows=rows,
         cache=_page_cache(experiment),
         depth=experiment.depth,
+        merge_sectors=_merge_sectors(experiment),
         max_pending=MAX_PENDING if open_loop else _most_pending(experiment, processes),
         weights=experiment.weights or None,
         gap_ns=round(experiment.gap_us * 1000),
         ask_ns=round(experiment.ask_us * 1000),
     )
+
+
+def _merge_sectors(experiment: Experiment) -> int:
+    """As the kernel: with a scheduler, up to the default of its block layer."""
+    if experiment.disk.array or experiment.scheduler == "none":
+        return 0
+    return LINUX_MAX_SECTORS
 
 
 def _device(experiment: Experiment) -> core.Drive | Array:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -33,6 +33,7 @@ SERVERS = 32
 LOAD = 0.9
 CLASSES = 2
 WEIGHTS = (3, 1)
+NO_READ_DELAY = {"read_delay_ns": 3_600_000_000_000}  # so that it always uses its table
 REPEATS = 5
 LOOK_SECONDS = 0.005
 
@@ -123,6 +124,8 @@ def speed(requests: int) -> Iterator[tuple[str, ...]]:
         counted = programs.instructions(program, "sim_run", scheduler, processes, few)
         name = f"disk, {processes} processes, {scheduler}" if processes > 1 else "disk, fcfs"
         yield _speed_row(name, disk(scheduler, processes, requests), f"{counted / few:,.0f}")
+    by_table = replace(disk("cats", QUEUE, requests), tunables=NO_READ_DELAY)
+    yield _speed_row(f"disk, {QUEUE} processes, cats, no READDELAY", by_table, "")
     yield _speed_row("array, sfq, times given", given_array(requests), "")
     yield _speed_row("array, sfq, times drawn", drawn_array(requests), "")
 

@@ -4,7 +4,9 @@
 import runpy
 import sys
 
-for name in ("bench.accuracy", "bench.speed", "bench.order", "bench.dispatch"):
+PARTS = ("accuracy", "speed", "order", "dispatch", "simulator")
+
+for name in (f"bench.{part}" for part in PARTS):
     print(f"\n## {name}\n", flush=True)
     sys.argv = [name]
     try:

@@ -13,17 +13,19 @@ from understudy.vm.guest_programs import Program, compiled
 
 
 def build(name: str, *sources: str) -> Path:
-    """bench/NAME.c with the whole core."""
-    core = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("core/**/*.c"))
-    headers = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("core/*.h"))
+    """bench/NAME.c with the whole core and the whole simulator."""
     return compiled(
         Program(
             name,
-            (f"bench/{name}.c", "sim/registry.c", "sim/port.c", *sources, *core),
-            (*headers, "sim/registry.h"),
+            (f"bench/{name}.c", *sources, *_found("core/**/*.c"), *_found("sim/**/*.c")),
+            (*_found("core/*.h"), *_found("sim/*.h")),
             flags=("-Wno-unused-parameter",),
         )
     )
+
+
+def _found(pattern: str) -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
 
 
 def printed(program: Path, *arguments: object) -> float:
@@ -35,7 +37,9 @@ def printed(program: Path, *arguments: object) -> float:
 def instructions(program: Path, function: str, *arguments: object) -> int:
     """How many the function and what it calls execute, in all its calls."""
     if not shutil.which("valgrind"):
-        raise click.ClickException("valgrind is missing, and counts instructions: install it")
+        raise click.ClickException(
+            "valgrind is missing, which counts instructions; apt-get install valgrind"
+        )
     command = [
         "valgrind",
         "--tool=callgrind",

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/*
+ * simulator SCHEDULER PROCESSES REQUESTS: simulate processes that read 4 KiB at random
+ * from the papers' disk and don't think, without rows; print the mean response, ns.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../sim/check.h"
+#include "../sim/registry.h"
+
+#define CAPACITY (1ull << 21)
+#define FIELDS_MAX 32
+
+static struct drive drive;
+static struct sim_summary summary;
+static u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
+
+static const struct workload *find_workload(const char *name)
+{
+	u32 i = 0;
+
+	while (strcmp(workload_get(i)->name, name))
+		i++;
+	return workload_get(i);
+}
+
+static void set_initial(u64 *value, const struct sched_field *fields, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		value[i] = fields[i].initial;
+}
+
+static void set_drive(void)
+{
+	disk_set_linear(&drive.disk, CAPACITY, 4250000, 5250000);
+	drive.cache.segments = 64;
+	drive.cache.segment_sectors = 221;
+	drive.cache.prefetch_sectors = 64;
+	drive.hit_ns = 250000;
+}
+
+int main(int argc, char **argv)
+{
+	struct sim_watch watch = { .stop = 0 };
+	struct sim_input input = {
+		.scheduler = argc == 4 ? registry_find(argv[1]) : NULL,
+		.tunables = tunables,
+		.workload = find_workload("random"),
+		.parameters = parameters,
+		.world = { .capacity_sectors = CAPACITY, .seed = 1 },
+		.drive = &drive,
+		.depth = 1,
+		.max_pending = 1024,
+		.watch = &watch,
+	};
+
+	if (!input.scheduler)
+		return 2;
+	input.world.processes = atoi(argv[2]);
+	input.requests = atoi(argv[3]);
+	set_drive();
+	set_initial(tunables, input.scheduler->tunables, input.scheduler->nr_tunables);
+	set_initial(parameters, input.workload->parameters,
+		    input.workload->nr_parameters);
+	summary.counters = counters;
+	if (sim_check(&input, 0, 0) || sim_run(&input, &summary))
+		return 1;
+	printf("%.0f\n", moments_mean(&summary.response));
+	return 0;
+}

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from understudy.experiment import Experiment, Outcome
+from understudy.records import shares_a_request
 from understudy.sim.engine import Figures
 
 NS_PER_MS = 1e6
@@ -113,7 +114,7 @@ class Summary:
 def summarise(outcome: Outcome, platform: str) -> Summary:
     """All measures of one run; its records must have passed records.check."""
     frame, run, facts = outcome.requests, outcome.experiment, outcome.facts
-    carried = _one_row_each(frame)
+    carried = Carried(frame)
     parallel = run.disk.array is not None
     service_ns = carried["model_service_ns"] if parallel else service_times_ns(carried)
     service_ms = np.asarray(service_ns, np.float64) / (NS_PER_MS * run.scale)
@@ -127,8 +128,8 @@ def summarise(outcome: Outcome, platform: str) -> Summary:
         clock=run.clock,
         scale=run.scale,
         requests=frame.height,
-        dispatched=carried.height,
-        merged=frame.height - carried.height,
+        dispatched=len(carried),
+        merged=frame.height - len(carried),
         metadata=int(frame["meta"].sum()),
         mean_service_ms=float(service_ms.mean()),
         var_service_ms2=float(service_ms.var()),
@@ -205,17 +206,36 @@ OF_REQUESTS = (
 
 def carried_requests(frame: pl.DataFrame) -> pl.DataFrame:
     """One row a request that went to the disk, in the order of dispatch."""
-    return _one_row_each(frame).sort("dispatch_ns", "request_id")
+    carried = Carried(frame)
+    columns = {name: carried[name] for name in OF_REQUESTS}
+    return pl.DataFrame(columns).sort("dispatch_ns", "request_id")
 
 
-def _one_row_each(frame: pl.DataFrame) -> pl.DataFrame:
-    requests = frame.select(OF_REQUESTS)
-    if requests["request_id"].n_unique() == requests.height:
-        return requests  # nothing was merged: no copy of a long table
-    return requests.unique("request_id", keep="first", maintain_order=True)
+class Carried:
+    """The columns of the requests that went to the disk, made one at a time as asked for:
+    all of them would be a copy of a long table."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        """Of several rows of a request, the first stands for it."""
+        self._frame = frame
+        merged = shares_a_request(frame)
+        self._first = ~merged if merged.any() else None
+        if self._first is not None:
+            rows = frame.select("request_id").with_row_index("row").filter(merged)
+            firsts = rows.filter(pl.col("request_id").is_first_distinct())["row"]
+            self._first = self._first.scatter(firsts, True)
+
+    def __getitem__(self, name: str) -> pl.Series:
+        """One of OF_REQUESTS, in the order of arrival."""
+        column = self._frame[name]
+        return column if self._first is None else column.filter(self._first)
+
+    def __len__(self) -> int:
+        """How many."""
+        return self._frame.height if self._first is None else int(self._first.sum())
 
 
-def service_times_ns(carried: pl.DataFrame) -> Times:
+def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
     """Service of each request, ns, in the order of dispatch: completion - max(dispatch,
     previous completion)."""
     order = np.lexsort((carried["request_id"].to_numpy(), carried["dispatch_ns"].to_numpy()))
@@ -242,7 +262,7 @@ def percentile(values: Times, percent: float) -> float:
     return float(np.partition(values, rank - 1)[rank - 1])
 
 
-def mean_lateness_ms(carried: pl.DataFrame) -> float:
+def mean_lateness_ms(carried: Carried) -> float:
     """Mean of completion - due over requests that had a due time, ms; 0 without any."""
     lateness = (carried["completion_ns"] - carried["due_ns"]).drop_nulls().to_numpy()
     return float(lateness.mean()) / NS_PER_MS if len(lateness) else 0.0
@@ -252,7 +272,7 @@ def _seconds(facts: dict[str, Any]) -> dict[str, Any]:
     return {key: float(facts[key]) for key in FACTS_IN_SECONDS}
 
 
-def _counts(carried: pl.DataFrame) -> dict[str, Any]:
+def _counts(carried: Carried) -> dict[str, Any]:
     hits, predicted = carried["hit"], carried["reason"] == "hit"
     both = int((hits & predicted).sum())
     reasons = carried["reason"].value_counts().sort("reason")

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from understudy import __version__, reproduction
 from understudy.comparison import Comparison
 from understudy.errors import RunFailed, UserError
 from understudy.experiment import OF_WORKLOADS, Experiment, Outcome
-from understudy.metrics import summarise
+from understudy.metrics import Summary, summarise
 from understudy.papers import PaperTable
 from understudy.paths import runs_dir
 
@@ -39,10 +40,15 @@ class Result:
     outcomes: tuple[Outcome, ...]
     paper: PaperTable | None = None
 
-    @property
+    @cached_property
+    def summaries(self) -> list[Summary]:
+        """The runs as figures, in their order."""
+        return [summarise(outcome, self.platform) for outcome in self.outcomes]
+
+    @cached_property
     def comparison(self) -> Comparison:
-        """The runs as figures, by scheduler and seed."""
-        return Comparison([summarise(outcome, self.platform) for outcome in self.outcomes])
+        """The same by scheduler and seed."""
+        return Comparison(self.summaries)
 
     @property
     def experiment(self) -> Experiment:
@@ -51,20 +57,18 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         """The content of result.json."""
-        summaries = [summarise(outcome, self.platform) for outcome in self.outcomes]
-        comparison = Comparison(summaries)
         document = {
             "schema": SCHEMA,
             "inputs": inputs(self.command, [outcome.experiment for outcome in self.outcomes]),
             "environment": environment(self.outcomes),
             "runs": [
                 {**summary.as_json(), "facts": outcome.facts}
-                for summary, outcome in zip(summaries, self.outcomes, strict=True)
+                for summary, outcome in zip(self.summaries, self.outcomes, strict=True)
             ],
-            "comparison": comparison.as_json(),
+            "comparison": self.comparison.as_json(),
         }
         if self.paper:
-            document["paper"] = reproduction.as_json(self.paper, comparison)
+            document["paper"] = reproduction.as_json(self.paper, self.comparison)
         return document
 
 

@@ -55,6 +55,7 @@ int main(int argc, char **argv)
 		.drive = &drive,
 		.depth = 1,
 		.max_pending = 1024,
+		.merge_sectors = 2560,
 		.watch = &watch,
 	};
 

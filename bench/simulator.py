@@ -71,6 +71,7 @@ def disk(scheduler: str, processes: int, requests: int) -> Simulation:
         capacity_sectors=CAPACITY,
         requests=requests,
         processes=processes,
+        merge_sectors=2560,
     )
 
 

@@ -2,19 +2,18 @@
 #include "disk_cache.h"
 
 /*
- * Both differences have to be at least 0.  One test for both nearly always says no, and
- * can be foreseen; comparing with each end by itself would be a toss-up.
+ * The first test nearly always says no, and can be foreseen: before the span the
+ * difference wraps around and is huge.
  */
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors)
 {
 	const struct disk_span *end = cache->span + cache->segments;
 	const struct disk_span *span;
 
+#pragma GCC unroll 4
 	for (span = cache->span; span < end; span++) {
-		u64 differences =
-			(sector - span->start) | (span->end - sector - sectors);
-
-		if (!(differences >> 63))
+		if (sector - span->start < cache->longest &&
+		    sector + sectors <= span->end)
 			return true;
 	}
 	return false;
@@ -29,6 +28,8 @@ struct disk_span disk_cache_insert(struct disk_cache *cache, u64 sector, u32 sec
 		return (struct disk_span){ 0, 0 };
 	if (end - start > cache->segment_sectors)
 		start = end - cache->segment_sectors;
+	if (end - start > cache->longest)
+		cache->longest = end - start;
 	if (cache->next >= cache->segments)
 		cache->next = 0;
 	cache->span[cache->next] = (struct disk_span){ start, end };

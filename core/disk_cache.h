@@ -27,6 +27,7 @@ struct disk_span {
  * @segment_sectors: longest span
  * @prefetch_sectors: read on after each miss
  * @next: segment to overwrite next
+ * @longest: no span is longer
  * @span: the segments
  *
  * The first three are parameters and may change at any time.
@@ -36,6 +37,7 @@ struct disk_cache {
 	u64 segment_sectors;
 	u64 prefetch_sectors;
 	u64 next;
+	u64 longest;
 	struct disk_span span[DISK_CACHE_SEGMENTS_MAX];
 };
 

@@ -537,16 +537,17 @@ static void ask(struct sim *sim, u32 i)
 static void hand_back(struct sim *sim, struct pending *pending)
 {
 	for (;;) {
-		struct bio bio = pending->bio;
+		const struct bio *bio = &pending->bio;
 
-		if (bio.pages)
-			page_cache_filled(&sim->pages, bio.file, bio.page, bio.pages);
+		if (bio->pages)
+			page_cache_filled(&sim->pages, bio->file, bio->page,
+					  bio->pages);
 		else
-			answered(sim, bio.process);
+			answered(sim, bio->process);
 		give_back(sim, pending);
-		if (bio.next == NO_BIO)
+		if (bio->next == NO_BIO)
 			return;
-		pending = &sim->pool[bio.next];
+		pending = &sim->pool[bio->next];
 	}
 }
 

@@ -11,8 +11,8 @@
  * each level above the middle one and shorter below.  A slice begins with the choice
  * of the queue, and the queue is served at least once.  It ends, at the next question,
  * when its time is up, when a more urgent class has a request, when nothing is pending
- * and nobody is waited for or, for writes, after slice_async_rq requests times the
- * levels from its own down.  What is left of a slice is lost.
+ * and nobody is waited for or, for writes, after twice slice_async_rq requests times
+ * the levels from its own down.  What is left of a slice is lost.
  *
  * Classes.  Realtime before best effort before idle, strictly: a class is served
  * only while the ones before it have nothing pending and do not wait.
@@ -132,7 +132,7 @@ static const struct sched_field cfq_tunables[] = {
 	SCHED_TUNABLE(cfq, slice_async_ns, 40 * MS, 0, HOUR,
 		      "time for the writes of the middle level"),
 	SCHED_TUNABLE(cfq, slice_async_rq, 2, 1, 1000000,
-		      "writes in a slice, times the levels from its own down"),
+		      "half the writes in a slice, times the levels from its own down"),
 	SCHED_TUNABLE(cfq, slice_idle_ns, 8 * MS, 0, HOUR,
 		      "longest wait for the next read of the slice's owner"),
 	SCHED_TUNABLE(cfq, slice_idle_far_ns, 2 * MS, 0, HOUR,
@@ -434,7 +434,7 @@ static u64 *slice_is_over(struct cfq *cfq, u64 now_ns)
 	if (!queue->count && !cfq->wait.open)
 		return &cfq->emptied;
 	if (queue->op == IO_WRITE &&
-	    cfq->slice.served >= cfq->slice_async_rq * (IO_LEVELS - queue->level))
+	    cfq->slice.served >= 2 * cfq->slice_async_rq * (IO_LEVELS - queue->level))
 		return &cfq->limited;
 	return NULL;
 }

@@ -180,7 +180,8 @@ static void writes_have_a_slice_of_their_own(void)
 	host_exit(&host);
 }
 
-/* Each level has its queue, and its number: twice as many for level 6 as for level 7. */
+/* Each level has its queue, and its number: twice as many for level 6 as for level 7.
+ */
 static void writes_of_levels_take_turns(void)
 {
 	u32 i;

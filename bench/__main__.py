@@ -4,7 +4,7 @@
 import runpy
 import sys
 
-PARTS = ("accuracy", "speed", "order", "dispatch", "simulator")
+PARTS = ("accuracy", "speed", "order", "dispatch", "simulator", "agreement")
 
 for name in (f"bench.{part}" for part in PARTS):
     print(f"\n## {name}\n", flush=True)

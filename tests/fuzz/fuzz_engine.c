@@ -162,6 +162,7 @@ static void fill_limits(struct given *given, struct program *program)
 	struct sim_input *input = &given->input;
 
 	input->max_pending = 1 + value(program, 255);
+	input->merge_sectors = take(program, 2) * value(program, 1 << 16);
 	input->gap_ns = take(program, 4) ? 0 : value(program, MS);
 	input->ask_ns = take(program, 4) ? 0 : value(program, MS);
 	input->requests = 1 + value(program, 255);
@@ -324,6 +325,17 @@ static void check_row(const struct given *given, u64 i)
 	CHECK(rows->hit[i] <= 1);
 }
 
+/* A request is named after the oldest of its rows. */
+static void check_id(const struct given *given, u64 i)
+{
+	const struct sim_columns *rows = &given->columns;
+	u64 oldest = rows->request_id[i] - 1;
+
+	CHECK(oldest <= i && rows->request_id[oldest] == rows->request_id[i]);
+	CHECK_EQ(rows->completion_ns[oldest], rows->completion_ns[i]);
+	CHECK(oldest == i || given->input.merge_sectors);
+}
+
 /* Those that did not complete before the run broke off have no row. */
 static void check_rows(const struct given *given)
 {
@@ -333,7 +345,7 @@ static void check_rows(const struct given *given)
 	for (i = 0; i < given->input.requests; i++) {
 		if (!given->columns.request_id[i])
 			continue;
-		CHECK_EQ(given->columns.request_id[i], i + 1);
+		check_id(given, i);
 		check_row(given, i);
 		completed++;
 	}

@@ -314,11 +314,12 @@ def _parse(line: bytes) -> Row | None:
         return None
     if not isinstance(row, dict) or row.keys() != SCHEMA.keys():
         return None
-    fitting = (
-        value is None or isinstance(value, (int, kind) if kind is float else kind)
-        for value, kind in zip(row.values(), map(SCHEMA.__getitem__, row), strict=True)
-    )
-    return row if row["key"] and row["version"] and all(fitting) else None
+    fits = all(_fits(row[column], kind) for column, kind in SCHEMA.items())
+    return row if fits and row["key"] and row["version"] else None
+
+
+def _fits(value: Any, kind: Column) -> bool:
+    return value is None or isinstance(value, (int, float) if kind is float else kind)
 
 
 def _note(row: Row, journal: Path) -> None:

@@ -102,6 +102,21 @@ def test_what_was_interrupted_survives_another_command(
     assert rows.filter(scheduler="fcfs").height == 1
 
 
+def test_a_row_in_the_file_and_in_the_journal_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is what a kill between the two leaves."""
+    file, partial = tmp_path / "s.parquet", tmp_path / "s.parquet.partial"
+    words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
+    interrupted(monkeypatch, *words)
+    kept = partial.read_bytes()
+    understudy(*words)
+    partial.write_bytes(kept)
+    assert understudy(*words).exit_code == 0
+    assert pl.read_parquet(file)["seed"].to_list() == [1, 2, 3, 4, 5, 6]
+    assert not partial.exists()
+
+
 def test_a_finished_sweep_runs_only_what_is_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

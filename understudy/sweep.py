@@ -267,7 +267,7 @@ def _read(file: Path) -> pl.DataFrame:
     """Every row that the file and its journal hold, each once."""
     kept = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
     noted = pl.DataFrame(list(_read_journal(_journal(file))), schema=SCHEMA)
-    return pl.concat([kept, noted]).unique(["key", "version"], keep="first", maintain_order=True)
+    return pl.concat([kept, noted]).unique(["key", "version"], maintain_order=True)
 
 
 def _read_parquet(file: Path) -> pl.DataFrame:

@@ -2,15 +2,16 @@
 """Sweeps: one file, a row for each run, and nothing run twice."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from understudy import sweep
+from understudy import _core, sweep
 from understudy.cli.main import main
-from understudy.errors import UserError
+from understudy.errors import RunFailed
 from understudy.sim import platform
 
 WORDS = ("sweep", "--workloads", "random", "--requests", "100", "--processes", "4")
@@ -26,6 +27,33 @@ def figures(file: Path) -> pl.DataFrame:
     return pl.read_parquet(file).select(pl.exclude("^.*wall_seconds$"))
 
 
+def interrupted(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
+    """The same, with Ctrl-C in the fourth run."""
+    original, runs = platform.summarise, []
+
+    def fails_at_the_fourth(experiment, report, *, stop):  # type: ignore[no-untyped-def]
+        runs.append(experiment.seed)
+        if len(runs) == 4:
+            raise KeyboardInterrupt
+        return original(experiment, report, stop=stop)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(platform, "summarise", fails_at_the_fourth)
+        return understudy(*words)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Scheduler and seed of every run from now on."""
+    original, runs = platform.summarise, []
+
+    def noted(experiment, report, *, stop):  # type: ignore[no-untyped-def]
+        runs.append((experiment.scheduler, experiment.seed))
+        return original(experiment, report, stop=stop)
+
+    monkeypatch.setattr(platform, "summarise", noted)
+    return runs
+
+
 def test_every_combination_has_a_row(tmp_path: Path) -> None:
     file = tmp_path / "s.parquet"
     done = understudy(*WORDS, "--schedulers", "cats,fcfs", "--seeds", "3", "--out", str(file))
@@ -35,34 +63,58 @@ def test_every_combination_has_a_row(tmp_path: Path) -> None:
         (name, seed) for name in ("cats", "fcfs") for seed in (1, 2, 3)
     ]
     assert "wrote" in done.stderr
-    assert list(tmp_path.iterdir()) == [file]
+    assert sorted(tmp_path.iterdir()) == [tmp_path / ".s.parquet.lock", file]
 
 
 def test_an_interrupted_sweep_goes_on_and_ends_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, broken = tmp_path / "whole.parquet", tmp_path / "broken.parquet"
+    partial = tmp_path / "broken.parquet.partial"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out")
     understudy(*words, str(whole))
-    original, runs = platform.summarise, []
-
-    def fails_at_the_fourth(experiment, report, *, stop):  # type: ignore[no-untyped-def]
-        runs.append(experiment.seed)
-        if len(runs) == 4:
-            raise KeyboardInterrupt
-        return original(experiment, report, stop=stop)
-
-    monkeypatch.setattr(platform, "summarise", fails_at_the_fourth)
-    assert understudy(*words, str(broken)).exit_code == 130
+    stopped = interrupted(monkeypatch, *words, str(broken))
+    assert stopped.exit_code == 130
+    assert stopped.stderr.splitlines()[-1] == (
+        f"understudy: interrupted: the runs that are done are kept in {partial}; "
+        "give the same command again to go on"
+    )
     assert not broken.exists()
-    kept = len((tmp_path / "broken.parquet.partial").read_text().splitlines())
+    kept = len(partial.read_text().splitlines())
     assert 1 <= kept <= 5
-    runs.clear()
-    runs.extend([0] * 4)
+    runs = counted(monkeypatch)
     assert understudy(*words, str(broken)).exit_code == 0
-    assert len(runs) == 4 + 6 - kept
+    assert len(runs) == 6 - kept
     assert figures(broken).equals(figures(whole))
-    assert not (tmp_path / "broken.parquet.partial").exists()
+    assert not partial.exists()
+
+
+def test_what_was_interrupted_survives_another_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.parquet"
+    words = (*WORDS, "--jobs", "1", "--out", str(file), "--seeds")
+    interrupted(monkeypatch, *words, "6", "--schedulers", "clook")
+    kept = len((tmp_path / "s.parquet.partial").read_text().splitlines())
+    understudy(*words, "1", "--schedulers", "fcfs")
+    rows = pl.read_parquet(file)
+    assert rows.filter(scheduler="clook").height == kept
+    assert rows.filter(scheduler="fcfs").height == 1
+
+
+def test_a_row_in_the_file_and_in_the_journal_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is what a kill between the two leaves."""
+    file, partial = tmp_path / "s.parquet", tmp_path / "s.parquet.partial"
+    words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
+    interrupted(monkeypatch, *words)
+    kept = partial.read_bytes()
+    understudy(*words)
+    partial.write_bytes(kept)
+    assert understudy(*words).exit_code == 0
+    assert pl.read_parquet(file)["seed"].to_list() == [1, 2, 3, 4, 5, 6]
+    assert not partial.exists()
 
 
 def test_a_finished_sweep_runs_only_what_is_new(
@@ -71,27 +123,192 @@ def test_a_finished_sweep_runs_only_what_is_new(
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--schedulers", "clook", "--out", str(file), "--seeds")
     understudy(*words, "2")
-    original, seeds = platform.summarise, []
-
-    def counted(experiment, report, *, stop):  # type: ignore[no-untyped-def]
-        seeds.append(experiment.seed)
-        return original(experiment, report, stop=stop)
-
-    monkeypatch.setattr(platform, "summarise", counted)
+    runs = counted(monkeypatch)
     understudy(*words, "4")
-    assert sorted(seeds) == [3, 4]
+    assert sorted(runs) == [("clook", 3), ("clook", 4)]
     assert pl.read_parquet(file)["seed"].to_list() == [1, 2, 3, 4]
 
 
-def test_a_line_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
+def test_rows_of_other_commands_stay_and_are_not_printed(tmp_path: Path) -> None:
     file = tmp_path / "s.parquet"
-    partial = tmp_path / "s.parquet.partial"
-    partial.write_text('{"key": "a"}\n{"key": "b"')
-    assert sweep._known(file) == {"a": {"key": "a"}}
-    assert partial.read_text() == '{"key": "a"}\n'
-    partial.write_text("not JSON\n")
-    with pytest.raises(UserError, match="is damaged; remove it"):
-        sweep._known(file)
+    words = (*WORDS, "--out", str(file))
+    understudy(*words, "--schedulers", "clook", "--seeds", "3")
+    fewer = understudy(*words, "--schedulers", "clook", "--seeds", "1")
+    assert "wrote" in fewer.stderr
+    done = understudy(*words, "--schedulers", "fcfs")
+    assert "clook" not in done.stdout
+    assert pl.read_parquet(file).select("scheduler", "seed").rows() == [
+        *(("clook", seed) for seed in (1, 2, 3)),
+        ("fcfs", 1),
+    ]
+    (printed,) = json.loads(understudy(*words, "--schedulers", "clook", "--json").stdout)
+    first = pl.read_parquet(file).row(0, named=True)
+    assert printed["mean"] == pytest.approx(first["mean_response_ms"])
+
+
+def test_rows_of_another_version_are_kept_and_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.parquet"
+    words = (*WORDS, "--schedulers", "clook", "--seeds", "2", "--out", str(file))
+    assert "another version" not in understudy(*words).stderr
+    monkeypatch.setattr(sweep, "version", lambda: "changed")
+    runs = counted(monkeypatch)
+    done = understudy(*words)
+    assert f"{file}: 2 rows are of another version of Understudy: kept, and run" in done.stderr
+    assert sorted(runs) == [("clook", 1), ("clook", 2)]
+    versions = pl.read_parquet(file)["version"].to_list()
+    assert versions.count("changed") == 2
+    assert len(versions) == 4
+
+
+def test_the_version_is_that_of_what_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Path] = []
+    monkeypatch.setattr(sweep, "digest_of_files", lambda files: seen.extend(files) or "name")
+    assert sweep.version.__wrapped__() == "name"
+    assert Path(str(_core.__file__)) in seen
+    names = {file.name for file in seen}
+    assert {"metrics.py", "engine.py", "Kbuild", "surge.c", "mkfiles.c"} <= names
+    assert "options.py" not in names
+
+
+def test_what_cannot_be_served_has_a_row(tmp_path: Path) -> None:
+    """At 180 a second fcfs falls behind, at 8000 it gives up; clook can serve 180."""
+    file = tmp_path / "s.parquet"
+    words = ("sweep", "--workloads", "poisson", "--schedulers", "fcfs,clook", "--out", str(file))
+    done = understudy(*words, "--requests", "2000", "--rate", "180", "--seeds", "3")
+    assert done.exit_code == 0, done.stderr
+    assert re.search(r"clook +\d+\.\d+ ± \d+\.\d+ +best", done.stdout)
+    assert re.search(r"fcfs +unstable +load 1\.\d+: more than the disk can serve", done.stdout)
+    rows = pl.read_parquet(file).filter(scheduler="fcfs")
+    assert rows["status"].to_list() == ["unstable"] * 3
+    assert 1 < rows["utilisation"].min() < rows["utilisation"].max() < 1.2  # type: ignore[operator]
+    assert rows["mean_response_ms"].null_count() == 3
+    done = understudy(*words, "--requests", "20000", "--rate", "8000", "--json")
+    assert [line["mean"] for line in json.loads(done.stdout)] == [None, None]
+    assert all(line["utilisation"] > 10 for line in json.loads(done.stdout))
+
+
+def test_another_failure_ends_the_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(experiment, report, *, stop):  # type: ignore[no-untyped-def]
+        raise RunFailed("fcfs: no memory")
+
+    monkeypatch.setattr(platform, "summarise", fails)
+    done = understudy(*WORDS, "--schedulers", "fcfs", "--out", str(tmp_path / "s.parquet"))
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1] == "understudy: fcfs: no memory"
+
+
+@pytest.mark.parametrize(
+    ("option", "names", "twice"),
+    [
+        ("--workloads", "random,poisson,random", "random"),
+        ("--disks", "vesper-zoned,vesper-zoned", "vesper-zoned"),
+        ("--disks", "vesper-zoned,{profiles}/vesper-zoned.toml", "vesper-zoned"),
+    ],
+)
+def test_nothing_is_named_twice(option: str, names: str, twice: str, tmp_path: Path) -> None:
+    profiles = Path(__file__).parent.parent / "profiles"
+    words = ("sweep", "--rate", "50", option, names.format(profiles=profiles), "--out")
+    done = understudy(*words, str(tmp_path / "s.parquet"))
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"understudy: {option}: {twice} is named twice; --seeds N repeats runs\n",
+    )
+
+
+def test_one_sweep_at_a_time_on_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "s.parquet"
+    words = (*WORDS, "--schedulers", "fcfs", "--out", str(file))
+    with sweep.opened(file):
+        refused = understudy(*words)
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        f"understudy: --out: another sweep is at work on {file}; "
+        "wait for it, or name another file\n"
+    )
+    assert understudy(*words).exit_code == 0
+
+
+def test_a_row_says_what_was_run(tmp_path: Path) -> None:
+    file = tmp_path / "s.parquet"
+    words = (*WORDS, "--schedulers", "sfq", "--out", str(file), "--virtual-size", "64M")
+    words = (*words, "--gap", "5", "--ask", "7", "--think", "2", "--think-scale", "3")
+    words = (*words, "--set", "sfq.depth=3", "--weights", "3,1,1,1", "--depth", "2")
+    done = understudy(*words)
+    assert done.exit_code == 0, done.stderr
+    row = pl.read_parquet(file).row(0, named=True)
+    expected = {
+        "platform": "sim",
+        "version": sweep.version(),
+        "virtual_bytes": 64_000_000,
+        "gap_us": 5.0,
+        "ask_us": 7.0,
+        "think_ms": 2.0,
+        "think_scale": 3.0,
+        "tunables": "depth=3",
+        "weights": "3,1,1,1",
+        "depth": 2,
+        "requests": 100,
+        "trace": None,
+        "replay": None,
+        "status": "stable",
+    }
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_a_row_says_which_trace_and_what_the_depth_was(tmp_path: Path) -> None:
+    trace, file = tmp_path / "t.csv", tmp_path / "s.parquet"
+    trace.write_text("arrival_ns,sector,sectors,completion_ns\n0,8,8,500\n1000,800,8,2000\n")
+    array = tmp_path / "lun.toml"
+    array.write_text("[array]\nservers = 6\nservice_ms = 5.0\n")
+    words = ("--trace", str(trace), "--replay", "closed", "--disks", f"vesper-zoned,{array}")
+    done = understudy(
+        *("sweep", "--workloads", "trace", "--schedulers", "fcfs", "--out", str(file)), *words
+    )
+    assert done.exit_code == 0, done.stderr
+    rows = pl.read_parquet(file)
+    assert rows.select("disk", "depth", "trace", "replay", "requests").rows() == [
+        ("lun", 6, str(trace), "closed", 2),
+        ("vesper-zoned", 1, str(trace), "closed", 2),
+    ]
+    assert rows["disk_digest"].n_unique() == 2
+    assert rows["trace_digest"].null_count() == 0
+
+
+def test_a_line_that_was_cut_off_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, partial = tmp_path / "s.parquet", tmp_path / "s.parquet.partial"
+    words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
+    interrupted(monkeypatch, *words)
+    whole = partial.read_bytes()
+    partial.write_bytes(whole + whole[:100])
+    with sweep.opened(file) as book:
+        assert book.rows.height == len(whole.splitlines())
+    assert partial.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "junk", [b"[1,2]\n", b'{"a":1}\n', b"\xff\xfe\n", b"not JSON\n", b"\n", b"no line", b"wrong"]
+)
+def test_junk_in_the_journal_is_refused(
+    junk: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, partial = tmp_path / "s.parquet", tmp_path / "s.parquet.partial"
+    words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
+    interrupted(monkeypatch, *words)
+    first = partial.read_bytes().splitlines(keepends=True)[0]
+    wrong = first.replace(b'"seed": 1', b'"seed": "1"')
+    content = first + (wrong if junk == b"wrong" else junk)
+    partial.write_bytes(content)
+    done = understudy(*words)
+    assert done.exit_code == 2
+    assert done.stderr == (
+        f"understudy: {partial}: line 2 is no row of a sweep; remove the line, or move the file "
+        "away to run again what it holds\n"
+    )
+    assert partial.read_bytes() == content
 
 
 def test_another_file_is_not_written_over(tmp_path: Path) -> None:
@@ -100,9 +317,48 @@ def test_another_file_is_not_written_over(tmp_path: Path) -> None:
     done = understudy(*WORDS, "--out", str(file))
     assert (done.exit_code, file.read_text()) == (2, "mine")
     assert "is no sweep" in done.stderr
-    done = understudy(*WORDS, "--out", str(tmp_path / "no" / "folder.parquet"))
+    pl.DataFrame({"key": ["a"], "version": ["b"]}).write_parquet(file)
+    before = file.read_bytes()
+    done = understudy(*WORDS, "--out", str(file))
+    assert (done.exit_code, file.read_bytes()) == (2, before)
+    assert len(done.stderr.splitlines()) == 1
+    assert "is no sweep: its columns" in done.stderr
+    done = understudy(*WORDS, "--out", str(tmp_path))
+    assert done.exit_code == 2
+    assert "is no sweep: " in done.stderr
+
+
+def test_the_folder_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "no" / "folder" / "s.parquet"
+    assert understudy(*WORDS, "--schedulers", "fcfs", "--out", str(file)).exit_code == 0
+    assert file.exists()
+    done = understudy(*WORDS, "--out", str(file / "s.parquet"))
     assert done.exit_code == 1
     assert "cannot write" in done.stderr
+
+
+def test_the_table_says_who_is_best_and_who_cannot_be_told_apart(tmp_path: Path) -> None:
+    names = ("mq-deadline", "deadline", "fcfs")
+    words = ("sweep", "--workloads", "random,sequential", "--requests", "300", "--processes", "9")
+    words = (*words, "--schedulers", ",".join(names), "--out", str(tmp_path / "s.parquet"))
+    done = understudy(*words, "--seeds", "5")
+    assert re.search(r"random +deadline +\d+\.\d+ ± \d+\.\d+ +best", done.stdout)
+    assert re.search(r"random +mq-deadline +\d+\.\d+ ± \d+\.\d+ +tied with dead", done.stdout)
+    assert re.search(r"random +fcfs +\d+\.\d+ ± \d+\.\d+ *$", done.stdout, re.MULTILINE)
+    assert done.stdout.count(" best") == 2
+    means = [line["mean"] for line in json.loads(understudy(*words, "--json").stdout)[:3]]
+    assert means == sorted(means)
+    assert "one seed: no interval" in understudy(*words).stdout
+
+
+def test_differences_are_taken_in_pairs(tmp_path: Path) -> None:
+    """The intervals of the means overlap, that of the differences leaves zero out."""
+    words = ("sweep", "--workloads", "poisson", "--rate", "120", "--requests", "300")
+    words = (*words, "--schedulers", "cats,look", "--seeds", "10", "--json", "--out")
+    done = understudy(*words, str(tmp_path / "s.parquet"))
+    best, other = json.loads(done.stdout)
+    assert best["mean"] + best["half_width"] > other["mean"] - other["half_width"]
+    assert (best["verdict"], other["verdict"]) == ("best", "")
 
 
 def test_json_has_means_with_intervals(tmp_path: Path) -> None:

@@ -1,66 +1,173 @@
 # SPDX-License-Identifier: MIT
 """Many runs, one Parquet file: a row for each, with its inputs and its figures.
 
+The file only grows.  A row is named by `key`, what was asked, and `version`, what answered;
+a command runs what has no row of this version yet, and rows of other commands and versions
+stay.  Rows are sorted, so the file repeats to the byte however it came about (but for the
+wall seconds).
+
 What is done is kept at once in FILE.partial, a line of JSON for each run, so that a sweep
-that was interrupted goes on where it stopped; a finished one runs only what is new.  Rows
-are in the order of the experiments, so the file repeats to the byte for one that was
-interrupted and one that was not (but for the wall seconds).
+that was interrupted goes on where it stopped.  A run whose requests arrive faster than the
+disk can serve them has a row as well: `status` is unstable, `utilisation` says how much was
+asked for, and there are no figures.
 """
 
+import fcntl
 import json
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from understudy import _core, page_cache
 from understudy.errors import RunFailed, UserError
-from understudy.experiment import OF_WORKLOADS, Experiment
+from understudy.experiment import Experiment
 from understudy.metrics import Summary
+from understudy.paths import ROOT
 from understudy.platforms import Platform
-from understudy.vm.cached import digest
+from understudy.vm.cached import digest, digest_of_files
 
 Row = dict[str, Any]
+Column = type[str] | type[int] | type[float]
 Report = Callable[[int, int], None]
 """Told how many runs are done, of how many."""
 
 AHEAD = 4  # runs that wait for each one that is running: a sweep may have millions
+STABLE, UNSTABLE = "stable", "unstable"
+OVERLOAD = re.compile(r"unstable: .*?(\d+\.\d+|inf) times as fast")
+
+TYPES: dict[Any, Column] = {str: str, int: int, float: float, float | None: float}
+INPUTS: dict[str, Column] = {
+    "key": str,
+    "version": str,
+    "platform": str,
+    "disk": str,
+    "disk_digest": str,
+    "workload": str,
+    "scheduler": str,
+    "seed": int,
+    "requests": int,
+    "processes": int,
+    "virtual_bytes": int,
+    "controller": str,
+    "clock": str,
+    "scale": float,
+    "think_scale": float,
+    "tunables": str,
+    "depth": int,
+    "weights": str,
+    "gap_us": float,
+    "ask_us": float,
+    "writes_percent": int,
+    "think_ms": float,
+    "rate_per_s": float,
+    "page_cache_bytes": int,
+    "read_ahead_kib": int,
+    "trace": str,
+    "trace_digest": str,
+    "replay": str,
+}
+FIGURES = {field.name: TYPES[field.type] for field in fields(Summary) if field.type in TYPES}
+SCHEMA: dict[str, Column] = {**INPUTS, "status": str, "utilisation": float, **FIGURES}
+ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
+LINE_BEGINS = b'{"key": '  # as every row's line in the journal
+
+
+@dataclass(frozen=True)
+class Book:
+    """A sweep's file, and every row that it and its journal held when it was opened."""
+
+    file: Path
+    rows: pl.DataFrame
+
+    @property
+    def journal(self) -> Path:
+        """Where the runs of a sweep are that has not ended."""
+        return _journal(self.file)
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Book]:
+    """The sweep in a file, which may be new; other sweeps are kept off it."""
+    with _writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.with_name(f".{file.name}.lock").open("w")
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"--out: another sweep is at work on {file}; wait for it, or name another file"
+            ) from None
+        yield Book(file, _read(file))
 
 
 def run(
     platform: Platform,
     name: str,
     experiments: Sequence[Experiment],
-    file: Path,
+    book: Book,
     jobs: int,
     report: Report,
 ) -> pl.DataFrame:
-    """Run what the file does not have yet, `jobs` at a time; return all of it."""
+    """Run what the book does not have yet, `jobs` at a time; return these experiments' rows."""
     keys = [key(experiment, name) for experiment in experiments]
-    done = _known(file)
+    done = set(book.rows.filter(version=version())["key"])
     missing = [index for index, one in enumerate(keys) if one not in done]
     finished = len(keys) - len(missing)
     report(finished, len(keys))
-    with _partial(file).open("a", encoding="utf-8") as journal:
-        for index, summary in _figures(platform, experiments, missing, jobs):
-            row = _row(keys[index], experiments[index], summary)
-            journal.write(json.dumps(row) + "\n")
-            journal.flush()
-            done[keys[index]] = row
-            finished += 1
-            report(finished, len(keys))
-    frame = pl.DataFrame([done[one] for one in keys], infer_schema_length=None)
-    _put(frame, file)
-    return frame
+    new = []
+    for index, figures in _answers(platform, experiments, missing, jobs):
+        new.append(_row(keys[index], name, experiments[index], figures))
+        _note(new[-1], book.journal)
+        finished += 1
+        report(finished, len(keys))
+    whole = pl.concat([book.rows, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
+    if book.journal.exists():
+        _put(whole, book)
+    return whole.filter(pl.col("key").is_in(keys), version=version())
+
+
+def outdated(book: Book, experiments: Sequence[Experiment], platform: str) -> int:
+    """How many rows of these experiments are another version's."""
+    keys = [key(experiment, platform) for experiment in experiments]
+    return book.rows.filter(pl.col("key").is_in(keys), pl.col("version") != version()).height
+
+
+def summaries(rows: pl.DataFrame) -> list[Summary]:
+    """The figures of stable rows, without the reasons, which a row does not keep."""
+    return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
 
 
 def key(experiment: Experiment, platform: str) -> str:
-    """Name of everything that decides on a run's figures."""
+    """Name of everything that is asked of a run."""
     return digest([json.dumps(_inputs(experiment), sort_keys=True).encode(), platform.encode()])
+
+
+@cache
+def version() -> str:
+    """Name of everything that answers: the compiled core and simulator, what drives them,
+    and what runs in a VM."""
+    code = [
+        file
+        for file in (ROOT / "understudy").rglob("*.py")
+        if file.parent.name not in ("cli", "report")
+    ]
+    in_vm = [
+        file
+        for folder in ("kernel", "guest", "image")
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file()
+    ]
+    return digest_of_files([Path(str(_core.__file__)), *code, *in_vm])
 
 
 def _inputs(experiment: Experiment) -> dict[str, Any]:
@@ -78,18 +185,17 @@ def _inputs(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _figures(
+def _answers(
     platform: Platform, experiments: Sequence[Experiment], missing: Sequence[int], jobs: int
-) -> Iterator[tuple[int, Summary]]:
+) -> Iterator[tuple[int, Row]]:
     """Each run's figures as soon as they are there; the first failure ends all."""
     stop = threading.Event()
     waiting = iter(missing)
-    running: dict[Future[Summary], int] = {}
+    running: dict[Future[Row], int] = {}
 
     def fill(pool: ThreadPoolExecutor) -> None:
         while len(running) < AHEAD * jobs and (index := next(waiting, None)) is not None:
-            task = pool.submit(platform.summarise, experiments[index], _silent, stop=stop)
-            running[task] = index
+            running[pool.submit(_figures, platform, experiments[index], stop)] = index
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
@@ -104,67 +210,140 @@ def _figures(
             raise
 
 
+def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) -> Row:
+    """What a run found; for an unstable one, only how much was asked of the disk."""
+    try:
+        summary = platform.summarise(experiment, _silent, stop=stop)
+    except RunFailed as error:
+        overload = OVERLOAD.search(str(error))
+        if not overload:
+            raise
+        return {"status": UNSTABLE, "utilisation": float(overload[1])}
+    return {"status": STABLE, **asdict(summary)}
+
+
 def _silent(phase: str, fraction: float) -> None:
     """One bar for the sweep is enough."""
 
 
-def _row(name: str, experiment: Experiment, summary: Summary) -> Row:
-    figures = {field: value for field, value in asdict(summary).items() if field != "reasons"}
-    of_workload = {field: getattr(experiment, field) for field in OF_WORKLOADS if field != "trace"}
-    return {
+def _row(name: str, platform: str, experiment: Experiment, figures: Row) -> Row:
+    """A value for every column, None for what there is not."""
+    trace = experiment.trace
+    values = {
+        **{column: getattr(experiment, column, None) for column in INPUTS},
         "key": name,
+        "version": version(),
+        "platform": platform,
         "disk": experiment.disk.name,
+        "disk_digest": digest([experiment.disk.model_dump_json().encode()]),
         "workload": experiment.workload.name,
-        "processes": experiment.processes,
-        "depth": experiment.depth,
-        **of_workload,
+        "requests": len(trace) if trace else experiment.requests,
+        "tunables": " ".join(f"{tunable}={value}" for tunable, value in experiment.tunables),
+        "depth": _depth(experiment, platform),
+        "weights": ",".join(map(str, experiment.weights)),
+        "rate_per_s": experiment.rate,
+        "page_cache_bytes": page_cache.size_bytes(experiment),
+        "read_ahead_kib": page_cache.read_ahead_kib(experiment),
+        "trace": trace.name if trace else None,
+        "trace_digest": trace.digest if trace else None,
+        "replay": experiment.replay if trace else None,
         **figures,
     }
+    return {column: values.get(column) for column in SCHEMA}
 
 
-def _partial(file: Path) -> Path:
+def _depth(experiment: Experiment, platform: str) -> int | None:
+    """Requests on the device at once; in a VM its controller decides."""
+    if experiment.depth is not None or platform != "sim":
+        return experiment.depth
+    return experiment.disk.array.servers if experiment.disk.array else 1
+
+
+def _journal(file: Path) -> Path:
     return file.with_name(file.name + ".partial")
 
 
-def _known(file: Path) -> dict[str, Row]:
-    """What the file and its journal hold; a last line that was cut off does not count."""
-    rows: list[Row] = []
-    if file.exists():
-        rows += _read(file)
-    if _partial(file).exists():
-        rows += _read_journal(_partial(file))
-    return {row["key"]: row for row in rows}
+def _read(file: Path) -> pl.DataFrame:
+    """Every row that the file and its journal hold, each once."""
+    kept = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
+    noted = pl.DataFrame(list(_read_journal(_journal(file))), schema=SCHEMA)
+    return pl.concat([kept, noted]).unique(["key", "version"], maintain_order=True)
 
 
-def _read(file: Path) -> list[Row]:
+def _read_parquet(file: Path) -> pl.DataFrame:
     try:
-        frame = pl.read_parquet(file)
+        with file.open("rb") as content:
+            frame = pl.read_parquet(content)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"--out: {file} is no sweep: {reason}; name another file") from None
-    if "key" not in frame.columns:
-        raise UserError(f"--out: {file} is no sweep: it has no column key; name another file")
-    return frame.to_dicts()
+    if frame.schema != pl.Schema(SCHEMA):
+        raise UserError(
+            f"--out: {file} is no sweep: its columns are not a sweep's of this version; "
+            "name another file"
+        )
+    return frame
 
 
-def _read_journal(file: Path) -> list[Row]:
-    lines = file.read_text(encoding="utf-8").split("\n")
-    whole, cut = lines[:-1], lines[-1]
-    if cut:
-        file.write_text("".join(line + "\n" for line in whole), encoding="utf-8")
+def _read_journal(file: Path) -> Iterator[Row]:
+    """Its rows; a last line that a kill cut off is taken away."""
+    if not file.exists():
+        return
+    with _writing(file):
+        lines = file.read_bytes().split(b"\n")
+        cut = lines.pop()
+        if cut.startswith(LINE_BEGINS):
+            os.truncate(file, file.stat().st_size - len(cut))
+        elif cut:
+            lines.append(cut)
+    for number, line in enumerate(lines, start=1):
+        row = _parse(line)
+        if row is None:
+            raise UserError(
+                f"{file}: line {number} is no row of a sweep; remove the line, or move the file "
+                "away to run again what it holds"
+            )
+        yield row
+
+
+def _parse(line: bytes) -> Row | None:
+    """A line of the journal, if that is what it is."""
     try:
-        return [json.loads(line) for line in whole]
+        row = json.loads(line)
     except ValueError:
-        raise UserError(f"{file} is damaged; remove it to begin again") from None
+        return None
+    if not isinstance(row, dict) or row.keys() != SCHEMA.keys():
+        return None
+    fits = all(_fits(row[column], kind) for column, kind in SCHEMA.items())
+    return row if fits and row["key"] and row["version"] else None
 
 
-def _put(frame: pl.DataFrame, file: Path) -> None:
+def _fits(value: Any, kind: Column) -> bool:
+    return value is None or isinstance(value, (int, float) if kind is float else kind)
+
+
+def _note(row: Row, journal: Path) -> None:
+    """Keep a row in the journal, whatever happens next."""
+    with _writing(journal), journal.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(row) + "\n")
+
+
+def _put(frame: pl.DataFrame, book: Book) -> None:
     """The whole file or none; then the journal has done its work."""
-    scratch = file.with_name(f".{file.name}.{os.getpid()}")
+    scratch = book.file.with_name(f".{book.file.name}.{os.getpid()}")
+    with _writing(book.file):
+        try:
+            frame.write_parquet(scratch)
+            scratch.rename(book.file)
+        finally:
+            scratch.unlink(missing_ok=True)
+        book.journal.unlink()
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """Say in one line what can't be written."""
     try:
-        frame.write_parquet(scratch)
-        scratch.rename(file)
+        yield
     except OSError as error:
-        scratch.unlink(missing_ok=True)
         raise RunFailed(f"cannot write {file}: {error.strerror}; try another --out") from error
-    _partial(file).unlink()

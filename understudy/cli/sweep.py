@@ -2,25 +2,33 @@
 """`understudy sweep`: every disk with every workload, scheduler and seed, into one file."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import polars as pl
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from understudy import catalog, comparison, platforms, profile, schedulers, sweep, table
+from understudy import catalog, platforms, profile, schedulers, sweep, table
+from understudy.cli.main import EXIT_INTERRUPTED
 from understudy.cli.options import Settings, with_settings, with_workload
 from understudy.cli.progress import bars
-from understudy.errors import RunFailed, UserError
+from understudy.cli.session import FILE_WIDTH
+from understudy.comparison import Comparison, Estimate
+from understudy.errors import UserError
 from understudy.experiment import OF_WORKLOADS, Experiment
-from understudy.workload import WORKLOADS
+from understudy.profile import DiskProfile
+from understudy.workload import WORKLOADS, Workload
 
 EXAMPLE = (
     "Example: understudy sweep --workloads random,surge-direct --schedulers all --seeds 30 "
     "--out sweep.parquet"
 )
+MEASURE = table.RANKED[0]
 
 
 @click.command("sweep", epilog=EXAMPLE)
@@ -34,77 +42,154 @@ def command(
 ) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
-    Only figures are kept, a row for each run.  Run the same command again to go on with
-    a sweep that was interrupted, or with more seeds to add to a finished one.  An option
-    of one workload (--writes, --rate ...) is for those that have a use for it.
+    Only figures are kept, a row for each run, in the file that --out names [sweep.parquet].
+    It only grows: any command may add to it, and runs what it does not have yet, so the
+    same command goes on with a sweep that was interrupted, and one with more seeds runs
+    the new ones.  An option of one workload (--writes, --rate ...) is for those that have
+    a use for it.
     """
     if len(settings.platforms) > 1:
         raise UserError("--on: one platform at a time; run it once for each")
     experiments = [
         experiment
-        for disk in (profile.catalogue() if disks == "all" else disks.split(","))
-        for workload in workloads.split(",")
-        for experiment in _experiments(disk.strip(), workload.strip(), names, of_workload, settings)
+        for disk in _disks(disks)
+        for workload in _workloads(workloads)
+        for experiment in _experiments(disk, workload, names, of_workload, settings)
     ]
     file = settings.out or Path("sweep.parquet")
-    platform = platforms.load(settings.platforms[0])
     if settings.dry_run:
         click.echo(f"{len(experiments)} runs into {file}")
         return
-    with bars() as progress:
-        platform.prepare(experiments, progress.prepare)
-        frame = _sweep(platform, settings, experiments, file, progress.count)
-    _show(frame, settings.as_json)
-    click.echo(f"wrote {file}: {frame.height} runs", err=True)
+    with sweep.opened(file) as book:
+        _say_outdated(sweep.outdated(book, experiments, settings.platforms[0]), file)
+        frame = _run(settings, experiments, book)
+    _show(frame, settings)
+    click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
+
+
+def _disks(text: str) -> list[DiskProfile]:
+    names = list(profile.catalogue()) if text == "all" else _words(text)
+    disks = [profile.load(name) for name in names]
+    _refuse_twice("--disks", [disk.name for disk in disks])
+    return disks
+
+
+def _workloads(text: str) -> list[Workload]:
+    names = _words(text)
+    _refuse_twice("--workloads", names)
+    return [catalog.pick("workload", name, WORKLOADS) for name in names]
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",")]
+
+
+def _refuse_twice(option: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"{option}: {name} is named twice; --seeds N repeats runs")
 
 
 def _experiments(
-    disk: str, workload: str, names: str, of_workload: dict[str, Any], settings: Settings
+    disk: DiskProfile,
+    workload: Workload,
+    names: str,
+    of_workload: dict[str, Any],
+    settings: Settings,
 ) -> list[Experiment]:
-    entry = catalog.pick("workload", workload, WORKLOADS)
     useful = {
         name: value
         for name, value in of_workload.items()
-        if name not in OF_WORKLOADS or name in entry.options
+        if name not in OF_WORKLOADS or name in workload.options
     }
     return settings.experiments(
-        disk=profile.load(disk), workload=entry, schedulers=schedulers.parse(names), **useful
+        disk=disk, workload=workload, schedulers=schedulers.parse(names), **useful
     )
 
 
-def _sweep(
-    platform: platforms.Platform,
-    settings: Settings,
-    experiments: list[Experiment],
-    file: Path,
-    report: sweep.Report,
-) -> pl.DataFrame:
-    try:
-        return sweep.run(
-            platform, settings.platforms[0], experiments, file, settings.jobs_at_once, report
-        )
-    except OSError as error:
-        raise RunFailed(f"cannot write {file}: {error.strerror}; try another --out") from error
-
-
-def _show(frame: pl.DataFrame, as_json: bool) -> None:
-    """Mean response by disk, workload and scheduler, over the seeds."""
-    measure = table.RANKED[0]
-    groups = frame.group_by("disk", "workload", "scheduler", maintain_order=True)
-    found = [(*name, comparison.estimate(rows[measure.key].to_list())) for name, rows in groups]
-    if as_json:
-        keys = ("disk", "workload", "scheduler", "mean", "half_width")
+def _say_outdated(rows: int, file: Path) -> None:
+    if rows:
         click.echo(
-            json.dumps(
-                [
-                    dict(zip(keys, (*name, value.mean, value.half_width), strict=True))
-                    for *name, value in found
-                ],
-                indent=2,
-            )
+            f"{file}: {rows} rows are of another version of Understudy: kept, and run again",
+            err=True,
         )
+
+
+def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> pl.DataFrame:
+    name = settings.platforms[0]
+    platform = platforms.load(name)
+    try:
+        with bars() as progress:
+            platform.prepare(experiments, progress.prepare)
+            return sweep.run(
+                platform, name, experiments, book, settings.jobs_at_once, progress.count
+            )
+    except KeyboardInterrupt:
+        if not book.journal.exists():
+            raise
+        click.echo(
+            f"understudy: interrupted: the runs that are done are kept in {book.journal}; "
+            "give the same command again to go on",
+            err=True,
+        )
+        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A scheduler on one disk with one workload, over the seeds."""
+
+    disk: str
+    workload: str
+    scheduler: str
+    mean: Estimate | None  # None: requests arrive faster than the disk can serve them
+    utilisation: float | None  # then, what they ask for
+    verdict: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The line's entry with --json."""
+        mean = {"mean": None, "half_width": None} if self.mean is None else asdict(self.mean)
+        return {**asdict(self), **mean}
+
+
+def _show(frame: pl.DataFrame, settings: Settings) -> None:
+    """For each disk and workload the schedulers, the best mean response first."""
+    groups = [_lines(rows) for _, rows in frame.group_by("disk", "workload", maintain_order=True)]
+    if settings.as_json:
+        click.echo(json.dumps([line.as_json() for group in groups for line in group], indent=2))
         return
-    printed = Table("disk", "workload", "scheduler", f"{measure.label} ({measure.unit})")
-    for *name, value in found:
-        printed.add_row(*map(str, name), table.number(value))
-    Console().print(printed)
+    heading = f"{MEASURE.label} ({MEASURE.unit})"
+    printed = Table("disk", "workload", "scheduler", heading, "", box=box.HORIZONTALS)
+    for group in groups:
+        for line in group:
+            mean = table.number(line.mean) if line.mean else sweep.UNSTABLE
+            printed.add_row(line.disk, line.workload, line.scheduler, mean, line.verdict)
+        printed.add_section()
+    console = Console(highlight=False)
+    (console if console.is_terminal else Console(width=FILE_WIDTH)).print(printed)
+    if settings.seeds == 1:
+        click.echo("one seed: no interval; --seeds 10 says who can be told apart")
+
+
+def _lines(rows: pl.DataFrame) -> list[Line]:
+    """One disk and one workload: a scheduler has a mean if it was stable with every seed."""
+    place = (rows["disk"][0], rows["workload"][0])
+    loads = dict(
+        rows.filter(status=sweep.UNSTABLE)
+        .group_by("scheduler", maintain_order=True)
+        .agg(pl.col("utilisation").max())
+        .rows()
+    )
+    unstable = [
+        Line(*place, name, None, load, f"load {load:.2f}: more than the disk can serve")
+        for name, load in loads.items()
+    ]
+    stable = rows.filter(~pl.col("scheduler").is_in(list(loads)))
+    if not stable.height:
+        return unstable
+    compared = Comparison(sweep.summaries(stable))
+    ranked = [
+        Line(*place, name, compared.estimate(name, MEASURE), None, cells[-1])
+        for name, cells in table.ranked(compared)
+    ]
+    return [*ranked, *unstable]

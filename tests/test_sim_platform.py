@@ -233,6 +233,12 @@ def test_too_high_a_rate_is_unstable_and_says_by_how_much() -> None:
         run(asked("poisson", rate=20_000.0, scheduler="fcfs", requests=100_000))
 
 
+def test_on_a_curve_that_falls_the_way_to_the_edge_takes_no_time() -> None:
+    seek = profile.SeekCurve(ms=(5.0, 2.0))
+    falling = profile.DiskProfile(name="falling", seek=seek)
+    assert run(asked(disk=falling, scheduler="scan")).facts["tunables"]["full_seek_ns"] == 0
+
+
 def test_a_stopped_run_ends_soon() -> None:
     stop = threading.Event()
     stop.set()

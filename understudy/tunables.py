@@ -43,7 +43,7 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
         "shadow_segments": segments,
         "shadow_segment_sectors": segment_sectors,
         "shadow_prefetch_sectors": prefetch_sectors,
-        "full_seek_ns": disk.seek[-1][1] - disk.seek[0][1],
+        "full_seek_ns": max(0, disk.seek[-1][1] - disk.seek[0][1]),
     }
     ours = core.schedulers().get(scheduler)
     has = {tunable.name for tunable in ours.tunables} if ours else set()

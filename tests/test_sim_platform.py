@@ -2,6 +2,7 @@
 """The simulator as a platform: real files, real draws, records that keep the definitions."""
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -203,6 +204,7 @@ def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
     [
         ({"weights": (1, 2)}, "--weights: 2 for 3 processes"),
         ({"weights": (1, 0, 2)}, "--weights: 0 is outside 1 to 10000"),
+        ({"weights": (1, 10**20, 2)}, f"--weights: {10**20} is outside 1 to 10000"),
         ({"depth": 0}, "--depth: 0 is outside 1 to 4096"),
         ({"gap_us": -1.0}, r"--gap: -1\.0 is outside 0 to"),
         ({"gap_us": float("nan")}, "--gap: nan is outside 0 to"),
@@ -211,6 +213,42 @@ def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
 def test_impossible_parameters_name_the_option(change: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         asked(processes=3, **change)
+
+
+@pytest.mark.parametrize("replay", ["open", "closed"])
+def test_weights_of_a_trace_are_its_owners(replay: str) -> None:
+    """Of two that always ask, the one with three times the weight is served three times."""
+    count = 400
+    crowd = Trace(
+        name="crowd",
+        arrival_ns=np.zeros(count, np.int64),
+        sector=np.arange(count) * 64,
+        sectors=np.full(count, 8),
+        op=np.zeros(count, np.int64),
+        owner=np.arange(count) % 2,
+        completion_ns=np.full(count, 10**9),
+    )
+    constant = profile.DiskProfile(
+        name="constant", array=profile.Servers(servers=1, service_ms=1.0, distribution="constant")
+    )
+    one = asked("trace", disk=constant, trace=crowd, replay=replay, scheduler="sfq", weights=(3, 1))
+    first = run(one).requests.sort("completion_ns")[: count // 4]
+    assert (first["owner"] == 0).mean() == pytest.approx(0.75, abs=0.05)
+    with pytest.raises(UserError, match="--weights: 3 for 2 owners in the trace"):
+        asked("trace", trace=crowd, weights=(3, 1, 1))
+
+
+def test_a_tunable_that_the_simulated_scheduler_does_not_have_is_refused_first() -> None:
+    one = asked(scheduler="mq-deadline", tunables=(("read_expire", 3),))
+    with pytest.raises(UserError, match='unknown tunable of deadline "read_expire": did you mean'):
+        platform.prepare([one], lambda *_: None)
+
+
+def test_what_the_engine_refuses_is_refused_first() -> None:
+    many = Trace("many", *(np.arange(100_001) for _ in range(2)), *np.ones((3, 100_001), int), None)
+    crowd = replace(many, owner=np.arange(100_001), completion_ns=many.arrival_ns)
+    with pytest.raises(UserError, match="rows-closed with cats: the processes are not from 1 to"):
+        platform.prepare([asked("trace", trace=crowd, replay="closed")], lambda *_: None)
 
 
 def test_files_that_do_not_fit_are_refused() -> None:

@@ -11,7 +11,7 @@ from sample_runs import experiment, outcome
 from understudy import trace
 from understudy.errors import UserError
 from understudy.result import requests_table
-from understudy.sim.rows import closed_rows, open_rows
+from understudy.sim.rows import closed_rows, open_rows, open_rows_by_owner
 
 ROWS = {
     "arrival_ns": [100, 300, 150, 900],
@@ -71,9 +71,15 @@ def test_open_keeps_the_times_between_rows(tmp_path: Path) -> None:
     assert np.cumsum(rows.think_ns).tolist() == [0, 50, 200, 800]
 
 
+def test_open_by_owner_keeps_every_time(tmp_path: Path) -> None:
+    rows = open_rows_by_owner(trace.load(written(tmp_path)))
+    assert list(rows.first) == [0, 2, 4]
+    assert list(rows.think_ns) == [0, 50, 200, 600]
+    assert list(rows.sector) == [8, 80, 16, 0]
+
+
 def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
-    rows, owners = closed_rows(trace.load(written(tmp_path)))
-    assert owners == 2
+    rows = closed_rows(trace.load(written(tmp_path)))
     assert list(rows.first) == [0, 2, 4]
     # b asks at 0 and, before any answer, at 50; a asks at 200 and, answered at 400, at 800.
     assert list(rows.think_ns) == [0, 50, 200, 400]

@@ -44,6 +44,11 @@ class Trace:
         return len(self.arrival_ns)
 
     @property
+    def owners(self) -> int:
+        """How many there are."""
+        return int(self.owner.max()) + 1
+
+    @property
     def digest(self) -> str:
         """Name of its content."""
         columns = (self.arrival_ns, self.sector, self.sectors, self.op, self.owner)

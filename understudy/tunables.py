@@ -15,7 +15,7 @@ from understudy.timing import Timing
 
 Tunables = tuple[tuple[str, int], ...]
 
-SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d+)")
+SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
 
 
 def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunables]:
@@ -28,7 +28,8 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
         scheduler, name, value = found[1], found[2], int(found[3])
         if scheduler not in schedulers:
             raise UserError(f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}")
-        _check(scheduler, name, value)
+        if scheduler in core.schedulers():
+            check(scheduler, name, value)
         chosen[scheduler] = (*chosen.get(scheduler, ()), (name, value))
     return chosen
 
@@ -50,11 +51,9 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
     return {name: value for name, value in values.items() if name in has}
 
 
-def _check(scheduler: str, name: str, value: int) -> None:
-    ours = core.schedulers().get(scheduler)
-    if ours is None:
-        return
-    tunables = {tunable.name: tunable for tunable in ours.tunables}
+def check(scheduler: str, name: str, value: int) -> None:
+    """Refuse what one of our schedulers does not have, or not in its range."""
+    tunables = {tunable.name: tunable for tunable in core.schedulers()[scheduler].tunables}
     tunable = pick(f"tunable of {scheduler}", name, tunables)
     if not tunable.min <= value <= tunable.max:
         raise UserError(

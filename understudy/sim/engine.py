@@ -186,6 +186,11 @@ def workloads() -> dict[str, WorkloadKind]:
     return {workload.name: workload for workload in sorted(found, key=lambda w: w.name)}
 
 
+def check(simulation: Simulation) -> None:
+    """Raise ValueError for what cannot be simulated."""
+    _Call(simulation, keep_rows=False, watch=Watch()).check()
+
+
 def run(simulation: Simulation, *, keep_rows: bool = True, watch: Watch | None = None) -> Answer:
     """Simulate.
 

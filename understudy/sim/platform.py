@@ -33,6 +33,7 @@ from understudy.sim.engine import (
     Rows,
     Simulation,
     Watch,
+    check,
     offered_load,
     workloads,
 )
@@ -56,7 +57,15 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
     """Refuse what can't be simulated, and place the files."""
     for experiment in experiments:
         _check(experiment)
-        describe(experiment, report)
+        _refuse(describe(experiment, report))
+
+
+def _refuse(asked: Simulation) -> None:
+    """What the engine would not take."""
+    try:
+        check(asked)
+    except ValueError as error:
+        raise UserError(f"{asked.workload} with {asked.scheduler}: {error}") from None
 
 
 def dry_run(experiment: Experiment) -> list[str]:
@@ -99,7 +108,7 @@ def describe(experiment: Experiment, report: Report = lambda phase, done: None) 
     rows, processes = _rows(experiment)
     sectors = experiment.virtual_bytes // SECTOR_BYTES
     open_loop = workloads()[_engine(experiment)].open
-    scheduler = schedulers.SIMULATED.get(experiment.scheduler, experiment.scheduler)
+    scheduler = _simulated(experiment)
     return Simulation(
         workload=_engine(experiment),
         scheduler=scheduler,
@@ -120,6 +129,11 @@ def describe(experiment: Experiment, report: Report = lambda phase, done: None) 
         gap_ns=round(experiment.gap_us * 1000),
         ask_ns=round(experiment.ask_us * 1000),
     )
+
+
+def _simulated(experiment: Experiment) -> str:
+    """Whom the simulator runs for the scheduler."""
+    return schedulers.SIMULATED.get(experiment.scheduler, experiment.scheduler)
 
 
 def _merge_sectors(experiment: Experiment) -> int:
@@ -173,8 +187,6 @@ def _wait(
             return future.result(timeout=LOOK_SECONDS)
         except NotYet:
             report("simulating", watch.completed / asked.requests)
-        except ValueError as error:
-            raise UserError(f"{asked.workload} with {asked.scheduler}: {error}") from None
         if stop and stop.is_set():
             raise RunFailed(f"{asked.scheduler}: stopped")
 
@@ -188,6 +200,8 @@ def _check(experiment: Experiment) -> None:
         raise UserError(
             f"--schedulers: {experiment.scheduler} is the kernel's own, only in the VM; add --on vm"
         )
+    for name, value in experiment.tunables:
+        tunables.check(_simulated(experiment), name, value)
     trace = experiment.trace
     if trace and trace.end_sector * SECTOR_BYTES > experiment.virtual_bytes:
         needed = -(-trace.end_sector * SECTOR_BYTES // 10**6)
@@ -233,7 +247,9 @@ def _rows(experiment: Experiment) -> tuple[Rows | None, int]:
     if not experiment.trace:
         return None, experiment.processes
     if experiment.replay == "closed":
-        return trace_rows.closed_rows(experiment.trace)
+        return trace_rows.closed_rows(experiment.trace), experiment.trace.owners
+    if experiment.weights:  # which are of processes
+        return trace_rows.open_rows_by_owner(experiment.trace), experiment.trace.owners
     return trace_rows.open_rows(experiment.trace), 1
 
 

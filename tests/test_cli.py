@@ -223,6 +223,15 @@ def test_every_platform_is_prepared_before_one_runs(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_trace_that_is_too_much_for_the_disk_is_replayed_with_a_warning(tmp_path: Path) -> None:
+    rows = "".join(f"{1000 * row},{8 * row},8,write\n" for row in range(101))
+    (tmp_path / "t.csv").write_text("arrival_ns,sector,sectors,op\n" + rows)
+    words = ("--workload", "trace", "--trace", str(tmp_path / "t.csv"), "--schedulers", "none")
+    done = understudy("predict", *words, "--out", str(tmp_path / "run"))
+    assert done.exit_code == 0
+    assert "none, seed 1: overloaded: the trace's requests arrive 4,292." in done.stderr
+
+
 def test_runs_that_begin_at_once_get_a_folder_each(
     platform: FakePlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

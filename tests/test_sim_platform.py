@@ -267,8 +267,40 @@ def test_a_trace_past_the_end_of_the_disk_names_the_size() -> None:
 def test_too_high_a_rate_is_unstable_and_says_by_how_much() -> None:
     with pytest.raises(RunFailed, match=r"unstable: requests arrive 1\.\d\d times as fast"):
         run(asked("poisson", rate=200.0, scheduler="fcfs", requests=3000))
-    with pytest.raises(RunFailed, match="unstable: more than 4,096 requests wait"):
+    with pytest.raises(RunFailed, match=r"more than 4,097 requests .* 1\d\d\.\d\d times as fast"):
         run(asked("poisson", rate=20_000.0, scheduler="fcfs", requests=100_000))
+    with pytest.raises(RunFailed, match="not one is served yet; take a lower rate"):
+        run(asked("poisson", rate=1e9, requests=1000))
+
+
+def test_few_requests_prove_no_overload() -> None:
+    """One request says nothing of the mean, and ten little."""
+    assert run(asked("poisson", rate=1.0, requests=1)).facts["offered_load"] < 0.01
+    for seed in range(20):
+        run(asked("poisson", rate=140.0, requests=10, seed=seed))
+
+
+def test_many_servers_are_no_queue() -> None:
+    """On average 5,000 requests are served at once, and none waits."""
+    array = profile.DiskProfile(name="wide", array=profile.Servers(servers=8192, service_ms=50.0))
+    found = run(asked("poisson", disk=array, rate=1e5, requests=20_000, scheduler="fcfs"))
+    assert (found.requests["dispatch_ns"] == found.requests["arrival_ns"]).all()
+    assert found.facts["offered_load"] == pytest.approx(0.61, abs=0.02)
+
+
+def crowd(gap_ns: int) -> Trace:
+    """5,000 writes, one after another."""
+    count = 5000
+    pages = np.arange(count) * 8
+    zeros = np.zeros(count, np.int64)
+    return Trace("crowd", np.arange(count) * gap_ns, pages, zeros + 8, zeros + 1, zeros, None)
+
+
+@pytest.mark.parametrize(("gap_ns", "load"), [(0, None), (10**6, 4.25), (10**7, 0.43)])
+def test_a_trace_is_replayed_whole_however_long_its_queue(gap_ns: int, load: float | None) -> None:
+    found = run(asked("trace", trace=crowd(gap_ns), scheduler="none"))
+    assert found.requests.height == 5000
+    assert found.facts["offered_load"] == (load and pytest.approx(load, rel=0.02))
 
 
 def test_on_a_curve_that_falls_the_way_to_the_edge_takes_no_time() -> None:

@@ -46,6 +46,7 @@ def carry_out(
             result.write(found, place, report.render(found))
             if not settings.as_json:
                 table.show(found, _console(), layout)
+            _warn(found)
             click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
             answers.append(found)
     _conclude(answers, settings.as_json)
@@ -88,6 +89,19 @@ def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]
     for experiment in experiments:
         click.echo(f"# {experiment.scheduler}, seed {experiment.seed}")
         click.echo(shlex.join(platform.dry_run(experiment)))
+
+
+def _warn(found: result.Result) -> None:
+    """Of a trace that is too much for the device."""
+    for outcome in found.outcomes:
+        load = outcome.facts.get("offered_load") or 0.0
+        if load > 1:
+            click.echo(
+                f"{outcome.experiment.scheduler}, seed {outcome.experiment.seed}: overloaded: the "
+                f"trace's requests arrive {load:,.2f} times as fast as the device can serve them; "
+                "how long they wait depends on where the trace ends",
+                err=True,
+            )
 
 
 def _console() -> Console:

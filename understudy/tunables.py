@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from understudy import core
-from understudy.catalog import pick
+from understudy.catalog import unknown
 from understudy.errors import UserError
 from understudy.timing import Timing
 
@@ -54,7 +54,9 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
 def check(scheduler: str, name: str, value: int) -> None:
     """Refuse what one of our schedulers does not have, or not in its range."""
     tunables = {tunable.name: tunable for tunable in core.schedulers()[scheduler].tunables}
-    tunable = pick(f"tunable of {scheduler}", name, tunables)
+    if name not in tunables:
+        raise UserError(f"--set: {unknown(f'tunable of {scheduler}', name, tunables)}")
+    tunable = tunables[name]
     if not tunable.min <= value <= tunable.max:
         raise UserError(
             f"--set: {scheduler}.{name}: {value} is outside {tunable.min} to {tunable.max}"

@@ -229,11 +229,11 @@ def test_a_trace_that_is_too_much_for_the_disk_is_replayed_with_a_warning(tmp_pa
     words = ("--workload", "trace", "--trace", str(tmp_path / "t.csv"), "--schedulers", "none")
     done = understudy("predict", *words, "--out", str(tmp_path / "run"))
     assert done.exit_code == 0
-    assert "none, seed 1: overloaded: the trace's requests arrive 4,292." in done.stderr
+    assert "none, seed 1: overloaded: requests arrive 4,292." in done.stderr
 
 
 def test_runs_that_begin_at_once_get_a_folder_each(
-    platform: FakePlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = [sys.executable, "-m", "understudy", "predict", "--requests", "20", "--workload"]

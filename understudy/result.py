@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -160,20 +160,24 @@ def _default(experiment: Experiment, made: list[Path]) -> Path:
     now = datetime.now().strftime("%Y%m%d-%H%M%S")
     name = f"{now}-{experiment.workload.name}-{experiment.disk.name}"
     _make(runs_dir(), made)
-    for number in count(1):
-        folder = runs_dir() / (name if number == 1 else f"{name}-{number}")
-        with suppress(FileExistsError):
-            folder.mkdir()
-            made.append(folder)
-            return folder
-    raise AssertionError
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(folder for other in names if _is_new(folder := runs_dir() / other, made))
+
+
+def _is_new(folder: Path, made: list[Path]) -> bool:
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return False
+    made.append(folder)
+    return True
 
 
 def _make(folder: Path, made: list[Path]) -> None:
     """With its parents; note those that were not there."""
     for place in (*reversed(folder.parents), folder):
         if not place.exists():
-            place.mkdir()
+            place.mkdir(exist_ok=True)
             made.append(place)
 
 

@@ -92,14 +92,14 @@ def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]
 
 
 def _warn(found: result.Result) -> None:
-    """Of a trace that is too much for the device."""
+    """Of requests that are too much for the device."""
     for outcome in found.outcomes:
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             click.echo(
-                f"{outcome.experiment.scheduler}, seed {outcome.experiment.seed}: overloaded: the "
-                f"trace's requests arrive {load:,.2f} times as fast as the device can serve them; "
-                "how long they wait depends on where the trace ends",
+                f"{outcome.experiment.scheduler}, seed {outcome.experiment.seed}: overloaded: "
+                f"requests arrive {load:,.2f} times as fast as the device can serve them, so how "
+                "long they wait depends on where the run ends",
                 err=True,
             )
 

@@ -27,7 +27,7 @@
  *
  * Ties go up: of turns above the outer one is taken, of turns below the inner one,
  * and the lower side is settled first.  Of points in the same place only the last is
- * worth a turn.  No number exceeds 2^48 * 2 * 4096.
+ * worth a turn.  No number exceeds twice the points times the farthest place.
  */
 #include "optimal_order.h"
 
@@ -55,8 +55,13 @@ struct problem {
 	struct side lower, upper;
 };
 
-int optimal_order_init(struct optimal_order *room, u32 max)
+int optimal_order_init(struct optimal_order *room, u32 max, u64 farthest)
 {
+	u64 largest;
+
+	*room = (struct optimal_order){ 0 };
+	if (__builtin_mul_overflow(2ull * max, farthest, &largest))
+		return -EINVAL;
 	room->position = port_zalloc(max * sizeof(*room->position));
 	room->order = port_zalloc(max * sizeof(*room->order));
 	room->turn = port_zalloc(max * sizeof(*room->turn));

@@ -35,7 +35,7 @@ struct optimal_turn {
 
 /**
  * struct optimal_order - room to find one order
- * @position: the caller's points, ascending, at most 2^48, as is the head
+ * @position: the caller's points, ascending
  * @order: the result, indices into @position
  * @turn: turns that may be made, those below the head first
  */
@@ -45,8 +45,16 @@ struct optimal_order {
 	struct optimal_turn *turn;
 };
 
-/* 0 or -ENOMEM.  Room for max points, 4096 at most. */
-int optimal_order_init(struct optimal_order *room, u32 max);
+/**
+ * optimal_order_init - make room
+ * @room: to be made
+ * @max: most points
+ * @farthest: no point and no head is beyond it
+ *
+ * Returns: 0; -ENOMEM; or -EINVAL if so many points so far apart can't be weighed in 64
+ * bits: 2 * max * farthest has to be less than 2^64.
+ */
+int optimal_order_init(struct optimal_order *room, u32 max, u64 farthest);
 
 /* Also fit for one whose init failed, or that is zeroed. */
 void optimal_order_exit(struct optimal_order *room);

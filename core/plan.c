@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "plan.h"
 
-int plan_init(struct plan *plan, u32 max)
+int plan_init(struct plan *plan, const struct sched_limits *limits)
 {
+	u32 max = limits->max_requests;
+
 	plan->rq = port_zalloc(max * sizeof(*plan->rq));
-	return plan->rq ? optimal_order_init(&plan->room, max) : -ENOMEM;
+	return plan->rq ? optimal_order_init(&plan->room, max, limits->capacity_sectors)
+			: -ENOMEM;
 }
 
 void plan_exit(struct plan *plan)

@@ -8,6 +8,7 @@
 #define UNDERSTUDY_PLAN_H
 
 #include "optimal_order.h"
+#include "scheduler.h"
 #include "sorted_queue.h"
 
 /**
@@ -33,8 +34,9 @@ struct plan {
 		.offset = offsetof(struct type, plan.built)        \
 	}
 
-/* 0 or -ENOMEM. */
-int plan_init(struct plan *plan, u32 max);
+/* 0, -ENOMEM, or -EINVAL for more requests on a larger disk than core/optimal_order.h
+ * can weigh. */
+int plan_init(struct plan *plan, const struct sched_limits *limits);
 
 /* Also fit for a plan whose init failed, or that is zeroed. */
 void plan_exit(struct plan *plan);

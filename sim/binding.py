@@ -136,7 +136,7 @@ int sim_run(const struct sim_input *input, struct sim_summary *summary);
 
 /* core/optimal_order.h */
 struct optimal_order { u64 *position; u32 *order; ...; };
-int optimal_order_init(struct optimal_order *table, u32 max);
+int optimal_order_init(struct optimal_order *table, u32 max, u64 farthest);
 void optimal_order_exit(struct optimal_order *table);
 void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 

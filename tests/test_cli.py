@@ -139,7 +139,27 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--seed", "-1"], "--seed: -1 is outside 0 to"),
         (["predict", "--scale", "nan"], "--scale: nan is outside 1 to 100"),
         (["predict", "--scale", "0.5"], "--scale: 0.5 is outside 1 to 100"),
-        (["predict", "--virtual-size", "16K"], "--virtual-size: 12288 is outside 65536 to"),
+        (["predict", "--virtual-size", "16K"], "--virtual-size: 16K is outside 64KiB to 16TiB"),
+        (["predict", "--virtual-size", "64K"], "--virtual-size: 64K is outside 64KiB to 16TiB"),
+        (
+            ["predict", "--workload", "surge-buffered", "--page-cache", "4K"],
+            "--page-cache: 4K is outside 4KiB to 1TiB",
+        ),
+        (["predict", "--set", "cats.busdriver_ns=" + "9" * 5000], '--set: "cats.busdriver_ns=999'),
+        (["predict", "--weights", "9" * 20 + ",1"], "--weights: 2 for 50 processes"),
+        (
+            ["predict", "--weights", "9" * 20 + ",1", "--processes", "2"],
+            "--weights: 99999999999999999999 is outside 1 to 10000",
+        ),
+        (["predict", "--trace", "t" * 300], "--trace: ttt"),
+        (
+            ["predict", "--on", "sim,vm", "--schedulers", "bfq,kyber"],
+            "--schedulers: sim runs none of bfq, kyber; leave it out of --on, or add one that it",
+        ),
+        (
+            ["predict", "--on", "vm,sim", "--schedulers", "bfq,kyber"],
+            "--schedulers: sim runs none of bfq, kyber; leave it out of --on, or add one that it",
+        ),
         (["predict", "--virtual-size", "big"], "--virtual-size: big is not a size"),
         (["predict", "--requests", "many"], "Invalid value for '--requests'"),
         (["predict", "--on", "simm"], 'unknown platform "simm": did you mean "sim"? '),
@@ -173,6 +193,53 @@ def test_a_full_out_folder_is_refused_before_any_work(tmp_path: Path) -> None:
     done = understudy(*SMALL, str(tmp_path))
     assert done.exit_code == 2
     assert "already holds something" in done.stderr
+
+
+@pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize("name", ["file/run", "x" * 300, "a/" + "x" * 300, "missing/../file/run"])
+def test_a_folder_that_cannot_be_written_is_refused_before_any_work(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = understudy(*SMALL, str(tmp_path / name))
+    assert done.exit_code == 2
+    assert "understudy: --out: cannot write " in done.stderr
+    assert done.stderr.count("\n") == 2  # and the command
+    assert [place.name for place in tmp_path.iterdir()] == ["file"]
+
+
+def test_every_platform_is_prepared_before_one_runs(
+    platform: FakePlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prepare(experiments: Sequence[Experiment], report: platforms.Report) -> None:
+        if {run.scheduler for run in experiments} == {"fcfs", "bfq"}:
+            raise UserError("--depth: only in the simulator")
+
+    monkeypatch.setattr(platform, "prepare", prepare)
+    words = ("--on", "sim,vm", "--schedulers", "fcfs,bfq", "--out", str(tmp_path / "run"))
+    done = understudy("predict", *words)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trace_that_is_too_much_for_the_disk_is_replayed_with_a_warning(tmp_path: Path) -> None:
+    rows = "".join(f"{1000 * row},{8 * row},8,write\n" for row in range(101))
+    (tmp_path / "t.csv").write_text("arrival_ns,sector,sectors,op\n" + rows)
+    words = ("--workload", "trace", "--trace", str(tmp_path / "t.csv"), "--schedulers", "none")
+    done = understudy("predict", *words, "--out", str(tmp_path / "run"))
+    assert done.exit_code == 0
+    assert "none, seed 1: overloaded: requests arrive 4,292." in done.stderr
+
+
+def test_runs_that_begin_at_once_get_a_folder_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [sys.executable, "-m", "understudy", "predict", "--requests", "20", "--workload"]
+    runs = [subprocess.Popen([*words, "random"], stdout=subprocess.DEVNULL) for _ in range(4)]
+    assert [run.wait() for run in runs] == [0] * 4
+    assert len(list((tmp_path / "runs").iterdir())) == 4
 
 
 def test_a_failed_run_stops_the_others_and_leaves_no_result(
@@ -232,13 +299,13 @@ def test_outcomes_come_in_the_order_of_the_experiments() -> None:
     ],
 )
 def test_sizes(text: str, size: int) -> None:
-    assert sizes.parse("--virtual-size", text) == size
+    assert sizes.parse("--virtual-size", text, 0, 2**50) == size
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "1.G", "1e9", "0x10", "1 GGB", "nan", "1iB"])
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(UserError):
-        sizes.parse("--virtual-size", text)
+        sizes.parse("--virtual-size", text, 0, 2**50)
 
 
 def module(*words: str) -> subprocess.CompletedProcess[str]:

@@ -64,7 +64,7 @@ def test_whole_numbers_may_stand_for_times(tmp_path: Path) -> None:
     [
         ("intercept_ms = 4.25\n", "", "model.intercept_ms", "is missing"),
         ("intercept_ms = 4.25", "intercept_ms = -4.25", "model.intercept_ms", "-4.25"),
-        ("intercept_ms = 4.25", "intercept_ms = 0.0", "model.intercept_ms", "greater than 0"),
+        ("intercept_ms = 4.25", "intercept_ms = 0.0", "model.intercept_ms", "equal to 0.000001"),
         ("full_seek_ms = 5.25", "full_seek_ms = nan", "model.full_seek_ms", "finite"),
         ("full_seek_ms = 5.25", "full_seek_ms = inf", "model.full_seek_ms", "finite"),
         ("full_seek_ms = 5.25", "full_seek_ms = true", "model.full_seek_ms", "True"),
@@ -72,6 +72,19 @@ def test_whole_numbers_may_stand_for_times(tmp_path: Path) -> None:
         ("segments = 64", "segments = 64.5", "cache.segments", "64.5"),
         ("segments = 64", "segments = 5000", "cache.segments", "1024"),
         ("prefetch_sectors = 64", "prefetch_sectors = -1", "cache.prefetch_sectors", "-1"),
+        ("hit_us = 250", "hit_us = 0.0009", "cache.hit_us", "equal to 0.001"),
+        (
+            "segment_sectors = 221",
+            "segment_sectors = 4294967297",
+            "cache.segment_sectors",
+            "4294967296",
+        ),
+        (
+            "prefetch_sectors = 64",
+            "prefetch_sectors = 4294967297",
+            "cache.prefetch_sectors",
+            "4294967296",
+        ),
         ("hit_us = 250", "hit_us = 250\nhits = 3", "cache.hits", "not a key"),
         ("sector_bytes = 512", "sector_bytes = 4096", "facts.sector_bytes", "4096"),
         ('summary = "', 'name = "x"\nsummary = "', "name", "not a key"),
@@ -131,6 +144,26 @@ def test_zones_hold_up_to_the_next_one(tmp_path: Path) -> None:
     zoned = ("mb_per_s = [60, 40]", "mb_per_s = [64, 32]\nzones = true\nat = [0, 0.75]")
     transfer = sampled(tmp_path, zoned).timing(1000).transfer
     assert transfer == ((0, 8_000_000), (749, 8_000_000), (750, 16_000_000), (1000, 16_000_000))
+
+
+@pytest.mark.parametrize(
+    ("rest", "takes_time"),
+    [
+        ("ms = [0.0, 0.0]", False),
+        ("ms = [0.0, 5.0]", False),
+        ("ms = [0.000001, 0.000001]", True),
+        ("ms = [0.0, 0.0]\n[rotation]\nperiod_ms = 0.000001", False),
+        ("ms = [0.0, 0.0]\n[rotation]\nperiod_ms = 0.000002", True),
+        ("ms = [0.0, 0.0]\n[throughput]\nmb_per_s = [100, 512001]", False),
+        ("ms = [0.0, 0.0]\n[throughput]\nmb_per_s = [100, 512000]", True),
+    ],
+)
+def test_every_request_takes_some_time(tmp_path: Path, rest: str, takes_time: bool) -> None:
+    if takes_time:
+        assert load_text(tmp_path, f"[seek]\n{rest}")
+        return
+    with pytest.raises(UserError, match=r"seek\.ms: some requests take no time at all"):
+        load_text(tmp_path, f"[seek]\n{rest}")
 
 
 def test_rotation_and_throughput_may_be_left_out(tmp_path: Path) -> None:
@@ -343,7 +376,11 @@ MANY_ZONES = ", ".join(["1"] * 513)
             "[]\nzones = true\nat = []",
             "throughput.mb_per_s: has 0 zones, not from 1 to 512",
         ),
-        ("6.0", "0", "rotation.period_ms: input should be greater than 0, not 0"),
+        (
+            "6.0",
+            "0",
+            "rotation.period_ms: input should be greater than or equal to 0.000001, not 0",
+        ),
         (
             "6.0",
             '6.0\nphase = "often"',
@@ -416,7 +453,16 @@ service_ms = 10.0
     [
         ("32", "0", "array.servers: input should be greater than or equal to 1, not 0"),
         ("32", "65537", "array.servers: input should be less than or equal to 65536, not 65537"),
-        ("10.0", "-1.0", "array.service_ms: input should be greater than 0, not -1.0"),
+        (
+            "10.0",
+            "-1.0",
+            "array.service_ms: input should be greater than or equal to 0.000001, not -1.0",
+        ),
+        (
+            "10.0",
+            "1e-12",
+            "array.service_ms: input should be greater than or equal to 0.000001, not 1e-12",
+        ),
         ("10.0", "nan", "array.service_ms: input should be a finite number, not nan"),
         ("10.0", '10.0\ndistribution = "normal"', "array.distribution: input should be 'constant'"),
         ("10.0", "10.0\n[model]\nintercept_ms = 1.0\nfull_seek_ms = 1.0", "model: does not go"),

@@ -3,6 +3,7 @@
 
 import json
 import re
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import polars as pl
@@ -81,18 +82,44 @@ def test_the_same_run_gives_the_same_bytes_and_another_seed_others(tmp_path: Pat
     assert first != other
 
 
-def test_the_default_folder_says_when_and_what() -> None:
-    folder = result.folder_for(None, experiment())
-    assert folder.parent == Path("runs")
-    assert re.fullmatch(r"\d{8}-\d{6}-surge-direct-cheetah-15k4", folder.name)
+def test_the_default_folder_says_when_and_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with result.reserved(None, experiment()) as folder:
+        assert folder.parent == Path("runs")
+        assert re.fullmatch(r"\d{8}-\d{6}-surge-direct-cheetah-15k4", folder.name)
+
+
+def test_of_those_that_begin_in_one_second_each_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Noon(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> "Noon":
+            return cls(2025, 1, 2, 12)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(result, "datetime", Noon)
+    name = "20250102-120000-surge-direct-cheetah-15k4"
+    with (
+        result.reserved(None, experiment()) as first,
+        result.reserved(None, experiment()) as second,
+        result.reserved(None, experiment()) as third,
+    ):
+        assert [place.name for place in (first, second, third)] == [name, f"{name}-2", f"{name}-3"]
+        result.write(found(), second, "")
+    assert [place.name for place in Path("runs").iterdir()] == [f"{name}-2"]
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
-    with pytest.raises(UserError, match="already holds something"):
-        result.folder_for(tmp_path, experiment())
-    with pytest.raises(UserError, match="already holds something"):
-        result.folder_for(tmp_path / "notes", experiment())
+    for out in (tmp_path, tmp_path / "notes"):
+        with (
+            pytest.raises(UserError, match="already holds something"),
+            result.reserved(out, experiment()),
+        ):
+            pass
     with pytest.raises(RunFailed, match="cannot write"):
         result.write(found(), tmp_path, "")
     assert (tmp_path / "notes").read_text() == "mine"
@@ -101,9 +128,18 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
-    assert result.folder_for(folder, experiment()) == folder
-    result.write(found(), folder, "")
+    with result.reserved(folder, experiment()) as place:
+        assert place == folder
+    assert folder.is_dir()  # it was there before
+    with result.reserved(folder, experiment()):
+        result.write(found(), folder, "")
     assert sorted(file.name for file in folder.iterdir()) == NAMES
+
+
+def test_what_stays_empty_is_taken_away_with_its_parents(tmp_path: Path) -> None:
+    with result.reserved(tmp_path / "a" / "b", experiment()) as folder:
+        assert folder.is_dir()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:

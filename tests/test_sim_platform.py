@@ -2,6 +2,7 @@
 """The simulator as a platform: real files, real draws, records that keep the definitions."""
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -203,6 +204,7 @@ def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
     [
         ({"weights": (1, 2)}, "--weights: 2 for 3 processes"),
         ({"weights": (1, 0, 2)}, "--weights: 0 is outside 1 to 10000"),
+        ({"weights": (1, 10**20, 2)}, f"--weights: {10**20} is outside 1 to 10000"),
         ({"depth": 0}, "--depth: 0 is outside 1 to 4096"),
         ({"gap_us": -1.0}, r"--gap: -1\.0 is outside 0 to"),
         ({"gap_us": float("nan")}, "--gap: nan is outside 0 to"),
@@ -211,6 +213,42 @@ def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
 def test_impossible_parameters_name_the_option(change: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         asked(processes=3, **change)
+
+
+@pytest.mark.parametrize("replay", ["open", "closed"])
+def test_weights_of_a_trace_are_its_owners(replay: str) -> None:
+    """Of two that always ask, the one with three times the weight is served three times."""
+    count = 400
+    crowd = Trace(
+        name="crowd",
+        arrival_ns=np.zeros(count, np.int64),
+        sector=np.arange(count) * 64,
+        sectors=np.full(count, 8),
+        op=np.zeros(count, np.int64),
+        owner=np.arange(count) % 2,
+        completion_ns=np.full(count, 10**9),
+    )
+    constant = profile.DiskProfile(
+        name="constant", array=profile.Servers(servers=1, service_ms=1.0, distribution="constant")
+    )
+    one = asked("trace", disk=constant, trace=crowd, replay=replay, scheduler="sfq", weights=(3, 1))
+    first = run(one).requests.sort("completion_ns")[: count // 4]
+    assert (first["owner"] == 0).mean() == pytest.approx(0.75, abs=0.05)
+    with pytest.raises(UserError, match="--weights: 3 for 2 owners in the trace"):
+        asked("trace", trace=crowd, weights=(3, 1, 1))
+
+
+def test_a_tunable_that_the_simulated_scheduler_does_not_have_is_refused_first() -> None:
+    one = asked(scheduler="mq-deadline", tunables=(("read_expire", 3),))
+    with pytest.raises(UserError, match=r'^--set: unknown tunable of deadline "read_expire": did'):
+        platform.prepare([one], lambda *_: None)
+
+
+def test_what_the_engine_refuses_is_refused_first() -> None:
+    many = Trace("many", *(np.arange(100_001) for _ in range(2)), *np.ones((3, 100_001), int), None)
+    crowd = replace(many, owner=np.arange(100_001), completion_ns=many.arrival_ns)
+    with pytest.raises(UserError, match="rows-closed with cats: the processes are not from 1 to"):
+        platform.prepare([asked("trace", trace=crowd, replay="closed")], lambda *_: None)
 
 
 def test_files_that_do_not_fit_are_refused() -> None:
@@ -229,8 +267,46 @@ def test_a_trace_past_the_end_of_the_disk_names_the_size() -> None:
 def test_too_high_a_rate_is_unstable_and_says_by_how_much() -> None:
     with pytest.raises(RunFailed, match=r"unstable: requests arrive 1\.\d\d times as fast"):
         run(asked("poisson", rate=200.0, scheduler="fcfs", requests=3000))
-    with pytest.raises(RunFailed, match="unstable: more than 4,096 requests wait"):
+    with pytest.raises(RunFailed, match=r"more than 4,097 requests .* 1\d\d\.\d\d times as fast"):
         run(asked("poisson", rate=20_000.0, scheduler="fcfs", requests=100_000))
+    with pytest.raises(RunFailed, match="not one is served yet; take a lower rate"):
+        run(asked("poisson", rate=1e9, requests=1000))
+
+
+def test_few_requests_prove_no_overload() -> None:
+    """One request says nothing of the mean, and ten little."""
+    assert run(asked("poisson", rate=1.0, requests=1)).facts["offered_load"] < 0.01
+    for seed in range(20):
+        run(asked("poisson", rate=140.0, requests=10, seed=seed))
+
+
+def test_many_servers_are_no_queue() -> None:
+    """On average 5,000 requests are served at once, and none waits."""
+    array = profile.DiskProfile(name="wide", array=profile.Servers(servers=8192, service_ms=50.0))
+    found = run(asked("poisson", disk=array, rate=1e5, requests=20_000, scheduler="fcfs"))
+    assert (found.requests["dispatch_ns"] == found.requests["arrival_ns"]).all()
+    assert found.facts["offered_load"] == pytest.approx(0.61, abs=0.02)
+
+
+def crowd(gap_ns: int) -> Trace:
+    """5,000 writes, one after another."""
+    count = 5000
+    pages = np.arange(count) * 8
+    zeros = np.zeros(count, np.int64)
+    return Trace("crowd", np.arange(count) * gap_ns, pages, zeros + 8, zeros + 1, zeros, None)
+
+
+@pytest.mark.parametrize(("gap_ns", "load"), [(0, None), (10**6, 4.25), (10**7, 0.43)])
+def test_a_trace_is_replayed_whole_however_long_its_queue(gap_ns: int, load: float | None) -> None:
+    found = run(asked("trace", trace=crowd(gap_ns), scheduler="none"))
+    assert found.requests.height == 5000
+    assert found.facts["offered_load"] == (load and pytest.approx(load, rel=0.02))
+
+
+def test_on_a_curve_that_falls_the_way_to_the_edge_takes_no_time() -> None:
+    seek = profile.SeekCurve(ms=(5.0, 2.0))
+    falling = profile.DiskProfile(name="falling", seek=seek)
+    assert run(asked(disk=falling, scheduler="scan")).facts["tunables"]["full_seek_ns"] == 0
 
 
 def test_a_stopped_run_ends_soon() -> None:

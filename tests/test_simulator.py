@@ -87,6 +87,21 @@ def test_an_overload_tells_the_utilisation() -> None:
         run(over)
 
 
+def test_an_overload_before_anything_is_served_says_so() -> None:
+    over = asked(workload="poisson", parameters={"mean_gap_ns": 1})
+    with pytest.raises(Unstable, match=r"more than 4,096 requests .*; not one is served yet; take"):
+        run(over)
+
+
+def test_a_table_that_does_not_fit_says_what_to_do() -> None:
+    count = 3000
+    burst = Rows([0, count], *np.ones((3, count), int), np.zeros(count), np.zeros(count))
+    changes = {"workload": "rows-open", "rows": burst, "processes": 1, "requests": count}
+    table = asked("fcfs", **changes, max_pending=1000)
+    with pytest.raises(Unstable, match=r"more than 1,000 requests .*; take part of the table"):
+        run(table)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

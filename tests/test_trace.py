@@ -11,7 +11,7 @@ from sample_runs import experiment, outcome
 from understudy import trace
 from understudy.errors import UserError
 from understudy.result import requests_table
-from understudy.sim.rows import closed_rows, open_rows
+from understudy.sim.rows import closed_rows, open_rows, open_rows_by_owner
 
 ROWS = {
     "arrival_ns": [100, 300, 150, 900],
@@ -58,6 +58,7 @@ def test_one_run_of_a_run_folder_is_chosen(tmp_path: Path) -> None:
     ]
     file = tmp_path / "requests.parquet"
     requests_table(runs).write_parquet(file)
+    (tmp_path / "result.json").write_text('{"inputs": {"scale": 1.0}}')
     found = trace.load(f"{file}:none:2")
     assert found.arrival_ns.tolist() == runs[3].requests["arrival_ns"].to_list()
     for text in (str(file), f"{file}:none", f"{file}:bfq:1"):
@@ -70,9 +71,15 @@ def test_open_keeps_the_times_between_rows(tmp_path: Path) -> None:
     assert np.cumsum(rows.think_ns).tolist() == [0, 50, 200, 800]
 
 
+def test_open_by_owner_keeps_every_time(tmp_path: Path) -> None:
+    rows = open_rows_by_owner(trace.load(written(tmp_path)))
+    assert list(rows.first) == [0, 2, 4]
+    assert list(rows.think_ns) == [0, 50, 200, 600]
+    assert list(rows.sector) == [8, 80, 16, 0]
+
+
 def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
-    rows, owners = closed_rows(trace.load(written(tmp_path)))
-    assert owners == 2
+    rows = closed_rows(trace.load(written(tmp_path)))
     assert list(rows.first) == [0, 2, 4]
     # b asks at 0 and, before any answer, at 50; a asks at 200 and, answered at 400, at 800.
     assert list(rows.think_ns) == [0, 50, 200, 400]
@@ -83,13 +90,23 @@ def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"sector": None}, "no column sector"),
-        ({"sectors": [8, 0, 8, 8]}, "request 2: sectors is 0"),
-        ({"sector": [8, -1, 80, 0]}, "request 2: sector is -1"),
-        ({"arrival_ns": [100, 300, -150, 900]}, "request 0: arrival_ns is -150"),
-        ({"arrival_ns": [1.0, 2.0, 3.0, 4.0]}, "arrival_ns has to hold whole numbers"),
-        ({"sector": [8, None, 80, 0]}, "sector has to hold whole numbers"),
-        ({"op": ["read", "trim", "read", "read"]}, 'op "trim" is neither read nor write'),
-        ({"completion_ns": [50, 500, 600, 1000]}, "request 0 completes before it arrives"),
+        ({"sectors": [8, 0, 8, 8]}, "row 2: sectors: 0 is impossible"),
+        ({"sector": [8, -1, 80, 0]}, "row 2: sector: -1 is impossible"),
+        ({"arrival_ns": [100, 300, -150, 900]}, "row 3: arrival_ns: -150 is impossible"),
+        ({"arrival_ns": [1.0, 2.0, 3.0, 4.0]}, "arrival_ns has to hold whole numbers, not Float64"),
+        ({"sector": [8, None, 80, 0]}, "row 2: sector: nothing is there"),
+        ({"op": ["read", "trim", "read", "read"]}, "row 2: op: trim is neither read nor write"),
+        ({"completion_ns": [50, 500, 600, 1000]}, "row 1: completion_ns: 50 is before the arrival"),
+        ({"op": ["other"] * 4}, "no request in it"),
+        ({"op": ["read", "write", None, "read"]}, "row 3: op: nothing is there"),
+        ({"op": [["read"]] * 4}, r"op has to hold words, not List\(String\)"),
+        ({"owner": ["b", "a", "b", None]}, "row 4: owner: nothing is there"),
+        ({"owner": [["b"]] * 4}, r"owner has to hold words, not List\(String\)"),
+        ({"owner": [None] * 4}, "row 1: owner: nothing is there"),
+        (
+            {"sector": pl.Series([8, 16, 2**63, 0], dtype=pl.UInt64)},
+            "row 3: sector: 9223372036854775808 is far too large",
+        ),
         ({name: [] for name in ROWS}, "no request in it"),
     ],
 )
@@ -98,6 +115,55 @@ def test_damaged_traces_are_refused(
 ) -> None:
     with pytest.raises(UserError, match=message):
         trace.load(written(tmp_path, **changes))
+
+
+def test_rows_are_counted_in_the_file_also_when_some_are_passed_over(tmp_path: Path) -> None:
+    op = ["other", "write", "read", "read"]
+    with pytest.raises(UserError, match="row 4: sector: nothing is there"):
+        trace.load(written(tmp_path, op=op, sector=[None, 16, 80, None]))
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("values", [[[1]] * 4, [{"a": 1}] * 4, [b"x"] * 4, [True] * 4, [None] * 4])
+def test_a_column_of_any_other_kind_is_refused_by_name(
+    tmp_path: Path, name: str, values: list[object]
+) -> None:
+    with pytest.raises(UserError, match=name):
+        trace.load(written(tmp_path, **{name: values}))
+
+
+def test_a_number_too_large_for_64_bits_in_csv(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"arrival_ns,sector,sectors\n5,0,8\n{'9' * 23},0,8\n")
+    with pytest.raises(UserError, match=r"row 2: arrival_ns: 9{23} is far too large"):
+        trace.load(str(tmp_path / "t.csv"))
+
+
+def test_a_file_is_called_what_it_is_called(tmp_path: Path) -> None:
+    """Brackets and stars are letters of its name."""
+    for name in ("a[1].csv", "a1.csv"):
+        sector = len(name)
+        (tmp_path / name).write_text(f"arrival_ns,sector,sectors\n5,{sector},8\n")
+    assert trace.load(str(tmp_path / "a[1].csv")).sector.tolist() == [8]
+    with pytest.raises(UserError, match="No such file"):
+        trace.load(str(tmp_path / "a*.csv"))
+    with pytest.raises(UserError, match="File name too long"):
+        trace.load("a" * 300 + ".csv:cats")
+
+
+def test_times_of_a_run_folder_are_divided_by_its_k(tmp_path: Path) -> None:
+    run = outcome(experiment(scheduler="cats", requests=30))
+    file = tmp_path / "requests.parquet"
+    requests_table([run]).write_parquet(file)
+    for text in ("", "[]", '{"inputs": {"scale": 0}}', '{"inputs": {"scale": 1.5}}'):
+        with pytest.raises(UserError, match=r"result\.json, which does not say; keep the files"):
+            trace.load(str(file))
+        (tmp_path / "result.json").write_text(text)
+    (tmp_path / "result.json").write_text('{"inputs": {"scale": 8.0}}')
+    found = trace.load(str(file))
+    rows = run.requests.sort("arrival_ns")
+    assert found.arrival_ns.tolist() == [ns // 8 for ns in rows["arrival_ns"]]
+    assert found.completion_ns is not None
+    assert found.completion_ns.tolist() == [ns // 8 for ns in rows["completion_ns"]]
 
 
 def test_files_that_are_no_trace(tmp_path: Path) -> None:

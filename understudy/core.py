@@ -197,7 +197,7 @@ def optimal_order(head: int, positions: Sequence[int]) -> list[int]:
     if not all(0 <= position <= POSITION_MAX for position in [head, *positions]):
         raise ValueError(f"positions are from 0 to {POSITION_MAX}")
     table = ffi.new("struct optimal_order *")
-    if lib.optimal_order_init(table, max(len(positions), 1)):
+    if lib.optimal_order_init(table, max(len(positions), 1), POSITION_MAX):
         raise MemoryError
     try:
         for i, position in enumerate(positions):

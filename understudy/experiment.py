@@ -25,7 +25,12 @@ KIB = 2**10
 TIB = 2**40
 HOUR_MS = 3_600_000
 WEIGHT_MAX = 10_000
+SIZES = {
+    "page_cache_bytes": (4 * KIB, TIB),
+    "virtual_bytes": (64 * KIB, 16 * TIB),
+}
 RANGES: dict[str, tuple[float, float]] = {
+    **SIZES,
     "seed": (0, 2**63 - 1),
     "requests": (1, 10**8),
     "processes": (1, 10_000),
@@ -36,10 +41,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "gap_us": (0, HOUR_MS * 1000),
     "ask_us": (0, HOUR_MS * 1000),
     "think_ms": (0, HOUR_MS),
-    "page_cache_bytes": (4 * KIB, TIB),
     "read_ahead_kib": (0, 16 * KIB),
     "rate": (1e-3, 1e9),
-    "virtual_bytes": (64 * KIB, 16 * TIB),
 }
 OPTIONS = {
     "writes_percent": "--writes",
@@ -72,12 +75,12 @@ class Experiment:
     defaults, unscaled.
 
     `depth` is how many requests the device takes at once (None: one on a disk, as many
-    as it has servers on an array), `weights` the shares of the processes, `gap_us` what
-    the host needs between a completion and the next dispatch, `ask_us` what a process
-    needs for itself between an answer and its next request; they are the simulator's,
-    where a VM has its controller and its kernel.  The rest belongs to some workloads:
-    `think_ms` between an answer and the next request, the page cache, the total
-    `rate` of arrivals per second, the `trace` and how to `replay` it.
+    as it has servers on an array), `weights` the shares of the processes, or of a trace's
+    owners, `gap_us` what the host needs between a completion and the next dispatch,
+    `ask_us` what a process needs for itself between an answer and its next request; they
+    are the simulator's, where a VM has its controller and its kernel.  The rest belongs to
+    some workloads: `think_ms` between an answer and the next request, the page cache, the
+    total `rate` of arrivals per second, the `trace` and how to `replay` it.
     """
 
     disk: DiskProfile
@@ -111,13 +114,22 @@ class Experiment:
         for field, nothing in OF_WORKLOADS.items():
             if getattr(self, field) != nothing and field not in self.workload.options:
                 raise UserError(self._useless(field))
-        if self.weights and len(self.weights) != self.processes:
-            raise UserError(f"--weights: {len(self.weights)} for {self.processes} processes")
-        if not all(1 <= weight <= WEIGHT_MAX for weight in self.weights):
-            raise UserError(f"--weights: {min(self.weights)} is outside 1 to {WEIGHT_MAX}")
+        self._check_weights()
         for field in ("rate", "trace"):
             if field in self.workload.options and getattr(self, field) is None:
                 raise UserError(f"--workload: {self.workload.name} needs {option_of(field)}")
+
+    def _check_weights(self) -> None:
+        played = f"{self.processes} processes"
+        number = self.processes
+        if self.trace:
+            number = self.trace.owners
+            played = f"{number} owners in the trace"
+        if self.weights and len(self.weights) != number:
+            raise UserError(f"--weights: {len(self.weights)} for {played}")
+        for weight in self.weights:
+            if not 1 <= weight <= WEIGHT_MAX:
+                raise UserError(f"--weights: {weight} is outside 1 to {WEIGHT_MAX}")
 
     def _useless(self, field: str) -> str:
         users = [name for name, workload in WORKLOADS.items() if field in workload.options]

@@ -33,11 +33,12 @@ ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
 SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/disk.h
 CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/disk_cache.h
 SECTORS_MAX = 2**40
+CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
 SERVERS_MAX = 2**16  # as in sim/check.c
 SECTOR_BYTES = 512
 
 Ms = Annotated[float, Field(ge=0, le=MINUTE_MS)]
-PositiveMs = Annotated[float, Field(gt=0, le=MINUTE_MS)]
+PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
 MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
 DiskFraction = Annotated[float, Field(ge=0, le=1)]
 Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
@@ -130,9 +131,9 @@ class DiskCache(_Section):
     """The on-board cache; no segments means no cache."""
 
     segments: Annotated[int, Field(ge=0, le=CACHE_SEGMENTS_MAX)]
-    segment_sectors: Sectors
-    prefetch_sectors: Annotated[int, Field(ge=0, le=SECTORS_MAX)]
-    hit_us: Annotated[float, Field(gt=0, le=MINUTE_MS * 1000)]
+    segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX)]
+    prefetch_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX)]
+    hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
 
 
 class DiskFacts(_Section):
@@ -193,7 +194,16 @@ class DiskProfile(BaseModel):
             _check_contained(self.seek.ms, self.rotation)
         if self.throughput:
             _check_slowest(min(self.throughput.mb_per_s), self._slower)
+        if self.seek:
+            self._check_takes_time(self.seek)
         return self
+
+    def _check_takes_time(self, seek: SeekCurve) -> None:
+        """Every request takes 1 ns or more, wherever it is."""
+        sector = sector_ps(max(self.throughput.mb_per_s)) * self._slower if self.throughput else 0
+        rotation = _exact(self.rotation.period_ms) / 2 if self.rotation else 0
+        if max(_exact(min(seek.ms)) * 10**6, rotation * 10**6, sector / 1000) < 1:
+            raise _wrong("seek.ms", "some requests take no time at all; add a rotation")
 
     def _check_array(self) -> Self:
         for key in ("model", "seek", "throughput", "rotation", "scaling", "cache"):

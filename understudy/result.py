@@ -3,7 +3,8 @@
 
 result.json's schema is understudy.result/1; requests.parquet holds every
 bio of every run as recorded, times not divided by the scale.  The folder
-appears whole or not at all, and nothing that exists is written over.
+is empty while the runs go on, then whole, or it is gone again; nothing that
+exists is written over.
 """
 
 import json
@@ -11,10 +12,12 @@ import os
 import platform as machine
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -127,21 +130,66 @@ def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
     )
 
 
-def folder_for(out: Path | None, experiment: Experiment) -> Path:
-    """The run folder to be; refuses one that already holds something."""
-    if out is None:
-        now = datetime.now().strftime("%Y%m%d-%H%M%S")
-        out = runs_dir() / f"{now}-{experiment.workload.name}-{experiment.disk.name}"
+@contextmanager
+def reserved(out: Path | None, experiment: Experiment) -> Iterator[Path]:
+    """The run folder to be: a new one, or an empty one, empty until `write` replaces it.
+
+    What can't be written is refused here, before any run.  What is empty in the end is
+    taken away again.
+    """
+    made: list[Path] = []
+    try:
+        try:
+            folder = _default(experiment, made) if out is None else _named(out, made)
+            tempfile.TemporaryDirectory(dir=folder.parent).cleanup()
+        except OSError as error:
+            name = out or runs_dir()
+            raise UserError(f"--out: cannot write {name}: {error.strerror}; try another") from error
+        yield folder
+    finally:
+        for place in reversed(made):
+            with suppress(OSError):  # it holds something
+                place.rmdir()
+
+
+def _named(out: Path, made: list[Path]) -> Path:
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UserError(f"--out: {out} already holds something; name a new folder or remove it")
+    _make(out, made)
     return out
+
+
+def _default(experiment: Experiment, made: list[Path]) -> Path:
+    """A name says when and what; of several runs that begin at once each gets its own."""
+    now = datetime.now().strftime("%Y%m%d-%H%M%S")
+    name = f"{now}-{experiment.workload.name}-{experiment.disk.name}"
+    _make(runs_dir(), made)
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(folder for other in names if _is_new(folder := runs_dir() / other, made))
+
+
+def _is_new(folder: Path, made: list[Path]) -> bool:
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return False
+    made.append(folder)
+    return True
+
+
+def _make(folder: Path, made: list[Path]) -> None:
+    """With its parents; note those that were not there."""
+    for place in (*reversed(folder.parents), folder):
+        if not place.exists():
+            place.mkdir(exist_ok=True)
+            made.append(place)
 
 
 def write(result: Result, folder: Path, report_html: str) -> None:
     """Write all three files, then put the folder in its place."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        partial = Path(tempfile.mkdtemp(prefix=".understudy-", dir=folder.parent))
     except OSError as error:
         raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
     try:

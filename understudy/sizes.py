@@ -17,12 +17,20 @@ UNITS = {"": 1} | {
 PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?(?:B|iB)?)", re.IGNORECASE)
 
 
-def parse(option: str, text: str) -> int:
-    """Bytes, rounded down to a whole MiB or, of a small size, to 4 KiB."""
+def parse(option: str, text: str, low: int, high: int) -> int:
+    """Bytes from low to high, rounded down to a whole MiB or, of a small size, to 4 KiB."""
     match = PATTERN.fullmatch(text.strip())
     units = {unit.lower(): size for unit, size in UNITS.items()}
     if not match or match[2].lower() not in units:
         raise UserError(f"{option}: {text} is not a size; write 73.4G, 512M or 1.5GiB")
     size = int(Fraction(match[1]) * units[match[2].lower()])
+    if not low <= size <= high:
+        raise UserError(f"{option}: {text} is outside {_shown(low)} to {_shown(high)}")
     unit = MIB if size >= LARGE else PAGE
     return size // unit * unit
+
+
+def _shown(size: int) -> str:
+    """A round number of bytes in its largest unit."""
+    power = (size.bit_length() - 1) // 10
+    return f"{size // 1024**power}{('', 'Ki', 'Mi', 'Gi', 'Ti')[power]}B"

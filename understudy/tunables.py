@@ -9,13 +9,13 @@ import re
 from collections.abc import Sequence
 
 from understudy import core
-from understudy.catalog import pick
+from understudy.catalog import unknown
 from understudy.errors import UserError
 from understudy.timing import Timing
 
 Tunables = tuple[tuple[str, int], ...]
 
-SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d+)")
+SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
 
 
 def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunables]:
@@ -28,7 +28,8 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
         scheduler, name, value = found[1], found[2], int(found[3])
         if scheduler not in schedulers:
             raise UserError(f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}")
-        _check(scheduler, name, value)
+        if scheduler in core.schedulers():
+            check(scheduler, name, value)
         chosen[scheduler] = (*chosen.get(scheduler, ()), (name, value))
     return chosen
 
@@ -43,19 +44,19 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
         "shadow_segments": segments,
         "shadow_segment_sectors": segment_sectors,
         "shadow_prefetch_sectors": prefetch_sectors,
-        "full_seek_ns": disk.seek[-1][1] - disk.seek[0][1],
+        "full_seek_ns": max(0, disk.seek[-1][1] - disk.seek[0][1]),
     }
     ours = core.schedulers().get(scheduler)
     has = {tunable.name for tunable in ours.tunables} if ours else set()
     return {name: value for name, value in values.items() if name in has}
 
 
-def _check(scheduler: str, name: str, value: int) -> None:
-    ours = core.schedulers().get(scheduler)
-    if ours is None:
-        return
-    tunables = {tunable.name: tunable for tunable in ours.tunables}
-    tunable = pick(f"tunable of {scheduler}", name, tunables)
+def check(scheduler: str, name: str, value: int) -> None:
+    """Refuse what one of our schedulers does not have, or not in its range."""
+    tunables = {tunable.name: tunable for tunable in core.schedulers()[scheduler].tunables}
+    if name not in tunables:
+        raise UserError(f"--set: {unknown(f'tunable of {scheduler}', name, tunables)}")
+    tunable = tunables[name]
     if not tunable.min <= value <= tunable.max:
         raise UserError(
             f"--set: {scheduler}.{name}: {value} is outside {tunable.min} to {tunable.max}"

@@ -120,7 +120,7 @@ static int cats_init(void *state, const struct sched_limits *limits)
 	int error = sorted_queue_init(&cats->sorted[IO_READ], max);
 
 	error = error ?: sorted_queue_init(&cats->sorted[IO_WRITE], max);
-	error = error ?: plan_init(&cats->plan, max);
+	error = error ?: plan_init(&cats->plan, limits);
 	if (error)
 		cats_exit(cats);
 	return error;

@@ -46,7 +46,7 @@ static int tbbd_init(void *state, const struct sched_limits *limits)
 	struct tbbd *tbbd = state;
 	int error = sorted_queue_init(&tbbd->pending, limits->max_requests);
 
-	error = error ?: plan_init(&tbbd->plan, limits->max_requests);
+	error = error ?: plan_init(&tbbd->plan, limits);
 	if (error)
 		tbbd_exit(tbbd);
 	return error;

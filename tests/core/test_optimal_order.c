@@ -8,6 +8,7 @@
 #include "order_table.h"
 
 #define MOST 4096
+#define FARTHEST (1ull << 48)
 #define SEARCHED 9
 #define PLACES 8
 
@@ -204,6 +205,16 @@ static void large_cases(struct draw *draw)
 	large_case(draw, 2000);
 }
 
+/* What fits into 64 bits and no more. */
+static void too_far(void)
+{
+	struct optimal_order other;
+
+	CHECK_EQ(optimal_order_init(&other, 1 << 15, FARTHEST), -EINVAL);
+	CHECK_EQ(optimal_order_init(&other, 1 << 15, FARTHEST - 1), 0);
+	optimal_order_exit(&other);
+}
+
 /* As many points as there may be, as far away as they may be. */
 static void farthest_places(u32 low, u64 head)
 {
@@ -221,7 +232,8 @@ int main(void)
 {
 	u32 n;
 
-	CHECK(optimal_order_init(&room, MOST) == 0);
+	CHECK(optimal_order_init(&room, MOST, FARTHEST) == 0);
+	too_far();
 	CHECK(order_table_init(&table, MOST) == 0);
 	known_orders();
 	check_seeds(6000, small_case);

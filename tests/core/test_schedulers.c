@@ -163,12 +163,24 @@ static void no_memory(const struct scheduler *s)
 	}
 }
 
+/* Whoever weighs orders refuses more requests, farther apart, than fit into 64 bits. */
+static void too_far(void)
+{
+	struct sched_limits limits = { 1ull << 48, 1 << 15 };
+	const struct scheduler *s = registry_find("cats");
+	void *state = registry_new_state(s);
+
+	CHECK_EQ(s->init(state, &limits), -EINVAL);
+	port_free(state);
+}
+
 int main(void)
 {
 	u32 i;
 
 	CHECK(registry_count() >= 4);
 	CHECK(!registry_find("nobody"));
+	too_far();
 	for (i = 0; i < registry_count(); i++) {
 		scheduler = registry_get(i)->name;
 		check_description(registry_get(i));

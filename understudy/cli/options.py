@@ -12,7 +12,7 @@ import click
 
 from understudy import catalog, sizes, trace, tunables
 from understudy.errors import UserError
-from understudy.experiment import Clock, Experiment
+from understudy.experiment import SIZES, Clock, Experiment, option_of
 from understudy.platforms import PLATFORMS
 from understudy.profile import DiskProfile
 from understudy.vm.controllers import CONTROLLERS, controller
@@ -62,7 +62,11 @@ OPTIONS = (
         type=int,
         help="Requests on the device at once (sim) [default: 1; of an array, its servers].",
     ),
-    click.option("--weights", help="Shares of the processes for sfq, as 3,1,1 (sim)."),
+    click.option(
+        "--weights",
+        metavar="3,1,1",
+        help="Shares of the processes, or of a trace's owners as they appear, for sfq (sim).",
+    ),
     click.option(
         "--gap",
         "gap_us",
@@ -138,7 +142,7 @@ class Settings:
                 scheduler=scheduler,
                 seed=seed,
                 requests=self.requests,
-                virtual_bytes=sizes.parse("--virtual-size", self.virtual_size),
+                virtual_bytes=size("virtual_bytes", self.virtual_size),
                 processes=workload.default_processes if processes is None else processes,
                 clock=self.clock,
                 scale=scale,
@@ -169,6 +173,11 @@ class Settings:
     def jobs_at_once(self) -> int:
         """--jobs or its default."""
         return self.jobs or (1 if self.clock == "wall" else os.cpu_count() or 1)
+
+
+def size(field: str, text: str) -> int:
+    """A size in bytes as it was typed, for a field of the experiment."""
+    return sizes.parse(option_of(field), text, *SIZES[field])
 
 
 def _weights(text: str | None) -> tuple[int, ...]:
@@ -212,8 +221,8 @@ def with_workload(function: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(function)
     def gathered(*args: Any, **given: Any) -> None:
         values = {name: given.pop(name) for name in names}
-        size, recorded = given.pop("page_cache"), given.pop("trace")
-        values["page_cache_bytes"] = sizes.parse("--page-cache", size) if size else None
+        pages, recorded = given.pop("page_cache"), given.pop("trace")
+        values["page_cache_bytes"] = size("page_cache_bytes", pages) if pages else None
         values["trace"] = trace.load(recorded) if recorded else None
         function(*args, of_workload=values, **given)
 

@@ -7,7 +7,7 @@ a folder of its own inside the run folder; the differences come last.
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 from rich.console import Console
@@ -15,6 +15,7 @@ from rich.console import Console
 from understudy import campaign, platforms, report, result, schedulers, side_by_side, table
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
+from understudy.errors import UserError
 from understudy.experiment import Experiment
 from understudy.papers import PaperTable
 
@@ -35,24 +36,40 @@ def carry_out(
         for name in names:
             _print_lines(platforms.load(name), planned[name])
         return
-    folder = result.folder_for(settings.out, experiments[0])
     click.echo(f"$ {command}", err=True)
-    answers = []
-    for name in names:
-        found = _run(command, name, settings, planned[name], paper)
-        place = folder / name if len(names) > 1 else folder
-        result.write(found, place, report.render(found))
-        if not settings.as_json:
-            table.show(found, _console(), layout)
-        click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
-        answers.append(found)
+    with result.reserved(settings.out, experiments[0]) as folder:
+        _prepare(planned)
+        answers = []
+        for name in names:
+            found = _run(command, name, settings, planned[name], paper)
+            place = folder / name if len(names) > 1 else folder
+            result.write(found, place, report.render(found))
+            if not settings.as_json:
+                table.show(found, _console(), layout)
+            _warn(found)
+            click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
+            answers.append(found)
     _conclude(answers, settings.as_json)
 
 
 def _for(platform: str, experiments: Sequence[Experiment], skip: bool) -> list[Experiment]:
     """The experiments that the platform can run; alone, it has to complain itself."""
     possible = schedulers.on(platform)
-    return [run for run in experiments if not skip or run.scheduler in possible]
+    chosen = [run for run in experiments if not skip or run.scheduler in possible]
+    if not chosen:
+        asked = ", ".join(dict.fromkeys(run.scheduler for run in experiments))
+        raise UserError(
+            f"--schedulers: {platform} runs none of {asked}; leave it out of --on, or add one that "
+            "it runs"
+        )
+    return chosen
+
+
+def _prepare(planned: Mapping[str, Sequence[Experiment]]) -> None:
+    """Every platform, before any of them runs."""
+    with bars() as progress:
+        for name, experiments in planned.items():
+            platforms.load(name).prepare(experiments, progress.prepare)
 
 
 def _run(
@@ -64,7 +81,6 @@ def _run(
 ) -> result.Result:
     platform = platforms.load(name)
     with bars() as progress:
-        platform.prepare(experiments, progress.prepare)
         outcomes = campaign.run_all(platform, experiments, settings.jobs_at_once, progress.run)
     return result.Result(command, name, tuple(outcomes), paper)
 
@@ -73,6 +89,19 @@ def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]
     for experiment in experiments:
         click.echo(f"# {experiment.scheduler}, seed {experiment.seed}")
         click.echo(shlex.join(platform.dry_run(experiment)))
+
+
+def _warn(found: result.Result) -> None:
+    """Of requests that are too much for the device."""
+    for outcome in found.outcomes:
+        load = outcome.facts.get("offered_load") or 0.0
+        if load > 1:
+            click.echo(
+                f"{outcome.experiment.scheduler}, seed {outcome.experiment.seed}: overloaded: "
+                f"requests arrive {load:,.2f} times as fast as the device can serve them, so how "
+                "long they wait depends on where the run ends",
+                err=True,
+            )
 
 
 def _console() -> Console:

@@ -186,6 +186,11 @@ def workloads() -> dict[str, WorkloadKind]:
     return {workload.name: workload for workload in sorted(found, key=lambda w: w.name)}
 
 
+def check(simulation: Simulation) -> None:
+    """Raise ValueError for what cannot be simulated."""
+    _Call(simulation, keep_rows=False, watch=Watch()).check()
+
+
 def run(simulation: Simulation, *, keep_rows: bool = True, watch: Watch | None = None) -> Answer:
     """Simulate.
 
@@ -382,10 +387,11 @@ def _set(structure: Any, **values: int) -> None:
 def _failure(simulation: Simulation, code: int, figures: Figures) -> RunFailed:
     if code == errno.EOVERFLOW:
         load = offered_load(simulation, figures)
+        how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"
+        advice = "part of the table" if simulation.rows else "a lower rate"
         return Unstable(
             f"{simulation.scheduler}: unstable: more than {simulation.max_pending:,} requests "
-            f"wait; they arrive {load:.2f} times as fast as the device can serve them; take a "
-            "lower rate"
+            f"wait or are served; {how}; take {advice}"
         )
     reasons = {
         errno.EINTR: "stopped",
@@ -403,14 +409,33 @@ def _failure(simulation: Simulation, code: int, figures: Figures) -> RunFailed:
     return RunFailed(f"{simulation.scheduler}: {reasons.get(code, f'error {code}')}")
 
 
-def offered_load(simulation: Simulation, figures: Figures) -> float:
-    """Utilisation that the arrivals ask for: above 1, no queue is long enough."""
+def offered_load(simulation: Simulation, figures: Figures) -> float | None:
+    """Utilisation that the arrivals ask for: above 1, no queue is long enough.
+
+    The mean service is that of the requests so far, the rate what was asked for, or the
+    table's own.  None if nothing is served yet, or the table is over in an instant.
+    """
     device = simulation.device
     servers = device.servers if isinstance(device, Array) else 1
-    span = figures.last_arrival_ns - figures.first_arrival_ns
-    arrived = figures.completed + simulation.max_pending
-    arrived = min(arrived, simulation.requests)
-    return arrived * figures.model.mean / (servers * span) if span else float("inf")
+    gap_ns = _gap_ns(simulation, figures)
+    if not figures.completed or not gap_ns:
+        return None
+    work_ns = figures.model.mean * figures.dispatched / figures.completed
+    return work_ns / (servers * gap_ns)
+
+
+def arrive(load: float) -> str:
+    """An offered load in words."""
+    return f"{load:,.2f} times as fast as the device can serve them"
+
+
+def _gap_ns(simulation: Simulation, figures: Figures) -> float:
+    """Mean time between two arrivals."""
+    if simulation.rows:
+        arrived = min(figures.completed + simulation.max_pending, simulation.requests)
+        return (figures.last_arrival_ns - figures.first_arrival_ns) / arrived
+    known = {field.name: field.initial for field in workloads()[simulation.workload].parameters}
+    return (known | dict(simulation.parameters))["mean_gap_ns"] / simulation.processes
 
 
 def _describe(workload: Any) -> WorkloadKind:

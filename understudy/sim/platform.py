@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from functools import cache
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ from understudy.sim.engine import (
     Rows,
     Simulation,
     Watch,
+    arrive,
+    check,
     offered_load,
     workloads,
 )
@@ -50,13 +53,22 @@ SURGE = (Kind.SURGE_DIRECT, Kind.SURGE_BUFFERED)
 VESPER_FILE_BYTES = 10 * 1000
 LOOK_SECONDS = 0.1
 LINUX_MAX_SECTORS = 2560
+MAX_PENDING_EVER = 2**20  # as in sim/check.c
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
     """Refuse what can't be simulated, and place the files."""
     for experiment in experiments:
         _check(experiment)
-        describe(experiment, report)
+        _refuse(describe(experiment, report))
+
+
+def _refuse(asked: Simulation) -> None:
+    """What the engine would not take."""
+    try:
+        check(asked)
+    except ValueError as error:
+        raise UserError(f"{asked.workload} with {asked.scheduler}: {error}") from None
 
 
 def dry_run(experiment: Experiment) -> list[str]:
@@ -98,8 +110,7 @@ def describe(experiment: Experiment, report: Report = lambda phase, done: None) 
     """The experiment in the engine's terms."""
     rows, processes = _rows(experiment)
     sectors = experiment.virtual_bytes // SECTOR_BYTES
-    open_loop = workloads()[_engine(experiment)].open
-    scheduler = schedulers.SIMULATED.get(experiment.scheduler, experiment.scheduler)
+    scheduler = _simulated(experiment)
     return Simulation(
         workload=_engine(experiment),
         scheduler=scheduler,
@@ -115,11 +126,16 @@ def describe(experiment: Experiment, report: Report = lambda phase, done: None) 
         cache=_page_cache(experiment),
         depth=experiment.depth,
         merge_sectors=_merge_sectors(experiment),
-        max_pending=MAX_PENDING if open_loop else _most_pending(experiment, processes),
+        max_pending=_most_pending(experiment, rows, processes),
         weights=experiment.weights or None,
         gap_ns=round(experiment.gap_us * 1000),
         ask_ns=round(experiment.ask_us * 1000),
     )
+
+
+def _simulated(experiment: Experiment) -> str:
+    """Whom the simulator runs for the scheduler."""
+    return schedulers.SIMULATED.get(experiment.scheduler, experiment.scheduler)
 
 
 def _merge_sectors(experiment: Experiment) -> int:
@@ -173,8 +189,6 @@ def _wait(
             return future.result(timeout=LOOK_SECONDS)
         except NotYet:
             report("simulating", watch.completed / asked.requests)
-        except ValueError as error:
-            raise UserError(f"{asked.workload} with {asked.scheduler}: {error}") from None
         if stop and stop.is_set():
             raise RunFailed(f"{asked.scheduler}: stopped")
 
@@ -188,6 +202,8 @@ def _check(experiment: Experiment) -> None:
         raise UserError(
             f"--schedulers: {experiment.scheduler} is the kernel's own, only in the VM; add --on vm"
         )
+    for name, value in experiment.tunables:
+        tunables.check(_simulated(experiment), name, value)
     trace = experiment.trace
     if trace and trace.end_sector * SECTOR_BYTES > experiment.virtual_bytes:
         needed = -(-trace.end_sector * SECTOR_BYTES // 10**6)
@@ -197,15 +213,22 @@ def _check(experiment: Experiment) -> None:
 
 
 def _check_stable(asked: Simulation, figures: Figures) -> None:
-    """A stationary workload that never settles has no mean response."""
-    if asked.workload != "poisson":
+    """An endless workload that never settles has no mean response.
+
+    Its mean service is known but for twice its standard error; a trace has an end.
+    """
+    load = _load(asked, figures)
+    if load is None or asked.rows or figures.dispatched < 2:
         return
-    load = offered_load(asked, figures)
-    if load > 1:
+    error = sqrt(figures.model.variance / (figures.dispatched - 1)) / figures.model.mean
+    if load * (1 - 2 * error) > 1:
         raise RunFailed(
-            f"{asked.scheduler}: unstable: requests arrive {load:.2f} times as fast as the disk "
-            "can serve them; take a lower --rate"
+            f"{asked.scheduler}: unstable: requests arrive {arrive(load)}; take a lower --rate"
         )
+
+
+def _load(asked: Simulation, figures: Figures) -> float | None:
+    return offered_load(asked, figures) if workloads()[asked.workload].open else None
 
 
 def _engine(experiment: Experiment) -> str:
@@ -233,7 +256,9 @@ def _rows(experiment: Experiment) -> tuple[Rows | None, int]:
     if not experiment.trace:
         return None, experiment.processes
     if experiment.replay == "closed":
-        return trace_rows.closed_rows(experiment.trace)
+        return trace_rows.closed_rows(experiment.trace), experiment.trace.owners
+    if experiment.weights:  # which are of processes
+        return trace_rows.open_rows_by_owner(experiment.trace), experiment.trace.owners
     return trace_rows.open_rows(experiment.trace), 1
 
 
@@ -286,11 +311,27 @@ def _page_cache(experiment: Experiment) -> PageCache | None:
     return PageCache(size, sectors, page_cache.read_ahead_kib(experiment) * KIB // page_bytes)
 
 
-def _most_pending(experiment: Experiment, processes: int) -> int:
-    """Each process waits for one answer, or for pages and what is read ahead of them."""
+def _most_pending(experiment: Experiment, rows: Rows | None, processes: int) -> int:
+    """Room for all that can wait or be served at once; a queue that grows for ever has an
+    end at some length."""
+    if not workloads()[_engine(experiment)].open:
+        return _bounded(processes * _each(experiment))
+    return MAX_PENDING + _depth(experiment) if rows is None else _bounded(len(rows.sector))
+
+
+def _bounded(pending: int) -> int:
+    return min(max(1024, pending), MAX_PENDING_EVER)
+
+
+def _each(experiment: Experiment) -> int:
+    """A process waits for one answer, or for pages and what is read ahead of them."""
     cache = _page_cache(experiment)
-    each = 2 + 2 * cache.read_ahead_pages if cache else 2
-    return min(max(1024, processes * each), 2**20)
+    return 2 + 2 * cache.read_ahead_pages if cache else 2
+
+
+def _depth(experiment: Experiment) -> int:
+    array = experiment.disk.array
+    return experiment.depth or (array.servers if array else 1)
 
 
 def _frame(answer: Answer) -> pl.DataFrame:
@@ -316,7 +357,6 @@ def _facts(
     experiment: Experiment, asked: Simulation, figures: Figures, seconds: float
 ) -> dict[str, Any]:
     scheduler = core.schedulers()[asked.scheduler]
-    array = experiment.disk.array
     return {
         "capacity_sectors": asked.capacity_sectors,
         "scheduler_simulated": asked.scheduler,
@@ -328,7 +368,8 @@ def _facts(
         "page_cache_bytes": page_cache.size_bytes(experiment),
         "page_hits": figures.page_hits,
         "page_misses": figures.page_misses,
-        "depth": experiment.depth or (array.servers if array else 1),
+        "depth": _depth(experiment),
+        "offered_load": _load(asked, figures),
         "gap_us": experiment.gap_us,
         "ask_us": experiment.ask_us,
         "virtual_seconds": figures.last_completion_ns / 1e9,

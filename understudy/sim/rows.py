@@ -7,6 +7,8 @@ came is sent that much after the one before, once that is answered.  A trace wit
 completions can't tell, so it can only be replayed open.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from understudy.errors import UserError
@@ -26,28 +28,31 @@ def open_rows(trace: Trace) -> Rows:
     )
 
 
-def closed_rows(trace: Trace) -> tuple[Rows, int]:
-    """Every owner at its own pace; and how many owners there are."""
-    if trace.completion_ns is None:
+def open_rows_by_owner(trace: Trace) -> Rows:
+    """The same with a process for each owner; at one instant they go by number."""
+    return _by_owner(trace, lambda rows: np.diff(trace.arrival_ns[rows], prepend=0))
+
+
+def closed_rows(trace: Trace) -> Rows:
+    """Every owner at its own pace."""
+    completion_ns = trace.completion_ns
+    if completion_ns is None:
         raise UserError(f"--replay: closed needs a column completion_ns in {trace.name}")
+    return _by_owner(trace, lambda rows: _think_ns(trace.arrival_ns[rows], completion_ns[rows]))
+
+
+def _by_owner(trace: Trace, think_ns: Callable[[Ints], Ints]) -> Rows:
+    """A process for each owner, whose rows think as it is said for them."""
     order = np.argsort(trace.owner, kind="stable")
-    owners = int(trace.owner.max()) + 1
-    first = np.searchsorted(trace.owner[order], np.arange(owners + 1))
-    think = np.concatenate(
-        [
-            _think_ns(trace.arrival_ns[rows], trace.completion_ns[rows])
-            for rows in np.split(order, first[1:-1])
-        ]
-    )
-    rows = Rows(
+    first = np.searchsorted(trace.owner[order], np.arange(trace.owners + 1))
+    return Rows(
         first=first,
-        think_ns=think,
+        think_ns=np.concatenate([think_ns(rows) for rows in np.split(order, first[1:-1])]),
         sector=trace.sector[order],
         sectors=trace.sectors[order],
         op=trace.op[order],
         owner=trace.owner[order],
     )
-    return rows, owners
 
 
 def _think_ns(arrival_ns: Ints, completion_ns: Ints) -> Ints:

@@ -114,6 +114,9 @@ class FakePlatform:
         self.prepared: list[Experiment] = []
         self.stopped: list[str] = []
 
+    def check(self, experiments: Sequence[Experiment]) -> None:
+        """Take anything."""
+
     def prepare(
         self, experiments: Sequence[Experiment], report: Callable[[str, float], None]
     ) -> None:

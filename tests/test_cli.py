@@ -208,14 +208,14 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_work(
     assert [place.name for place in tmp_path.iterdir()] == ["file"]
 
 
-def test_every_platform_is_prepared_before_one_runs(
+def test_every_platform_is_checked_before_one_runs(
     platform: FakePlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def prepare(experiments: Sequence[Experiment], report: platforms.Report) -> None:
+    def check(experiments: Sequence[Experiment]) -> None:
         if {run.scheduler for run in experiments} == {"fcfs", "bfq"}:
             raise UserError("--depth: only in the simulator")
 
-    monkeypatch.setattr(platform, "prepare", prepare)
+    monkeypatch.setattr(platform, "check", check)
     words = ("--on", "sim,vm", "--schedulers", "fcfs,bfq", "--out", str(tmp_path / "run"))
     done = understudy("predict", *words)
     assert done.exit_code == 2

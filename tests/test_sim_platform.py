@@ -185,7 +185,7 @@ def test_what_cannot_be_simulated_is_refused_before_any_run(
     change: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        platform.prepare([asked(**change)], lambda *_: None)
+        platform.check([asked(**change)])
 
 
 def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
@@ -241,7 +241,7 @@ def test_weights_of_a_trace_are_its_owners(replay: str) -> None:
 def test_a_tunable_that_the_simulated_scheduler_does_not_have_is_refused_first() -> None:
     one = asked(scheduler="mq-deadline", tunables=(("read_expire", 3),))
     with pytest.raises(UserError, match=r'^--set: unknown tunable of deadline "read_expire": did'):
-        platform.prepare([one], lambda *_: None)
+        platform.check([one])
 
 
 def test_what_the_engine_refuses_is_refused_first() -> None:
@@ -261,7 +261,7 @@ def test_files_that_do_not_fit_are_refused() -> None:
 def test_a_trace_past_the_end_of_the_disk_names_the_size() -> None:
     one = Trace("t", *(np.array([value]) for value in (0, 2**20, 8, 0, 0)), None)
     with pytest.raises(UserError, match="--virtual-size: the trace reaches past it; take 537M"):
-        platform.prepare([asked("trace", trace=one)], lambda *_: None)
+        platform.check([asked("trace", trace=one)])
 
 
 def test_too_high_a_rate_is_unstable_and_says_by_how_much() -> None:

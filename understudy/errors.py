@@ -12,3 +12,15 @@ class UserError(Exception):
 
 class RunFailed(Exception):  # noqa: N818 - it is the run that has the error
     """The request was right and the run failed: exit code 1."""
+
+
+class Unstable(RunFailed):
+    """More was asked for than the device can serve, for ever.
+
+    `load` is the utilisation that was asked for, None if it isn't known.
+    """
+
+    def __init__(self, message: str, load: float | None) -> None:
+        """The line, and the figure in it."""
+        super().__init__(message)
+        self.load = load

@@ -22,8 +22,11 @@ PLATFORMS = {"sim": "understudy.sim.platform", "vm": "understudy.vm.platform"}
 class Platform(Protocol):
     """What every platform's module offers."""
 
+    def check(self, experiments: Sequence[Experiment]) -> None:
+        """Refuse what it can't run, at once."""
+
     def prepare(self, experiments: Sequence[Experiment], report: Report) -> None:
-        """Fetch and build what the runs need; say what is missing before any work."""
+        """Fetch and build what the runs need, before any of them."""
 
     def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
         """Run one experiment; end soon, with RunFailed, once `stop` is set."""

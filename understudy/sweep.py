@@ -15,7 +15,6 @@ asked for, and there are no figures.
 import fcntl
 import json
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -28,7 +27,7 @@ from typing import Any
 import polars as pl
 
 from understudy import _core, page_cache
-from understudy.errors import RunFailed, UserError
+from understudy.errors import RunFailed, Unstable, UserError
 from understudy.experiment import Experiment
 from understudy.metrics import Summary
 from understudy.paths import ROOT
@@ -42,7 +41,6 @@ Report = Callable[[int, int], None]
 
 AHEAD = 4  # runs that wait for each one that is running: a sweep may have millions
 STABLE, UNSTABLE = "stable", "unstable"
-OVERLOAD = re.compile(r"unstable: .*?(\d+\.\d+|inf) times as fast")
 
 TYPES: dict[Any, Column] = {str: str, int: int, float: float, float | None: float}
 INPUTS: dict[str, Column] = {
@@ -214,11 +212,8 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
     """What a run found; for an unstable one, only how much was asked of the disk."""
     try:
         summary = platform.summarise(experiment, _silent, stop=stop)
-    except RunFailed as error:
-        overload = OVERLOAD.search(str(error))
-        if not overload:
-            raise
-        return {"status": UNSTABLE, "utilisation": float(overload[1])}
+    except Unstable as error:
+        return {"status": UNSTABLE, "utilisation": error.load}
     return {"status": STABLE, **asdict(summary)}
 
 

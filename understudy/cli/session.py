@@ -7,7 +7,7 @@ a folder of its own inside the run folder; the differences come last.
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import click
 from rich.console import Console
@@ -38,7 +38,8 @@ def carry_out(
         return
     click.echo(f"$ {command}", err=True)
     with result.reserved(settings.out, experiments[0]) as folder:
-        _prepare(planned)
+        for name in names:
+            platforms.load(name).check(planned[name])
         answers = []
         for name in names:
             found = _run(command, name, settings, planned[name], paper)
@@ -65,13 +66,6 @@ def _for(platform: str, experiments: Sequence[Experiment], skip: bool) -> list[E
     return chosen
 
 
-def _prepare(planned: Mapping[str, Sequence[Experiment]]) -> None:
-    """Every platform, before any of them runs."""
-    with bars() as progress:
-        for name, experiments in planned.items():
-            platforms.load(name).prepare(experiments, progress.prepare)
-
-
 def _run(
     command: str,
     name: str,
@@ -81,6 +75,7 @@ def _run(
 ) -> result.Result:
     platform = platforms.load(name)
     with bars() as progress:
+        platform.prepare(experiments, progress.prepare)
         outcomes = campaign.run_all(platform, experiments, settings.jobs_at_once, progress.run)
     return result.Result(command, name, tuple(outcomes), paper)
 

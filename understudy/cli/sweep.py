@@ -118,6 +118,7 @@ def _say_outdated(rows: int, file: Path) -> None:
 def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> pl.DataFrame:
     name = settings.platforms[0]
     platform = platforms.load(name)
+    platform.check(experiments)
     try:
         with bars() as progress:
             platform.prepare(experiments, progress.prepare)

@@ -16,7 +16,7 @@ import numpy as np
 from understudy import core
 from understudy._core import ffi, lib
 from understudy.core import U64, Columns, Drive, Tunable
-from understudy.errors import RunFailed
+from understudy.errors import RunFailed, Unstable
 
 MAX_PENDING = 4096
 PERCENTILES = (50, 95, 99)
@@ -157,10 +157,6 @@ class Answer:
 
     figures: Figures
     rows: Columns
-
-
-class Unstable(RunFailed):
-    """Requests arrived faster than the device could serve them."""
 
 
 class Watch:
@@ -391,7 +387,8 @@ def _failure(simulation: Simulation, code: int, figures: Figures) -> RunFailed:
         advice = "part of the table" if simulation.rows else "a lower rate"
         return Unstable(
             f"{simulation.scheduler}: unstable: more than {simulation.max_pending:,} requests "
-            f"wait or are served; {how}; take {advice}"
+            f"wait or are served; {how}; take {advice}",
+            load,
         )
     reasons = {
         errno.EINTR: "stopped",

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from understudy import core, page_cache, records, schedulers, tunables
-from understudy.errors import RunFailed, UserError
+from understudy.errors import RunFailed, Unstable, UserError
 from understudy.experiment import KIB, Experiment, Outcome, option_of
 from understudy.metrics import Summary, from_figures
 from understudy.platforms import Report
@@ -35,13 +35,11 @@ from understudy.sim.engine import (
     Simulation,
     Watch,
     arrive,
-    check,
     offered_load,
     workloads,
 )
-from understudy.sim.engine import (
-    run as simulate,
-)
+from understudy.sim.engine import check as check_simulation
+from understudy.sim.engine import run as simulate
 from understudy.timing import Timing
 from understudy.vm import image
 from understudy.workload import Kind
@@ -56,17 +54,22 @@ LINUX_MAX_SECTORS = 2560
 MAX_PENDING_EVER = 2**20  # as in sim/check.c
 
 
-def prepare(experiments: Sequence[Experiment], report: Report) -> None:
-    """Refuse what can't be simulated, and place the files."""
+def check(experiments: Sequence[Experiment]) -> None:
+    """Refuse what can't be simulated."""
     for experiment in experiments:
         _check(experiment)
+
+
+def prepare(experiments: Sequence[Experiment], report: Report) -> None:
+    """Place the files, and refuse what the engine would not take."""
+    for experiment in experiments:
         _refuse(describe(experiment, report))
 
 
 def _refuse(asked: Simulation) -> None:
     """What the engine would not take."""
     try:
-        check(asked)
+        check_simulation(asked)
     except ValueError as error:
         raise UserError(f"{asked.workload} with {asked.scheduler}: {error}") from None
 
@@ -222,8 +225,9 @@ def _check_stable(asked: Simulation, figures: Figures) -> None:
         return
     error = sqrt(figures.model.variance / (figures.dispatched - 1)) / figures.model.mean
     if load * (1 - 2 * error) > 1:
-        raise RunFailed(
-            f"{asked.scheduler}: unstable: requests arrive {arrive(load)}; take a lower --rate"
+        raise Unstable(
+            f"{asked.scheduler}: unstable: requests arrive {arrive(load)}; take a lower --rate",
+            load,
         )
 
 

@@ -201,10 +201,16 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
     )
 
 
-def prepare(experiments: Sequence[Experiment], report: Report) -> None:
-    """Fetch, build and check all that the runs need, before any of them."""
+def check(experiments: Sequence[Experiment]) -> None:
+    """Refuse what no VM can do, or this machine."""
+    for experiment in experiments:
+        _check(experiment)
     qemu.binary()
     machine.busybox()
+
+
+def prepare(experiments: Sequence[Experiment], report: Report) -> None:
+    """Fetch and build all that the runs need, before any of them."""
     kernel = packages.fetch_kernel(report)
     for done, experiment in enumerate(experiments):
         report("building modules, programs and the file system", done / len(experiments))

@@ -172,6 +172,12 @@ def _show(frame: pl.DataFrame, settings: Settings) -> None:
         click.echo("one seed: no interval; --seeds 10 says who can be told apart")
 
 
+def _overload(load: float | None) -> str:
+    """None: so much that nothing was served yet."""
+    asked = "" if load is None else f"load {load:.2f}: "
+    return f"{asked}more than the disk can serve"
+
+
 def _lines(rows: pl.DataFrame) -> list[Line]:
     """One disk and one workload: a scheduler has a mean if it was stable with every seed."""
     place = (rows["disk"][0], rows["workload"][0])
@@ -181,10 +187,7 @@ def _lines(rows: pl.DataFrame) -> list[Line]:
         .agg(pl.col("utilisation").max())
         .rows()
     )
-    unstable = [
-        Line(*place, name, None, load, f"load {load:.2f}: more than the disk can serve")
-        for name, load in loads.items()
-    ]
+    unstable = [Line(*place, name, None, load, _overload(load)) for name, load in loads.items()]
     stable = rows.filter(~pl.col("scheduler").is_in(list(loads)))
     if not stable.height:
         return unstable

@@ -25,6 +25,7 @@ from understudy.workload import WORKLOADS, Kind
 
 PROCESSES = {"random": 20, "surge-direct": 50}
 LIMIT = 0.03
+ON_PURPOSE_US = 1000  # from here on it is a scheduler that waits
 JOBS = 2
 
 
@@ -91,7 +92,8 @@ def gaps_us(outcome: Outcome) -> Times:
     )
     completion = carried["completion_ns"].to_numpy()[:-1]
     waited = carried["arrival"].to_numpy()[1:] < completion
-    return (carried["dispatch_ns"].to_numpy()[1:] - completion)[waited] / 1e3
+    gaps = (carried["dispatch_ns"].to_numpy()[1:] - completion)[waited] / 1e3
+    return np.asarray(gaps[gaps < ON_PURPOSE_US])
 
 
 def asks_us(outcome: Outcome) -> Times:

@@ -106,7 +106,8 @@ def asks_us(outcome: Outcome) -> Times:
 
 
 def _median(measure: Callable[[Outcome], Times], outcomes: Sequence[Outcome]) -> float:
-    return round(float(np.median(np.concatenate([measure(one) for one in outcomes]))), 1)
+    found = np.concatenate([measure(one) for one in outcomes])
+    return round(float(np.median(found)), 1) if len(found) else 0.0
 
 
 def verdict(difference: Estimate, reference: float) -> str:

@@ -87,6 +87,17 @@ def test_json_on_stdout_is_result_json(platform: FakePlatform, tmp_path: Path) -
     assert [run["seed"] for run in json.loads(done.stdout)["runs"]] == [1, 2]
 
 
+def test_reproduce_on_both_platforms_ends_with_the_differences(
+    platform: FakePlatform, tmp_path: Path
+) -> None:
+    words = ("reproduce", "table2", "--on", "sim,vm", "--requests", "60")
+    done = understudy(*words, "--out", str(tmp_path / "run"))
+    assert done.exit_code == 0
+    assert done.stdout.count("Table 2: the O_DIRECT workload") == 2
+    assert "sim against vm" in done.stdout
+    assert {place.name for place in (tmp_path / "run").iterdir()} == {"sim", "vm"}
+
+
 def test_reproduce_prints_both_papers_columns(platform: FakePlatform, tmp_path: Path) -> None:
     done = understudy(
         "reproduce", "table3", "--on", "vm", "--requests", "60", "--out", str(tmp_path / "run")
@@ -101,6 +112,7 @@ def test_reproduce_prints_both_papers_columns(platform: FakePlatform, tmp_path: 
     ):
         assert words in done.stdout
     assert {run.workload.name for run in platform.prepared} == {"surge-buffered"}
+    assert [run.scheduler for run in platform.prepared] == ["cats", "mq-deadline", "cfq"]
     assert "paper" in json.loads((tmp_path / "run" / "result.json").read_text())
 
 

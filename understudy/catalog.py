@@ -22,4 +22,4 @@ def unknown(kind: str, name: str, names: Iterable[str]) -> str:
     known = sorted(names)
     nearest = get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f'did you mean "{nearest[0]}"? ' if nearest else ""
-    return f'unknown {kind} "{name}": {hint}there are: {", ".join(known)}'
+    return f'unknown {kind} "{name}": {hint}there are: {", ".join(known) or "none"}'

@@ -25,7 +25,7 @@ from understudy.profile import DiskProfile
 from understudy.workload import WORKLOADS, Workload
 
 EXAMPLE = (
-    "Example: understudy sweep --workloads random,surge-direct --schedulers all --seeds 30 "
+    "Example: understudy sweep --workloads random,surge-direct --processes 20 --seeds 30 "
     "--out sweep.parquet"
 )
 MEASURE = table.RANKED[0]

@@ -172,7 +172,7 @@ static void withdraw(struct sim *sim, struct pending *pending)
 static struct pending *found(const struct sim *sim, u32 i, u32 sectors)
 {
 	if (i == NO_EXTENT ||
-	    sim->pool[i].io.sectors + sectors > sim->input->merge_sectors)
+	    (u64)sim->pool[i].io.sectors + sectors > sim->input->merge_sectors)
 		return NULL;
 	return &sim->pool[i];
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pick by name from a catalogue, and help with a name that is not in it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -15,6 +15,13 @@ def pick(kind: str, name: str, entries: Mapping[str, T]) -> T:
     if name not in entries:
         raise UserError(unknown(kind, name, entries))
     return entries[name]
+
+
+def refuse_twice(option: str, names: Sequence[str]) -> None:
+    """A UserError if a name is in the list again."""
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"{option}: {name} is named twice; --seeds N repeats runs")
 
 
 def unknown(kind: str, name: str, names: Iterable[str]) -> str:

@@ -107,6 +107,11 @@ class Experiment:
     replay: Replay = "open"
     weights: tuple[int, ...] = ()
 
+    @property
+    def at_once(self) -> int:
+        """Requests on a simulated device at once: `depth`, or as many as it serves."""
+        return self.depth or self.disk.servers
+
     def __post_init__(self) -> None:
         """Refuse what no platform can run."""
         for field, (low, high) in RANGES.items():

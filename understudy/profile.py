@@ -212,6 +212,11 @@ class DiskProfile(BaseModel):
         return self
 
     @property
+    def servers(self) -> int:
+        """How many requests it serves at once: a disk has one head."""
+        return self.array.servers if self.array else 1
+
+    @property
     def _slower(self) -> Fraction:
         """How many times longer a sector takes on the virtual disk."""
         if not self.scaling:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The schedulers that a run can use: ours, one file each in core/, and the kernel's own."""
 
-from understudy.catalog import unknown
+from understudy.catalog import refuse_twice, unknown
 from understudy.errors import UserError
 from understudy.paths import ROOT
 
@@ -31,6 +31,5 @@ def parse(names: str) -> list[str]:
     for name in chosen:
         if name not in known:
             raise UserError(unknown("scheduler", name, [*known, "all"]))
-        if chosen.count(name) > 1:
-            raise UserError(f"--schedulers: {name} is named twice; --seeds N repeats runs")
+    refuse_twice("--schedulers", chosen)
     return chosen

@@ -249,9 +249,7 @@ def _row(name: str, platform: str, experiment: Experiment, figures: Row) -> Row:
 
 def _depth(experiment: Experiment, platform: str) -> int | None:
     """Requests on the device at once; in a VM its controller decides."""
-    if experiment.depth is not None or platform != "sim":
-        return experiment.depth
-    return experiment.disk.array.servers if experiment.disk.array else 1
+    return experiment.depth or (experiment.disk.servers if platform == "sim" else None)
 
 
 def _journal(file: Path) -> Path:

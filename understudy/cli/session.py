@@ -46,7 +46,7 @@ def carry_out(
             place = folder / name if len(names) > 1 else folder
             result.write(found, place, report.render(found))
             if not settings.as_json:
-                table.show(found, _console(), layout)
+                table.show(found, console(), layout)
             _warn(found)
             click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
             answers.append(found)
@@ -99,9 +99,10 @@ def _warn(found: result.Result) -> None:
             )
 
 
-def _console() -> Console:
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(width=FILE_WIDTH)
+def console() -> Console:
+    """Standard output: a terminal's width, or FILE_WIDTH."""
+    found = Console(highlight=False)
+    return found if found.is_terminal else Console(width=FILE_WIDTH)
 
 
 def _conclude(answers: Sequence[result.Result], as_json: bool) -> None:
@@ -111,4 +112,4 @@ def _conclude(answers: Sequence[result.Result], as_json: bool) -> None:
         whole = documents if len(answers) > 1 else answers[0].as_json()
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     elif len(answers) > 1:
-        side_by_side.show(answers[0], answers[1], _console())
+        side_by_side.show(answers[0], answers[1], console())

@@ -10,14 +10,13 @@ from typing import Any
 import click
 import polars as pl
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from understudy import catalog, platforms, profile, schedulers, sweep, table
 from understudy.cli.main import EXIT_INTERRUPTED
 from understudy.cli.options import Settings, with_settings, with_workload
 from understudy.cli.progress import bars
-from understudy.cli.session import FILE_WIDTH
+from understudy.cli.session import console
 from understudy.comparison import Comparison, Estimate
 from understudy.errors import UserError
 from understudy.experiment import OF_WORKLOADS, Experiment
@@ -70,24 +69,18 @@ def command(
 def _disks(text: str) -> list[DiskProfile]:
     names = list(profile.catalogue()) if text == "all" else _words(text)
     disks = [profile.load(name) for name in names]
-    _refuse_twice("--disks", [disk.name for disk in disks])
+    catalog.refuse_twice("--disks", [disk.name for disk in disks])
     return disks
 
 
 def _workloads(text: str) -> list[Workload]:
     names = _words(text)
-    _refuse_twice("--workloads", names)
+    catalog.refuse_twice("--workloads", names)
     return [catalog.pick("workload", name, WORKLOADS) for name in names]
 
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",")]
-
-
-def _refuse_twice(option: str, names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise UserError(f"{option}: {name} is named twice; --seeds N repeats runs")
 
 
 def _experiments(
@@ -166,8 +159,7 @@ def _show(frame: pl.DataFrame, settings: Settings) -> None:
             mean = table.number(line.mean) if line.mean else sweep.UNSTABLE
             printed.add_row(line.disk, line.workload, line.scheduler, mean, line.verdict)
         printed.add_section()
-    console = Console(highlight=False)
-    (console if console.is_terminal else Console(width=FILE_WIDTH)).print(printed)
+    console().print(printed)
     if settings.seeds == 1:
         click.echo("one seed: no interval; --seeds 10 says who can be told apart")
 

@@ -86,7 +86,7 @@ def dry_run(experiment: Experiment) -> list[str]:
         "processes": asked.processes,
         "requests": asked.requests,
         "seed": asked.seed,
-        "depth": experiment.depth,
+        "depth": experiment.depth or experiment.disk.servers,
     }
     return ["simulate", *(f"{name}={value}" for name, value in parts.items())]
 
@@ -320,7 +320,11 @@ def _most_pending(experiment: Experiment, rows: Rows | None, processes: int) -> 
     end at some length."""
     if not workloads()[_engine(experiment)].open:
         return _bounded(processes * _each(experiment))
-    return MAX_PENDING + _depth(experiment) if rows is None else _bounded(len(rows.sector))
+    return (
+        MAX_PENDING + (experiment.depth or experiment.disk.servers)
+        if rows is None
+        else _bounded(len(rows.sector))
+    )
 
 
 def _bounded(pending: int) -> int:
@@ -331,11 +335,6 @@ def _each(experiment: Experiment) -> int:
     """A process waits for one answer, or for pages and what is read ahead of them."""
     cache = _page_cache(experiment)
     return 2 + 2 * cache.read_ahead_pages if cache else 2
-
-
-def _depth(experiment: Experiment) -> int:
-    array = experiment.disk.array
-    return experiment.depth or (array.servers if array else 1)
 
 
 def _frame(answer: Answer) -> pl.DataFrame:
@@ -372,7 +371,7 @@ def _facts(
         "page_cache_bytes": page_cache.size_bytes(experiment),
         "page_hits": figures.page_hits,
         "page_misses": figures.page_misses,
-        "depth": _depth(experiment),
+        "depth": experiment.depth or experiment.disk.servers,
         "offered_load": _load(asked, figures),
         "gap_us": experiment.gap_us,
         "ask_us": experiment.ask_us,

@@ -249,7 +249,7 @@ def _row(name: str, platform: str, experiment: Experiment, figures: Row) -> Row:
 
 def _depth(experiment: Experiment, platform: str) -> int | None:
     """Requests on the device at once; in a VM its controller decides."""
-    return experiment.depth or (experiment.disk.servers if platform == "sim" else None)
+    return experiment.at_once if platform == "sim" else experiment.depth
 
 
 def _journal(file: Path) -> Path:

@@ -86,7 +86,7 @@ def dry_run(experiment: Experiment) -> list[str]:
         "processes": asked.processes,
         "requests": asked.requests,
         "seed": asked.seed,
-        "depth": experiment.depth or experiment.disk.servers,
+        "depth": experiment.at_once,
     }
     return ["simulate", *(f"{name}={value}" for name, value in parts.items())]
 
@@ -320,11 +320,7 @@ def _most_pending(experiment: Experiment, rows: Rows | None, processes: int) -> 
     end at some length."""
     if not workloads()[_engine(experiment)].open:
         return _bounded(processes * _each(experiment))
-    return (
-        MAX_PENDING + (experiment.depth or experiment.disk.servers)
-        if rows is None
-        else _bounded(len(rows.sector))
-    )
+    return MAX_PENDING + experiment.at_once if rows is None else _bounded(len(rows.sector))
 
 
 def _bounded(pending: int) -> int:
@@ -371,7 +367,7 @@ def _facts(
         "page_cache_bytes": page_cache.size_bytes(experiment),
         "page_hits": figures.page_hits,
         "page_misses": figures.page_misses,
-        "depth": experiment.depth or experiment.disk.servers,
+        "depth": experiment.at_once,
         "offered_load": _load(asked, figures),
         "gap_us": experiment.gap_us,
         "ask_us": experiment.ask_us,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "engine.h"
+#include "elevator.h"
 #include "event_queue.h"
-#include "extents.h"
+#include "fields.h"
+#include "measure.h"
 #include "page_cache.h"
 
 /* At one instant, in this order. */
@@ -12,8 +14,6 @@ enum event_kind {
 	EVENT_ENQUIRE, /* the scheduler may be asked: the gap is over, or it said so */
 };
 
-#define NOT_MEASURED U64_MAX
-#define NO_BIO U32_MAX
 #define TIME_MAX_NS (1ull << 63)
 
 /* What no simulation does that gets anywhere; see sim_run. */
@@ -22,30 +22,6 @@ enum event_kind {
 #define EACH_PROCESS_MAX 20000 /* of either, besides */
 #define LATER_ARRIVALS_MAX 1000000
 #define LATER_ARRIVALS_EACH 100
-
-/* What a process or the page cache asked for; a request carries one or more. */
-struct bio {
-	u64 arrival_ns;
-	u64 sector;
-	u64 row; /* of the records, or NOT_MEASURED */
-	u64 page; /* of the file that it fills in the page cache ... */
-	u32 pages; /* ... this many; 0: none */
-	u32 file;
-	u32 sectors;
-	u32 owner;
-	u32 process;
-	u32 next; /* of the same request: pool entry, or NO_BIO */
-};
-
-/* A request between its arrival and its completion, and the bio that began it. */
-struct pending {
-	struct io_request io; /* first, so that it can be found again */
-	struct bio bio;
-	u64 dispatch_ns;
-	u64 idle_ns;
-	struct service service;
-	u32 next_free;
-};
 
 /* What a process is doing. */
 struct process {
@@ -57,18 +33,15 @@ struct process {
 struct sim {
 	const struct sim_input *input;
 	struct sim_summary *summary;
-	const struct scheduler *scheduler;
 	const struct workload *workload;
-	void *scheduler_state;
 	void *workload_state;
 	struct event_queue events;
+	struct elevator elevator;
 	struct device device;
 	struct page_cache pages;
-	struct extents extents; /* of what the scheduler has, if requests may merge */
 	struct process *process;
 	struct pending *pool;
 	u32 free; /* first free entry */
-	u32 nr_pending; /* with the scheduler */
 	u32 in_service;
 	u64 now_ns;
 	u64 ready_ns; /* no dispatch before */
@@ -108,11 +81,6 @@ static void enquire_at(struct sim *sim, u64 time_ns)
 
 /* Requests: from the pool, to the scheduler. */
 
-static u32 number_of(const struct sim *sim, const struct pending *pending)
-{
-	return pending - sim->pool;
-}
-
 static struct pending *take_free(struct sim *sim)
 {
 	struct pending *pending = &sim->pool[sim->free];
@@ -128,7 +96,7 @@ static struct pending *take_free(struct sim *sim)
 static void give_back(struct sim *sim, struct pending *pending)
 {
 	pending->next_free = sim->free;
-	sim->free = number_of(sim, pending);
+	sim->free = pending - sim->pool;
 }
 
 /* The next row, or NOT_MEASURED. */
@@ -149,83 +117,6 @@ static bool is_starved(const struct sim *sim)
 
 	return sim->arrived > sim->target && later > LATER_ARRIVALS_MAX &&
 	       later / LATER_ARRIVALS_EACH > sim->target;
-}
-
-static void submit(struct sim *sim, struct pending *pending)
-{
-	if (sim->input->merge_sectors)
-		extents_add(&sim->extents, number_of(sim, pending), &pending->io);
-	sim->scheduler->add(sim->scheduler_state, &pending->io, sim->now_ns);
-	sim->nr_pending++;
-	sim->settled = false;
-}
-
-static void withdraw(struct sim *sim, struct pending *pending)
-{
-	extents_remove(&sim->extents, number_of(sim, pending));
-	sim->scheduler->remove(sim->scheduler_state, &pending->io);
-	sim->nr_pending--;
-}
-
-/* Merges, as the block layer makes them. */
-
-static struct pending *found(const struct sim *sim, u32 i, u32 sectors)
-{
-	if (i == NO_EXTENT ||
-	    (u64)sim->pool[i].io.sectors + sectors > sim->input->merge_sectors)
-		return NULL;
-	return &sim->pool[i];
-}
-
-/* One that ends where this one begins, unless both together are too long. */
-static struct pending *before(const struct sim *sim, const struct io_request *io)
-{
-	return found(sim, extents_ending_at(&sim->extents, io->op, io->sector),
-		     io->sectors);
-}
-
-static struct pending *after(const struct sim *sim, const struct io_request *io)
-{
-	return found(sim, extents_starting_at(&sim->extents, io->op, request_end(io)),
-		     io->sectors);
-}
-
-/* Neighbours become one request, as old as the older one. */
-static void unite(struct sim *sim, struct pending *kept, const struct pending *gone)
-{
-	struct bio *last = &kept->bio;
-
-	while (last->next != NO_BIO)
-		last = &sim->pool[last->next].bio;
-	last->next = number_of(sim, gone);
-	if (gone->io.sector < kept->io.sector)
-		kept->io.sector = gone->io.sector;
-	kept->io.sectors += gone->io.sectors;
-	kept->io.cost_ns += gone->io.cost_ns;
-	if (gone->io.id > kept->io.id)
-		return;
-	kept->io.id = gone->io.id;
-	kept->io.arrival_ns = gone->io.arrival_ns;
-}
-
-/* Into one that it touches, and that one with the next if the gap between them closes.
- */
-static bool merge(struct sim *sim, const struct pending *pending)
-{
-	struct pending *kept = before(sim, &pending->io) ?: after(sim, &pending->io);
-	struct pending *next;
-
-	if (!kept)
-		return false;
-	withdraw(sim, kept);
-	unite(sim, kept, pending);
-	next = after(sim, &kept->io);
-	if (next) {
-		withdraw(sim, next);
-		unite(sim, kept, next);
-	}
-	submit(sim, kept);
-	return true;
 }
 
 static void set_class(const struct sim_input *input, struct io_request *io, u32 process)
@@ -251,7 +142,6 @@ static struct bio *arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
 		.sectors = sectors,
 		.owner = step->owner,
 		.process = process,
-		.next = NO_BIO,
 	};
 	sim->arrived++;
 	sim->hits_in_a_row = 0;
@@ -267,129 +157,44 @@ static struct bio *arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
 		.op = step->op,
 	};
 	set_class(sim->input, &pending->io, process);
-	if (!sim->input->merge_sectors || !merge(sim, pending))
-		submit(sim, pending);
+	elevator_add(&sim->elevator, pending, sim->now_ns);
+	sim->settled = false;
 	return &pending->bio;
 }
 
 /* The device. */
 
-static void start(struct sim *sim, struct io_request *io)
+static void start(struct sim *sim, struct pending *pending)
 {
-	struct pending *pending = (struct pending *)io;
-
-	if (sim->input->merge_sectors)
-		extents_remove(&sim->extents, number_of(sim, pending));
 	pending->dispatch_ns = sim->now_ns;
 	pending->idle_ns = sim->in_service ? 0 : sim->now_ns - sim->idle_since_ns;
-	pending->service = device_serve(&sim->device, io, sim->now_ns);
-	sim->nr_pending--;
+	pending->service = device_serve(&sim->device, &pending->io, sim->now_ns);
 	sim->in_service++;
 	schedule(sim, pending->service.start_ns + pending->service.model_ns,
-		 EVENT_COMPLETION, number_of(sim, pending));
+		 EVENT_COMPLETION, pending - sim->pool);
 }
 
 /* Fill the device, as far as the scheduler has something for it. */
 static void dispatch(struct sim *sim)
 {
-	while (!sim->settled && sim->nr_pending &&
+	while (!sim->settled && sim->elevator.nr_pending &&
 	       sim->in_service < sim->input->depth) {
-		struct io_request *io;
+		struct pending *pending;
 		u64 wake_ns = 0;
 
 		if (sim->now_ns < sim->ready_ns) {
 			enquire_at(sim, sim->ready_ns);
 			return;
 		}
-		io = sim->scheduler->next(sim->scheduler_state, sim->now_ns, &wake_ns);
-		if (io) {
-			start(sim, io);
+		pending = elevator_next(&sim->elevator, sim->now_ns, &wake_ns);
+		if (pending) {
+			start(sim, pending);
 			continue;
 		}
 		sim->settled = true;
 		if (wake_ns > sim->now_ns)
 			enquire_at(sim, wake_ns);
 	}
-}
-
-/* What is measured. */
-
-static void write_row(const struct sim_columns *columns, const struct bio *bio,
-		      const struct pending *pending, u64 completion_ns)
-{
-	const struct io_request *io = &pending->io;
-	u64 row = bio->row;
-
-	columns->arrival_ns[row] = bio->arrival_ns;
-	columns->dispatch_ns[row] = pending->dispatch_ns;
-	columns->start_ns[row] = pending->service.start_ns;
-	columns->completion_ns[row] = completion_ns;
-	columns->sector[row] = bio->sector;
-	columns->request_id[row] = io->id;
-	columns->model_service_ns[row] = pending->service.model_ns;
-	columns->idle_ns[row] = pending->idle_ns;
-	columns->sectors[row] = bio->sectors;
-	columns->owner[row] = bio->owner;
-	columns->op[row] = io->op;
-	columns->reason[row] = io->reason;
-	columns->hit[row] = pending->service.hit;
-}
-
-static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
-		       u64 completion_ns)
-{
-	summary->completed++;
-	summary->last_completion_ns = completion_ns;
-	summary->sectors += bio->sectors;
-	moments_add(&summary->response, completion_ns - bio->arrival_ns);
-	histogram_add(&summary->responses, completion_ns - bio->arrival_ns);
-}
-
-static void sum_up_request(struct sim_summary *summary, const struct pending *pending,
-			   u64 completion_ns, u64 previous_completion_ns)
-{
-	const struct io_request *io = &pending->io;
-	u64 from_ns = pending->dispatch_ns;
-
-	if (from_ns < previous_completion_ns)
-		from_ns = previous_completion_ns;
-	summary->hits += pending->service.hit;
-	summary->predicted += io->reason == PICK_HIT;
-	summary->predicted_hits += pending->service.hit && io->reason == PICK_HIT;
-	summary->reason[io->reason]++;
-	moments_add(&summary->service, completion_ns - from_ns);
-	moments_add(&summary->device, completion_ns - pending->dispatch_ns);
-	moments_add(&summary->model, pending->service.model_ns);
-}
-
-static void measure_bio(struct sim *sim, const struct bio *bio,
-			const struct pending *pending)
-{
-	if (sim->input->columns)
-		write_row(sim->input->columns, bio, pending, sim->now_ns);
-	sum_up_bio(sim->summary, bio, sim->now_ns);
-	__atomic_store_n(&sim->input->watch->completed, sim->summary->completed,
-			 __ATOMIC_RELAXED);
-}
-
-/* A request counts if any of its bios does. */
-static void measure_completion(struct sim *sim, const struct pending *pending)
-{
-	const struct bio *bio = &pending->bio;
-	bool measured = false;
-
-	for (;;) {
-		if (bio->row != NOT_MEASURED) {
-			measure_bio(sim, bio, pending);
-			measured = true;
-		}
-		if (bio->next == NO_BIO)
-			break;
-		bio = &sim->pool[bio->next].bio;
-	}
-	if (measured)
-		sum_up_request(sim->summary, pending, sim->now_ns,
-			       sim->last_completion_ns);
 }
 
 /* Processes. */
@@ -488,7 +293,7 @@ static void wake_process(void *context, u32 i)
 static void count_hit(struct sim *sim)
 {
 	sim->summary->page_hits++;
-	if (sim->nr_pending || sim->in_service)
+	if (sim->elevator.nr_pending || sim->in_service)
 		return;
 	if (++sim->hits_in_a_row > with_processes(sim, HITS_IN_A_ROW_MAX))
 		sim->error = -ENODATA;
@@ -536,7 +341,7 @@ static void ask(struct sim *sim, u32 i)
 /* To those who asked for it. */
 static void hand_back(struct sim *sim, struct pending *pending)
 {
-	for (;;) {
+	for (; pending; pending = pending->next) {
 		const struct bio *bio = &pending->bio;
 
 		if (bio->pages)
@@ -545,9 +350,6 @@ static void hand_back(struct sim *sim, struct pending *pending)
 		else
 			answered(sim, bio->process);
 		give_back(sim, pending);
-		if (bio->next == NO_BIO)
-			return;
-		pending = &sim->pool[bio->next];
 	}
 }
 
@@ -555,15 +357,14 @@ static void complete(struct sim *sim, u32 i)
 {
 	struct pending *pending = &sim->pool[i];
 
-	measure_completion(sim, pending);
+	measure_completion(sim->input, sim->summary, pending, sim->now_ns,
+			   sim->last_completion_ns);
 	sim->last_completion_ns = sim->now_ns;
 	sim->settled = false;
 	sim->ready_ns = sim->now_ns + sim->input->gap_ns;
 	if (!--sim->in_service)
 		sim->idle_since_ns = sim->now_ns;
-	if (sim->scheduler->completed)
-		sim->scheduler->completed(sim->scheduler_state, &pending->io,
-					  sim->now_ns);
+	elevator_completed(&sim->elevator, pending, sim->now_ns);
 	hand_back(sim, pending);
 }
 
@@ -616,58 +417,13 @@ static int simulate(struct sim *sim)
 		if (__atomic_load_n(&watch->stop, __ATOMIC_RELAXED))
 			sim->error = -EINTR;
 	}
-	if (!sim->error && sim->nr_pending && sim->summary->completed < sim->target)
+	if (!sim->error && sim->elevator.nr_pending &&
+	    sim->summary->completed < sim->target)
 		sim->error = -EDEADLK;
 	return sim->error;
 }
 
 /* Setting up and taking down. */
-
-static void set_fields(void *state, const struct sched_field *fields, u32 count,
-		       const u64 *values)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		*sched_field_value(state, &fields[i]) = values[i];
-}
-
-static int init_scheduler(struct sim *sim)
-{
-	const struct scheduler *scheduler = sim->scheduler;
-	struct sched_limits limits = {
-		.capacity_sectors = sim->input->world.capacity_sectors,
-		.max_requests = sim->input->max_pending,
-	};
-	void *state = port_zalloc(scheduler->state_size);
-	int error;
-
-	if (!state)
-		return -ENOMEM;
-	set_fields(state, scheduler->tunables, scheduler->nr_tunables,
-		   sim->input->tunables);
-	error = scheduler->init ? scheduler->init(state, &limits) : 0;
-	if (error)
-		port_free(state);
-	else
-		sim->scheduler_state = state;
-	return error;
-}
-
-static void exit_scheduler(struct sim *sim)
-{
-	const struct scheduler *scheduler = sim->scheduler;
-	u32 i;
-
-	if (!sim->scheduler_state)
-		return;
-	for (i = 0; i < scheduler->nr_counters; i++)
-		sim->summary->counters[i] = *sched_field_value(sim->scheduler_state,
-							       &scheduler->counters[i]);
-	if (scheduler->exit)
-		scheduler->exit(sim->scheduler_state);
-	port_free(sim->scheduler_state);
-}
 
 static int init_workload(struct sim *sim)
 {
@@ -676,7 +432,7 @@ static int init_workload(struct sim *sim)
 	sim->workload_state = port_zalloc(workload->state_size);
 	if (!sim->workload_state)
 		return -ENOMEM;
-	set_fields(sim->workload_state, workload->parameters, workload->nr_parameters,
+	fields_set(sim->workload_state, workload->parameters, workload->nr_parameters,
 		   sim->input->parameters);
 	return workload->init(sim->workload_state, &sim->input->world);
 }
@@ -700,8 +456,6 @@ static int init_pool(struct sim *sim)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
 		sim->pool[i].next_free = i + 1;
-	if (sim->input->merge_sectors && extents_init(&sim->extents, count))
-		return -ENOMEM;
 	return event_queue_init(&sim->events, sim->input->world.processes + 64);
 }
 
@@ -744,18 +498,17 @@ static int set_up(struct sim *sim)
 		       ?: device_init(&sim->device, input->drive, &input->array,
 				      input->depth, input->world.seed)
 		       ?: init_pages(sim)
-		       ?: init_scheduler(sim)
+		       ?: elevator_init(&sim->elevator, input, sim->pool)
 		       ?: init_workload(sim);
 }
 
 static void take_down(struct sim *sim)
 {
 	exit_workload(sim);
-	exit_scheduler(sim);
+	elevator_exit(&sim->elevator, sim->summary->counters);
 	page_cache_exit(&sim->pages);
 	device_exit(&sim->device);
 	event_queue_exit(&sim->events);
-	extents_exit(&sim->extents);
 	port_free(sim->process);
 	port_free(sim->pool);
 }
@@ -765,7 +518,6 @@ int sim_run(const struct sim_input *input, struct sim_summary *summary)
 	struct sim sim = {
 		.input = input,
 		.summary = summary,
-		.scheduler = input->scheduler,
 		.workload = input->workload,
 		.wake_ns = U64_MAX,
 		.target = input->requests,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "registry.h"
 #include "replay.h"
+#include "fields.h"
 
 enum whereabouts { FREE = 0, PENDING, IN_SERVICE };
 
@@ -115,27 +116,23 @@ static int set_up(struct run *run)
 		.max_requests = run->replay->max_requests,
 	};
 	int error;
-	u32 i;
 
 	run->place = port_zalloc(run->replay->places * sizeof(*run->place));
 	run->state = registry_new_state(scheduler);
 	if (!run->place || !run->state)
 		return -ENOMEM;
 	error = scheduler->init ? scheduler->init(run->state, &limits) : 0;
-	for (i = 0; i < scheduler->nr_tunables; i++)
-		*sched_field_value(run->state, &scheduler->tunables[i]) =
-			run->replay->tunables[i];
+	fields_set(run->state, scheduler->tunables, scheduler->nr_tunables,
+		   run->replay->tunables);
 	return error;
 }
 
 static void read_counters(const struct run *run)
 {
 	const struct scheduler *scheduler = run->scheduler;
-	u32 i;
 
-	for (i = 0; i < scheduler->nr_counters; i++)
-		run->replay->counters[i] =
-			*sched_field_value(run->state, &scheduler->counters[i]);
+	fields_get(run->state, scheduler->counters, scheduler->nr_counters,
+		   run->replay->counters);
 }
 
 int replay_run(const struct replay *replay)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* A state's fields and their values in an array, in the same order. */
+#ifndef UNDERSTUDY_FIELDS_H
+#define UNDERSTUDY_FIELDS_H
+
+#include "../core/scheduler.h"
+
+static inline void fields_set(void *state, const struct sched_field *fields, u32 count,
+			      const u64 *values)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		*sched_field_value(state, &fields[i]) = values[i];
+}
+
+static inline void fields_get(void *state, const struct sched_field *fields, u32 count,
+			      u64 *values)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		values[i] = *sched_field_value(state, &fields[i]);
+}
+
+#endif

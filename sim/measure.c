@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "measure.h"
+
+static void write_row(const struct sim_columns *columns, const struct bio *bio,
+		      const struct pending *pending, u64 completion_ns)
+{
+	const struct io_request *io = &pending->io;
+	u64 row = bio->row;
+
+	columns->arrival_ns[row] = bio->arrival_ns;
+	columns->dispatch_ns[row] = pending->dispatch_ns;
+	columns->start_ns[row] = pending->service.start_ns;
+	columns->completion_ns[row] = completion_ns;
+	columns->sector[row] = bio->sector;
+	columns->request_id[row] = io->id;
+	columns->model_service_ns[row] = pending->service.model_ns;
+	columns->idle_ns[row] = pending->idle_ns;
+	columns->sectors[row] = bio->sectors;
+	columns->owner[row] = bio->owner;
+	columns->op[row] = io->op;
+	columns->reason[row] = io->reason;
+	columns->hit[row] = pending->service.hit;
+}
+
+static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
+		       u64 completion_ns)
+{
+	summary->completed++;
+	summary->last_completion_ns = completion_ns;
+	summary->sectors += bio->sectors;
+	moments_add(&summary->response, completion_ns - bio->arrival_ns);
+	histogram_add(&summary->responses, completion_ns - bio->arrival_ns);
+}
+
+static void sum_up_request(struct sim_summary *summary, const struct pending *pending,
+			   u64 completion_ns, u64 previous_completion_ns)
+{
+	const struct io_request *io = &pending->io;
+	u64 from_ns = pending->dispatch_ns;
+
+	if (from_ns < previous_completion_ns)
+		from_ns = previous_completion_ns;
+	summary->hits += pending->service.hit;
+	summary->predicted += io->reason == PICK_HIT;
+	summary->predicted_hits += pending->service.hit && io->reason == PICK_HIT;
+	summary->reason[io->reason]++;
+	moments_add(&summary->service, completion_ns - from_ns);
+	moments_add(&summary->device, completion_ns - pending->dispatch_ns);
+	moments_add(&summary->model, pending->service.model_ns);
+}
+
+void measure_completion(const struct sim_input *input, struct sim_summary *summary,
+			const struct pending *pending, u64 now_ns,
+			u64 previous_completion_ns)
+{
+	const struct pending *part;
+	bool measured = false;
+
+	for (part = pending; part; part = part->next) {
+		if (part->bio.row == NOT_MEASURED)
+			continue;
+		if (input->columns)
+			write_row(input->columns, &part->bio, pending, now_ns);
+		sum_up_bio(summary, &part->bio, now_ns);
+		measured = true;
+	}
+	if (!measured)
+		return;
+	sum_up_request(summary, pending, now_ns, previous_completion_ns);
+	__atomic_store_n(&input->watch->completed, summary->completed,
+			 __ATOMIC_RELAXED);
+}

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 
 import click
 
-from understudy import metrics, profile
-from understudy.experiment import Clock, Experiment
-from understudy.vm import platform
-from understudy.workload import WORKLOADS
+from understudy.ask.experiment import Clock, Experiment
+from understudy.ask.workload import WORKLOADS
+from understudy.device import profile
+from understudy.measure import metrics
+from understudy.platforms.vm import in_vm
 
 DEFAULT_SIZE = 1430 * 2**20
 PAPER_SIZE = 73_400_000_512 // 4096 * 4096
@@ -66,7 +67,7 @@ def experiment(case: Case, scheduler: str = "mq-deadline") -> Experiment:
 
 def measure(case: Case) -> dict[str, str]:
     """Run one case and describe it."""
-    outcome = platform.run(experiment(case), lambda phase, fraction: None)
+    outcome = in_vm.run(experiment(case), lambda phase, fraction: None)
     summary = metrics.summarise(outcome, "vm")
     model = summary.mean_model_service_ms
     seen = outcome.facts["witness"]["processes"]["mean_response_ms"] / case.scale

@@ -16,12 +16,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from understudy import campaign, profile, schedulers
-from understudy.comparison import Estimate, estimate
-from understudy.experiment import Experiment, Outcome
-from understudy.metrics import Times, carried_requests, response_times_ms
+from understudy.ask import schedulers
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.ask.workload import WORKLOADS, Kind
+from understudy.campaign import parallel
+from understudy.device import profile
+from understudy.measure.comparison import Estimate, estimate
+from understudy.measure.metrics import Times, carried_requests, response_times_ms
 from understudy.platforms import load
-from understudy.workload import WORKLOADS, Kind
 
 PROCESSES = {"random": 20, "surge-direct": 50}
 LIMIT = 0.03
@@ -81,7 +83,7 @@ def _line(experiments: Sequence[Experiment]) -> None:
 def _run(name: str, experiments: Sequence[Experiment]) -> list[Outcome]:
     platform = load(name)
     platform.prepare(experiments, lambda phase, done: None)
-    return campaign.run_all(platform, experiments, JOBS, lambda *_: None)
+    return parallel.run_all(platform, experiments, JOBS, lambda *_: None)
 
 
 def gaps_us(outcome: Outcome) -> Times:

@@ -11,7 +11,7 @@ none to speak of, so that it uses its table.
 import click
 
 from bench import programs
-from understudy import core
+from understudy.native import declared
 
 OWNERS = 50
 THINKS_NS = (0, 3_000_000)
@@ -24,7 +24,7 @@ def main(dispatches: int) -> None:
     """Print the table, a line as soon as it is measured."""
     program = programs.build("dispatch")
     runs: dict[str, tuple[str, tuple[object, ...]]] = {
-        name: (name, ()) for name in core.schedulers()
+        name: (name, ()) for name in declared.schedulers()
     }
     runs["cats, no READDELAY"] = ("cats", NEVER)
     click.echo("| scheduler | think (ms) | instructions | dispatches a CPU second |")

@@ -17,7 +17,9 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from understudy.vm import guest_programs, image
+from understudy.base import programs
+from understudy.files import image
+from understudy.platforms.vm import guest_programs
 
 
 def main() -> int:
@@ -54,7 +56,7 @@ def _check(made: image.Image, disk: Path) -> int:
     with disk.open("wb") as empty:
         empty.truncate(made.facts.image_bytes)
     began = time.monotonic()
-    restore = guest_programs.compiled(guest_programs.BY_NAME["restore"])
+    restore = programs.compiled(guest_programs.BY_NAME["restore"])
     subprocess.run([restore, made.blocks, disk], check=True, stdout=subprocess.DEVNULL)
     print(f"{'restore_seconds':18} {time.monotonic() - began:.1f}")
     began = time.monotonic()

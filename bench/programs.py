@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from understudy.paths import ROOT
-from understudy.vm.guest_programs import Program, compiled
+from understudy.base.paths import ROOT
+from understudy.base.programs import Program, compiled
 
 
 def build(name: str, *sources: str) -> Path:

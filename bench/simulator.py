@@ -22,9 +22,9 @@ import click
 import numpy as np
 
 from bench import programs
-from understudy import core
-from understudy.core import Drive
-from understudy.sim.engine import Array, Rows, Simulation, run
+from understudy.native import declared
+from understudy.native.drive import Drive
+from understudy.native.simulator import Array, Rows, Simulation, run
 
 MS = 1_000_000
 CAPACITY = 2**21
@@ -119,7 +119,7 @@ def given_array(requests: int) -> Simulation:
 def speed(requests: int) -> Iterator[tuple[str, ...]]:
     """Rows of the table of CPU seconds and instructions."""
     program = programs.build("simulator")
-    cases = [("fcfs", 1), *((name, QUEUE) for name in core.schedulers())]
+    cases = [("fcfs", 1), *((name, QUEUE) for name in declared.schedulers())]
     for scheduler, processes in cases:
         few = requests // 20
         counted = programs.instructions(program, "sim_run", scheduler, processes, few)

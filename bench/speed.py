@@ -12,10 +12,10 @@ import dataclasses
 import click
 
 from bench.accuracy import DEFAULT_SIZE, Case, experiment
-from understudy import metrics
-from understudy.experiment import Experiment
-from understudy.vm import platform
-from understudy.workload import WORKLOADS
+from understudy.ask.experiment import Experiment
+from understudy.ask.workload import WORKLOADS
+from understudy.measure import metrics
+from understudy.platforms.vm import in_vm
 
 SINGLE = experiment(Case("vdisk", DEFAULT_SIZE, requests=20_000), "none")
 
@@ -42,7 +42,7 @@ def main(requests: int) -> None:
     for scheduler in ("cats", "mq-deadline", "bfq", "none"):
         runs[f"surge-direct, 50 processes, {scheduler}"] = surge(scheduler, requests)
     for name, run in runs.items():
-        summary = metrics.summarise(platform.run(run, lambda phase, fraction: None), "vm")
+        summary = metrics.summarise(in_vm.run(run, lambda phase, fraction: None), "vm")
         click.echo(
             f"| {name} | {run.requests} | {summary.boot_wall_seconds:.1f} "
             f"| {summary.measure_wall_seconds:.1f} | {summary.device_seconds:.1f} "

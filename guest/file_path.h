@@ -6,7 +6,7 @@
  *
  * Consecutive indices go to different leaves: the workload draws the index by
  * Zipf, so index 0 is the most popular file, and popularity must say nothing about
- * the place on the disk.  understudy/vm/image.py builds the same paths.
+ * the place on the disk.  understudy/files/image.py builds the same paths.
  */
 #ifndef UNDERSTUDY_GUEST_FILE_PATH_H
 #define UNDERSTUDY_GUEST_FILE_PATH_H

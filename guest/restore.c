@@ -4,7 +4,7 @@
  *
  *   restore BLOCKS DISK
  *
- * BLOCKS holds only the 4 KiB blocks that are not zero (understudy/vm/image.py writes
+ * BLOCKS holds only the 4 KiB blocks that are not zero (understudy/files/image.py writes
  * it): "USBLOCK1", u64 bytes of the image, u64 count, `count` ascending u64 block
  * numbers, then the blocks; little-endian.  Neighbouring blocks go out in one write.
  * The whole of BLOCKS is checked before the first write.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What Python sees of the core: the declarations of `understudy._core`.
 
-Meson runs this file to write the extension's C source; understudy/core.py is its
+Meson runs this file to write the extension's C source; understudy/native/ is its
 only user, so names and structures here are those of the C headers.
 """
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from understudy import profile
-from understudy.errors import RunFailed
-from understudy.experiment import Experiment, Outcome
-from understudy.records import SCHEMA
-from understudy.workload import WORKLOADS
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.ask.workload import WORKLOADS
+from understudy.base.errors import RunFailed
+from understudy.device import profile
+from understudy.measure.records import SCHEMA
 
 SPEED = {"cats": 1.0, "mq-deadline": 1.6, "bfq": 2.4, "none": 3.0}
 

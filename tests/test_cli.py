@@ -12,10 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 from sample_runs import FakePlatform, experiment
 
-from understudy import campaign, platforms, sizes
+from understudy import platforms
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.base import sizes
+from understudy.base.errors import RunFailed, UserError
+from understudy.campaign import parallel
 from understudy.cli.main import main
-from understudy.errors import RunFailed, UserError
-from understudy.experiment import Experiment, Outcome
 
 SMALL = ("predict", "--on", "vm", "--requests", "50", "--out")
 
@@ -276,7 +278,7 @@ def test_records_that_break_a_promise_fail_the_run() -> None:
             return Outcome(experiment, wrong, good.facts)
 
     with pytest.raises(RunFailed, match="completed before it was due"):
-        campaign.run_all(Early(), [experiment()], 1, lambda *_: None)
+        parallel.run_all(Early(), [experiment()], 1, lambda *_: None)
 
 
 def test_ctrl_c_stops_the_runs_and_is_exit_code_130(
@@ -286,7 +288,7 @@ def test_ctrl_c_stops_the_runs_and_is_exit_code_130(
         raise KeyboardInterrupt
 
     platform.broken = "nobody"  # every run waits until it is stopped
-    monkeypatch.setattr(campaign, "_results", interrupted)
+    monkeypatch.setattr(parallel, "_results", interrupted)
     done = understudy(*SMALL, str(tmp_path / "run"), "--jobs", "4")
     assert done.exit_code == 130
     assert "understudy: interrupted" in done.stderr
@@ -295,7 +297,7 @@ def test_ctrl_c_stops_the_runs_and_is_exit_code_130(
 
 def test_outcomes_come_in_the_order_of_the_experiments() -> None:
     runs = [experiment(scheduler=name, requests=20) for name in ("none", "cats", "bfq")]
-    outcomes = campaign.run_all(FakePlatform(), runs, 3, lambda *_: None)
+    outcomes = parallel.run_all(FakePlatform(), runs, 3, lambda *_: None)
     assert [run.experiment.scheduler for run in outcomes] == ["none", "cats", "bfq"]
 
 

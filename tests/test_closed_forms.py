@@ -21,9 +21,10 @@ import numpy.typing as npt
 import pytest
 from scipy.special import stdtrit
 
-from understudy import core
-from understudy.core import Columns, Drive
-from understudy.sim.engine import Array, Rows, Simulation, run
+from understudy.native import declared
+from understudy.native.arrays import Columns
+from understudy.native.drive import Drive
+from understudy.native.simulator import Array, Rows, Simulation, run
 
 MS = 1_000_000
 CAPACITY = 2**21
@@ -269,7 +270,7 @@ def conserved(seed: int) -> int:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("scheduler", core.schedulers())
+@pytest.mark.parametrize("scheduler", declared.schedulers())
 def test_no_order_changes_the_sum_of_service_time_times_wait(scheduler: str, seed: int) -> None:
     """Each moment, a request that waits adds its service time to the work that is left, and
     one in service what is left of it; that work is the same in every order.  What those
@@ -285,7 +286,7 @@ def test_no_order_changes_the_sum_of_service_time_times_wait(scheduler: str, see
 def test_orders_do_change_the_mean_wait() -> None:
     waits = {
         name: wait_ms(serve(name, Array(1), 1, **WITHOUT_WAITS.get(name, {}))).mean()
-        for name in core.schedulers()
+        for name in declared.schedulers()
     }
     assert len(set(waits.values())) > len(waits) // 2
 

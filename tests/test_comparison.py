@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sample_runs import experiment, outcome
 from scipy import stats
 
-from understudy.comparison import GOALS, Comparison, estimate, ranks
-from understudy.metrics import PAPER_MEASURES, Summary, summarise
-from understudy.papers import STAND_INS, TABLES
-from understudy.reproduction import rows, shadow_sentence
+from understudy.measure.comparison import GOALS, Comparison, estimate, ranks
+from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
+from understudy.papers.reproduction import rows, shadow_sentence
+from understudy.papers.tables import STAND_INS, TABLES
 
 RUN = summarise(outcome(experiment(requests=5)), "vm")
 SERVICE, _, RESPONSE, VARIANCE, THROUGHPUT = PAPER_MEASURES

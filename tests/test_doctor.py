@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from understudy.base.paths import ROOT
 from understudy.cli import doctor
-from understudy.paths import ROOT
-from understudy.vm import kvm, qemu
+from understudy.platforms.vm import kvm, qemu
 
 
 def listed() -> list[str]:

@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from understudy.errors import RunFailed
-from understudy.paths import cache_dir
-from understudy.vm import guest_programs, image, reads
+from understudy.base import programs
+from understudy.base.errors import RunFailed
+from understudy.base.paths import cache_dir
+from understudy.files import image
+from understudy.platforms.vm import guest_programs, reads
 
 PAGE = 4096
 FILES = 150
@@ -27,7 +29,7 @@ Log = npt.NDArray[Any]
 
 def program(name: str) -> Path:
     """Compile a guest program, or find it compiled."""
-    return guest_programs.compiled(guest_programs.BY_NAME[name])
+    return programs.compiled(guest_programs.BY_NAME[name])
 
 
 @pytest.fixture(scope="module")
@@ -461,11 +463,9 @@ def segment_types(elf: bytes) -> list[int]:
 
 def test_all_programs_are_static() -> None:
     """Check that the guest needs no libraries."""
-    programs = {
-        entry.name: guest_programs.compiled(entry) for entry in guest_programs.GUEST_PROGRAMS
-    }
-    assert set(programs) == {"surge", "random", "restore", "port"}
-    for path in programs.values():
+    paths = {entry.name: programs.compiled(entry) for entry in guest_programs.GUEST_PROGRAMS}
+    assert set(paths) == {"surge", "random", "restore", "port"}
+    for path in paths.values():
         assert os.access(path, os.X_OK)
         assert INTERPRETER not in segment_types(path.read_bytes())
 
@@ -474,9 +474,9 @@ def test_a_compile_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Check that the compiler's own words reach the user, and nothing is cached."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "broken.c").write_text("int main(void) { return nothing; }\n")
-    broken = guest_programs.Program("broken", (str(tmp_path / "broken.c"),))
+    broken = programs.Program("broken", (str(tmp_path / "broken.c"),))
     with pytest.raises(RunFailed, match="nothing"):
-        guest_programs.compiled(broken)
+        programs.compiled(broken)
     assert list((tmp_path / "understudy" / "programs").glob("[!.]*")) == []
 
 
@@ -485,10 +485,10 @@ def test_a_changed_source_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source, header = tmp_path / "answer.c", tmp_path / "answer.h"
     source.write_text('#include "answer.h"\nint main(void) { return ANSWER; }\n')
-    answer = guest_programs.Program("answer", (str(source),), (str(header),))
+    answer = programs.Program("answer", (str(source),), (str(header),))
     for value in (3, 4, 3):
         header.write_text(f"#define ANSWER {value}\n")
-        done = subprocess.run([guest_programs.compiled(answer)], check=False)
+        done = subprocess.run([programs.compiled(answer)], check=False)
         assert done.returncode == value
     assert len(list((tmp_path / "cache" / "understudy" / "programs").glob("[!.]*"))) == 2
 

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from understudy.errors import RunFailed, UserError
-from understudy.vm import guest_programs, image
+from understudy.base import programs
+from understudy.base.errors import RunFailed, UserError
+from understudy.files import image
+from understudy.platforms.vm import guest_programs
 
 MIB = 2**20
 SMALL = 96 * MIB
@@ -227,7 +229,7 @@ def test_restored_blocks_are_the_file_system(own_cache: Path, tmp_path: Path) ->
     disk = tmp_path / "disk"
     with disk.open("wb") as empty:
         empty.truncate(made.facts.image_bytes)
-    restore = guest_programs.compiled(guest_programs.BY_NAME["restore"])
+    restore = programs.compiled(guest_programs.BY_NAME["restore"])
     done = run(restore, made.blocks, disk)
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) == made.facts.metadata_blocks
@@ -271,7 +273,7 @@ def fresh(tmp_path: Path) -> Path:
 
 def mkfiles(raw: Path, script: str) -> "subprocess.CompletedProcess[str]":
     """Run mkfiles on a script."""
-    return run(guest_programs.compiled(guest_programs.MKFILES), raw, script=script)
+    return run(programs.compiled(image.MKFILES), raw, script=script)
 
 
 def test_mkfiles_makes_what_the_script_says(fresh: Path) -> None:
@@ -383,7 +385,7 @@ def test_mkfiles_wants_an_ext4_image(tmp_path: Path) -> None:
     zeros = mkfiles(tmp_path / "zeros", "end\n")
     assert zeros.returncode == 1
     assert "magic number" in zeros.stderr
-    assert run(guest_programs.compiled(guest_programs.MKFILES)).returncode == 2
+    assert run(programs.compiled(image.MKFILES)).returncode == 2
 
 
 def test_too_many_files_end_in_an_error(fresh: Path) -> None:
@@ -398,7 +400,7 @@ def test_a_full_output_is_not_reported_as_done(fresh: Path) -> None:
     """Check that a layout which can't be written fails."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [guest_programs.compiled(guest_programs.MKFILES), fresh],
+            [programs.compiled(image.MKFILES), fresh],
             input="f a 1\nl a\nend\n", stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 1

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_runs import experiment, facts, frame, outcome
 
-from understudy import metrics
-from understudy.experiment import Outcome
+from understudy.ask.experiment import Outcome
+from understudy.measure import metrics
 
 MS = 1_000_000
 

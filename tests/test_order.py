@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from understudy.base.errors import UserError
 from understudy.cli.order import command
-from understudy.errors import UserError
-from understudy.order import Order, orders
+from understudy.papers.orders import Order, orders
 
 positions = st.integers(0, 300)
 

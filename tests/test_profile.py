@@ -10,10 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy import core, profile
-from understudy.errors import UserError
-from understudy.paths import profiles_dir
-from understudy.timing import Timing
+from understudy.base.errors import UserError
+from understudy.base.paths import profiles_dir
+from understudy.device import profile
+from understudy.device.timing import Timing
+from understudy.native.drive import (
+    CACHE_SEGMENTS_MAX,
+    CURVE_POINTS_MAX,
+    DISK_NS_MAX,
+    SECTOR_PS_MAX,
+    Drive,
+)
+from understudy.native.request import READ, WRITE
 
 CHEETAH = (profiles_dir() / "cheetah-15k4.toml").read_text(encoding="utf-8")
 
@@ -41,8 +49,8 @@ def test_cheetah_is_the_papers_disk() -> None:
 
 
 def test_service_time_is_the_line_rounded_down() -> None:
-    drive = core.Drive.from_timing(profile.load("cheetah-15k4").timing(7))
-    service_ns, _ = drive.serve([core.READ, core.WRITE], [0, 4], [1, 3])
+    drive = Drive.from_timing(profile.load("cheetah-15k4").timing(7))
+    service_ns, _ = drive.serve([READ, WRITE], [0, 4], [1, 3])
     assert service_ns.tolist() == [4_250_000, 4_250_000 + 5_250_000 * 3 // 7]
 
 
@@ -180,8 +188,8 @@ def test_rotation_that_seeks_contain_is_taken_off(tmp_path: Path) -> None:
     raised = ("[2.0, 4.0, 3.5, 10.0]", "[3.0, 4.0, 3.5, 10.0]")
     timing = sampled(tmp_path, measured, raised).timing(1000)
     assert [ns for _, ns in timing.seek] == [0, 1_000_000, 500_000, 7_000_000]
-    without_transfer = core.Drive(timing.seek, 0, rotation_ns=timing.rotation_ns)
-    service_ns, _ = without_transfer.serve([core.READ] * 2, [250, 0], [1, 1])
+    without_transfer = Drive(timing.seek, 0, rotation_ns=timing.rotation_ns)
+    service_ns, _ = without_transfer.serve([READ] * 2, [250, 0], [1, 1])
     assert service_ns[0] == 4_000_000
 
 
@@ -242,9 +250,7 @@ def test_vesper_is_its_formula_to_a_microsecond(name: str, capacity: int) -> Non
     random = np.random.default_rng(1)
     sectors = random.integers(1, 32769, 2000)
     sector = random.integers(0, capacity - sectors)
-    service_ns, _ = core.Drive.from_timing(disk.timing(capacity)).serve(
-        np.zeros(2000), sector, sectors
-    )
+    service_ns, _ = Drive.from_timing(disk.timing(capacity)).serve(np.zeros(2000), sector, sectors)
     heads = [0, *(sector + sectors)[:-1]]
     expected = [
         formula(disk, capacity, *request) for request in zip(heads, sector, sectors, strict=True)
@@ -268,11 +274,11 @@ def test_random_curves_are_their_formula_to_a_microsecond(ms, mb_per_s, period_m
             "rotation": profile.Rotation(period_ms=period_ms),
         }
     )
-    drive = core.Drive.from_timing(disk.timing(capacity))
+    drive = Drive.from_timing(disk.timing(capacity))
     for _ in range(20):
         head, sectors = drive.head, random.randint(1, 32768)
         sector = random.randint(0, capacity - sectors)
-        service_ns, _ = drive.serve([core.READ], [sector], [sectors])
+        service_ns, _ = drive.serve([READ], [sector], [sectors])
         assert abs(int(service_ns[0]) - formula(disk, capacity, head, sector, sectors)) < 1000
 
 
@@ -292,10 +298,10 @@ def test_the_synthetic_curves_are_what_their_source_says() -> None:
 
 
 def test_limits_are_the_cores() -> None:
-    assert profile.SAMPLES_MAX == core.CURVE_POINTS_MAX
-    assert profile.CACHE_SEGMENTS_MAX == core.CACHE_SEGMENTS_MAX
-    assert profile.MINUTE_MS * 10**6 == core.DISK_NS_MAX
-    assert profile.SECTOR_PS_MAX == core.SECTOR_PS_MAX
+    assert profile.SAMPLES_MAX == CURVE_POINTS_MAX
+    assert profile.CACHE_SEGMENTS_MAX == CACHE_SEGMENTS_MAX
+    assert profile.MINUTE_MS * 10**6 == DISK_NS_MAX
+    assert profile.SECTOR_PS_MAX == SECTOR_PS_MAX
 
 
 MANY = ", ".join(["1"] * 1025)

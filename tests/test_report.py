@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy import report, schedulers
-from understudy.papers import TABLES
-from understudy.report import figures
-from understudy.result import Result
+from understudy.ask import schedulers
+from understudy.campaign.result import Result
+from understudy.papers.tables import TABLES
+from understudy.show import report
+from understudy.show.report import figures
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 SCHEDULERS = ("cats", "mq-deadline", "bfq", "none")

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy import result
-from understudy.errors import RunFailed, UserError
-from understudy.papers import TABLES
-from understudy.records import SCHEMA
+from understudy.base.errors import RunFailed, UserError
+from understudy.campaign import result
+from understudy.measure.records import SCHEMA
+from understudy.papers.tables import TABLES
 
 NAMES = ["report.html", "requests.parquet", "result.json"]
 

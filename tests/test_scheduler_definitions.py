@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy import core
+from understudy.native import replay
 
 CAPACITY = 40
 LONG = 5 * CAPACITY  # more than any trip of an arm
@@ -182,7 +182,7 @@ class Cscan(Scan):
 
 @dataclass
 class Program:
-    """Rows for core.replay, and what the reference picked."""
+    """Rows for replay.replay, and what the reference picked."""
 
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
@@ -219,7 +219,7 @@ def play(reference: Reference, program: Iterable[Step]) -> Program:
     def ask() -> None:
         picked = reference.pick(now)
         played.asked.append(now)
-        played.picked.append(core.NONE_PICKED if picked is None else picked)
+        played.picked.append(replay.NONE_PICKED if picked is None else picked)
         played.waits.append(copy.deepcopy(reference) if picked is None else None)
 
     for kind, gap, place, length in program:
@@ -248,19 +248,19 @@ def play(reference: Reference, program: Iterable[Step]) -> Program:
     return played
 
 
-def replay(scheduler: str, played: Program, **tunables: int) -> core.Picks:
+def replayed(scheduler: str, played: Program, **tunables: int) -> replay.Picks:
     columns = list(zip(*played.rows, strict=True)) or [(), (), (), ()]
     zeros = [0] * len(played.rows)
-    arrivals = core.Arrivals(*columns, owner=zeros, op=zeros)
-    return core.replay(
+    arrivals = replay.Arrivals(*columns, owner=zeros, op=zeros)
+    return replay.replay(
         scheduler, arrivals, played.asked, tunables=tunables, capacity_sectors=CAPACITY
     )
 
 
-def agree(scheduler: str, played: Program, **tunables: int) -> core.Picks:
-    picks = replay(scheduler, played, **tunables)
+def agree(scheduler: str, played: Program, **tunables: int) -> replay.Picks:
+    picks = replayed(scheduler, played, **tunables)
     assert picks.id.tolist() == played.picked
-    served = [picked for picked in played.picked if picked != core.NONE_PICKED]
+    served = [picked for picked in played.picked if picked != replay.NONE_PICKED]
     assert sorted(served) == sorted(played.ids)
     return picks
 
@@ -322,17 +322,17 @@ def closed_loop(
     """When the head is at each request, if a sector takes it a nanosecond."""
     time_ns, sector = zip(*arrivals, strict=True)
     zeros = [0] * len(arrivals)
-    rows = core.Arrivals(time_ns, range(len(arrivals)), sector, zeros, owner=zeros, op=zeros)
+    rows = replay.Arrivals(time_ns, range(len(arrivals)), sector, zeros, owner=zeros, op=zeros)
     now, head = arrivals[0][0], 0
     asked: list[int] = []
     there: dict[int, int] = {}
     while len(there) < len(arrivals):
         asked.append(now)
-        picks = core.replay(scheduler, rows, asked, tunables=tunables, capacity_sectors=capacity)
+        picks = replay.replay(scheduler, rows, asked, tunables=tunables, capacity_sectors=capacity)
         picked = int(picks.id[-1])
         coming = [time for time in time_ns if time > now]
         wake = [int(picks.wake_ns[-1])] if picks.wake_ns[-1] else []
-        if picked == core.NONE_PICKED:
+        if picked == replay.NONE_PICKED:
             now = min(coming + wake)
             continue
         now += abs(sector[picked] - head)

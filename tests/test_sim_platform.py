@@ -10,12 +10,18 @@ import polars as pl
 import pytest
 from sample_runs import experiment
 
-from understudy import campaign, core, metrics, profile, records, schedulers, trace
-from understudy.errors import RunFailed, UserError
-from understudy.experiment import Experiment, Outcome
-from understudy.sim import platform
-from understudy.trace import Trace
-from understudy.workload import WORKLOADS
+from understudy.ask import schedulers
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.ask.workload import WORKLOADS
+from understudy.base.errors import RunFailed, UserError
+from understudy.campaign import parallel
+from understudy.device import profile
+from understudy.measure import metrics, records
+from understudy.native.draw import Draw
+from understudy.native.drive import Drive
+from understudy.platforms.sim import in_simulator
+from understudy.traces import trace
+from understudy.traces.trace import Trace
 
 SIZE = 256 * 2**20
 
@@ -34,7 +40,7 @@ def asked(workload: str = "random", **changes: Any) -> Experiment:
 
 def run(one: Experiment) -> Outcome:
     """Through the campaign, which checks the records."""
-    return campaign.run_all(platform, [one], 1, lambda *_: None)[0]
+    return parallel.run_all(in_simulator, [one], 1, lambda *_: None)[0]
 
 
 EXTRA: dict[str, dict[str, Any]] = {
@@ -80,7 +86,7 @@ def test_the_drive_gives_the_records_service_times() -> None:
     found = run(asked(processes=8, scheduler="cats", writes_percent=30)).requests
     measured_only = found.filter(pl.col("dispatch_ns") <= pl.col("arrival_ns").max())
     served = measured_only.sort("dispatch_ns")
-    drive = core.Drive.from_timing(asked().disk.timing(SIZE // 512))
+    drive = Drive.from_timing(asked().disk.timing(SIZE // 512))
     service_ns, hit = drive.serve(
         served["op"].to_physical().to_numpy(), served["sector"], served["sectors"]
     )
@@ -91,7 +97,7 @@ def test_the_drive_gives_the_records_service_times() -> None:
 
 
 def test_random_draws_what_the_guest_draws() -> None:
-    draw = core.Draw(1, 0)
+    draw = Draw(1, 0)
     wanted = []
     for _ in range(400):
         draw.below(100)
@@ -102,7 +108,7 @@ def test_random_draws_what_the_guest_draws() -> None:
 def test_figures_alone_say_the_same_as_the_records() -> None:
     one = asked("surge-direct", scheduler="cats", requests=2000)
     kept = metrics.summarise(run(one), "sim")
-    summed = platform.summarise(one, lambda *_: None)
+    summed = in_simulator.summarise(one, lambda *_: None)
     for name, value in kept.as_json().items():
         other = getattr(summed, name)
         if name.startswith("p") and name.endswith("_response_ms"):
@@ -185,7 +191,7 @@ def test_what_cannot_be_simulated_is_refused_before_any_run(
     change: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        platform.check([asked(**change)])
+        in_simulator.check([asked(**change)])
 
 
 def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
@@ -241,19 +247,19 @@ def test_weights_of_a_trace_are_its_owners(replay: str) -> None:
 def test_a_tunable_that_the_simulated_scheduler_does_not_have_is_refused_first() -> None:
     one = asked(scheduler="mq-deadline", tunables=(("read_expire", 3),))
     with pytest.raises(UserError, match=r'^--set: unknown tunable of deadline "read_expire": did'):
-        platform.check([one])
+        in_simulator.check([one])
 
 
 def test_what_the_engine_refuses_is_refused_first() -> None:
     many = Trace("many", *(np.arange(100_001) for _ in range(2)), *np.ones((3, 100_001), int), None)
     crowd = replace(many, owner=np.arange(100_001), completion_ns=many.arrival_ns)
     with pytest.raises(UserError, match="rows-closed with cats: the processes are not from 1 to"):
-        platform.prepare([asked("trace", trace=crowd, replay="closed")], lambda *_: None)
+        in_simulator.prepare([asked("trace", trace=crowd, replay="closed")], lambda *_: None)
 
 
 def test_files_that_do_not_fit_are_refused() -> None:
     with pytest.raises(UserError, match="20 files of 10 KB do not fit"):
-        platform.prepare(
+        in_simulator.prepare(
             [asked("concurrent-read", processes=20, virtual_bytes=2**17)], lambda *_: None
         )
 
@@ -261,7 +267,7 @@ def test_files_that_do_not_fit_are_refused() -> None:
 def test_a_trace_past_the_end_of_the_disk_names_the_size() -> None:
     one = Trace("t", *(np.array([value]) for value in (0, 2**20, 8, 0, 0)), None)
     with pytest.raises(UserError, match="--virtual-size: the trace reaches past it; take 537M"):
-        platform.check([asked("trace", trace=one)])
+        in_simulator.check([asked("trace", trace=one)])
 
 
 def test_too_high_a_rate_is_unstable_and_says_by_how_much() -> None:
@@ -313,7 +319,7 @@ def test_a_stopped_run_ends_soon() -> None:
     stop = threading.Event()
     stop.set()
     with pytest.raises(RunFailed, match="stopped"):
-        platform.run(asked(requests=10**8, processes=50), lambda *_: None, stop=stop)
+        in_simulator.run(asked(requests=10**8, processes=50), lambda *_: None, stop=stop)
 
 
 def test_names_of_the_kernel_stand_for_ours_that_decide_alike() -> None:

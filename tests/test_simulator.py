@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy import core
-from understudy.core import Drive
-from understudy.sim.engine import Answer, Array, PageCache, Rows, Simulation, Unstable, run
+from understudy.native import declared
+from understudy.native.drive import Drive
+from understudy.native.simulator import Answer, Array, PageCache, Rows, Simulation, Unstable, run
 
 MS = 1_000_000
 CAPACITY = 2**20
@@ -45,7 +45,7 @@ def equal(one: Answer, other: Answer) -> bool:
 
 def test_simulations_side_by_side_do_not_notice_each_other() -> None:
     """All schedulers twice, several at any time, also two with one drive between them."""
-    simulations = [asked(name) for name in core.schedulers() for _ in range(2)]
+    simulations = [asked(name) for name in declared.schedulers() for _ in range(2)]
     simulations += [asked(name, device=simulations[0].device) for name in ("cats", "sfq")]
     alone = [run(one) for one in simulations]
     with ThreadPoolExecutor(max_workers=8) as pool:
@@ -54,7 +54,7 @@ def test_simulations_side_by_side_do_not_notice_each_other() -> None:
     assert not equal(alone[0], alone[2])
 
 
-@pytest.mark.parametrize("scheduler", core.schedulers())
+@pytest.mark.parametrize("scheduler", declared.schedulers())
 def test_ties_go_by_process(scheduler: str) -> None:
     """Who arrives at one instant, for one place, is served in the order of the processes."""
     count = 12

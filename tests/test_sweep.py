@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from understudy import _core, sweep
+from understudy.base.errors import RunFailed
+from understudy.campaign import sweep
 from understudy.cli.main import main
-from understudy.errors import RunFailed
-from understudy.sim import platform
+from understudy.native import binding_file
+from understudy.platforms.sim import in_simulator
 
 WORDS = ("sweep", "--workloads", "random", "--requests", "100", "--processes", "4")
 
@@ -29,7 +30,7 @@ def figures(file: Path) -> pl.DataFrame:
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
     """The same, with Ctrl-C in the fourth run."""
-    original, runs = platform.summarise, []
+    original, runs = in_simulator.summarise, []
 
     def fails_at_the_fourth(experiment, report, *, stop):  # type: ignore[no-untyped-def]
         runs.append(experiment.seed)
@@ -38,19 +39,19 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
         return original(experiment, report, stop=stop)
 
     with monkeypatch.context() as patch:
-        patch.setattr(platform, "summarise", fails_at_the_fourth)
+        patch.setattr(in_simulator, "summarise", fails_at_the_fourth)
         return understudy(*words)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Scheduler and seed of every run from now on."""
-    original, runs = platform.summarise, []
+    original, runs = in_simulator.summarise, []
 
     def noted(experiment, report, *, stop):  # type: ignore[no-untyped-def]
         runs.append((experiment.scheduler, experiment.seed))
         return original(experiment, report, stop=stop)
 
-    monkeypatch.setattr(platform, "summarise", noted)
+    monkeypatch.setattr(in_simulator, "summarise", noted)
     return runs
 
 
@@ -166,9 +167,9 @@ def test_the_version_is_that_of_what_decides(monkeypatch: pytest.MonkeyPatch) ->
     seen: list[Path] = []
     monkeypatch.setattr(sweep, "digest_of_files", lambda files: seen.extend(files) or "name")
     assert sweep.version.__wrapped__() == "name"
-    assert Path(str(_core.__file__)) in seen
+    assert binding_file() in seen
     names = {file.name for file in seen}
-    assert {"metrics.py", "engine.py", "Kbuild", "surge.c", "mkfiles.c"} <= names
+    assert {"metrics.py", "simulator.py", "Kbuild", "surge.c", "mkfiles.c"} <= names
     assert "options.py" not in names
 
 
@@ -193,7 +194,7 @@ def test_another_failure_ends_the_sweep(tmp_path: Path, monkeypatch: pytest.Monk
     def fails(experiment, report, *, stop):  # type: ignore[no-untyped-def]
         raise RunFailed("fcfs: no memory")
 
-    monkeypatch.setattr(platform, "summarise", fails)
+    monkeypatch.setattr(in_simulator, "summarise", fails)
     done = understudy(*WORDS, "--schedulers", "fcfs", "--out", str(tmp_path / "s.parquet"))
     assert done.exit_code == 1
     assert done.stderr.splitlines()[-1] == "understudy: fcfs: no memory"

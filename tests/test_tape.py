@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy import core
-from understudy.core import ADD, COMPLETED, NEXT, REMOVE
-from understudy.errors import RunFailed
-from understudy.vm import tape
+from understudy.base.errors import RunFailed
+from understudy.native import replay
+from understudy.native.replay import ADD, COMPLETED, NEXT, REMOVE
+from understudy.platforms.vm import shim_tape
 
 # Request 1 grows by a merge; 1 and 2 are served, then there is no more.
 STORY = [(ADD, 1, 0), (ADD, 2, 1), (REMOVE, 1, 0), (ADD, 1, 0), (NEXT, 1, 0), (ADD, 3, 2)]
 STORY += [(COMPLETED, 1, 0), (NEXT, 2, 1), (REMOVE, 3, 2), (COMPLETED, 2, 1), (NEXT, 0, 0)]
 
 
-def calls() -> core.Tape:
+def calls() -> replay.Tape:
     """A good tape of fcfs."""
-    made = np.zeros(len(STORY), core.CALL)
+    made = np.zeros(len(STORY), replay.CALL)
     for call, (kind, request, place) in zip(made, STORY, strict=True):
         call["kind"], call["id"], call["place"] = kind, request, place
     asked = made["id"] > 0
@@ -36,12 +36,12 @@ def calls() -> core.Tape:
     return made
 
 
-def recorded(made: core.Tape | None = None, **header: Any) -> bytes:
+def recorded(made: replay.Tape | None = None, **header: Any) -> bytes:
     """The bytes of a tape, with another header if asked."""
     made = calls() if made is None else made
-    head = np.zeros((), core.TAPE_HEADER)
+    head = np.zeros((), replay.TAPE_HEADER)
     good = {
-        "magic": core.TAPE_MAGIC,
+        "magic": replay.TAPE_MAGIC,
         "header_bytes": 64,
         "call_bytes": 64,
         "room": 100,
@@ -56,7 +56,7 @@ def recorded(made: core.Tape | None = None, **header: Any) -> bytes:
 
 
 def test_reads_what_the_shim_writes() -> None:
-    found = tape.parse(recorded())
+    found = shim_tape.parse(recorded())
     assert (found.scheduler, found.capacity_sectors, found.max_requests) == ("fcfs", 1000, 3)
     assert (found.calls == calls()).all()
     assert recorded()[:8] == b"us-tape1"
@@ -81,7 +81,7 @@ def test_reads_what_the_shim_writes() -> None:
 )
 def test_refuses_what_is_no_tape(data: bytes, says: str) -> None:
     with pytest.raises(RunFailed, match=says):
-        tape.parse(data)
+        shim_tape.parse(data)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_refuses_a_damaged_call(at: int, field: str, value: int) -> None:
     damaged = calls()
     damaged[field][at] = value
     with pytest.raises(RunFailed, match=f"call {at} of the tape is damaged: {field} is"):
-        tape.parse(recorded(damaged))
+        shim_tape.parse(recorded(damaged))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_refuses_a_call_about_nothing(at: int, changes: dict[str, int]) -> None:
     for field, value in changes.items():
         damaged[field][at] = value
     with pytest.raises(RunFailed, match=f"call {at} of the tape is damaged: .* is not there"):
-        tape.parse(recorded(damaged))
+        shim_tape.parse(recorded(damaged))
 
 
 @given(st.integers(0, len(recorded()) - 1), st.integers(1, 255))
@@ -142,21 +142,21 @@ def test_damage_is_refused_or_readable(at: int, change: int) -> None:
     data = bytearray(recorded())
     data[at] ^= change
     try:
-        found = tape.parse(bytes(data))
+        found = shim_tape.parse(bytes(data))
     except RunFailed:
         return
-    core.play("fcfs", found.calls, capacity_sectors=1000, max_requests=4)
+    replay.play("fcfs", found.calls, capacity_sectors=1000, max_requests=4)
 
 
 def test_plays_to_the_same_end() -> None:
     """The answers are the scheduler's, whatever the tape says of them."""
-    played, counters = core.play("fcfs", calls(), max_requests=3)
+    played, counters = replay.play("fcfs", calls(), max_requests=3)
     assert (played == calls()).all()
     assert counters == {}
     blank = calls()
-    for field in set(core.CALL.names or ()) - {"kind", "now_ns"}:
+    for field in set(replay.CALL.names or ()) - {"kind", "now_ns"}:
         blank[field][blank["kind"] == NEXT] = 0
-    assert (core.play("fcfs", blank)[0] == calls()).all()
+    assert (replay.play("fcfs", blank)[0] == calls()).all()
     assert (blank["id"][blank["kind"] == NEXT] == 0).all(), "the argument was written to"
 
 
@@ -164,8 +164,8 @@ def test_a_difference_shows() -> None:
     """A sweep takes request 1 first as well, but would not go back for an earlier sector."""
     made = calls()
     made["sector"][made["id"] == 2] = 50
-    assert (core.play("fcfs", made)[0] == made).all()
-    swept, counters = core.play("clook", made)
+    assert (replay.play("fcfs", made)[0] == made).all()
+    swept, counters = replay.play("clook", made)
     assert swept["id"][4] == 2
     assert (swept["id"][swept["kind"] == NEXT] == [2, 1, 0]).all()
     assert counters["wraps"] == 0
@@ -177,6 +177,6 @@ def test_play_refuses() -> None:
         for field, value in wrong.items():
             made[field][2] = value
         with pytest.raises(ValueError, match="fcfs can't be played this tape"):
-            core.play("fcfs", made)
+            replay.play("fcfs", made)
     with pytest.raises(ValueError, match="max_requests"):
-        core.play("fcfs", calls(), max_requests=1)
+        replay.play("fcfs", calls(), max_requests=1)

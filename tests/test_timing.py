@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy import core
-from understudy.timing import Sample, lines, steps, zones
+from understudy.device.timing import Sample, lines, steps, zones
+from understudy.native.drive import Drive
+from understudy.native.request import READ
 
 fractions = st.lists(st.fractions(0, 1), max_size=40)
 sizes = st.integers(1, 2**40)
@@ -25,9 +26,9 @@ def samples(places: list[Fraction]) -> list[Sample]:
 def test_any_samples_are_a_curve_on_any_disk(places: list[Fraction], end: int) -> None:
     """Which the core accepts, as seeks and as zones."""
     curve = lines(samples(places), end)
-    assert core.Drive(curve, 0)
+    assert Drive(curve, 0)
     firsts = [(at, value) for at, value in samples(places) if at < 1]
-    assert core.Drive(curve, 0, transfer=zones(firsts, end))
+    assert Drive(curve, 0, transfer=zones(firsts, end))
 
 
 @given(fractions, sizes)
@@ -58,9 +59,9 @@ def test_zones_begin_at_the_nearest_sector() -> None:
 
 
 def test_steps_are_constant_in_between() -> None:
-    drive = core.Drive([(0, 0), (90, 0)], 0, transfer=steps([(0, 1000), (40, 3000)], 90))
+    drive = Drive([(0, 0), (90, 0)], 0, transfer=steps([(0, 1000), (40, 3000)], 90))
     for sector, ns in ((0, 1), (39, 1), (40, 3), (89, 3)):
-        assert drive.serve([core.READ], [sector], [1])[0][0] == ns
+        assert drive.serve([READ], [sector], [1])[0][0] == ns
 
 
 @given(st.lists(st.integers(1, 1000), unique=True, max_size=50))

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy import trace
-from understudy.errors import UserError
-from understudy.result import requests_table
-from understudy.sim.rows import closed_rows, open_rows, open_rows_by_owner
+from understudy.base.errors import UserError
+from understudy.campaign.result import requests_table
+from understudy.platforms.sim.rows import closed_rows, open_rows, open_rows_by_owner
+from understudy.traces import trace
 
 ROWS = {
     "arrival_ns": [100, 300, 150, 900],

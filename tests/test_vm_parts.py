@@ -19,10 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_runs import experiment
 
-from understudy import profile
-from understudy.errors import RunFailed, UserError
-from understudy.vm import cached, image, modules, packages, platform, reads, witness
-from understudy.vm.initramfs import Initramfs
+from understudy.base import cache
+from understudy.base.errors import RunFailed, UserError
+from understudy.device import profile
+from understudy.files import image
+from understudy.platforms.vm import in_vm, modules, packages, reads, witness
+from understudy.platforms.vm.initramfs import Initramfs
 
 
 def bz_image(payload: bytes) -> bytes:
@@ -89,7 +91,7 @@ def test_a_folder_that_fails_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_p
         raise RunFailed("no")
 
     with pytest.raises(RunFailed):
-        cached.cached_folder("things/one", fails)
+        cache.cached_folder("things/one", fails)
     assert [path.name for path in (tmp_path / "understudy" / "things").iterdir()] == [".one.lock"]
 
 
@@ -104,7 +106,7 @@ def test_two_at_once_make_it_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         (folder / "whole").write_text("done")
 
     def want() -> None:
-        assert (cached.cached_folder("things/one", make) / "whole").read_text() == "done"
+        assert (cache.cached_folder("things/one", make) / "whole").read_text() == "done"
 
     threads = [threading.Thread(target=want) for _ in range(4)]
     for thread in threads:
@@ -244,7 +246,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
     none = np.zeros(0, dtype=np.int64)
     layout = image.Layout(none, none, none, start=np.array([20, 10]), length=np.array([1, 2]))
     rows = pl.DataFrame({"sector": [0, 80, 95, 96, 160, 167, 168], "meta": [False] * 7})
-    marked = platform.mark_metadata(rows, layout)["meta"].to_list()
+    marked = in_vm.mark_metadata(rows, layout)["meta"].to_list()
     assert marked == [True, False, False, True, False, False, True]
 
 
@@ -262,4 +264,4 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
 )
 def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
-        platform.describe(experiment(**changes), lambda phase, fraction: None)
+        in_vm.describe(experiment(**changes), lambda phase, fraction: None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The compiled core (sim/binding.py); understudy/core.py puts types around it.
+# The compiled core (sim/binding.py); understudy/native puts types around it.
 from typing import Any
 
 ffi: Any

@@ -2,7 +2,7 @@
 /*
  * What the throttle remembers of each bio, as user space reads it from
  * /sys/kernel/vpt/records: an array of these, little endian, no padding.
- * understudy/records.py has the same layout.
+ * understudy/measure/records.py has the same layout.
  */
 #ifndef UNDERSTUDY_VPT_RECORD_H
 #define UNDERSTUDY_VPT_RECORD_H

@@ -16,10 +16,12 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import pytest
 
-from understudy import core, profile, schedulers
-from understudy.experiment import Experiment
-from understudy.vm import machine, platform, qemu
-from understudy.workload import WORKLOADS
+from understudy.ask import schedulers
+from understudy.ask.experiment import Experiment
+from understudy.ask.workload import WORKLOADS
+from understudy.device import profile
+from understudy.native import replay
+from understudy.platforms.vm import in_vm, machine, qemu
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -156,7 +158,7 @@ def raw_run(
 
     `extra` is shell for the end of its scenario; `edit` replaces a part of it.
     """
-    vm = platform.describe(run, lambda phase, fraction: None)
+    vm = in_vm.describe(run, lambda phase, fraction: None)
     assert edit[0] in vm.scenario
     scenario = (vm.scenario.replace(*edit) if edit[0] else vm.scenario) + extra
     result = machine.run(machine.Vm(scenario, vm.modules, vm.files, vm.machine, vm.timeout_seconds))
@@ -165,7 +167,7 @@ def raw_run(
     return result
 
 
-def first_difference(kernel: core.Tape, program: core.Tape) -> str | None:
+def first_difference(kernel: replay.Tape, program: replay.Tape) -> str | None:
     """The first call that was answered otherwise here than there."""
     different = np.flatnonzero(kernel != program)
     if not len(different):

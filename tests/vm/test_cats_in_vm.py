@@ -5,9 +5,9 @@ counters becomes non-zero, and the records say why each request was picked.
 
 from guests import MIB, experiment, group, once
 
-from understudy import core
-from understudy.experiment import Outcome
-from understudy.vm import platform
+from understudy.ask.experiment import Outcome
+from understudy.native import declared
+from understudy.platforms.vm import in_vm
 
 pytestmark = group("cats")
 
@@ -22,20 +22,20 @@ def surge() -> Outcome:
         processes=10,
         virtual_bytes=256 * MIB,
     )
-    return platform.run(run, lambda phase, fraction: None)
+    return in_vm.run(run, lambda phase, fraction: None)
 
 
 @once
 def writes() -> Outcome:
     """Reads and writes at random: bursts of writes, and nothing to hit."""
     run = experiment(scheduler="cats", requests=2000, processes=12, writes_percent=30)
-    return platform.run(run, lambda phase, fraction: None)
+    return in_vm.run(run, lambda phase, fraction: None)
 
 
 def test_every_counter_counts() -> None:
     """All that CATS declares, but coalescing, which needs requests that touch."""
     seen = [run.facts["scheduler_counters"] for run in (surge(), writes())]
-    names = {counter.name for counter in core.schedulers()["cats"].counters} - {"coalesced"}
+    names = {counter.name for counter in declared.schedulers()["cats"].counters} - {"coalesced"}
     silent = [name for name in names if not any(counters[name] for counters in seen)]
     assert not silent, seen
 

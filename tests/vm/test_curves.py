@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from guests import MIB, attempts, boot, group, once, text
 
-from understudy import core, records
-from understudy.vm.machine import Result
+from understudy.measure import records
+from understudy.native.draw import Draw
+from understudy.native.drive import Drive
+from understudy.platforms.vm.machine import Result
 
 SECTORS = 64 * MIB // 512
 SAMPLES = 1024
@@ -21,7 +23,7 @@ MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB}"}
 
 def noisy(seed: int, least: int, span: int) -> list[tuple[int, int]]:
     """As many samples as there may be, with values of many digits."""
-    draw = core.Draw(seed)
+    draw = Draw(seed)
     places = [i * SECTORS // (SAMPLES - 1) for i in range(SAMPLES)]
     return [(place, least + draw.below(span)) for place in places]
 
@@ -111,7 +113,7 @@ def test_long_transfers_are_the_cores() -> None:
     records.check(rows)
     assert rows["sectors"].sum() == 16 * 2048
     assert rows["request_id"].n_unique() == rows.height
-    drive = core.Drive(SEEK, 1_500_000, transfer=TRANSFER, rotation_ns=7_000_001)
+    drive = Drive(SEEK, 1_500_000, transfer=TRANSFER, rotation_ns=7_000_001)
     service_ns, _ = drive.serve(np.zeros(rows.height), rows["sector"], rows["sectors"])
     assert rows["model_service_ns"].to_list() == service_ns.tolist()
 

@@ -15,10 +15,11 @@ import polars as pl
 import pytest
 from guests import GIB, experiment, group, once
 
-from understudy import core, metrics
-from understudy.core import Arrivals
-from understudy.experiment import Experiment, Outcome
-from understudy.vm import platform
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.measure import metrics
+from understudy.native import replay
+from understudy.native.replay import Arrivals
+from understudy.platforms.vm import in_vm
 
 JIFFY_NS = 4_000_000
 MS = 1_000_000
@@ -39,7 +40,7 @@ def mixed(scheduler: str, **changes: object) -> Experiment:
 @once
 def outcome(run: Experiment) -> Outcome:
     """One VM."""
-    return platform.run(run, lambda phase, fraction: None)
+    return in_vm.run(run, lambda phase, fraction: None)
 
 
 def seen_until_the_last_arrival(run: Experiment) -> pl.DataFrame:
@@ -52,7 +53,7 @@ def seen_until_the_last_arrival(run: Experiment) -> pl.DataFrame:
 def replayed(rows: pl.DataFrame, tunables: dict[str, int]) -> tuple[pl.DataFrame, np.ndarray]:
     """The kernel's picks in order, and what our scheduler picks at the same instants."""
     picks = rows.filter(pl.col("pick_ns") <= rows["arrival_ns"].max()).sort("pick_ns")
-    ours = core.replay(
+    ours = replay.replay(
         "deadline",
         Arrivals(
             time_ns=rows["arrival_ns"].to_numpy(),

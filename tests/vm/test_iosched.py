@@ -21,10 +21,10 @@ from guests import (
     text,
 )
 
-from understudy import core
-from understudy.vm.machine import Result
+from understudy.native import declared
+from understudy.platforms.vm.machine import Result
 
-SCHEDULERS = core.schedulers()
+SCHEDULERS = declared.schedulers()
 on_each = pytest.mark.parametrize("name", OUR_SCHEDULERS)
 
 # The kernel has taken the name "deadline" for mq-deadline.

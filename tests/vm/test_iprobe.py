@@ -15,7 +15,7 @@ import re
 import pytest
 from guests import boot, group, once, text
 
-from understudy.vm.machine import Result
+from understudy.platforms.vm.machine import Result
 
 pytestmark = group("iprobe")
 

@@ -26,11 +26,14 @@ from guests import (
     pairs,
 )
 
-from understudy import core, records
-from understudy.experiment import Experiment
-from understudy.vm import machine, platform, tape
+from understudy.ask.experiment import Experiment
+from understudy.measure import records
+from understudy.native import declared, replay
+from understudy.native.drive import Drive
+from understudy.native.request import READ, WRITE
+from understudy.platforms.vm import in_vm, machine, shim_tape
 
-SCHEDULERS = core.schedulers()
+SCHEDULERS = declared.schedulers()
 REQUESTS = {"mixed": 800, "surge": 2000}
 TAPE_CALLS = 50_000
 TIMES_CUT = 4
@@ -82,7 +85,7 @@ def settings(name: str) -> str:
 @once
 def all_schedulers(name: str) -> machine.Result:
     """One VM."""
-    vm = platform.describe(load(name), lambda phase, fraction: None)
+    vm = in_vm.describe(load(name), lambda phase, fraction: None)
     functions = vm.scenario.partition("\nwait_for_disk\n")[0]
     modules = vm.modules | dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
     vm = dataclasses.replace(
@@ -107,17 +110,17 @@ on_each = pytest.mark.parametrize(
 )
 
 
-def recording(name: str, scheduler: str) -> tape.Recording:
+def recording(name: str, scheduler: str) -> shim_tape.Recording:
     """What the shim wrote down."""
-    found = tape.parse(all_schedulers(name).out[f"{scheduler}/tape"])
+    found = shim_tape.parse(all_schedulers(name).out[f"{scheduler}/tape"])
     assert found.scheduler == scheduler
     return found
 
 
-def picked(recording: tape.Recording) -> core.Tape:
+def picked(recording: shim_tape.Recording) -> replay.Tape:
     """The requests that were handed out, in that order."""
     calls = recording.calls
-    return calls[(calls["kind"] == core.NEXT) & (calls["id"] > 0)]
+    return calls[(calls["kind"] == replay.NEXT) & (calls["id"] > 0)]
 
 
 @on_each
@@ -125,7 +128,7 @@ def test_same_answers(name: str, scheduler: str) -> None:
     """Picks, reasons and times to ask again, and the scheduler's own counters in the end."""
     kernel = recording(name, scheduler)
     fields = pairs(all_schedulers(name).out[f"{scheduler}/scheduler_fields"])
-    program, counters = core.play(
+    program, counters = replay.play(
         scheduler,
         kernel.calls,
         tunables={t.name: fields[t.name] for t in SCHEDULERS[scheduler].tunables},
@@ -142,11 +145,11 @@ def test_the_tape_has_it_all(name: str, scheduler: str) -> None:
     calls = recording(name, scheduler).calls
     count = np.bincount(calls["kind"], minlength=4)
     picks = picked(recording(name, scheduler))
-    assert len(picks) == count[core.COMPLETED] == count[core.ADD] - count[core.REMOVE]
+    assert len(picks) == count[replay.COMPLETED] == count[replay.ADD] - count[replay.REMOVE]
     assert len(picks) > REQUESTS[name] / 2
-    assert count[core.REMOVE] > 0
-    assert set(picks["op"]) == ({core.READ, core.WRITE} if name == "mixed" else {core.READ})
-    added = calls[calls["kind"] == core.ADD]
+    assert count[replay.REMOVE] > 0
+    assert set(picks["op"]) == ({READ, WRITE} if name == "mixed" else {READ})
+    added = calls[calls["kind"] == replay.ADD]
     first = added[np.unique(added["id"], return_index=True)[1]]
     assert (first["now_ns"] == first["arrival_ns"]).all(), "the clock was read twice"
 
@@ -160,7 +163,7 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     records.check(rows)
     picks = picked(kernel)
     picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()]
-    drive = core.Drive.from_timing(load(name).disk.timing(kernel.capacity_sectors), SEED)
+    drive = Drive.from_timing(load(name).disk.timing(kernel.capacity_sectors), SEED)
     service_ns, hit = drive.serve(picks["op"], picks["sector"], picks["sectors"])
 
     of_row = rows["request_id"].to_numpy() - 1

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 import pytest
 from guests import ALL_SCHEDULERS, MIB, experiment, group, once, pairs, raw_run
 
-from understudy.experiment import Experiment
-from understudy.vm.machine import Result
+from understudy.ask.experiment import Experiment
+from understudy.platforms.vm.machine import Result
 
 on_each = pytest.mark.parametrize(
     "scheduler", [pytest.param(name, marks=group(f"repeat-{name}")) for name in ALL_SCHEDULERS]

@@ -17,10 +17,10 @@ from guests import (
     text,
 )
 
-from understudy import core
-from understudy.errors import RunFailed
-from understudy.vm import tape
-from understudy.vm.machine import Result
+from understudy.base.errors import RunFailed
+from understudy.native import declared, replay
+from understudy.platforms.vm import shim_tape
+from understudy.platforms.vm.machine import Result
 
 TAPE_CALLS = 300_000
 SECONDS = 0.5
@@ -104,13 +104,13 @@ def taped() -> Result:
 @group("tape")
 def test_same_answers_after_two_processors(name: str) -> None:
     """Insertions, merges, picks and completions of both, in the order in which they were."""
-    found = tape.parse(taped().out[f"tape-{name}"])
+    found = shim_tape.parse(taped().out[f"tape-{name}"])
     assert len(found.calls) > 500
     fields = pairs(taped().out[f"fields-{name}"])
-    played, _ = core.play(
+    played, _ = replay.play(
         name,
         found.calls,
-        tunables={t.name: fields[t.name] for t in core.schedulers()[name].tunables},
+        tunables={t.name: fields[t.name] for t in declared.schedulers()[name].tunables},
         capacity_sectors=found.capacity_sectors,
         max_requests=found.max_requests,
     )
@@ -120,8 +120,8 @@ def test_same_answers_after_two_processors(name: str) -> None:
 @group("tape")
 def test_begins_anew() -> None:
     """Only the last of several disks is on it."""
-    picks = tape.parse(taped().out["again"]).calls
-    assert (picks["kind"] == core.COMPLETED).sum() == 20
+    picks = shim_tape.parse(taped().out["again"]).calls
+    assert (picks["kind"] == replay.COMPLETED).sum() == 20
     assert picks["id"].max() == 20
 
 
@@ -129,8 +129,8 @@ def test_begins_anew() -> None:
 def test_refused() -> None:
     """Too short, not begun, too long, and gone."""
     with pytest.raises(RunFailed, match=r"full: \d+ calls, room for 100"):
-        tape.parse(taped().out["full"])
+        shim_tape.parse(taped().out["full"])
     with pytest.raises(RunFailed, match="empty"):
-        tape.parse(taped().out["empty"])
+        shim_tape.parse(taped().out["empty"])
     assert "out of range" in text(taped(), "too-long")
     assert "No such device" in text(taped(), "orphan")

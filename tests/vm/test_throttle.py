@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The throttle on every controller, and what it refuses.
 
-On each virtual disk a short experiment runs to its end, its witnesses agree (platform.run
+On each virtual disk a short experiment runs to its end, its witnesses agree (in_vm.run
 raises otherwise), and what the kernel computed is what the core computes: each model
 service to the nanosecond, each due time, each hit.  A disk whose completions pass by the
 throttle is refused, as are values that make no sense, and neither changes anything.
@@ -14,18 +14,21 @@ import polars as pl
 import pytest
 from guests import CHEETAH, FULL_SIZE_BYTES, attempts, boot, experiment, group, once, text
 
-from understudy import core, metrics, profile, records
-from understudy.experiment import Experiment, Outcome
-from understudy.vm import platform
-from understudy.vm.controllers import CONTROLLERS
-from understudy.vm.machine import Result
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.device import profile
+from understudy.measure import metrics, records
+from understudy.native.draw import Draw
+from understudy.native.drive import Drive
+from understudy.platforms.vm import in_vm
+from understudy.platforms.vm.controllers import CONTROLLERS
+from understudy.platforms.vm.machine import Result
 
 SAMPLES = 1024
 
 
 def most_samples() -> profile.DiskProfile:
     """A disk with as many samples as there can be, noisy ones, and a random phase."""
-    draw = core.Draw(1)
+    draw = Draw(1)
     return profile.load("vesper-flat").model_copy(
         update={
             "seek": profile.SeekCurve(
@@ -64,7 +67,7 @@ on_each = pytest.mark.parametrize(
 @once
 def outcome(run: str) -> Outcome:
     """One of the experiments."""
-    return platform.run(RUNS[run], lambda phase, fraction: None)
+    return in_vm.run(RUNS[run], lambda phase, fraction: None)
 
 
 def served(run: str) -> pl.DataFrame:
@@ -91,7 +94,7 @@ def served(run: str) -> pl.DataFrame:
 
 def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.DataFrame:
     """What the core says of the same requests."""
-    drive = core.Drive.from_timing(run.disk.timing(capacity_sectors), run.seed)
+    drive = Drive.from_timing(run.disk.timing(capacity_sectors), run.seed)
     op = (rows["op"] == "write").cast(pl.UInt8)
     service_ns, hit = drive.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
     return pl.DataFrame({"model_service_ns": service_ns.astype(np.int64), "hit": hit})
@@ -161,7 +164,7 @@ def test_a_random_phase_is_seen() -> None:
     rows = served("random phase")
     run = RUNS["random phase"]
     timing = run.disk.timing(outcome("random phase").facts["capacity_sectors"])
-    fixed = core.Drive.from_timing(replace(timing, rotation_ns=0))
+    fixed = Drive.from_timing(replace(timing, rotation_ns=0))
     op = (rows["op"] == "write").cast(pl.UInt8)
     position_ns, hit = fixed.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
     waited = (rows["model_service_ns"].to_numpy() - position_ns.astype(np.int64))[~hit]

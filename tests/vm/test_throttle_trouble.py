@@ -14,9 +14,9 @@ import re
 import pytest
 from guests import ALL_SCHEDULERS, GIB, SCHEDULER_MODULES, boot, group, once, pairs, text
 
-from understudy import records
-from understudy.vm import reads
-from understudy.vm.machine import Result
+from understudy.measure import records
+from understudy.platforms.vm import reads
+from understudy.platforms.vm.machine import Result
 
 CORE = {"iprobe": "", "vpt": ""}
 

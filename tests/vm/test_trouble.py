@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from guests import group
 
-from understudy.errors import RunFailed, UserError
-from understudy.vm import machine, packages, qemu
-from understudy.vm.machine import Vm
+from understudy.base.errors import RunFailed, UserError
+from understudy.platforms.vm import machine, packages, qemu
+from understudy.platforms.vm.machine import Vm
 
 pytestmark = group("trouble")
 

@@ -7,10 +7,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from understudy import catalog, profile, schedulers, table
+from understudy.ask import schedulers
+from understudy.ask.workload import WORKLOADS
+from understudy.base import catalog
 from understudy.cli.options import Settings, with_settings, with_workload
 from understudy.cli.session import carry_out
-from understudy.workload import WORKLOADS
+from understudy.device import profile
+from understudy.show import table
 
 SEEDS = 10
 EXAMPLE = "Example: understudy compare --schedulers all --workload random --processes 20"

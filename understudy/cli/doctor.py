@@ -12,9 +12,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from understudy.errors import RunFailed, UserError
-from understudy.paths import ROOT
-from understudy.vm import kvm, modules, packages, qemu
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import ROOT
+from understudy.platforms.vm import kvm, modules, packages, qemu
 
 
 @dataclass(frozen=True)

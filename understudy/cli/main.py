@@ -20,8 +20,8 @@ from typing import Any, NoReturn
 import click
 
 from understudy import __version__, cli
-from understudy.catalog import unknown
-from understudy.errors import RunFailed, UserError
+from understudy.base.catalog import unknown
+from understudy.base.errors import RunFailed, UserError
 
 EXIT_FAILED = 1
 EXIT_WRONG = 2

@@ -10,13 +10,15 @@ from typing import Any
 
 import click
 
-from understudy import catalog, sizes, trace, tunables
-from understudy.errors import UserError
-from understudy.experiment import SIZES, Clock, Experiment, option_of
+from understudy.ask import tunables
+from understudy.ask.experiment import SIZES, Clock, Experiment, option_of
+from understudy.ask.workload import Workload
+from understudy.base import catalog, sizes
+from understudy.base.errors import UserError
+from understudy.device.profile import DiskProfile
 from understudy.platforms import PLATFORMS
-from understudy.profile import DiskProfile
-from understudy.vm.controllers import CONTROLLERS, controller
-from understudy.workload import Workload
+from understudy.platforms.vm.controllers import CONTROLLERS, controller
+from understudy.traces import trace
 
 PAPERS_SCALE = 8.0  # k of Tables 2 and 3
 

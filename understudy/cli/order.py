@@ -8,8 +8,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from understudy.errors import UserError
-from understudy.order import Order, orders
+from understudy.base.errors import UserError
+from understudy.papers.orders import Order, orders
 
 
 @click.command("order")

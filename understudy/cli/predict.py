@@ -5,10 +5,12 @@ from typing import Any
 
 import click
 
-from understudy import catalog, profile, schedulers
+from understudy.ask import schedulers
+from understudy.ask.workload import WORKLOADS
+from understudy.base import catalog
 from understudy.cli.options import Settings, with_settings, with_workload
 from understudy.cli.session import carry_out
-from understudy.workload import WORKLOADS
+from understudy.device import profile
 
 EXAMPLE = "Example: understudy predict --workload random --processes 20 --writes 30"
 

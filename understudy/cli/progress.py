@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from understudy.experiment import Experiment
+from understudy.ask.experiment import Experiment
 
 
 class Bars:

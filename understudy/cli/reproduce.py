@@ -3,11 +3,12 @@
 
 import click
 
-from understudy import catalog, profile
+from understudy.ask.workload import WORKLOADS
+from understudy.base import catalog
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.session import carry_out
-from understudy.papers import STAND_INS, TABLES
-from understudy.workload import WORKLOADS
+from understudy.device import profile
+from understudy.papers.tables import STAND_INS, TABLES
 
 PAPERS_DISK = "cheetah-15k4"
 

@@ -12,12 +12,15 @@ from collections.abc import Sequence
 import click
 from rich.console import Console
 
-from understudy import campaign, platforms, report, result, schedulers, side_by_side, table
+from understudy import platforms
+from understudy.ask import schedulers
+from understudy.ask.experiment import Experiment
+from understudy.base.errors import UserError
+from understudy.campaign import parallel, result
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
-from understudy.errors import UserError
-from understudy.experiment import Experiment
-from understudy.papers import PaperTable
+from understudy.papers.tables import PaperTable
+from understudy.show import report, side_by_side, table
 
 FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
 
@@ -76,7 +79,7 @@ def _run(
     platform = platforms.load(name)
     with bars() as progress:
         platform.prepare(experiments, progress.prepare)
-        outcomes = campaign.run_all(platform, experiments, settings.jobs_at_once, progress.run)
+        outcomes = parallel.run_all(platform, experiments, settings.jobs_at_once, progress.run)
     return result.Result(command, name, tuple(outcomes), paper)
 
 

@@ -12,16 +12,21 @@ import polars as pl
 from rich import box
 from rich.table import Table
 
-from understudy import catalog, platforms, profile, schedulers, sweep, table
+from understudy import platforms
+from understudy.ask import schedulers
+from understudy.ask.experiment import OF_WORKLOADS, Experiment
+from understudy.ask.workload import WORKLOADS, Workload
+from understudy.base import catalog
+from understudy.base.errors import UserError
+from understudy.campaign import sweep
 from understudy.cli.main import EXIT_INTERRUPTED
 from understudy.cli.options import Settings, with_settings, with_workload
 from understudy.cli.progress import bars
 from understudy.cli.session import console
-from understudy.comparison import Comparison, Estimate
-from understudy.errors import UserError
-from understudy.experiment import OF_WORKLOADS, Experiment
-from understudy.profile import DiskProfile
-from understudy.workload import WORKLOADS, Workload
+from understudy.device import profile
+from understudy.device.profile import DiskProfile
+from understudy.measure.comparison import Comparison, Estimate
+from understudy.show import table
 
 EXAMPLE = (
     "Example: understudy sweep --workloads random,surge-direct --processes 20 --seeds 30 "

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The sentence: workload, scheduler, device; checked before anything runs."""

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""--set SCHEDULER.TUNABLE=VALUE: another value than a scheduler's default.
+
+Ours are checked against their own declarations before anything starts; the
+kernel's schedulers check theirs when the guest writes them.
+"""
+
+import re
+from collections.abc import Sequence
+
+from understudy.base.catalog import unknown
+from understudy.base.errors import UserError
+from understudy.device.timing import Timing
+from understudy.native import declared
+
+Tunables = tuple[tuple[str, int], ...]
+
+SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
+
+
+def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunables]:
+    """The settings of each scheduler in the run."""
+    chosen: dict[str, Tunables] = {}
+    for text in settings:
+        found = SETTING.fullmatch(text)
+        if not found:
+            raise UserError(f'--set: "{text}" is not like cats.busdriver_ns=5000000')
+        scheduler, name, value = found[1], found[2], int(found[3])
+        if scheduler not in schedulers:
+            raise UserError(f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}")
+        if scheduler in declared.schedulers():
+            check(scheduler, name, value)
+        chosen[scheduler] = (*chosen.get(scheduler, ()), (name, value))
+    return chosen
+
+
+def following(scheduler: str, disk: Timing) -> dict[str, int]:
+    """Tunables that describe the disk, for a scheduler that models it: set to this one's.
+
+    CATS has a shadow of its cache; SCAN's arm goes to the edge at the speed of its seeks.
+    """
+    segments, segment_sectors, prefetch_sectors = disk.cache
+    values = {
+        "shadow_segments": segments,
+        "shadow_segment_sectors": segment_sectors,
+        "shadow_prefetch_sectors": prefetch_sectors,
+        "full_seek_ns": max(0, disk.seek[-1][1] - disk.seek[0][1]),
+    }
+    ours = declared.schedulers().get(scheduler)
+    has = {tunable.name for tunable in ours.tunables} if ours else set()
+    return {name: value for name, value in values.items() if name in has}
+
+
+def check(scheduler: str, name: str, value: int) -> None:
+    """Refuse what one of our schedulers does not have, or not in its range."""
+    tunables = {tunable.name: tunable for tunable in declared.schedulers()[scheduler].tunables}
+    if name not in tunables:
+        raise UserError(f"--set: {unknown(f'tunable of {scheduler}', name, tunables)}")
+    tunable = tunables[name]
+    if not tunable.min <= value <= tunable.max:
+        raise UserError(
+            f"--set: {scheduler}.{name}: {value} is outside {tunable.min} to {tunable.max}"
+        )

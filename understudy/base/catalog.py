@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Pick by name from a catalogue, and help with a name that is not in it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TypeVar
+
+from understudy.base.errors import UserError
+
+T = TypeVar("T")
+
+
+def pick(kind: str, name: str, entries: Mapping[str, T]) -> T:
+    """The entry called `name`, or a UserError that lists what there is."""
+    if name not in entries:
+        raise UserError(unknown(kind, name, entries))
+    return entries[name]
+
+
+def refuse_twice(option: str, names: Sequence[str]) -> None:
+    """A UserError if a name is in the list again."""
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"{option}: {name} is named twice; --seeds N repeats runs")
+
+
+def unknown(kind: str, name: str, names: Iterable[str]) -> str:
+    """One line: what was asked for, the nearest name, all the names."""
+    known = sorted(names)
+    nearest = get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f'did you mean "{nearest[0]}"? ' if nearest else ""
+    return f'unknown {kind} "{name}": {hint}there are: {", ".join(known) or "none"}'

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Where things live: the checkout, the cache, the runs.
+
+The package is installed editable, so the checkout (kernel sources, profiles)
+is always the folder above it.  Caches follow the XDG convention.
+"""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def cache_dir() -> Path:
+    """Folder for what can be made again; created when first asked for."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(base) / "understudy"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def runs_dir() -> Path:
+    """Folder that run folders go into unless --out says otherwise."""
+    return Path("runs")
+
+
+def profiles_dir() -> Path:
+    """Folder of the disks that come with the project."""
+    return ROOT / "profiles"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Many runs: side by side, swept into a file, kept as a run folder."""

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: MIT
+"""Many runs, one Parquet file: a row for each, with its inputs and its figures.
+
+The file only grows.  A row is named by `key`, what was asked, and `version`, what answered;
+a command runs what has no row of this version yet, and rows of other commands and versions
+stay.  Rows are sorted, so the file repeats to the byte however it came about (but for the
+wall seconds).
+
+What is done is kept at once in FILE.partial, a line of JSON for each run, so that a sweep
+that was interrupted goes on where it stopped.  A run whose requests arrive faster than the
+disk can serve them has a row as well: `status` is unstable, `utilisation` says how much was
+asked for, and there are no figures.
+"""
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from understudy.ask import page_cache
+from understudy.ask.experiment import Experiment
+from understudy.base.cache import digest, digest_of_files
+from understudy.base.errors import RunFailed, Unstable, UserError
+from understudy.base.paths import ROOT
+from understudy.measure.metrics import Summary
+from understudy.native import binding_file
+from understudy.platforms import Platform
+
+Row = dict[str, Any]
+Column = type[str] | type[int] | type[float]
+Report = Callable[[int, int], None]
+"""Told how many runs are done, of how many."""
+
+AHEAD = 4  # runs that wait for each one that is running: a sweep may have millions
+STABLE, UNSTABLE = "stable", "unstable"
+
+TYPES: dict[Any, Column] = {str: str, int: int, float: float, float | None: float}
+INPUTS: dict[str, Column] = {
+    "key": str,
+    "version": str,
+    "platform": str,
+    "disk": str,
+    "disk_digest": str,
+    "workload": str,
+    "scheduler": str,
+    "seed": int,
+    "requests": int,
+    "processes": int,
+    "virtual_bytes": int,
+    "controller": str,
+    "clock": str,
+    "scale": float,
+    "think_scale": float,
+    "tunables": str,
+    "depth": int,
+    "weights": str,
+    "gap_us": float,
+    "ask_us": float,
+    "writes_percent": int,
+    "think_ms": float,
+    "rate_per_s": float,
+    "page_cache_bytes": int,
+    "read_ahead_kib": int,
+    "trace": str,
+    "trace_digest": str,
+    "replay": str,
+}
+FIGURES = {field.name: TYPES[field.type] for field in fields(Summary) if field.type in TYPES}
+SCHEMA: dict[str, Column] = {**INPUTS, "status": str, "utilisation": float, **FIGURES}
+ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
+LINE_BEGINS = b'{"key": '  # as every row's line in the journal
+
+
+@dataclass(frozen=True)
+class Book:
+    """A sweep's file, and every row that it and its journal held when it was opened."""
+
+    file: Path
+    rows: pl.DataFrame
+
+    @property
+    def journal(self) -> Path:
+        """Where the runs of a sweep are that has not ended."""
+        return _journal(self.file)
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Book]:
+    """The sweep in a file, which may be new; other sweeps are kept off it."""
+    with _writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.with_name(f".{file.name}.lock").open("w")
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"--out: another sweep is at work on {file}; wait for it, or name another file"
+            ) from None
+        yield Book(file, _read(file))
+
+
+def run(
+    platform: Platform,
+    name: str,
+    experiments: Sequence[Experiment],
+    book: Book,
+    jobs: int,
+    report: Report,
+) -> pl.DataFrame:
+    """Run what the book does not have yet, `jobs` at a time; return these experiments' rows."""
+    keys = [key(experiment, name) for experiment in experiments]
+    done = set(book.rows.filter(version=version())["key"])
+    missing = [index for index, one in enumerate(keys) if one not in done]
+    finished = len(keys) - len(missing)
+    report(finished, len(keys))
+    new = []
+    for index, figures in _answers(platform, experiments, missing, jobs):
+        new.append(_row(keys[index], name, experiments[index], figures))
+        _note(new[-1], book.journal)
+        finished += 1
+        report(finished, len(keys))
+    whole = pl.concat([book.rows, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
+    if book.journal.exists():
+        _put(whole, book)
+    return whole.filter(pl.col("key").is_in(keys), version=version())
+
+
+def outdated(book: Book, experiments: Sequence[Experiment], platform: str) -> int:
+    """How many rows of these experiments are another version's."""
+    keys = [key(experiment, platform) for experiment in experiments]
+    return book.rows.filter(pl.col("key").is_in(keys), pl.col("version") != version()).height
+
+
+def summaries(rows: pl.DataFrame) -> list[Summary]:
+    """The figures of stable rows, without the reasons, which a row does not keep."""
+    return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
+
+
+def key(experiment: Experiment, platform: str) -> str:
+    """Name of everything that is asked of a run."""
+    return digest([json.dumps(_inputs(experiment), sort_keys=True).encode(), platform.encode()])
+
+
+@cache
+def version() -> str:
+    """Name of everything that answers: the compiled core and simulator, what drives them,
+    and what runs in a VM."""
+    code = [
+        file
+        for part in (ROOT / "understudy").iterdir()
+        if part.name not in ("cli", "show")
+        for file in part.rglob("*.py")
+    ]
+    in_vm = [
+        file
+        for folder in ("kernel", "guest", "image")
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file()
+    ]
+    return digest_of_files([binding_file(), *code, *in_vm])
+
+
+def _inputs(experiment: Experiment) -> dict[str, Any]:
+    trace = experiment.trace
+    plain = {
+        name: getattr(experiment, name)
+        for name in experiment.__dataclass_fields__
+        if name not in ("disk", "workload", "trace")
+    }
+    return {
+        **plain,
+        "disk": experiment.disk.model_dump(mode="json"),
+        "workload": experiment.workload.name,
+        "trace": trace.digest if trace else None,
+    }
+
+
+def _answers(
+    platform: Platform, experiments: Sequence[Experiment], missing: Sequence[int], jobs: int
+) -> Iterator[tuple[int, Row]]:
+    """Each run's figures as soon as they are there; the first failure ends all."""
+    stop = threading.Event()
+    waiting = iter(missing)
+    running: dict[Future[Row], int] = {}
+
+    def fill(pool: ThreadPoolExecutor) -> None:
+        while len(running) < AHEAD * jobs and (index := next(waiting, None)) is not None:
+            running[pool.submit(_figures, platform, experiments[index], stop)] = index
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        try:
+            fill(pool)
+            while running:
+                for task in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(task), task.result()
+                fill(pool)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) -> Row:
+    """What a run found; for an unstable one, only how much was asked of the disk."""
+    try:
+        summary = platform.summarise(experiment, _silent, stop=stop)
+    except Unstable as error:
+        return {"status": UNSTABLE, "utilisation": error.load}
+    return {"status": STABLE, **asdict(summary)}
+
+
+def _silent(phase: str, fraction: float) -> None:
+    """One bar for the sweep is enough."""
+
+
+def _row(name: str, platform: str, experiment: Experiment, figures: Row) -> Row:
+    """A value for every column, None for what there is not."""
+    trace = experiment.trace
+    values = {
+        **{column: getattr(experiment, column, None) for column in INPUTS},
+        "key": name,
+        "version": version(),
+        "platform": platform,
+        "disk": experiment.disk.name,
+        "disk_digest": digest([experiment.disk.model_dump_json().encode()]),
+        "workload": experiment.workload.name,
+        "requests": len(trace) if trace else experiment.requests,
+        "tunables": " ".join(f"{tunable}={value}" for tunable, value in experiment.tunables),
+        "depth": _depth(experiment, platform),
+        "weights": ",".join(map(str, experiment.weights)),
+        "rate_per_s": experiment.rate,
+        "page_cache_bytes": page_cache.size_bytes(experiment),
+        "read_ahead_kib": page_cache.read_ahead_kib(experiment),
+        "trace": trace.name if trace else None,
+        "trace_digest": trace.digest if trace else None,
+        "replay": experiment.replay if trace else None,
+        **figures,
+    }
+    return {column: values.get(column) for column in SCHEMA}
+
+
+def _depth(experiment: Experiment, platform: str) -> int | None:
+    """Requests on the device at once; in a VM its controller decides."""
+    return experiment.at_once if platform == "sim" else experiment.depth
+
+
+def _journal(file: Path) -> Path:
+    return file.with_name(file.name + ".partial")
+
+
+def _read(file: Path) -> pl.DataFrame:
+    """Every row that the file and its journal hold, each once."""
+    kept = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
+    noted = pl.DataFrame(list(_read_journal(_journal(file))), schema=SCHEMA)
+    return pl.concat([kept, noted]).unique(["key", "version"], maintain_order=True)
+
+
+def _read_parquet(file: Path) -> pl.DataFrame:
+    try:
+        with file.open("rb") as content:
+            frame = pl.read_parquet(content)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"--out: {file} is no sweep: {reason}; name another file") from None
+    if frame.schema != pl.Schema(SCHEMA):
+        raise UserError(
+            f"--out: {file} is no sweep: its columns are not a sweep's of this version; "
+            "name another file"
+        )
+    return frame
+
+
+def _read_journal(file: Path) -> Iterator[Row]:
+    """Its rows; a last line that a kill cut off is taken away."""
+    if not file.exists():
+        return
+    with _writing(file):
+        lines = file.read_bytes().split(b"\n")
+        cut = lines.pop()
+        if cut.startswith(LINE_BEGINS):
+            os.truncate(file, file.stat().st_size - len(cut))
+        elif cut:
+            lines.append(cut)
+    for number, line in enumerate(lines, start=1):
+        row = _parse(line)
+        if row is None:
+            raise UserError(
+                f"{file}: line {number} is no row of a sweep; remove the line, or move the file "
+                "away to run again what it holds"
+            )
+        yield row
+
+
+def _parse(line: bytes) -> Row | None:
+    """A line of the journal, if that is what it is."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(row, dict) or row.keys() != SCHEMA.keys():
+        return None
+    fits = all(_fits(row[column], kind) for column, kind in SCHEMA.items())
+    return row if fits and row["key"] and row["version"] else None
+
+
+def _fits(value: Any, kind: Column) -> bool:
+    return value is None or isinstance(value, (int, float) if kind is float else kind)
+
+
+def _note(row: Row, journal: Path) -> None:
+    """Keep a row in the journal, whatever happens next."""
+    with _writing(journal), journal.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(row) + "\n")
+
+
+def _put(frame: pl.DataFrame, book: Book) -> None:
+    """The whole file or none; then the journal has done its work."""
+    scratch = book.file.with_name(f".{book.file.name}.{os.getpid()}")
+    with _writing(book.file):
+        try:
+            frame.write_parquet(scratch)
+            scratch.rename(book.file)
+        finally:
+            scratch.unlink(missing_ok=True)
+        book.journal.unlink()
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """Say in one line what can't be written."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"cannot write {file}: {error.strerror}; try another --out") from error

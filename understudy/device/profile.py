@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: MIT
+"""A disk as people describe it: profiles/NAME.toml, checked.
+
+Its mechanics are one of two models: [model], the line intercept + full_seek * d/D of
+PERFORM 2010 section 4, or Vesper's sampled curves (SIGCSE 2006 section 2.1), [seek] with
+[throughput] and [rotation].  [cache] is an on-board cache of segments (PERFORM 2010
+section 3).  Facts from the manual stand beside the model and never enter it.
+
+Files speak ms, us and MB/s (10^6 bytes) by fractions of the disk; whoever drives core/
+asks `timing` for whole ns and sectors.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from understudy.base.catalog import pick
+from understudy.base.errors import UserError
+from understudy.base.paths import profiles_dir
+from understudy.device.timing import Curve, Sample, Timing, lines, zones
+
+MINUTE_MS = 60_000  # DISK_NS_MAX in core/disk.h
+SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/curve.h
+ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
+SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/disk.h
+CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/disk_cache.h
+SECTORS_MAX = 2**40
+CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
+SERVERS_MAX = 2**16  # as in sim/check.c
+SECTOR_BYTES = 512
+
+Ms = Annotated[float, Field(ge=0, le=MINUTE_MS)]
+PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
+MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
+DiskFraction = Annotated[float, Field(ge=0, le=1)]
+Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
+ARRAY = Field(strict=False, max_length=SAMPLES_MAX)  # a list in TOML, a tuple here
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+    source: str | None = None
+
+
+class SeekLine(_Section):
+    """Service time from the medium: intercept + full seek * d/D."""
+
+    intercept_ms: PositiveMs
+    full_seek_ms: Ms
+
+    def timing(self, capacity_sectors: int) -> Timing:
+        """The line over that many sectors."""
+        full_seek_ns = _to_ns(self.full_seek_ms, 10**6)
+        return Timing(
+            capacity_sectors=capacity_sectors,
+            intercept_ns=_to_ns(self.intercept_ms, 10**6),
+            seek=((0, 0), (capacity_sectors, full_seek_ns)),
+        )
+
+
+class SeekCurve(_Section):
+    """Time to seek over a distance, which is a fraction of the disk.
+
+    `contains_rotation`: measured by reading, so that half a rotation is to be taken off.
+    """
+
+    ms: Annotated[tuple[Ms, ...], ARRAY]
+    at: Annotated[tuple[DiskFraction, ...], ARRAY] | None = None
+    contains_rotation: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_line("ms", self.ms, self.at)
+        return self
+
+    def curve(self, rotation_ms: Fraction, capacity_sectors: int) -> Curve:
+        """ns by distance."""
+        contained = rotation_ms / 2 if self.contains_rotation else 0
+        ns = [(_exact(ms) - contained) * 10**6 for ms in self.ms]
+        return lines(_samples(self.at, ns), capacity_sectors)
+
+
+class Throughput(_Section):
+    """Sequential throughput at a place, which is a fraction of the disk.
+
+    `zones`: each value holds from its place up to the next one's.
+    """
+
+    mb_per_s: Annotated[tuple[MegabytesPerSecond, ...], ARRAY]
+    at: Annotated[tuple[DiskFraction, ...], ARRAY] | None = None
+    zones: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check = _check_zones if self.zones else _check_line
+        check("mb_per_s", self.mb_per_s, self.at)
+        return self
+
+    def curve(self, slower: Fraction, capacity_sectors: int) -> Curve:
+        """ps for each sector by place, made `slower` times as long."""
+        between = zones if self.zones else lines
+        ps = [sector_ps(mb_per_s) * slower for mb_per_s in self.mb_per_s]
+        return between(_samples(self.at, ps), capacity_sectors)
+
+
+class Rotation(_Section):
+    """What a request waits for its sector to come around: half a rotation, or a part of
+    one that is drawn for it."""
+
+    period_ms: PositiveMs
+    phase: Literal["mean", "random"] = "mean"
+
+
+class Scaling(_Section):
+    """Vesper's scaling to a small disk: its tracks are short, but take as long."""
+
+    real_track_sectors: Sectors
+    track_sectors: Sectors
+
+
+class DiskCache(_Section):
+    """The on-board cache; no segments means no cache."""
+
+    segments: Annotated[int, Field(ge=0, le=CACHE_SEGMENTS_MAX)]
+    segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX)]
+    prefetch_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX)]
+    hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
+
+
+class DiskFacts(_Section):
+    """What the manual says; the timing model uses none of it."""
+
+    vendor: str
+    model: str
+    capacity_sectors: Sectors
+    sector_bytes: Annotated[int, Field(ge=512, le=512)] = 512
+    rpm: Annotated[int, Field(ge=1)] | None = None
+    rotation_ms: PositiveMs | None = None
+    surfaces: Annotated[int, Field(ge=1)] | None = None
+    tracks_per_surface: Annotated[int, Field(ge=1)] | None = None
+    manual: str | None = None
+
+
+class Servers(_Section):
+    """An array: equal servers in parallel, as a host sees a LUN (ICPE 2011 section 4.1)."""
+
+    servers: Annotated[int, Field(ge=1, le=SERVERS_MAX)]
+    service_ms: PositiveMs
+    distribution: Literal["constant", "exponential"] = "exponential"
+
+    @property
+    def service_ns(self) -> int:
+        """The mean, or the time of every request."""
+        return _to_ns(self.service_ms, 10**6)
+
+
+class DiskProfile(BaseModel):
+    """One device: the line `model`, the curve `seek` and what goes with it, or an `array`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    name: str
+    summary: str = ""
+    model: SeekLine | None = None
+    seek: SeekCurve | None = None
+    array: Servers | None = None
+    throughput: Throughput | None = None
+    rotation: Rotation | None = None
+    scaling: Scaling | None = None
+    cache: DiskCache | None = None
+    facts: DiskFacts | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.array:
+            return self._check_array()
+        if not self.model and not self.seek:
+            raise _wrong("model", "is missing, and seek as well: a disk has one of them")
+        for key in ("seek", "throughput", "rotation", "scaling"):
+            if self.model and getattr(self, key):
+                raise _wrong(key, "does not go with model, whose line holds everything")
+        if self.scaling and not self.throughput:
+            raise _wrong("scaling", "there is no throughput to scale")
+        if self.seek and self.seek.contains_rotation:
+            _check_contained(self.seek.ms, self.rotation)
+        if self.throughput:
+            _check_slowest(min(self.throughput.mb_per_s), self._slower)
+        if self.seek:
+            self._check_takes_time(self.seek)
+        return self
+
+    def _check_takes_time(self, seek: SeekCurve) -> None:
+        """Every request takes 1 ns or more, wherever it is."""
+        sector = sector_ps(max(self.throughput.mb_per_s)) * self._slower if self.throughput else 0
+        rotation = _exact(self.rotation.period_ms) / 2 if self.rotation else 0
+        if max(_exact(min(seek.ms)) * 10**6, rotation * 10**6, sector / 1000) < 1:
+            raise _wrong("seek.ms", "some requests take no time at all; add a rotation")
+
+    def _check_array(self) -> Self:
+        for key in ("model", "seek", "throughput", "rotation", "scaling", "cache"):
+            if getattr(self, key):
+                raise _wrong(key, "does not go with array, which has no head and no medium")
+        return self
+
+    @property
+    def servers(self) -> int:
+        """How many requests it serves at once: a disk has one head."""
+        return self.array.servers if self.array else 1
+
+    @property
+    def _slower(self) -> Fraction:
+        """How many times longer a sector takes on the virtual disk."""
+        if not self.scaling:
+            return Fraction(1)
+        return Fraction(self.scaling.real_track_sectors, self.scaling.track_sectors)
+
+    def timing(self, capacity_sectors: int) -> Timing:
+        """This disk's timing on a virtual disk of any size."""
+        mechanics = self.model.timing if self.model else self._sampled_timing
+        timing = mechanics(capacity_sectors)
+        if not self.cache:
+            return timing
+        cache = (self.cache.segments, self.cache.segment_sectors, self.cache.prefetch_sectors)
+        return replace(timing, cache=cache, hit_ns=_to_ns(self.cache.hit_us, 10**3))
+
+    def _sampled_timing(self, capacity_sectors: int) -> Timing:
+        assert self.seek
+        rotation, throughput = self.rotation, self.throughput
+        rotation_ms = _exact(rotation.period_ms) if rotation else Fraction(0)
+        return Timing(
+            capacity_sectors=capacity_sectors,
+            intercept_ns=0,
+            seek=self.seek.curve(rotation_ms, capacity_sectors),
+            transfer=throughput.curve(self._slower, capacity_sectors) if throughput else (),
+            rotation_ns=round(rotation_ms * 10**6),
+            random_phase=rotation is not None and rotation.phase == "random",
+        )
+
+
+def _wrong(key: str, reason: str) -> PydanticCustomError:
+    """An error of one key below the section that is being checked."""
+    return PydanticCustomError("wrong", "{reason}", {"key": key, "reason": reason})
+
+
+def _check_line(key: str, values: Sequence[float], at: Sequence[float] | None) -> None:
+    if len(values) < 2:
+        raise _wrong(key, f"a curve takes two values or more, not {len(values)}")
+    if at is None:
+        return
+    _check_places(at, len(values))
+    if at[-1] != 1:
+        raise _wrong("at", f"ends at {at[-1]}, not at 1")
+
+
+def _check_zones(key: str, values: Sequence[float], at: Sequence[float] | None) -> None:
+    if at is None:
+        raise _wrong("at", "is missing: where does each zone begin?")
+    if not 1 <= len(values) <= ZONES_MAX:
+        raise _wrong(key, f"has {len(values)} zones, not from 1 to {ZONES_MAX}")
+    _check_places(at, len(values))
+    if at[-1] == 1:
+        raise _wrong("at", "a zone begins at 1, where the disk ends")
+
+
+def _check_places(at: Sequence[float], values: int) -> None:
+    if len(at) != values:
+        raise _wrong("at", f"has {len(at)} places for {values} values")
+    if at[0] != 0:
+        raise _wrong("at", f"begins at {at[0]}, not at 0")
+    for before, after in pairwise(at):
+        if after <= before:
+            raise _wrong("at", f"does not ascend: {after} after {before}")
+
+
+def _check_contained(seeks_ms: Sequence[float], rotation: Rotation | None) -> None:
+    if not rotation:
+        raise _wrong("seek.contains_rotation", "there is no rotation to take off")
+    for i, ms in enumerate(seeks_ms):
+        if 2 * ms < rotation.period_ms:
+            half_ms = rotation.period_ms / 2
+            raise _wrong(f"seek.ms.{i}", f"{ms} can't contain half a rotation, {half_ms:g}")
+
+
+def _check_slowest(mb_per_s: float, slower: Fraction) -> None:
+    if sector_ps(mb_per_s) * slower > SECTOR_PS_MAX:
+        least = float(sector_ps(1) * slower / SECTOR_PS_MAX)
+        raise _wrong("throughput.mb_per_s", f"{mb_per_s} is less than {least:g}, the slowest")
+
+
+def sector_ps(mb_per_s: float) -> Fraction:
+    """What a sector takes at a throughput, in picoseconds."""
+    return SECTOR_BYTES * 10**6 / _exact(mb_per_s)
+
+
+def _samples(at: Sequence[float] | None, values: Sequence[Fraction]) -> list[Sample]:
+    """Values and where they are: evenly spread over the disk if nothing is said."""
+    spread = (Fraction(i, max(1, len(values) - 1)) for i in range(len(values)))
+    places = spread if at is None else map(_exact, at)
+    return list(zip(places, values, strict=True))
+
+
+def load(name_or_file: str) -> DiskProfile:
+    """The disk called NAME in profiles/, or the one in FILE.toml."""
+    if name_or_file.endswith(".toml"):
+        return read(Path(name_or_file))
+    return read(pick("disk", name_or_file, catalogue()))
+
+
+def catalogue() -> dict[str, Path]:
+    """The disks that come with the project, by name."""
+    return {file.stem: file for file in sorted(profiles_dir().glob("*.toml"))}
+
+
+def read(file: Path) -> DiskProfile:
+    """Parse and check one profile; any trouble is one line with file and key."""
+    document = _parse(file)
+    if "name" in document:
+        raise UserError(f"{file}: name: not a key of a profile, the file's name is the disk's")
+    try:
+        return DiskProfile.model_validate({**document, "name": file.stem})
+    except ValidationError as error:
+        raise UserError(f"{file}: {_first_reason(error)}") from None
+
+
+def _parse(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(
+            f"{file}: {error.strerror or error}; --disk takes a name or a file"
+        ) from None
+    except ValueError as error:
+        raise UserError(f"{file}: not TOML: {' '.join(str(error).split())}") from None
+
+
+def _first_reason(error: ValidationError) -> str:
+    first = error.errors()[0]
+    context = first.get("ctx", {})
+    if first["type"] == "wrong":
+        key = ".".join(str(part) for part in (*first["loc"], context["key"]))
+        return f"{key}: {context['reason']}"
+    key = ".".join(str(part) for part in first["loc"])
+    reasons = {
+        "missing": "is missing",
+        "extra_forbidden": "is not a key of a profile",
+        "tuple_type": f"input should be an array, not {brief(first['input'])}",
+        "too_long": f"has more than {context.get('max_length')} values",
+    }
+    reason = reasons.get(first["type"]) or f"{first['msg']}, not {brief(first['input'])}"
+    return f"{key}: {reason[0].lower()}{reason[1:]}"
+
+
+def _exact(value: float) -> Fraction:
+    """The decimal number that was written, not its binary neighbour."""
+    return Fraction(repr(value))
+
+
+def _to_ns(value: float, ns_per_unit: int) -> int:
+    return round(_exact(value) * ns_per_unit)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Where an ext4 image puts its files."""

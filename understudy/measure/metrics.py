@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: MIT
+"""The papers' measures, read off one run's records.
+
+Definitions are those of docs/method.md: a
+response belongs to a bio, a service to the request that carried it; variances
+are population variances, percentiles nearest-rank.  In a run at scale k the
+disk was k times slower on purpose, so every time is divided by k first (PERFORM 2010
+section 4) and the result says what k was.  An array serves several at once: a
+service time there is what its server took.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.measure.records import shares_a_request
+from understudy.native.simulator import Figures
+
+NS_PER_MS = 1e6
+NS_PER_S = 1e9
+
+# What only the platform can time; the keys are the same in Outcome.facts.
+FACTS_IN_SECONDS = (
+    "virtual_seconds",
+    "wall_seconds",
+    "boot_wall_seconds",
+    "measure_wall_seconds",
+)
+
+Times = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A line of the papers' table: a field of Summary and how to show it."""
+
+    key: str
+    label: str
+    unit: str
+    higher_is_better: bool = False
+
+
+# The five measures of PERFORM 2010 Tables 2 and 3, in their order.
+PAPER_MEASURES = (
+    Measure("mean_service_ms", "mean service", "ms"),
+    Measure("var_service_ms2", "variance service", "ms²"),
+    Measure("mean_response_ms", "mean response", "ms"),
+    Measure("var_response_ms2", "variance response", "ms²"),
+    Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),
+)
+
+# What is printed below them.
+MORE_MEASURES = (
+    Measure("p50_response_ms", "p50 response", "ms"),
+    Measure("p95_response_ms", "p95 response", "ms"),
+    Measure("p99_response_ms", "p99 response", "ms"),
+    Measure("mean_device_ms", "mean device time", "ms"),
+    Measure("mean_model_service_ms", "mean model service", "ms"),
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One run in figures.  Field names are result.json's keys and end in their units."""
+
+    scheduler: str
+    platform: str
+    seed: int
+    clock: str
+    scale: float
+    requests: int  # bios: what processes and the file system asked for
+    dispatched: int  # requests that went to the disk
+    merged: int  # bios that rode in another's request
+    metadata: int  # bios that the file system asked for itself
+    mean_service_ms: float
+    var_service_ms2: float
+    mean_response_ms: float
+    var_response_ms2: float
+    p50_response_ms: float
+    p95_response_ms: float
+    p99_response_ms: float
+    throughput_sectors_per_ms: float
+    mean_device_ms: float
+    mean_model_service_ms: float
+    mean_lateness_ms: float
+    device_seconds: float  # first arrival to last completion, on the disk's clock
+    virtual_seconds: float  # length of the measurement on the guest's clock
+    wall_seconds: float
+    boot_wall_seconds: float
+    measure_wall_seconds: float
+    capacity_sectors: int
+    late: int  # requests that the virtual disk answered after their due time
+    stale: int  # requests chosen while the disk was busy
+    hits: int  # requests that the device's cache held
+    predicted: int  # requests chosen because the shadow cache held them
+    predicted_hits: int  # both
+    predicted_hit_share: float | None  # of the hits; None without a hit
+    reasons: dict[str, int]  # requests by why the scheduler chose them
+
+    def value(self, measure: Measure) -> float:
+        """The figure of one measure."""
+        return float(getattr(self, measure.key))
+
+    def as_json(self) -> dict[str, Any]:
+        """The run's entry in result.json, without the platform's facts."""
+        return asdict(self)
+
+
+def summarise(outcome: Outcome, platform: str) -> Summary:
+    """All measures of one run; its records must have passed records.check."""
+    frame, run, facts = outcome.requests, outcome.experiment, outcome.facts
+    carried = Carried(frame)
+    parallel = run.disk.array is not None
+    service_ns = carried["model_service_ns"] if parallel else service_times_ns(carried)
+    service_ms = np.asarray(service_ns, np.float64) / (NS_PER_MS * run.scale)
+    response_ms = response_times_ms(outcome)
+    busy_ns = span_ns(frame) / run.scale
+    device_ns = (carried["completion_ns"] - carried["dispatch_ns"]).to_numpy().mean() / run.scale
+    return Summary(
+        scheduler=run.scheduler,
+        platform=platform,
+        seed=run.seed,
+        clock=run.clock,
+        scale=run.scale,
+        requests=frame.height,
+        dispatched=len(carried),
+        merged=frame.height - len(carried),
+        metadata=int(frame["meta"].sum()),
+        mean_service_ms=float(service_ms.mean()),
+        var_service_ms2=float(service_ms.var()),
+        mean_response_ms=float(response_ms.mean()),
+        var_response_ms2=float(response_ms.var()),
+        p50_response_ms=percentile(response_ms, 50),
+        p95_response_ms=percentile(response_ms, 95),
+        p99_response_ms=percentile(response_ms, 99),
+        throughput_sectors_per_ms=int(frame["sectors"].sum()) / (busy_ns / NS_PER_MS),
+        mean_device_ms=float(device_ns) / NS_PER_MS,
+        mean_model_service_ms=float(carried["model_service_ns"].to_numpy().mean()) / NS_PER_MS,
+        mean_lateness_ms=mean_lateness_ms(carried) / run.scale,
+        device_seconds=busy_ns / NS_PER_S,
+        capacity_sectors=int(facts["capacity_sectors"]),
+        **_seconds(facts),
+        **_counts(carried),
+    )
+
+
+def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Summary:
+    """All measures of a simulation that kept no requests; percentiles to 1/256."""
+    response = figures.response
+    service = figures.model if run.disk.array else figures.service
+    busy_ns = figures.last_completion_ns - figures.first_arrival_ns
+    percentiles = {
+        f"p{percent}_response_ms": value / NS_PER_MS
+        for percent, value in figures.response_percentiles.items()
+    }
+    share = figures.predicted_hits / figures.hits if figures.hits else None
+    return Summary(
+        scheduler=run.scheduler,
+        platform="sim",
+        seed=run.seed,
+        clock=run.clock,
+        scale=run.scale,
+        requests=figures.completed,
+        dispatched=figures.dispatched,
+        merged=figures.completed - figures.dispatched,
+        metadata=0,
+        mean_service_ms=service.mean / NS_PER_MS,
+        var_service_ms2=service.variance / NS_PER_MS**2,
+        mean_response_ms=response.mean / NS_PER_MS,
+        var_response_ms2=response.variance / NS_PER_MS**2,
+        throughput_sectors_per_ms=figures.sectors / (busy_ns / NS_PER_MS),
+        mean_device_ms=figures.device.mean / NS_PER_MS,
+        mean_model_service_ms=figures.model.mean / NS_PER_MS,
+        mean_lateness_ms=0.0,
+        device_seconds=busy_ns / NS_PER_S,
+        capacity_sectors=int(facts["capacity_sectors"]),
+        late=0,
+        stale=0,
+        hits=figures.hits,
+        predicted=figures.predicted,
+        predicted_hits=figures.predicted_hits,
+        predicted_hit_share=share,
+        reasons=figures.reasons,
+        **percentiles,
+        **_seconds(facts),
+    )
+
+
+OF_REQUESTS = (
+    "request_id",
+    "dispatch_ns",
+    "due_ns",
+    "completion_ns",
+    "model_service_ns",
+    "hit",
+    "late",
+    "stale",
+    "reason",
+)
+
+
+def carried_requests(frame: pl.DataFrame) -> pl.DataFrame:
+    """One row a request that went to the disk, in the order of dispatch."""
+    carried = Carried(frame)
+    columns = {name: carried[name] for name in OF_REQUESTS}
+    return pl.DataFrame(columns).sort("dispatch_ns", "request_id")
+
+
+class Carried:
+    """The columns of the requests that went to the disk, made one at a time as asked for:
+    all of them would be a copy of a long table."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        """Of several rows of a request, the first stands for it."""
+        self._frame = frame
+        merged = shares_a_request(frame)
+        self._first = ~merged if merged.any() else None
+        if self._first is not None:
+            rows = frame.select("request_id").with_row_index("row").filter(merged)
+            firsts = rows.filter(pl.col("request_id").is_first_distinct())["row"]
+            self._first = self._first.scatter(firsts, True)
+
+    def __getitem__(self, name: str) -> pl.Series:
+        """One of OF_REQUESTS, in the order of arrival."""
+        column = self._frame[name]
+        return column if self._first is None else column.filter(self._first)
+
+    def __len__(self) -> int:
+        """How many."""
+        return self._frame.height if self._first is None else int(self._first.sum())
+
+
+def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
+    """Service of each request, ns, in the order of dispatch: completion - max(dispatch,
+    previous completion)."""
+    order = np.lexsort((carried["request_id"].to_numpy(), carried["dispatch_ns"].to_numpy()))
+    start = carried["dispatch_ns"].to_numpy()[order]
+    completion = carried["completion_ns"].to_numpy()[order]
+    np.maximum(start[1:], completion[:-1], out=start[1:])
+    return np.asarray(completion - start, dtype=np.float64)
+
+
+def response_times_ms(outcome: Outcome) -> Times:
+    """Response of each bio, ms of the modelled disk: (completion - arrival) / k."""
+    response = outcome.requests["completion_ns"] - outcome.requests["arrival_ns"]
+    return response.to_numpy().astype(np.float64) / (NS_PER_MS * outcome.experiment.scale)
+
+
+def span_ns(frame: pl.DataFrame) -> int:
+    """Length of the measurement, ns: last completion - first arrival."""
+    return int(frame.select(pl.col("completion_ns").max() - pl.col("arrival_ns").min()).item())
+
+
+def percentile(values: Times, percent: float) -> float:
+    """Nearest rank: the smallest value that at least `percent` % do not exceed."""
+    rank = max(1, math.ceil(percent * len(values) / 100))
+    return float(np.partition(values, rank - 1)[rank - 1])
+
+
+def mean_lateness_ms(carried: Carried) -> float:
+    """Mean of completion - due over requests that had a due time, ms; 0 without any."""
+    lateness = (carried["completion_ns"] - carried["due_ns"]).drop_nulls().to_numpy()
+    return float(lateness.mean()) / NS_PER_MS if len(lateness) else 0.0
+
+
+def _seconds(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: float(facts[key]) for key in FACTS_IN_SECONDS}
+
+
+def _counts(carried: Carried) -> dict[str, Any]:
+    hits, predicted = carried["hit"], carried["reason"] == "hit"
+    both = int((hits & predicted).sum())
+    reasons = carried["reason"].value_counts().sort("reason")
+    return {
+        "late": int(carried["late"].sum()),
+        "stale": int(carried["stale"].sum()),
+        "hits": int(hits.sum()),
+        "predicted": int(predicted.sum()),
+        "predicted_hits": both,
+        "predicted_hit_share": both / int(hits.sum()) if hits.any() else None,
+        "reasons": {str(reason): int(count) for reason, count in reasons.iter_rows()},
+    }

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""NumPy arrays as C sees them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy._core import ffi
+
+U8 = npt.NDArray[np.uint8]
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+I64 = npt.NDArray[np.int64]
+Columns = dict[str, npt.NDArray[Any]]
+
+
+def dtype_of(structure: str) -> np.dtype[Any]:
+    """A C structure as NumPy has it; the compiler has checked that it is the header's."""
+    fields = ffi.typeof(structure).fields
+    return np.dtype([(name, _format(field.type)) for name, field in fields])
+
+
+def _format(ctype: Any) -> Any:
+    if ctype.kind != "array":
+        return f"<u{ffi.sizeof(ctype)}"
+    is_text = ctype.item.cname == "char"
+    return f"S{ctype.length}" if is_text else (_format(ctype.item), ctype.length)
+
+
+def u64(values: npt.ArrayLike) -> U64:
+    """The values as an array that C can take."""
+    return np.ascontiguousarray(values, np.uint64)
+
+
+def same_length(columns: Columns) -> int:
+    """How long all of them are; ValueError if they differ."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"columns differ in length: {lengths}")
+    return next(iter(lengths.values()))
+
+
+def buffer(array: npt.NDArray[Any]) -> Any:
+    """A C pointer to the array's data; the array has to outlive it."""
+    pointer = {"u1": "u8 *", "u4": "u32 *", "u8": "u64 *", "i8": "s64 *"}[array.dtype.str[1:]]
+    return ffi.cast(pointer, ffi.from_buffer(array))

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""The core's draws from Python (core/draw.h): the same integers as in guest and simulator."""
+
+from understudy._core import ffi, lib
+
+
+class Draw:
+    """One stream of draws (core/draw.h)."""
+
+    def __init__(self, seed: int, stream: int = 0) -> None:
+        self._draw = ffi.new("struct draw *")
+        lib.draw_seed(self._draw, seed, stream)
+
+    def u64(self) -> int:
+        """Uniform over all 64-bit values."""
+        return int(lib.draw_u64(self._draw))
+
+    def below(self, n: int) -> int:
+        """Uniform over 0 to n - 1."""
+        return int(lib.draw_below(self._draw, _at_least_one("n", n)))
+
+    def pareto(self, alpha_milli: int, scale: int) -> int:
+        """Pareto with alpha in thousandths, at least `scale`."""
+        return int(lib.draw_pareto(self._draw, _at_least_one("alpha_milli", alpha_milli), scale))
+
+    def exponential(self, mean: int) -> int:
+        """Exponential with that mean."""
+        return int(lib.draw_exponential(self._draw, mean))
+
+    def zipf(self, n: int) -> int:
+        """Zipf over 0 to n - 1, the papers' approximation."""
+        return int(lib.draw_zipf(self._draw, _at_least_one("n", n)))
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if value < 1:
+        raise ValueError(f"{name} is {value}, not at least 1")
+    return value

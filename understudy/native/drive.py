@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""The drive model from Python (core/drive.h): times in ns, positions in sectors."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy._core import ffi, lib
+from understudy.device.timing import Timing, steps
+from understudy.native.arrays import U64, buffer, same_length, u64
+
+CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
+DISK_NS_MAX: int = lib.DISK_NS_MAX
+SECTOR_PS_MAX: int = lib.DISK_SECTOR_PS_MAX
+CACHE_SEGMENTS_MAX: int = lib.DISK_CACHE_SEGMENTS_MAX
+
+
+class Drive:
+    """A drive in motion (core/drive.h): curves, cache, head and phase."""
+
+    def __init__(
+        self,
+        seek: Sequence[tuple[int, int]],
+        intercept_ns: int,
+        *,
+        transfer: Sequence[tuple[int, int]] = (),
+        zones: Sequence[tuple[int, int]] = (),
+        rotation_ns: int = 0,
+        random_phase: bool = False,
+        seed: int = 0,
+        cache: tuple[int, int, int] = (0, 0, 0),
+        hit_ns: int = 0,
+    ) -> None:
+        """`seek`: (distance, ns); `transfer`: (sector, ps for a sector there), a line
+        between two samples, or `zones`: (first sector, ps), the same up to the next;
+        `cache`: segments, sectors in each, prefetch."""
+        if transfer and zones:
+            raise ValueError("either a transfer curve or zones")
+        if not 0 <= cache[0] <= CACHE_SEGMENTS_MAX:
+            raise ValueError(f"a cache has up to {CACHE_SEGMENTS_MAX} segments")
+        self._drive = ffi.new("struct drive *")
+        disk = self._drive.disk
+        disk.capacity_sectors = seek[-1][0] if seek else 0
+        disk.intercept_ns = intercept_ns
+        disk.rotation_ns = rotation_ns
+        _fill_curve("seek", disk.seek, seek)
+        _fill_curve(
+            "transfer", disk.transfer, steps(zones, disk.capacity_sectors) if zones else transfer
+        )
+        segments, segment_sectors, prefetch_sectors = cache
+        self._drive.cache.segments = segments
+        self._drive.cache.segment_sectors = segment_sectors
+        self._drive.cache.prefetch_sectors = prefetch_sectors
+        self._drive.hit_ns = hit_ns
+        self._drive.random_phase = random_phase
+        self._drive.seed = seed
+        if lib.disk_check(ffi.addressof(disk)):
+            raise ValueError("a curve or a time is not as core/disk.h wants it")
+        self.reset()
+
+    @classmethod
+    def from_timing(cls, timing: Timing, seed: int = 0) -> Self:
+        """The drive that a profile describes; `seed` is for a random phase."""
+        return cls(
+            timing.seek,
+            timing.intercept_ns,
+            transfer=timing.transfer,
+            rotation_ns=timing.rotation_ns,
+            random_phase=timing.random_phase,
+            seed=seed,
+            cache=timing.cache,
+            hit_ns=timing.hit_ns,
+        )
+
+    @classmethod
+    def linear(
+        cls,
+        capacity_sectors: int,
+        intercept_ns: int,
+        full_seek_ns: int,
+        *,
+        cache: tuple[int, int, int] = (0, 0, 0),
+        hit_ns: int = 0,
+    ) -> Self:
+        """The papers' line."""
+        line = [(0, 0), (capacity_sectors, full_seek_ns)]
+        return cls(line, intercept_ns, cache=cache, hit_ns=hit_ns)
+
+    @property
+    def pointer(self) -> Any:
+        """The C structure, which lives as long as this."""
+        return self._drive
+
+    @property
+    def head(self) -> int:
+        """End of the last request that the medium served."""
+        return int(self._drive.head)
+
+    def reset(self) -> None:
+        """Head to sector 0, cache empty, the phase's draws from their beginning."""
+        lib.drive_reset(self._drive)
+
+    def serve(
+        self, op: npt.ArrayLike, sector: npt.ArrayLike, sectors: npt.ArrayLike
+    ) -> tuple[U64, npt.NDArray[np.bool_]]:
+        """Serve requests one after another: service times, and which were hits."""
+        ops = np.ascontiguousarray(op, np.uint8)
+        first = u64(sector)
+        length = np.ascontiguousarray(sectors, np.uint32)
+        n = same_length({"op": ops, "sector": first, "sectors": length})
+        if n and int((first + length).max()) > self._drive.disk.capacity_sectors:
+            raise ValueError("a request ends past the end of the disk")
+        service_ns = np.empty(n, np.uint64)
+        hit = np.empty(n, np.uint8)
+        buffers = (buffer(array) for array in (ops, first, length, service_ns, hit))
+        lib.drive_serve_all(self._drive, n, *buffers)
+        return service_ns, hit.astype(np.bool_)
+
+
+def _fill_curve(name: str, curve: Any, points: Sequence[tuple[int, int]]) -> None:
+    if len(points) > CURVE_POINTS_MAX:
+        raise ValueError(f"{name}: {len(points)} samples, more than {CURVE_POINTS_MAX}")
+    curve.nr_points = len(points)
+    for i, (at, value) in enumerate(points):
+        if at < 0 or value < 0:
+            raise ValueError(f"{name}: {at}, {value} is negative or out of order")
+        curve.point[i].at = at
+        curve.point[i].value = value

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""A scheduler asked again: a tape of calls played to it, or recorded arrivals replayed.
+
+Contracts: core/tape.h, sim/replay.h.
+Times are integer nanoseconds, positions sectors.
+"""
+
+import errno
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy._core import ffi, lib
+from understudy.native.arrays import I64, U8, U64, Columns, buffer, dtype_of, same_length, u64
+from understudy.native.declared import find_scheduler, schedulers, tunable_values
+from understudy.native.optimal_order import POSITION_MAX, TABLE_MAX
+from understudy.native.request import WRITE
+
+NONE_PICKED = -1
+ADD, REMOVE, NEXT, COMPLETED = (
+    lib.TAPE_ADD,
+    lib.TAPE_REMOVE,
+    lib.TAPE_NEXT,
+    lib.TAPE_COMPLETED,
+)
+
+Tape = npt.NDArray[Any]  # of CALL: every call into a scheduler, core/tape.h
+CALL = dtype_of("struct tape_call")
+TAPE_HEADER = dtype_of("struct tape_header")
+TAPE_MAGIC: int = lib.TAPE_MAGIC
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Rows in order of time.
+
+    A row with the id of an earlier one changes that request: it was merged with
+    another or, if the row has no sectors, went into another.
+    """
+
+    time_ns: npt.ArrayLike
+    id: npt.ArrayLike
+    sector: npt.ArrayLike
+    sectors: npt.ArrayLike
+    owner: npt.ArrayLike
+    op: npt.ArrayLike
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What a scheduler did at each instant: an id or NONE_PICKED."""
+
+    id: I64
+    reason: U8
+    wake_ns: U64
+    counters: dict[str, int]
+
+
+def play(
+    scheduler: str,
+    tape: Tape,
+    *,
+    tunables: Mapping[str, int] | None = None,
+    capacity_sectors: int = POSITION_MAX,
+    max_requests: int = 1024,
+) -> tuple[Tape, dict[str, int]]:
+    """Play a tape (sim/replay.h): the same with the scheduler's answers in it, its counters."""
+    described = schedulers()[scheduler]
+    values = tunable_values(described, tunables or {})
+    counters = np.zeros(len(described.counters), np.uint64)
+    played = tape.copy()
+    run = ffi.new("struct replay *")
+    run.scheduler = find_scheduler(scheduler)
+    run.tunables = buffer(values)
+    run.counters = buffer(counters)
+    run.capacity_sectors = capacity_sectors
+    run.max_requests = _pending_limit(max_requests)
+    run.places = int(played["place"].max(initial=0)) + 1
+    run.nr_calls = len(played)
+    run.calls = ffi.cast("struct tape_call *", ffi.from_buffer(played))
+    error = -lib.replay_run(run)
+    if error == errno.EINVAL:
+        raise ValueError(f"{scheduler} can't be played this tape: a call does not fit")
+    if error:
+        why = f"{os.strerror(error)}; is max_requests enough?"
+        raise ValueError(f"{scheduler} can't be played this tape: {why}")
+    names = (counter.name for counter in described.counters)
+    return played, dict(zip(names, counters.tolist(), strict=True))
+
+
+def replay(
+    scheduler: str,
+    arrivals: Arrivals,
+    pick_ns: npt.ArrayLike,
+    completion_ns: npt.ArrayLike | None = None,
+    *,
+    tunables: Mapping[str, int] | None = None,
+    capacity_sectors: int = POSITION_MAX,
+    max_requests: int = 1024,
+) -> Picks:
+    """Ask a scheduler for a request at each instant, and say what it answered.
+
+    What was picked is complete at `completion_ns`, which is not before its pick nor after
+    the next, or by default when the next pick is made.  At one instant completions come
+    first, then arrivals, then the pick.
+    """
+    tape, ids = _made_up_tape(arrivals, pick_ns, completion_ns)
+    played, counters = play(
+        scheduler,
+        tape,
+        tunables=tunables,
+        capacity_sectors=capacity_sectors,
+        max_requests=max_requests,
+    )
+    picks = played[played["kind"] == NEXT]
+    picked = picks["id"] > 0
+    picked_id = np.full(len(picks), NONE_PICKED, np.int64)
+    picked_id[picked] = ids[picks["place"][picked]]
+    return Picks(
+        id=picked_id,
+        reason=picks["reason"].copy(),
+        wake_ns=picks["wake_ns"].copy(),
+        counters=counters,
+    )
+
+
+def _made_up_tape(
+    arrivals: Arrivals, pick_ns: npt.ArrayLike, completion_ns: npt.ArrayLike | None
+) -> tuple[Tape, I64]:
+    """The tape of a replay, and the id that each place of it stands for."""
+    picks = u64(pick_ns)
+    ended = np.append(picks[1:], picks[-1:]) if completion_ns is None else u64(completion_ns)
+    same_length({"pick_ns": picks, "completion_ns": ended})
+    changes, ids = _changes(arrivals)
+    _check_times(changes["now_ns"], picks)
+    calls = np.zeros((2, len(picks)), CALL)
+    calls["now_ns"] = picks, ended
+    calls["kind"] = [[NEXT], [COMPLETED]]
+    # A pick and all that happens after the pick before it are one round.
+    round_ = np.arange(len(picks))
+    rounds = np.concatenate([np.searchsorted(picks, changes["now_ns"]), round_, round_ + 1])
+    tape = np.concatenate([changes, *calls])
+    is_pick, is_change = tape["kind"] == NEXT, tape["kind"] < NEXT
+    order = np.lexsort((is_change, tape["now_ns"], is_pick, rounds))
+    return tape[order[rounds[order] < len(picks)]], ids
+
+
+def _changes(arrivals: Arrivals) -> tuple[Tape, I64]:
+    """The tape of the arrivals alone: the first row of an id adds it, another takes it
+    back and, if it has sectors, adds it again."""
+    rows = _rows(arrivals)
+    nr_rows = same_length(rows)
+    ids, first, place = np.unique(rows["id"], return_index=True, return_inverse=True)
+    calls = np.zeros((nr_rows, 2), CALL)
+    calls["kind"] = [REMOVE, ADD]
+    calls["now_ns"] = rows["time_ns"][:, None]
+    calls["place"] = place[:, None]
+    calls["id"] = calls["place"] + 1
+    for name in ("sector", "sectors"):
+        calls[name] = rows[name][:, None]
+    for name in ("owner", "op"):
+        calls[name] = rows[name][first][place][:, None]
+    calls["arrival_ns"] = rows["time_ns"][first][place][:, None]
+    calls["weight"] = lib.IO_WEIGHT_DEFAULT
+    calls["io_class"] = lib.IO_CLASS_BEST_EFFORT
+    calls["level"] = lib.IO_LEVEL_DEFAULT
+    again = first[place] != np.arange(nr_rows)
+    made = np.stack([again, ~again | (rows["sectors"] > 0)], axis=1)
+    return calls[made], ids.astype(np.int64)
+
+
+def _rows(arrivals: Arrivals) -> Columns:
+    op = np.ascontiguousarray(arrivals.op, np.uint8)
+    if (op > WRITE).any():
+        raise ValueError("op is 0 for a read and 1 for a write")
+    return {
+        "time_ns": u64(arrivals.time_ns),
+        "id": u64(arrivals.id),
+        "sector": u64(arrivals.sector),
+        "sectors": np.ascontiguousarray(arrivals.sectors, np.uint32),
+        "owner": np.ascontiguousarray(arrivals.owner, np.uint32),
+        "op": op,
+    }
+
+
+def _pending_limit(max_requests: int) -> int:
+    if not 1 <= max_requests <= TABLE_MAX:
+        raise ValueError(f"max_requests is {max_requests}, not from 1 to {TABLE_MAX}")
+    return max_requests
+
+
+def _check_times(arrival_ns: U64, pick_ns: U64) -> None:
+    for name, times in (("arrivals", arrival_ns), ("picks", pick_ns)):
+        if (times[1:] < times[:-1]).any():
+            raise ValueError(f"{name} are not in order of time")

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+"""Numbers of core/request.h."""
+
+READ, WRITE = 0, 1
+REASONS = ("order", "hit", "table", "expired", "waited", "burst")  # enum pick_reason

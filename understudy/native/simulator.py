@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: MIT
+"""The simulator's engine from Python: one simulation, checked, run, its rows and figures.
+
+sim/engine.h has the contract.  Times are integer nanoseconds, positions and lengths
+sectors.  A run holds no lock of the interpreter's, so threads use all processors.
+"""
+
+import errno
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from understudy._core import ffi, lib
+from understudy.base.errors import RunFailed, Unstable
+from understudy.native import declared
+from understudy.native.arrays import U64, Columns, buffer
+from understudy.native.declared import Tunable
+from understudy.native.drive import Drive
+from understudy.native.request import REASONS
+
+MAX_PENDING = 4096
+PERCENTILES = (50, 95, 99)
+
+COLUMNS: dict[str, type[np.generic]] = {
+    "arrival_ns": np.int64,
+    "dispatch_ns": np.int64,
+    "start_ns": np.int64,
+    "completion_ns": np.int64,
+    "sector": np.int64,
+    "request_id": np.int64,
+    "model_service_ns": np.int64,
+    "idle_ns": np.int64,
+    "sectors": np.uint32,
+    "owner": np.uint32,
+    "op": np.uint8,
+    "reason": np.uint8,
+    "hit": np.uint8,
+}
+
+
+@dataclass(frozen=True)
+class WorkloadKind:
+    """What a file of sim/workloads/ says of itself."""
+
+    name: str
+    summary: str
+    open: bool
+    parameters: tuple[Tunable, ...]
+
+
+@dataclass(frozen=True)
+class Array:
+    """Equal servers.  A request that brings no cost takes the mean, or a draw around it."""
+
+    servers: int
+    mean_service_ns: int = 0
+    exponential: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Files: sizes in bytes; file i has the extents first[i] to first[i + 1], in sectors."""
+
+    bytes: U64
+    first: U64
+    start: U64
+    length: U64
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Requests as a table, for the workloads "rows-open" and "rows-closed".
+
+    Process i plays the rows first[i] to first[i + 1].  `think_ns` counts from the
+    process's last answer (closed) or from its row before (open).
+    """
+
+    first: Any
+    think_ns: Any
+    sector: Any
+    sectors: Any
+    op: Any
+    owner: Any
+    cost_ns: Any = None
+
+
+@dataclass(frozen=True)
+class PageCache:
+    """The host's page cache; see sim/page_cache.h for how it reads ahead."""
+
+    bytes: int
+    page_sectors: int = 8
+    read_ahead_pages: int = 32
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One sentence for the engine: this workload, this scheduler, this device."""
+
+    workload: str
+    scheduler: str
+    device: Drive | Array
+    capacity_sectors: int
+    requests: int
+    processes: int = 1
+    seed: int = 1
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    tunables: Mapping[str, int] = field(default_factory=dict)
+    layout: Layout | None = None
+    rows: Rows | None = None
+    cache: PageCache | None = None
+    depth: int | None = None  # default: 1 on a disk, the servers of an array
+    max_pending: int = MAX_PENDING
+    merge_sectors: int = 0  # longest request that merging makes; 0: nothing is merged
+    gap_ns: int = 0
+    ask_ns: int = 0
+    weights: Any = None
+    io_classes: Any = None
+    levels: Any = None
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and population variance, ns and ns²."""
+
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The measured requests, summed up while they went by."""
+
+    completed: int
+    dispatched: int  # fewer, if some were merged
+    first_arrival_ns: int
+    last_arrival_ns: int
+    last_completion_ns: int
+    sectors: int
+    hits: int
+    predicted: int
+    predicted_hits: int
+    page_hits: int
+    page_misses: int
+    reasons: dict[str, int]
+    service: Moments
+    device: Moments
+    response: Moments
+    model: Moments
+    response_percentiles: dict[int, int]  # the lower end of a cell 1/256 wide
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a simulation found; no rows if only figures were asked for."""
+
+    figures: Figures
+    rows: Columns
+
+
+class Watch:
+    """How far a run is; and its brake."""
+
+    def __init__(self) -> None:
+        self._watch = ffi.new("struct sim_watch *")
+
+    @property
+    def completed(self) -> int:
+        """Measured requests so far."""
+        return int(self._watch.completed)
+
+    def stop(self) -> None:
+        """End the run soon, with RunFailed."""
+        self._watch.stop = 1
+
+
+@cache
+def workloads() -> dict[str, WorkloadKind]:
+    """Every workload in sim/workloads/, by name."""
+    found = (_describe(lib.workload_get(i)) for i in range(lib.workload_count()))
+    return {workload.name: workload for workload in sorted(found, key=lambda w: w.name)}
+
+
+def check(simulation: Simulation) -> None:
+    """Raise ValueError for what cannot be simulated."""
+    _Call(simulation, keep_rows=False, watch=Watch()).check()
+
+
+def run(simulation: Simulation, *, keep_rows: bool = True, watch: Watch | None = None) -> Answer:
+    """Simulate.
+
+    Raises ValueError for what cannot be simulated, Unstable for an open workload that
+    the device cannot keep up with, RunFailed for anything else that ends a run.
+    """
+    call = _Call(simulation, keep_rows, watch or Watch())
+    call.check()
+    error = lib.sim_run(call.input, call.summary)
+    figures = call.figures()
+    if error:
+        raise _failure(simulation, -error, figures)
+    rows = {name: column[: figures.completed] for name, column in call.columns.items()}
+    return Answer(figures, rows)
+
+
+class _Call:
+    """The C structures of one run; keeps what they point to alive."""
+
+    def __init__(self, simulation: Simulation, keep_rows: bool, watch: Watch) -> None:
+        self._scheduler = declared.schedulers()[simulation.scheduler]
+        self._workload = workloads()[simulation.workload]
+        self._simulation = simulation
+        self._kept: list[Any] = [watch]
+        self._extents = 0
+        self._rows = 0
+        self.columns: Columns = {}
+        self.input = ffi.new("struct sim_input *")
+        self.summary = ffi.new("struct sim_summary *")
+        self._counters = np.zeros(len(self._scheduler.counters), np.uint64)
+        self.summary.counters = self._pointer(self._counters)
+        self.input.watch = watch._watch
+        self._fill_choice()
+        self._fill_device()
+        self._fill_world()
+        if keep_rows:
+            self._fill_columns()
+
+    def check(self) -> None:
+        wrong = lib.sim_check(self.input, self._rows, self._extents)
+        if wrong != ffi.NULL:
+            raise ValueError(ffi.string(wrong).decode())
+
+    def figures(self) -> Figures:
+        """What the run left behind."""
+        names = {entry.name for entry in fields(Figures)}
+        plain: dict[str, Any] = {
+            name: int(getattr(self.summary, name))
+            for name in names & set(dir(self.summary))
+            if isinstance(getattr(self.summary, name), int)
+        }
+        moments: dict[str, Any] = {
+            name: _moments(ffi.addressof(self.summary, name))
+            for name in ("service", "device", "response", "model")
+        }
+        responses = ffi.addressof(self.summary, "responses")
+        plain["dispatched"] = int(self.summary.model.count)
+        counters = (counter.name for counter in self._scheduler.counters)
+        return Figures(
+            **plain,
+            **moments,
+            reasons={
+                name: int(count)
+                for name, count in zip(REASONS, self.summary.reason, strict=True)
+                if count
+            },
+            response_percentiles={
+                percent: int(lib.histogram_percentile(responses, percent))
+                for percent in PERCENTILES
+            },
+            counters=dict(zip(counters, self._counters.tolist(), strict=True)),
+        )
+
+    def _fill_choice(self) -> None:
+        asked = self._simulation
+        self.input.scheduler = declared.find_scheduler(asked.scheduler)
+        self.input.tunables = self._pointer(
+            declared.tunable_values(self._scheduler, asked.tunables)
+        )
+        self.input.workload = _find(asked.workload)
+        values = declared.field_values(asked.workload, self._workload.parameters, asked.parameters)
+        self.input.parameters = self._pointer(values)
+        _set(
+            self.input,
+            requests=asked.requests,
+            max_pending=asked.max_pending,
+            merge_sectors=asked.merge_sectors,
+            gap_ns=asked.gap_ns,
+            ask_ns=asked.ask_ns,
+        )
+
+    def _fill_device(self) -> None:
+        device = self._simulation.device
+        depth = self._simulation.depth
+        if isinstance(device, Array):
+            _set(
+                self.input.array,
+                servers=device.servers,
+                mean_service_ns=device.mean_service_ns,
+                exponential=device.exponential,
+            )
+            _set(self.input, depth=device.servers if depth is None else depth)
+        else:
+            self._kept.append(device)
+            self.input.drive = device.pointer
+            _set(self.input, depth=1 if depth is None else depth)
+
+    def _fill_world(self) -> None:
+        asked = self._simulation
+        world = self.input.world
+        _set(
+            world,
+            capacity_sectors=asked.capacity_sectors,
+            seed=asked.seed,
+            processes=asked.processes,
+        )
+        if asked.layout:
+            self._extents = self._fill_layout(world.layout, asked.layout)
+        if asked.rows:
+            self._rows = self._fill_rows(world.rows, asked.rows)
+        if asked.cache:
+            _set(
+                self.input.cache,
+                bytes=asked.cache.bytes,
+                page_sectors=asked.cache.page_sectors,
+                read_ahead_pages=asked.cache.read_ahead_pages,
+            )
+        for name, values, kind in (
+            ("weight", asked.weights, np.uint32),
+            ("io_class", asked.io_classes, np.uint8),
+            ("level", asked.levels, np.uint8),
+        ):
+            if values is not None:
+                column = self._column(name, values, kind, asked.processes)
+                setattr(self.input, name, self._pointer(column))
+
+    def _fill_layout(self, target: Any, layout: Layout) -> int:
+        files = len(layout.bytes)
+        extents = len(layout.start)
+        target.files = files
+        for name, length in (
+            ("bytes", files),
+            ("first", files + 1),
+            ("start", extents),
+            ("length", extents),
+        ):
+            column = self._column(name, getattr(layout, name), np.uint64, length)
+            setattr(target, name, self._pointer(column))
+        return extents
+
+    def _fill_rows(self, target: Any, rows: Rows) -> int:
+        count = len(rows.think_ns)
+        cost_ns = np.zeros(count, np.uint64) if rows.cost_ns is None else rows.cost_ns
+        for name, values, kind, length in (
+            ("first", rows.first, np.uint64, self._simulation.processes + 1),
+            ("think_ns", rows.think_ns, np.uint64, count),
+            ("sector", rows.sector, np.uint64, count),
+            ("cost_ns", cost_ns, np.uint64, count),
+            ("sectors", rows.sectors, np.uint32, count),
+            ("owner", rows.owner, np.uint32, count),
+            ("op", rows.op, np.uint8, count),
+        ):
+            setattr(target, name, self._pointer(self._column(name, values, kind, length)))
+        return count
+
+    def _fill_columns(self) -> None:
+        columns = ffi.new("struct sim_columns *")
+        for name, kind in COLUMNS.items():
+            self.columns[name] = np.empty(self._simulation.requests, kind)
+            setattr(columns, name, self._pointer(self.columns[name]))
+        self._kept.append(columns)
+        self.input.columns = columns
+
+    def _column(self, name: str, values: Any, kind: type[np.generic], length: int) -> Any:
+        given = np.asarray(values)
+        if given.shape != (length,):
+            raise ValueError(f"{name} has {given.size} entries, not {length}")
+        limit = 256 ** np.dtype(kind).itemsize
+        if not (given.min(initial=0) >= 0 and given.max(initial=0) < limit):
+            raise ValueError(f"{name}: not every entry is from 0 to {limit - 1}")
+        return np.ascontiguousarray(given, kind)
+
+    def _pointer(self, array: Any) -> Any:
+        self._kept.append(array)
+        return buffer(array)
+
+
+def _set(structure: Any, **values: int) -> None:
+    for name, value in values.items():
+        try:
+            setattr(structure, name, value)
+        except OverflowError:
+            raise ValueError(f"{name} is {value}, negative or far too large") from None
+
+
+def _failure(simulation: Simulation, code: int, figures: Figures) -> RunFailed:
+    if code == errno.EOVERFLOW:
+        load = offered_load(simulation, figures)
+        how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"
+        advice = "part of the table" if simulation.rows else "a lower rate"
+        return Unstable(
+            f"{simulation.scheduler}: unstable: more than {simulation.max_pending:,} requests "
+            f"wait or are served; {how}; take {advice}",
+            load,
+        )
+    reasons = {
+        errno.EINTR: "stopped",
+        errno.ENOMEM: "no memory: take fewer requests, or figures without rows",
+        errno.EDEADLK: "the scheduler holds requests back for ever",
+        errno.ETIMEDOUT: "some requests are never chosen while others arrive",
+        errno.ENODATA: "the page cache holds everything that is read, so no more requests "
+        "come: take fewer requests, or a smaller cache",
+        errno.ELOOP: "the processes go round without ever thinking or waiting",
+        errno.ETIME: "the clock would run over: 292 years",
+        errno.ENOENT: "the workload has no files, or no table, to read",
+        errno.ENOSPC: "the disk is smaller than one request",
+        errno.EINVAL: "the scheduler or the workload refuses what it was given",
+    }
+    return RunFailed(f"{simulation.scheduler}: {reasons.get(code, f'error {code}')}")
+
+
+def offered_load(simulation: Simulation, figures: Figures) -> float | None:
+    """Utilisation that the arrivals ask for: above 1, no queue is long enough.
+
+    The mean service is that of the requests so far, the rate what was asked for, or the
+    table's own.  None if nothing is served yet, or the table is over in an instant.
+    """
+    device = simulation.device
+    servers = device.servers if isinstance(device, Array) else 1
+    gap_ns = _gap_ns(simulation, figures)
+    if not figures.completed or not gap_ns:
+        return None
+    work_ns = figures.model.mean * figures.dispatched / figures.completed
+    return work_ns / (servers * gap_ns)
+
+
+def arrive(load: float) -> str:
+    """An offered load in words."""
+    return f"{load:,.2f} times as fast as the device can serve them"
+
+
+def _gap_ns(simulation: Simulation, figures: Figures) -> float:
+    """Mean time between two arrivals."""
+    if simulation.rows:
+        arrived = min(figures.completed + simulation.max_pending, simulation.requests)
+        return (figures.last_arrival_ns - figures.first_arrival_ns) / arrived
+    known = {field.name: field.initial for field in workloads()[simulation.workload].parameters}
+    return (known | dict(simulation.parameters))["mean_gap_ns"] / simulation.processes
+
+
+def _describe(workload: Any) -> WorkloadKind:
+    return WorkloadKind(
+        name=declared.text(workload.name),
+        summary=declared.text(workload.summary),
+        open=bool(workload.open),
+        parameters=declared.fields(workload.parameters, workload.nr_parameters),
+    )
+
+
+def _find(name: str) -> Any:
+    found = (lib.workload_get(i) for i in range(lib.workload_count()))
+    return next(workload for workload in found if declared.text(workload.name) == name)
+
+
+def _moments(moments: Any) -> Moments:
+    return Moments(lib.moments_mean(moments), lib.moments_variance(moments))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What the papers measured, and ours beside it."""

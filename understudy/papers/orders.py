@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Static orders of service: everything is pending, nothing else arrives.
+
+The setting of PERFORM 2010 Table 1: a request is a point, and service takes as long as
+the head's way to it.  Greedy (SSTF) is not optimal there, which is what the
+table-building scheduler starts from.
+
+All orders are the core's own; the schedulers serve requests of length 0, after one
+that leaves the head where it should be.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from understudy.base.errors import UserError
+from understudy.native import replay
+from understudy.native.optimal_order import POSITION_MAX, TABLE_MAX, optimal_order
+from understudy.native.request import READ
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order of service, as positions, and what it costs."""
+
+    order: list[int]
+    mean_service: float
+    mean_response: float
+
+
+def orders(head: int, requests: Sequence[int]) -> dict[str, Order]:
+    """Every static order of the requests, which are in order of arrival."""
+    _check(head, requests)
+    return {name: _cost(head, find(head, requests)) for name, find in ORDERS.items()}
+
+
+def _scheduled(scheduler: str, head: int, requests: Sequence[int]) -> list[int]:
+    n = len(requests)
+    arrivals = replay.Arrivals(
+        time_ns=[0] + [1] * n,
+        id=range(n + 1),
+        sector=[head, *requests],
+        sectors=[0] * (n + 1),
+        owner=[0] * (n + 1),
+        op=[READ] * (n + 1),
+    )
+    picks = replay.replay(scheduler, arrivals, range(n + 1), max_requests=TABLE_MAX)
+    return [requests[i - 1] for i in picks.id.tolist()[1:]]
+
+
+def _optimal(head: int, requests: Sequence[int]) -> list[int]:
+    """The least mean response: the table."""
+    positions = sorted(requests)
+    return [positions[i] for i in optimal_order(head, positions)]
+
+
+ORDERS: dict[str, Callable[[int, Sequence[int]], list[int]]] = {
+    **{name: partial(_scheduled, name) for name in ("fcfs", "sstf", "look", "clook")},
+    "optimal": _optimal,
+}
+
+
+def _cost(head: int, order: list[int]) -> Order:
+    clock = 0
+    responses = 0
+    for position in order:
+        clock += abs(position - head)
+        responses += clock
+        head = position
+    return Order(order, clock / len(order), responses / len(order))
+
+
+def _check(head: int, requests: Sequence[int]) -> None:
+    if not requests:
+        raise UserError("no requests: give at least one position, as in --requests 20,82,120")
+    if len(requests) > TABLE_MAX:
+        raise UserError(f"{len(requests)} requests: the table takes {TABLE_MAX} at most")
+    for position in (head, *requests):
+        if not 0 <= position <= POSITION_MAX:
+            raise UserError(f"position {position} is not from 0 to {POSITION_MAX}")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""What the papers measured: Tables 2 and 3 (PERFORM 2010 section 6; Jones 2010 Tables 4.1 and 4.2).
+
+Two of their three schedulers have left the kernel: mq-deadline is deadline's direct
+successor, and cfq is ours, written from what is known of the original.
+"""
+
+from dataclasses import dataclass
+
+from understudy.measure.comparison import ranks
+from understudy.measure.metrics import PAPER_MEASURES, Measure
+
+# The papers' scheduler, and the one that stands in for it.
+STAND_INS = {"cats": "cats", "deadline": "mq-deadline", "cfq": "cfq"}
+STAND_IN_NOTE = (
+    "real and virtual (k = 8) are the paper's; ours ran mq-deadline, the successor of deadline, "
+    "and our cfq"
+)
+
+# Of 31,949 real cache hits in the CATS run of Table 2 (PERFORM 2010 section 6).
+SHADOW_SHARE = 0.97
+SHADOW_HITS = 31_949
+SHADOW_WORKLOAD = "surge-direct"
+
+Columns = dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """One table: a column for each scheduler, rows in the order of PAPER_MEASURES."""
+
+    title: str
+    workload: str
+    real: Columns
+    virtual: Columns  # k = 8
+
+    def values(self, platform: str, measure: Measure) -> dict[str, float]:
+        """One row of one half, by the papers' scheduler; `platform` is real or virtual."""
+        row = PAPER_MEASURES.index(measure)
+        columns = {"real": self.real, "virtual": self.virtual}[platform]
+        return {scheduler: column[row] for scheduler, column in columns.items()}
+
+    def ranks(self, platform: str, measure: Measure) -> dict[str, int]:
+        """That row's ranks, 1 for the best."""
+        return ranks(self.values(platform, measure), measure)
+
+
+TABLES = {
+    "table2": PaperTable(
+        title="Table 2: the O_DIRECT workload",
+        workload="surge-direct",
+        real={
+            "cats": (1.96, 8.51, 37.35, 6961.50, 8.19),
+            "deadline": (2.71, 9.76, 59.87, 561.15, 6.08),
+            "cfq": (1.39, 5.85, 124.70, 839270.49, 2.19),
+        },
+        virtual={
+            "cats": (2.58, 9.03, 53.79, 16641.07, 6.15),
+            "deadline": (3.24, 8.23, 78.27, 633.28, 5.06),
+            "cfq": (2.36, 7.78, 117.13, 28651.71, 3.38),
+        },
+    ),
+    "table3": PaperTable(
+        title="Table 3: the same through the page cache",
+        workload="surge-buffered",
+        real={
+            "cats": (6.53, 11.13, 114.91, 8080.16, 12.00),
+            "deadline": (7.41, 8.80, 121.87, 3296.87, 12.04),
+            "cfq": (7.80, 17.62, 179.17, 35349.39, 9.08),
+        },
+        virtual={
+            "cats": (7.15, 6.22, 189.45, 19292.52, 11.44),
+            "deadline": (7.60, 6.05, 198.33, 6839.66, 11.68),
+            "cfq": (8.57, 10.30, 258.75, 65796.33, 8.82),
+        },
+    ),
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""The platforms that an Experiment can run on, and what each must offer.
+
+A platform is a module with the functions of the Platform protocol.  It is
+imported when it is asked for, so that a profile or a report can be looked at
+on a machine that could never run one.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Protocol, cast
+
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.measure.metrics import Summary
+
+Report = Callable[[str, float], None]  # phase, fraction done from 0 to 1
+
+PLATFORMS = {"sim": "understudy.platforms.sim.in_simulator", "vm": "understudy.platforms.vm.in_vm"}
+
+
+class Platform(Protocol):
+    """What every platform's module offers."""
+
+    def check(self, experiments: Sequence[Experiment]) -> None:
+        """Refuse what it can't run, at once."""
+
+    def prepare(self, experiments: Sequence[Experiment], report: Report) -> None:
+        """Fetch and build what the runs need, before any of them."""
+
+    def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
+        """Run one experiment; end soon, with RunFailed, once `stop` is set."""
+
+    def summarise(
+        self, experiment: Experiment, report: Report, *, stop: threading.Event
+    ) -> Summary:
+        """As `run`, but figures are enough."""
+
+    def dry_run(self, experiment: Experiment) -> list[str]:
+        """What `run` would do: in a VM, the command that it would start."""
+
+
+def load(name: str) -> Platform:
+    """The platform called `name`, a key of PLATFORMS."""
+    return cast(Platform, import_module(PLATFORMS[name]))

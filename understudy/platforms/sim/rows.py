@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""A trace as steps for the engine: open as recorded, or closed with inferred think times.
+
+Closed, each owner is a process.  Its think time before a request is what passed since
+the last completion that it had seen by then; a request that it sent before any answer
+came is sent that much after the one before, once that is answered.  A trace without
+completions can't tell, so it can only be replayed open.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from understudy.base.errors import UserError
+from understudy.native.simulator import Rows
+from understudy.traces.trace import Ints, Trace
+
+
+def open_rows(trace: Trace) -> Rows:
+    """Every request at its recorded time."""
+    return Rows(
+        first=[0, len(trace)],
+        think_ns=np.diff(trace.arrival_ns, prepend=0),
+        sector=trace.sector,
+        sectors=trace.sectors,
+        op=trace.op,
+        owner=trace.owner,
+    )
+
+
+def open_rows_by_owner(trace: Trace) -> Rows:
+    """The same with a process for each owner; at one instant they go by number."""
+    return _by_owner(trace, lambda rows: np.diff(trace.arrival_ns[rows], prepend=0))
+
+
+def closed_rows(trace: Trace) -> Rows:
+    """Every owner at its own pace."""
+    completion_ns = trace.completion_ns
+    if completion_ns is None:
+        raise UserError(f"--replay: closed needs a column completion_ns in {trace.name}")
+    return _by_owner(trace, lambda rows: _think_ns(trace.arrival_ns[rows], completion_ns[rows]))
+
+
+def _by_owner(trace: Trace, think_ns: Callable[[Ints], Ints]) -> Rows:
+    """A process for each owner, whose rows think as it is said for them."""
+    order = np.argsort(trace.owner, kind="stable")
+    first = np.searchsorted(trace.owner[order], np.arange(trace.owners + 1))
+    return Rows(
+        first=first,
+        think_ns=np.concatenate([think_ns(rows) for rows in np.split(order, first[1:-1])]),
+        sector=trace.sector[order],
+        sectors=trace.sectors[order],
+        op=trace.op[order],
+        owner=trace.owner[order],
+    )
+
+
+def _think_ns(arrival_ns: Ints, completion_ns: Ints) -> Ints:
+    """One owner's: since its latest completion by then, or else since its last arrival."""
+    ends = np.sort(completion_ns)
+    seen = np.searchsorted(ends, arrival_ns, side="right")
+    last_arrival = np.concatenate([[0], arrival_ns[:-1]])
+    last_end = np.where(seen > 0, ends[np.maximum(seen - 1, 0)], 0)
+    think_ns: Ints = arrival_ns - np.maximum(last_end, last_arrival)
+    return think_ns

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""The virtual disks that can stand in, each with what it takes to have one.
+
+vdisk is the default: it lives in the guest's memory, so it holds a file system and
+answers in no time, and it has a dispatch budget, so no scheduler picks early.
+lsi53c895a is the papers' own controller.  Those of QEMU hold no data (null-co):
+they stand in at any size for raw reads and writes.
+"""
+
+from dataclasses import dataclass
+
+from understudy.base.catalog import pick
+
+SECTOR_BYTES = 512
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Controller:
+    """One kind of virtual disk.
+
+    disk is its name in the guest; modules maps modules to parameters, in which
+    {bytes} and {gib} stand for the size, as in QEMU's devices; unit is what the
+    size is rounded up to.  A disk with a budget never makes a scheduler pick while it
+    is busy.
+    """
+
+    name: str
+    disk: str
+    modules: tuple[tuple[str, str], ...]
+    devices: tuple[str, ...] = ()
+    holds_data: bool = False
+    budget: bool = False
+    unit: int = SECTOR_BYTES
+
+    def module_parameters(self, size: int) -> dict[str, str]:
+        return {name: _sized(text, size) for name, text in self.modules}
+
+    def device_arguments(self, size: int) -> tuple[str, ...]:
+        return tuple(_sized(text, size) for text in self.devices)
+
+    def capacity_sectors(self, size: int) -> int:
+        """What the guest will see of a disk of that many bytes."""
+        return -(-size // self.unit) * self.unit // SECTOR_BYTES
+
+
+def _sized(text: str, size: int) -> str:
+    return text.format(bytes=size, gib=-(-size // GIB))
+
+
+NULL = ("-blockdev", "driver=null-co,node-name=target,size={bytes},read-zeroes=on")
+
+CONTROLLERS = {
+    controller.name: controller
+    for controller in (
+        Controller("vdisk", "vdisk", (("vdisk", "size={bytes}"),), holds_data=True, budget=True),
+        Controller(
+            "null_blk",
+            "nullb0",
+            (
+                (
+                    "null_blk",
+                    "queue_mode=2 irqmode=1 memory_backed=1 submit_queues=1 hw_queue_depth=1 "
+                    "bs=512 gb={gib}",
+                ),
+            ),
+            holds_data=True,
+            unit=GIB,
+        ),
+        Controller(
+            "lsi53c895a",
+            "sda",
+            (("sym53c8xx", "cmd_per_lun=1"), ("sd_mod", "")),
+            (*NULL, "-device", "lsi53c895a", "-device", "scsi-hd,drive=target"),
+            budget=True,
+        ),
+        Controller(
+            "virtio-scsi",
+            "sda",
+            (("virtio_pci", ""), ("virtio_scsi", ""), ("sd_mod", "")),
+            (*NULL, "-device", "virtio-scsi-pci", "-device", "scsi-hd,drive=target"),
+        ),
+        Controller(
+            "virtio-blk",
+            "vdb",
+            (("virtio_pci", ""), ("virtio_blk", "queue_depth=2")),
+            (*NULL, "-device", "virtio-blk-pci,drive=target"),
+        ),
+    )
+}
+
+
+def controller(name: str) -> Controller:
+    """The controller of that name; UserError names the nearest."""
+    return pick("controller", name, CONTROLLERS)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Does KVM really work here?  /dev/kvm alone does not say so: a nested guest may hang
+at kernel start.  So the stock kernel is booted once under KVM, with a time-out, and
+the answer is remembered for this kernel and this QEMU."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from understudy.base.errors import RunFailed
+from understudy.base.paths import cache_dir
+from understudy.platforms.vm import machine, packages, qemu
+
+DEVICE = Path("/dev/kvm")
+TIMEOUT_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Answer:
+    """works, and the reason in one line."""
+
+    works: bool
+    reason: str
+
+
+def _boot(kernel: packages.Kernel) -> Answer:
+    vm = machine.Vm(
+        scenario="exit 0",
+        machine=qemu.Machine(clock="wall", accelerator="kvm"),
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    try:
+        result = machine.run(vm, kernel)
+    except RunFailed as failure:
+        said = str(failure).splitlines()[0].partition(";")[0]
+        return Answer(False, f"/dev/kvm is there, but under KVM {said}")
+    return Answer(True, f"the stock kernel boots under KVM in {result.boot_seconds:.1f} s")
+
+
+def probe(again: bool = False) -> Answer:
+    """The answer, found by booting unless it is remembered."""
+    if not DEVICE.exists():
+        return Answer(False, "there is no /dev/kvm")
+    kernel = packages.fetch_kernel()
+    memory = cache_dir() / "kvm" / f"{kernel.folder.name}_qemu-{qemu.version()}.json"
+    if memory.exists() and not again:
+        return Answer(**json.loads(memory.read_text()))
+    answer = _boot(kernel)
+    memory.parent.mkdir(exist_ok=True)
+    fresh = memory.with_suffix(f".{os.getpid()}")
+    fresh.write_text(json.dumps(asdict(answer)))
+    fresh.replace(memory)
+    return answer

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""The stock kernel and what modules are built against, from Debian's packages.
+
+Nothing is installed: the packages are fetched by name in their current version
+and unpacked into the cache.
+"""
+
+import lzma
+import re
+import shutil
+import struct
+import subprocess
+import tarfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from understudy.base.cache import cached_folder
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import cache_dir
+
+META_PACKAGE = "linux-image-amd64"
+Report = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An unpacked kernel.
+
+    release is what `uname -r` prints; version is the package's.
+    """
+
+    release: str
+    version: str
+    folder: Path
+
+    @property
+    def image(self) -> Path:
+        """The kernel as QEMU starts it: unpacked here once, not in every guest."""
+        return self.folder / "boot" / f"vmlinux-{self.release}"
+
+    @property
+    def packed_image(self) -> Path:
+        return self.folder / "boot" / f"vmlinuz-{self.release}"
+
+    @property
+    def modules(self) -> Path:
+        return self.folder / "lib" / "modules" / self.release / "kernel"
+
+    @property
+    def headers(self) -> Path:
+        return self.folder / "usr" / "src" / f"linux-headers-{self.release}"
+
+    @property
+    def private_headers(self) -> Path:
+        return self.folder / "private"
+
+
+def _show(package: str) -> dict[str, str]:
+    """The fields of a package as apt knows it; empty if it does not."""
+    answer = subprocess.run(
+        ["apt-cache", "show", "--no-all-versions", package],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    pairs = (line.split(": ", 1) for line in answer.stdout.splitlines() if ": " in line)
+    return {pair[0]: pair[1] for pair in pairs if not pair[0].startswith(" ")}
+
+
+def _newest_cached() -> Kernel | None:
+    folders = sorted(
+        (cache_dir() / "kernel").glob("[!.]*_*"), key=lambda folder: folder.stat().st_mtime
+    )
+    if not folders:
+        return None
+    release, version = folders[-1].name.split("_", 1)
+    return Kernel(release, version, folders[-1])
+
+
+def current_kernel() -> Kernel:
+    """The kernel that Debian's stock package names today, fetched or not."""
+    if shutil.which("apt-cache") is None:
+        cached = _newest_cached()
+        if cached:
+            return cached
+        raise UserError("no apt here to find the kernel package: understudy's VM needs Debian")
+    found = re.match(r"linux-image-(\S+)", _show(META_PACKAGE).get("Depends", ""))
+    if not found:
+        cached = _newest_cached()
+        if cached:
+            return cached
+        raise UserError(f"apt does not know {META_PACKAGE}: run apt-get update")
+    release = found.group(1).rstrip(",")
+    version = _show(f"linux-image-{release}").get("Version", "unknown")
+    folder = cache_dir() / "kernel" / f"{release}_{version.replace(':', '-')}"
+    return Kernel(release, version, folder)
+
+
+def package_names(release: str, version: str) -> list[str]:
+    """What is unpacked for a kernel release such as 6.1.0-56-amd64.
+
+    The source, of which the private headers are taken, must be of the same version.
+    """
+    series = ".".join(release.split(".")[:2])
+    source_version = re.sub(r"\+b\d+$", "", version)
+    return [
+        f"linux-image-{release}",
+        f"linux-headers-{release}",
+        f"linux-headers-{release.removesuffix('-amd64')}-common",
+        f"linux-kbuild-{series}",
+        f"linux-source-{series}={source_version}",
+    ]
+
+
+def _download(package: str, folder: Path) -> Path:
+    answer = subprocess.run(
+        ["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", package],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    debs = list(folder.glob(f"{package.partition('=')[0]}_*.deb"))
+    if answer.returncode or not debs:
+        reason = (answer.stderr.strip().splitlines() or ["no answer"])[-1]
+        raise UserError(f"can't fetch {package} ({reason}): run apt-get update, check the network")
+    return debs[0]
+
+
+def _unpack_block_headers(deb: Path, folder: Path) -> None:
+    """Of the kernel's source, only block/*.h: the block layer's private headers."""
+    folder.mkdir()
+    unpacking = ["dpkg-deb", "--fsys-tarfile", str(deb)]
+    with subprocess.Popen(unpacking, stdout=subprocess.PIPE) as data:
+        with tarfile.open(fileobj=data.stdout, mode="r|") as outer:
+            source = next(member for member in outer if member.name.endswith(".tar.xz"))
+            stream = cast(IO[bytes], outer.extractfile(source))
+            with tarfile.open(fileobj=lzma.open(stream), mode="r|") as tree:
+                _copy_headers(tree, folder)
+        data.kill()
+
+
+def _copy_headers(tree: tarfile.TarFile, folder: Path) -> None:
+    seen = False
+    for member in tree:
+        inside = member.name.split("/", 1)[-1]
+        if inside.startswith("block/"):
+            seen = True
+            if re.fullmatch(r"block/[^/]+\.h", inside):
+                content = cast(IO[bytes], tree.extractfile(member)).read()
+                (folder / Path(inside).name).write_bytes(content)
+        elif seen:
+            return
+
+
+def unpack_image(packed: bytes) -> bytes:
+    """The ELF kernel inside a bzImage (Linux x86 boot protocol, from 2.08 on).
+
+    Half of a guest's boot under TCG would be the kernel unpacking itself.  Raises
+    RunFailed if this is no bzImage or its payload is neither xz nor gzip.
+    """
+    if packed[0x202:0x206] != b"HdrS":
+        raise RunFailed("the kernel package's image is not a bzImage")
+    protected_mode = (packed[0x1F1] + 1) * 512
+    offset, length = struct.unpack_from("<II", packed, 0x248)
+    payload = packed[protected_mode + offset :][:length]
+    unpacker: Any
+    if payload.startswith(b"\xfd7zXZ"):
+        unpacker = lzma.LZMADecompressor()
+    elif payload.startswith(b"\x1f\x8b"):
+        unpacker = zlib.decompressobj(wbits=31)
+    else:
+        raise RunFailed("the kernel package's image is packed neither with xz nor with gzip")
+    try:
+        unpacked: bytes = unpacker.decompress(payload)
+    except (lzma.LZMAError, zlib.error) as error:
+        raise RunFailed(f"the kernel package's image is damaged: {error}") from error
+    if not unpacker.eof:
+        raise RunFailed("the kernel package's image is damaged: it is cut off")
+    return unpacked
+
+
+def _point_makefile_at(headers: Path, root: Path) -> None:
+    """The headers' Makefile includes its common part by an absolute path."""
+    makefile = headers / "Makefile"
+    text = makefile.read_text()
+    makefile.unlink()
+    makefile.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
+
+
+def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
+    debs = folder / "debs"
+    debs.mkdir()
+    names = package_names(kernel.release, kernel.version)
+    for done, name in enumerate(names):
+        report(f"fetching {name}", done / len(names))
+        deb = _download(name, debs)
+        if name.startswith("linux-source"):
+            report("unpacking the block layer's headers", 0.9)
+            _unpack_block_headers(deb, folder / "private")
+        else:
+            subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], check=True)
+        deb.unlink()
+    debs.rmdir()
+    unpacked = Kernel(kernel.release, kernel.version, folder)
+    unpacked.image.write_bytes(unpack_image(unpacked.packed_image.read_bytes()))
+    _point_makefile_at(unpacked.headers, kernel.folder)
+
+
+def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:
+    """The current stock kernel, unpacked; fetched if this version is not there."""
+    kernel = current_kernel()
+    name = str(kernel.folder.relative_to(cache_dir()))
+    cached_folder(name, lambda folder: _fetch(kernel, report, folder))
+    return kernel

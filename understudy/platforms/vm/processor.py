@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""A processor of the host for one VM in the virtual clock.
+
+There QEMU's two threads take turns for every idle moment of the guest.  On one
+processor that is a switch, across two it is a wake-up of a sleeping core, and a
+run takes half as long again.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+
+from understudy.base.paths import cache_dir
+
+
+@contextlib.contextmanager
+def own_processor() -> Iterator[int | None]:
+    """A processor that no other VM of ours has, or None if all are taken."""
+    folder = cache_dir() / "processors"
+    folder.mkdir(exist_ok=True)
+    for number in sorted(os.sched_getaffinity(0)):
+        with (folder / str(number)).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield number
+            return
+    yield None

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Read the tape of a scheduler in the kernel: every call that the shim made into it.
+
+The bytes are those of core/tape.h.  Reading refuses a tape that is damaged, that
+overflowed, or that no shim can have recorded: a call about a request that was not
+there.  What is left can be played to the same scheduler again (understudy.native.replay.play).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy.base.errors import RunFailed
+from understudy.native.replay import (
+    ADD,
+    CALL,
+    COMPLETED,
+    NEXT,
+    REMOVE,
+    TAPE_HEADER,
+    TAPE_MAGIC,
+    Tape,
+)
+from understudy.native.request import REASONS, WRITE
+
+KINDS = {ADD: "add", REMOVE: "remove", NEXT: "next", COMPLETED: "completed"}
+CLASSES = (1, 2, 3)  # enum io_class
+LEVELS = 8  # IO_LEVELS
+REQUEST = ("arrival_ns", "sector", "sectors", "owner", "weight", "op", "io_class", "level")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A tape, whose it is, and what the scheduler was set up with."""
+
+    scheduler: str
+    capacity_sectors: int
+    max_requests: int
+    calls: Tape
+
+
+def parse(data: bytes) -> Recording:
+    """The tape in the bytes of /sys/module/NAME/tape."""
+    header = _header(data)
+    calls = np.frombuffer(data, CALL, offset=TAPE_HEADER.itemsize)
+    recording = Recording(
+        scheduler=header["scheduler"].decode("ascii", errors="replace"),
+        capacity_sectors=int(header["capacity_sectors"]),
+        max_requests=int(header["max_requests"]),
+        calls=calls,
+    )
+    _refuse_impossible(recording)
+    _follow(calls)
+    return recording
+
+
+def _header(data: bytes) -> Any:
+    if len(data) < TAPE_HEADER.itemsize:
+        raise RunFailed(f"the tape is cut off in its header, after {len(data)} bytes")
+    header = np.frombuffer(data, TAPE_HEADER, 1)[0]
+    sizes = (header["header_bytes"], header["call_bytes"])
+    is_ours = header["magic"] == TAPE_MAGIC and not header["unused"]
+    if not is_ours or sizes != (TAPE_HEADER.itemsize, CALL.itemsize):
+        raise RunFailed("these bytes are no tape, or one of another version of understudy")
+    if header["calls"] > header["room"]:
+        raise RunFailed(
+            f"the tape was full: {header['calls']} calls, room for {header['room']}; load the "
+            f"scheduler with tape_calls={header['calls']} at least"
+        )
+    if header["calls"] == 0:
+        raise RunFailed("the tape is empty: no disk has used the scheduler since it was loaded")
+    if len(data) != TAPE_HEADER.itemsize + int(header["calls"]) * CALL.itemsize:
+        raise RunFailed(f"the tape is cut off: {header['calls']} calls in {len(data)} bytes")
+    return header
+
+
+def _refuse_impossible(recording: Recording) -> None:
+    """What is wrong in a call by itself, and clocks that go back."""
+    calls = recording.calls
+    is_next = calls["kind"] == NEXT
+    is_none = is_next & (calls["id"] == 0)
+    is_request = ~is_none
+    end = calls["sector"] + calls["sectors"]
+    wrong = {
+        "kind": calls["kind"] > COMPLETED,
+        "now_ns": np.diff(calls["now_ns"], prepend=calls["now_ns"][:1]).view(np.int64) < 0,
+        "id": ~is_next & (calls["id"] == 0),
+        "place": (calls["place"] >= recording.max_requests) | is_none & (calls["place"] != 0),
+        "arrival_ns": is_request & (calls["arrival_ns"] > calls["now_ns"]),
+        "sectors": is_request & (calls["sectors"] == 0),
+        "sector": (end > recording.capacity_sectors) | (end < calls["sector"]),
+        "weight": is_request & (calls["weight"] == 0),
+        "op": calls["op"] > WRITE,
+        "io_class": is_request & ~np.isin(calls["io_class"], CLASSES),
+        "level": calls["level"] >= LEVELS,
+        "reason": (calls["reason"] >= len(REASONS)) | (~is_next | is_none) & (calls["reason"] != 0),
+        "wake_ns": ~is_next & (calls["wake_ns"] != 0),
+        "unused": calls["unused"].any(axis=1),
+    }
+    wrong |= {field: wrong.get(field, False) | is_none & (calls[field] != 0) for field in REQUEST}
+    for field, rows in wrong.items():
+        if rows.any():
+            at = int(rows.argmax())
+            raise RunFailed(f"call {at} of the tape is damaged: {field} is {calls[field][at]}")
+
+
+def _follow(calls: Tape) -> None:
+    """Each call is about a request that is where it says, and as it was."""
+    pending: dict[int, Any] = {}  # by place: the request as it was added
+    in_service: dict[int, Any] = {}
+    came_from = {REMOVE: pending, NEXT: pending, COMPLETED: in_service}
+    requests = calls[["id", *REQUEST]].tolist()
+    steps = zip(calls["kind"].tolist(), calls["place"].tolist(), requests, strict=True)
+    for at, (kind, place, request) in enumerate(steps):
+        if request[0] == 0:
+            continue
+        if kind == ADD:
+            known = place not in pending and place not in in_service
+            pending[place] = request
+        else:
+            known = came_from[kind].pop(place, None) == request
+        if kind == NEXT:
+            in_service[place] = request
+        if not known:
+            raise RunFailed(
+                f"call {at} of the tape is damaged: {KINDS[kind]} of request {request[0]}, which "
+                f"is not there in place {place}"
+            )

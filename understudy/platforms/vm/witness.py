@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""The second witnesses: do others see what the throttle says it did?
+
+The throttle both imposes and records time.  Two that share no code with it are
+asked in every run: the kernel's own trace events of the block layer, request by
+request, and the clock of the processes that read, read by read.
+"""
+
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from understudy.base.errors import RunFailed
+from understudy.platforms.vm.reads import Entries
+
+Ints = npt.NDArray[np.int64]
+
+# "  surge-93  [000] d..1.  12.345678: block_rq_issue: 254,0 R 4096 () 128 + 8 [surge]"
+EVENT = re.compile(
+    r"^.* (\d+)\.(\d{6}): block_rq_(issue|complete): \d+,\d+ \S+ "
+    r"(?:\d+ )?\(.*?\) (\d+) \+ (\d+) \[",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far the witnesses' clocks may be from the throttle's, ns.
+
+    In wall clock the host may take the processor away between two readings, for as
+    long as it likes but not every time: so a single event may be far, the mean not.
+    """
+
+    trace_ns: int
+    trace_mean_ns: int
+    process_mean_ns: int
+
+
+VIRTUAL = Tolerance(trace_ns=50_000, trace_mean_ns=10_000, process_mean_ns=1_000_000)
+WALL = Tolerance(trace_ns=500_000_000, trace_mean_ns=1_000_000, process_mean_ns=20_000_000)
+
+
+@dataclass(frozen=True)
+class Events:
+    """Trace events of one kind, in order of time."""
+
+    time_ns: Ints
+    sector: Ints
+    end: Ints
+
+
+def parse_trace(text: str) -> dict[str, Events]:
+    """Events "issue" and "complete" of the kernel's trace, its clock in ns."""
+    rows: dict[str, list[tuple[int, int, int]]] = {"issue": [], "complete": []}
+    for seconds, micro, kind, sector, sectors in EVENT.findall(text):
+        time_ns = int(seconds) * 10**9 + int(micro) * 1000
+        rows[kind].append((time_ns, int(sector), int(sector) + int(sectors)))
+    return {kind: Events(*_columns(events)) for kind, events in rows.items()}
+
+
+def _columns(events: list[tuple[int, int, int]]) -> tuple[Ints, Ints, Ints]:
+    table = np.array(events, dtype=np.int64).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]
+
+
+def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what: str) -> Ints:
+    """For each request, how much later than it the event that covers it is, ns.
+
+    The trace prints whole microseconds, rounded down.
+    """
+    low = np.searchsorted(events.time_ns, time_ns - tolerance_ns - 1000)
+    high = np.searchsorted(events.time_ns, time_ns + tolerance_ns, side="right")
+    apart = np.empty(len(time_ns), dtype=np.int64)
+    for i in range(len(time_ns)):
+        window = slice(low[i], high[i])
+        covers = (events.sector[window] <= sector[i]) & (sector[i] < events.end[window])
+        if not covers.any():
+            raise RunFailed(
+                f"the kernel's trace has no {what} of sector {sector[i]} "
+                f"near {time_ns[i]} ns: the throttle's record is not what happened"
+            )
+        nearest = events.time_ns[window][covers] - time_ns[i]
+        apart[i] = nearest[np.argmin(np.abs(nearest))]
+    return apart
+
+
+def compare_trace(rows: pl.DataFrame, trace: str, tolerance: Tolerance) -> dict[str, Any]:
+    """Hold each request's dispatch and completion against the trace events.
+
+    rows: the throttle's records, times on the guest's clock.  Raises RunFailed on
+    the first request that the kernel saw otherwise.
+    """
+    events = parse_trace(trace)
+    carried = rows.unique("request_id", keep="first")
+    if carried.is_empty():
+        raise RunFailed("no request was recorded that the kernel's trace could confirm")
+    result: dict[str, Any] = {"requests": carried.height}
+    for kind, column in (("issue", "dispatch_ns"), ("complete", "completion_ns")):
+        apart = _match(
+            events[kind],
+            carried[column].to_numpy().astype(np.int64),
+            carried["sector"].to_numpy().astype(np.int64),
+            tolerance.trace_ns,
+            kind,
+        )
+        if abs(apart.mean()) > tolerance.trace_mean_ns:
+            raise RunFailed(
+                f"the kernel's trace has each {kind} {apart.mean() / 1000:.0f} us away from the "
+                "throttle's record on average: it is not what happened"
+            )
+        result[f"{kind}_mean_ns"] = float(apart.mean())
+        result[f"{kind}_max_ns"] = int(np.abs(apart).max())
+    return result
+
+
+@dataclass(frozen=True)
+class ProcessView:
+    """What the processes saw, over the reads that could be paired with records."""
+
+    reads: int
+    mean_response_ms: float
+    recorded_mean_response_ms: float
+    mean_difference_us: float
+
+
+def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance) -> dict[str, Any]:
+    """Hold each read of each process against the record of its bio.
+
+    For direct I/O only: one read is then one bio.  A process's reads and its records
+    are both in its own order; each read must enclose its record in time.
+    """
+    seen, recorded = [], []
+    for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):
+        mine = entries[entries["owner"] == owner[0]][: group.height]
+        arrival = group["arrival_ns"].to_numpy().astype(np.int64)
+        completion = group["completion_ns"].to_numpy().astype(np.int64)
+        start = mine["start_ns"].astype(np.int64)
+        end = mine["end_ns"].astype(np.int64)
+        count = len(mine)
+        if (start > arrival[:count]).any() or (end < completion[:count]).any():
+            raise RunFailed(f"process {owner[0]} saw other times than the throttle recorded")
+        seen.append(end - start)
+        recorded.append(completion[:count] - arrival[:count])
+    if not seen:
+        raise RunFailed("no read of the processes could be paired with a record")
+    return asdict(_process_view(np.concatenate(seen), np.concatenate(recorded), tolerance))
+
+
+def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
+    """Hold the records of buffered reads against the reads of the processes.
+
+    The page cache answers some reads and reads ahead for others, so reads and bios do
+    not pair; but each bio of a process must have arrived within one of its reads.
+    """
+    checked = 0
+    for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):
+        mine = np.sort(entries[entries["owner"] == owner[0]], order="start_ns")
+        arrival = group["arrival_ns"].to_numpy().astype(np.int64)
+        if not len(mine):
+            raise RunFailed(f"process {owner[0]} has records, but read nothing by its own log")
+        arrival = arrival[arrival <= int(mine["end_ns"][-1])]
+        latest = np.searchsorted(mine["start_ns"].astype(np.int64), arrival, side="right") - 1
+        outside = (latest < 0) | (arrival > mine["end_ns"].astype(np.int64)[latest])
+        if outside.any():
+            raise RunFailed(f"process {owner[0]} was not reading when the throttle says it was")
+        checked += len(arrival)
+    if not checked:
+        raise RunFailed("no record lies within a read of the processes")
+    seen = entries["end_ns"].astype(np.int64) - entries["start_ns"].astype(np.int64)
+    return {
+        "arrivals": checked,
+        "reads": len(entries),
+        "mean_response_ms": float(seen.mean()) / 1e6,
+    }
+
+
+def _process_view(seen: Ints, recorded: Ints, tolerance: Tolerance) -> ProcessView:
+    if not len(seen):
+        raise RunFailed("no read of the processes could be paired with a record")
+    difference = float((seen - recorded).mean())
+    if difference > tolerance.process_mean_ns:
+        raise RunFailed(
+            f"the processes saw reads {difference / 1000:.0f} us longer than recorded on average"
+        )
+    return ProcessView(
+        reads=len(seen),
+        mean_response_ms=float(seen.mean()) / 1e6,
+        recorded_mean_response_ms=float(recorded.mean()) / 1e6,
+        mean_difference_us=difference / 1e3,
+    )

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""report.html: one run folder on one page that needs nothing else to be read.
+
+Tables, recommendation, the distributions of response time (Jones 2010 Figures 4.4 and
+4.5), inputs, environment and QEMU lines; styles and drawings are in the file
+itself, so it can be mailed and opened without a network.
+"""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from understudy.campaign import result
+from understudy.papers import reproduction
+from understudy.papers.tables import STAND_IN_NOTE, STAND_INS
+from understudy.show import table
+from understudy.show.report import figures
+
+TEMPLATE = Path(__file__).with_name("report.html.j2")
+
+
+def render(found: result.Result) -> str:
+    """The page."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(_view(found))
+
+
+def _view(found: result.Result) -> dict[str, Any]:
+    comparison = found.comparison
+    experiments = [outcome.experiment for outcome in found.outcomes]
+    return {
+        "title": table.headline(found.experiment, len(comparison.seeds), found.platform),
+        "summary": found.experiment.workload.summary,
+        "disk": found.experiment.disk,
+        "schedulers": comparison.schedulers,
+        "blocks": table.rows(comparison),
+        "ranked": table.ranked(comparison) if table.is_wide(comparison) else [],
+        "ranked_by": table.RANKED,
+        "sentences": table.sentences(found),
+        "several_seeds": len(comparison.seeds) > 1,
+        "figures": figures.draw(found.outcomes),
+        "paper": found.paper,
+        "paper_rows": reproduction.rows(found.paper, comparison) if found.paper else [],
+        "stand_ins": STAND_INS,
+        "stand_in_note": STAND_IN_NOTE,
+        "inputs": _flat(result.inputs(found.command, experiments)),
+        "environment": _flat(result.environment(found.outcomes)),
+        "runs": [
+            _run(outcome.facts, outcome.experiment.scheduler, outcome.experiment.seed)
+            for outcome in found.outcomes
+        ],
+    }
+
+
+def _run(facts: dict[str, Any], scheduler: str, seed: int) -> dict[str, Any]:
+    others = {key: value for key, value in facts.items() if key != "qemu"}
+    return {
+        "name": f"{scheduler}, seed {seed}",
+        "qemu": shlex.join(facts.get("qemu", [])),
+        "facts": json.dumps(others, indent=2, ensure_ascii=False),
+    }
+
+
+def _flat(tree: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Nested inputs as lines: disk.model.intercept_ms, 4.25."""
+    lines: list[tuple[str, str]] = []
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            lines += _flat(value, f"{prefix}{key}.")
+        elif value is not None:
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            lines.append((prefix + key, shown))
+    return lines

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""The distributions of response time, as SVG to put into a page.
+
+First as the papers draw them (Jones 2010 Figures 4.4 and 4.5): the fraction of
+requests by response time, a curve for each scheduler.  Then cumulated over a
+logarithmic axis, where hits and tail are visible as well.  Seeds are pooled.  More
+schedulers than there are colours have a small frame each.
+
+Text and axes take the colour of the page around them, so one drawing fits a
+light and a dark page.
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from understudy.ask.experiment import Outcome
+from understudy.measure.metrics import Times, percentile, response_times_ms
+
+BINS = 60
+CURVE_POINTS = 400
+PANELS = 4  # in a line
+X_LABEL = "response time (ms)"
+INK = "#010203"  # becomes currentColor
+COLOURS = ("#3f86d6", "#e0831a", "#2fa36b", "#cc5fa3", "#8a70dc", "#d1504c", "#8f8f25")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "understudy",
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": INK,
+    "grid.alpha": 0.15,
+    "axes.grid": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+}
+
+Responses = dict[str, Times]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure and what it shows."""
+
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Curves over response time by scheduler: x in ms, y named by `label`."""
+
+    curves: dict[str, tuple[Times, Times]]
+    label: str
+    frame: dict[str, Any]  # limits and scales, as Matplotlib names them
+
+
+def draw(outcomes: Sequence[Outcome]) -> list[Drawing]:
+    """Both figures."""
+    responses = _by_scheduler(outcomes)
+    edge_ms = _right_edge_ms(responses)
+    width_ms = edge_ms / BINS
+    beyond = ", ".join(
+        f"{name} {np.mean(times > edge_ms):.1%}" for name, times in responses.items()
+    )
+    return [
+        Drawing(
+            f"Fraction of requests by response time, in steps of {width_ms:.3g} ms. "
+            f"Beyond the right edge: {beyond}.",
+            _svg("density", _density(responses, edge_ms)),
+        ),
+        Drawing(
+            "Share of requests answered within a time (logarithmic axis).",
+            _svg("cumulated", _cumulated(responses)),
+        ),
+    ]
+
+
+def _by_scheduler(outcomes: Sequence[Outcome]) -> Responses:
+    names = dict.fromkeys(outcome.experiment.scheduler for outcome in outcomes)
+    return {
+        name: np.concatenate(
+            [response_times_ms(run) for run in outcomes if run.experiment.scheduler == name]
+        )
+        for name in names
+    }
+
+
+def _right_edge_ms(responses: Responses) -> float:
+    """Most of every curve, but no slow scheduler may press the fast ones flat."""
+    bulk = [percentile(times, 95) for times in responses.values()]
+    return min(max(bulk), 3 * min(bulk))
+
+
+def _density(responses: Responses, edge_ms: float) -> Plot:
+    edges = np.linspace(0, edge_ms, BINS + 1)
+    middles = (edges[:-1] + edges[1:]) / 2
+    curves = {
+        name: (middles, np.histogram(times, edges)[0] / len(times))
+        for name, times in responses.items()
+    }
+    most = max(np.max(fractions) for _, fractions in curves.values())
+    limits = {"xlim": (0, edge_ms), "ylim": (0, 1.05 * most)}
+    return Plot(curves, "fraction of requests", limits)
+
+
+def _cumulated(responses: Responses) -> Plot:
+    shares = np.linspace(0, 1, CURVE_POINTS)
+    curves = {
+        name: (np.quantile(times, shares, method="inverted_cdf"), shares)
+        for name, times in responses.items()
+    }
+    return Plot(curves, "share of requests", {"xscale": "log", "ylim": (0, 1.01)})
+
+
+def _svg(name: str, plot: Plot) -> str:
+    with mpl.rc_context(STYLE):
+        figure = _together(plot) if len(plot.curves) <= len(COLOURS) else _apart(plot)
+        text = io.StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    return _inline(text.getvalue(), name)
+
+
+def _together(plot: Plot) -> Figure:
+    """All curves in one frame, each with a colour and a dash of its own."""
+    figure = Figure(figsize=(8, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for index, (name, (x, y)) in enumerate(plot.curves.items()):
+        axes.plot(x, y, label=name, color=COLOURS[index], linestyle=DASHES[index], linewidth=1.8)
+    _frame(axes, plot)
+    axes.set(xlabel=X_LABEL, ylabel=plot.label)
+    figure.legend(loc="outside upper center", ncols=len(COLOURS))
+    return figure
+
+
+def _apart(plot: Plot) -> Figure:
+    """A small frame for each curve, the others behind it in grey."""
+    lines = -(-len(plot.curves) // PANELS)
+    figure = Figure(figsize=(8, 0.5 + 1.5 * lines), layout="constrained")
+    panels = figure.subplots(lines, PANELS, sharex=True, sharey=True, squeeze=False).flat
+    for axes, (name, (x, y)) in zip(panels, plot.curves.items(), strict=False):
+        for other in plot.curves.values():
+            axes.plot(*other, color=INK, alpha=0.13, linewidth=0.7)
+        axes.plot(x, y, color=COLOURS[0], linewidth=1.8)
+        axes.set_title(name, fontsize=10)
+        _frame(axes, plot)
+    count = len(plot.curves)
+    for axes in panels[count - PANELS : count]:
+        axes.tick_params(labelbottom=True)
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    figure.supxlabel(X_LABEL, fontsize=10)
+    figure.supylabel(plot.label, fontsize=10)
+    return figure
+
+
+def _frame(axes: Axes, plot: Plot) -> None:
+    axes.set(**plot.frame)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def _inline(svg: str, name: str) -> str:
+    """What an HTML page wants: no prologue, no size of its own, ids that are its own."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = svg.replace("url(#", f"url(#{name}-").replace('href="#', f'href="#{name}-')
+    return svg.replace(INK, "currentColor")

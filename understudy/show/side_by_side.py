@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""How far two platforms' answers to the same question differ, measure by measure.
+
+A difference is a share of the second platform's figure.  With several seeds it is that
+of the means, with the 95 % interval of the paired differences (understudy.measure.comparison).
+"""
+
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from understudy.campaign.result import Result
+from understudy.measure.comparison import Estimate, estimate
+from understudy.measure.metrics import PAPER_MEASURES, Measure
+
+MEASURES = (
+    *PAPER_MEASURES,
+    Measure("p50_response_ms", "p50 response", "ms"),
+    Measure("p95_response_ms", "p95 response", "ms"),
+    Measure("p99_response_ms", "p99 response", "ms"),
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One measure of one scheduler on both platforms."""
+
+    scheduler: str
+    measure: Measure
+    first: float
+    second: float
+    difference: Estimate  # first - second, over the seeds
+
+    def share(self, difference: float) -> float:
+        """A difference in terms of the second platform's figure."""
+        return difference / self.second if self.second else 0.0
+
+
+def pairs(first: Result, second: Result) -> list[Pair]:
+    """Every measure of every scheduler that both have run."""
+    one, other = first.comparison, second.comparison
+    both = [name for name in other.schedulers if name in one.schedulers]
+    return [_pair(name, measure, first, second) for measure in MEASURES for name in both]
+
+
+def _pair(name: str, measure: Measure, first: Result, second: Result) -> Pair:
+    values = [
+        [run.value(measure) for run in found.comparison.runs(name)] for found in (first, second)
+    ]
+    return Pair(
+        name,
+        measure,
+        estimate(values[0]).mean,
+        estimate(values[1]).mean,
+        estimate([one - other for one, other in zip(*values, strict=True)]),
+    )
+
+
+def show(first: Result, second: Result, console: Console) -> None:
+    """Print the table."""
+    found = pairs(first, second)
+    names = list(dict.fromkeys(pair.scheduler for pair in found))
+    table = Table(
+        "",
+        *names,
+        title=f"{first.platform} against {second.platform}",
+        box=box.HORIZONTALS,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for measure in MEASURES:
+        cells = [_cell(pair) for pair in found if pair.measure == measure]
+        table.add_row(measure.label, *cells)
+    console.print(table)
+
+
+def _cell(pair: Pair) -> str:
+    mean, half_width = pair.difference.mean, pair.difference.half_width
+    interval = "" if half_width is None else f" ± {pair.share(half_width):.1%}"
+    return f"{pair.share(mean):+.1%}{interval}"

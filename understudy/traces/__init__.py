@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Recorded traces, read into one table."""

@@ -10,8 +10,8 @@ from sample_runs import experiment, outcome
 
 from understudy.base.errors import UserError
 from understudy.campaign.result import requests_table
-from understudy.platforms.sim.rows import closed_rows, open_rows, open_rows_by_owner
 from understudy.traces import trace
+from understudy.traces.steps import closed_rows, open_rows, open_rows_by_owner
 
 ROWS = {
     "arrival_ns": [100, 300, 150, 900],

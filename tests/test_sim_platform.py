@@ -20,7 +20,6 @@ from understudy.measure import metrics, records
 from understudy.native.draw import Draw
 from understudy.native.drive import Drive
 from understudy.platforms.sim import in_simulator
-from understudy.traces import trace
 from understudy.traces.trace import Trace
 
 SIZE = 256 * 2**20
@@ -324,4 +323,4 @@ def test_a_trace_has_a_digest() -> None:
     frame = run(asked()).requests
     assert recorded(frame).digest == recorded(frame).digest
     assert recorded(frame).digest != recorded(frame[:-1]).digest
-    assert trace.NEEDED == ("arrival_ns", "sector", "sectors")
+    assert NEEDED == ("arrival_ns", "sector", "sectors")

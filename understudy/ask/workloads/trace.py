@@ -14,8 +14,9 @@ from understudy.ask.workloads.workload import (
 )
 from understudy.base.errors import UserError
 from understudy.base.progress import Report
-from understudy.traces import trace as traces
+from understudy.traces.load import load
 from understudy.traces.steps import closed_rows, open_rows, open_rows_by_owner
+from understudy.traces.trace import Trace
 
 MB = 10**6
 
@@ -30,12 +31,12 @@ class TraceReplay(Workload):
     )
     order: ClassVar[int] = 7
     processes: int = processes(1)
-    trace: traces.Trace = parameter(
+    trace: Trace = parameter(
         option="--trace",
         help="What to replay: Parquet or CSV.",
         metavar="FILE[:SCHEDULER[:SEED]]",
         kind=str,
-        parse=traces.load,
+        parse=load,
     )
     replay: str = parameter(
         "open",

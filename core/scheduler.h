@@ -9,11 +9,17 @@
  * knows whether it runs in a kernel or in a simulator.  The host asks for the
  * next request only when the device is free to start it, so a choice is never
  * made from an old queue.
+ *
+ * What is said here binds both sides; contract.h is how a host sees to it.
  */
 #ifndef UNDERSTUDY_SCHEDULER_H
 #define UNDERSTUDY_SCHEDULER_H
 
 #include "request.h"
+
+/* What a kernel has room for: the longest name, and most tunables or counters. */
+#define SCHED_NAME_MAX 15
+#define SCHED_FIELDS_MAX 16
 
 /**
  * struct sched_limits - what a scheduler may know when it is set up
@@ -27,11 +33,12 @@ struct sched_limits {
 
 /**
  * struct sched_field - one u64 in a scheduler's state that people may see
- * @name: as in sysfs and on the command line; times end in _ns and are scaled
- *	with the disk in wall-clock runs
+ * @name: as in sysfs and on the command line, of a-z, 0-9 and _, and only one of its
+ *	scheduler's has it; times end in _ns and are scaled with the disk in wall-clock
+ *	runs
  * @help: one line for people
  * @offset: where it is in the state
- * @initial: default value (tunables only)
+ * @initial: default value, from @min to @max (tunables only)
  * @min: smallest value that is accepted (tunables only)
  * @max: largest value that is accepted (tunables only)
  */
@@ -57,7 +64,8 @@ struct sched_field {
 
 /**
  * struct scheduler - a disk scheduler
- * @name: what people type to choose it
+ * @name: what people type to choose it, of a-z, 0-9, - and _; no two have the same, and
+ *	none begins with "none", which stands for no scheduler
  * @summary: one line for people
  * @state_size: bytes of state; the host allocates it, zeroed, and writes the
  *	tunables' initial values into it before @init
@@ -73,10 +81,13 @@ struct sched_field {
  * @remove: take a pending request back (it was merged into another, or its
  *	extent is about to change and it will be added again)
  * @next: choose the request to serve now; it is pending no longer.  NULL means
- *	"none", and *wake_ns, if it is set to a time after now_ns, "none until
- *	then, or until another call changes my mind".
+ *	"none until *wake_ns, or until another call changes my mind".  The host sets
+ *	*wake_ns to 0, for never; any other time is after now_ns.  Who is asked while
+ *	requests are pending and none is in service chooses one or names a time, and
+ *	does not hold them back for longer than CONTRACT_HOLD_NS and twice the sum of
+ *	its tunables that are times.
  * @completed: a request that @next returned was served.  May be NULL.
- * @has_work: is any request pending?
+ * @has_work: is any request pending?  Also one that @next would not give now.
  */
 struct scheduler {
 	const char *name;

@@ -109,16 +109,19 @@ struct scheduler {
 };
 
 /*
- * Make a scheduler known to the host it is compiled into: to the kernel module
- * as its only one, to a program as one of a list that nobody edits.
+ * Make a scheduler known: to its kernel module, or to the simulator that loads it, as
+ * the only one.  A program that links several of them, as the tests do, defines
+ * SCHEDULERS_IN_A_LIST and finds them in a section, so that nobody edits a list.
  */
-#ifdef __KERNEL__
-extern const struct scheduler *const module_scheduler;
-#define REGISTER_SCHEDULER(s) const struct scheduler *const module_scheduler = &(s)
-#else
+#ifdef SCHEDULERS_IN_A_LIST
 #define REGISTER_SCHEDULER(s)                          \
 	static const struct scheduler *const s##_entry \
 		__attribute__((used, section("schedulers"))) = &(s)
+#else
+extern const struct scheduler *const module_scheduler;
+#define REGISTER_SCHEDULER(s)                                                      \
+	const struct scheduler *const module_scheduler                             \
+		__attribute__((visibility("default"))) = &(s)
 #endif
 
 static inline u32 sched_depth(const struct scheduler *scheduler)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
-#include "../../sim/registry.h"
+#include "schedulers.h"
 #include "host.h"
 
 static void is_kept(const struct host *host)

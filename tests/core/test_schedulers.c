@@ -4,7 +4,7 @@
  * the contract, which the host checks, and says sensible things about itself.  Who
  * fails is named, and the rule.
  */
-#include "../../sim/registry.h"
+#include "schedulers.h"
 #include "host.h"
 
 static const char *scheduler;

@@ -95,6 +95,8 @@ void contract_remove(struct contract *contract, struct io_request *rq);
 struct io_request *contract_next(struct contract *contract, u64 now_ns, u64 *wake_ns);
 void contract_completed(struct contract *contract, const struct io_request *rq,
 			u64 now_ns);
+
+/* Also if only the scheduler says so: next will show. */
 bool contract_has_work(struct contract *contract);
 
 static inline bool contract_is_broken(const struct contract *contract)

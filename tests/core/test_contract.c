@@ -349,10 +349,22 @@ static void work_is_told_of(void)
 	CHECK(contract_has_work(&stage.contract));
 	drop_curtain("has_work says no while request 17 is pending");
 
+	/* Perhaps it would give one again: so it is asked. */
 	raise_curtain();
 	stage.actor.lie = 1;
-	CHECK(!contract_has_work(&stage.contract));
+	CHECK(contract_has_work(&stage.contract));
+	expect("");
+	CHECK(!next(NULL));
 	drop_curtain("has_work says yes while no request is pending");
+
+	raise_curtain();
+	stage.actor.lie = 1;
+	a = add(0, 17);
+	CHECK(next(a) == a);
+	complete(a);
+	CHECK(contract_has_work(&stage.contract));
+	CHECK(!next(a));
+	drop_curtain("next returned request 17, which was served or taken back");
 
 	/* A good choice stays one. */
 	raise_curtain();

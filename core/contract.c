@@ -360,6 +360,12 @@ static bool wait_is_good(struct contract *c, u64 now_ns, u64 wake_ns)
 	return true;
 }
 
+void contract_grown(struct contract *c, u64 capacity_sectors)
+{
+	if (!contract_is_broken(c) && c->scheduler->grown)
+		c->scheduler->grown(c->state, capacity_sectors);
+}
+
 void contract_add(struct contract *c, struct io_request *rq, u64 now_ns)
 {
 	*place_of(c, rq) = PENDING;

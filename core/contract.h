@@ -90,6 +90,7 @@ void contract_exit(struct contract *contract);
 void contract_tuned(struct contract *contract);
 
 /* The operations of struct scheduler. */
+void contract_grown(struct contract *contract, u64 capacity_sectors);
 void contract_add(struct contract *contract, struct io_request *rq, u64 now_ns);
 void contract_remove(struct contract *contract, struct io_request *rq);
 struct io_request *contract_next(struct contract *contract, u64 now_ns, u64 *wake_ns);

@@ -23,7 +23,8 @@
 
 /**
  * struct sched_limits - what a scheduler may know when it is set up
- * @capacity_sectors: size of the disk, sectors of 512 bytes
+ * @capacity_sectors: size of the disk, sectors of 512 bytes; 0 if it is not known yet.
+ *	@grown tells of more; no request lies beyond what was told last
  * @max_requests: most requests that are ever pending at once
  */
 struct sched_limits {
@@ -77,6 +78,7 @@ struct sched_field {
  *	suits everybody who thinks of a single head
  * @init: prepare the state; 0 or a negative errno.  May be NULL.
  * @exit: give back what @init took.  May be NULL.
+ * @grown: the disk has so many sectors from now on, more than before.  May be NULL.
  * @add: a request is pending from now on
  * @remove: take a pending request back (it was merged into another, or its
  *	extent is about to change and it will be added again)
@@ -101,6 +103,7 @@ struct scheduler {
 
 	int (*init)(void *state, const struct sched_limits *limits);
 	void (*exit)(void *state);
+	void (*grown)(void *state, u64 capacity_sectors);
 	void (*add)(void *state, struct io_request *rq, u64 now_ns);
 	void (*remove)(void *state, struct io_request *rq);
 	struct io_request *(*next)(void *state, u64 now_ns, u64 *wake_ns);

@@ -88,6 +88,12 @@ static void complete(struct run *run, const struct tape_call *call)
 	place->is = FREE;
 }
 
+static void grow(struct run *run, const struct tape_call *call)
+{
+	if (run->scheduler->grown)
+		run->scheduler->grown(run->state, call->sector);
+}
+
 static int play(struct run *run, struct tape_call *call)
 {
 	if (call->place >= run->replay->places)
@@ -102,6 +108,9 @@ static int play(struct run *run, struct tape_call *call)
 		return next(run, call);
 	case TAPE_COMPLETED:
 		complete(run, call);
+		return 0;
+	case TAPE_GROWN:
+		grow(run, call);
 		return 0;
 	default:
 		return -EINVAL;

@@ -9,9 +9,9 @@ static void is_kept(const struct host *host)
 	CHECK_RULE(!contract_is_broken(&host->contract), host->contract.broken);
 }
 
-void host_init(struct host *host, const char *scheduler)
+void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors)
 {
-	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING };
+	struct sched_limits limits = { capacity_sectors, HOST_PENDING };
 
 	check_scheduler = scheduler;
 	memset(host, 0, sizeof(*host));
@@ -24,6 +24,12 @@ void host_init(struct host *host, const char *scheduler)
 		 0);
 	CHECK(!contract_has_work(&host->contract));
 	is_kept(host);
+	host->capacity_sectors = capacity_sectors;
+}
+
+void host_init(struct host *host, const char *scheduler)
+{
+	host_init_on(host, scheduler, HOST_CAPACITY);
 }
 
 void host_exit(struct host *host)
@@ -65,6 +71,10 @@ static u32 index_of(const struct host *host, const struct io_request *rq)
 void host_put_back(struct host *host, struct io_request *rq)
 {
 	CHECK(host->nr_pending < HOST_PENDING);
+	if (request_end(rq) > host->capacity_sectors) {
+		host->capacity_sectors = request_end(rq);
+		contract_grown(&host->contract, host->capacity_sectors);
+	}
 	contract_add(&host->contract, rq, host->now_ns);
 	host->pending[index_of(host, rq)] = true;
 	host->nr_pending++;

@@ -21,6 +21,7 @@ struct host {
 	const struct scheduler *scheduler;
 	void *state;
 	struct contract contract;
+	u64 capacity_sectors; /* grows with the requests */
 	u64 now_ns;
 	u64 wake_ns; /* of the last question */
 	struct io_request request[HOST_REQUESTS]; /* ids are indices, unless united */
@@ -33,6 +34,7 @@ struct host {
 };
 
 void host_init(struct host *host, const char *scheduler);
+void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors);
 void host_exit(struct host *host);
 void host_set(struct host *host, const char *tunable, u64 value);
 u64 host_counter(const struct host *host, const char *counter);

@@ -38,6 +38,25 @@ static void random_case(struct draw *draw)
 	host_exit(&host);
 }
 
+/* The disk is of any size, or none yet, and grows to any other. */
+static void growing_case(struct draw *draw)
+{
+	static struct host host;
+	u64 first = draw_below(draw, 1ull << draw_below(draw, 55));
+	struct host_load load = {
+		.requests = 1 + draw_below(draw, 100),
+		.owners = 3,
+		.writes_percent = 30,
+		.merges_percent = 20,
+		.gap_ns = draw_below(draw, 20 * MS),
+		.sectors = 1ull << draw_below(draw, 60),
+	};
+
+	host_init_on(&host, scheduler, draw_below(draw, 4) ? first : 0);
+	host_run(&host, draw, &load);
+	host_exit(&host);
+}
+
 /*
  * Many more processes than anybody can remember, past the host, which has not so many
  * requests: each is served once, unless it is taken back.
@@ -163,6 +182,8 @@ static void try(const struct scheduler *s)
 	no_memory(s);
 	check_rule = "each request is served once";
 	check_seeds(200, random_case);
+	check_rule = "each request is served once, on a disk that grows";
+	check_seeds(200, growing_case);
 	check_rule =
 		"each request is served once, with more owners than are remembered";
 	check_seeds(2, crowded_case);

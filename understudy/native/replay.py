@@ -21,11 +21,12 @@ from understudy.native.optimal_order import POSITION_MAX, TABLE_MAX
 from understudy.native.request import WRITE
 
 NONE_PICKED = -1
-ADD, REMOVE, NEXT, COMPLETED = (
+ADD, REMOVE, NEXT, COMPLETED, GROWN = (
     lib.TAPE_ADD,
     lib.TAPE_REMOVE,
     lib.TAPE_NEXT,
     lib.TAPE_COMPLETED,
+    lib.TAPE_GROWN,
 )
 
 Tape = npt.NDArray[Any]  # of CALL: every call into a scheduler, core/tape.h

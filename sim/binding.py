@@ -185,6 +185,8 @@ u64 draw_exponential(struct draw *draw, u64 mean);
 u32 draw_zipf(struct draw *draw, u32 n);
 
 /* below */
+void *map_shared(int file, size_t bytes);
+int munmap(void *memory, size_t bytes);
 void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
                      const u32 *sectors, u64 *service_ns, u8 *hit);
 """
@@ -196,6 +198,16 @@ SOURCE = """
 #include "sim/check.h"
 #include "sim/registry.h"
 #include "sim/worker/job.h"
+
+#include <sys/mman.h>
+
+/* A file in memory, or NULL; without a descriptor that stays open, as Python's mmap has. */
+static void *map_shared(int file, size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
 
 static void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
                             const u32 *sectors, u64 *service_ns, u8 *hit)

@@ -17,6 +17,7 @@
 #include "../core/contract.h"
 #include "device.h"
 #include "moments.h"
+#include "watch.h"
 #include "workload.h"
 
 /**
@@ -52,16 +53,6 @@ struct sim_columns {
 	u8 *op;
 	u8 *reason;
 	u8 *hit;
-};
-
-/**
- * struct sim_watch - what others may look at while it runs
- * @completed: measured requests
- * @events: that the engine has dealt with: while they grow, the scheduler comes back
- */
-struct sim_watch {
-	u64 completed;
-	u64 events;
 };
 
 /**

@@ -88,12 +88,6 @@ static void complete(struct run *run, const struct tape_call *call)
 	place->is = FREE;
 }
 
-static void grow(struct run *run, const struct tape_call *call)
-{
-	if (run->scheduler->grown)
-		run->scheduler->grown(run->state, call->sector);
-}
-
 static int play(struct run *run, struct tape_call *call)
 {
 	if (call->place >= run->replay->places)
@@ -110,7 +104,7 @@ static int play(struct run *run, struct tape_call *call)
 		complete(run, call);
 		return 0;
 	case TAPE_GROWN:
-		grow(run, call);
+		contract_grown(&run->contract, call->sector);
 		return 0;
 	default:
 		return -EINVAL;
@@ -158,8 +152,10 @@ int replay_run(const struct replay *replay)
 	int error = set_up(&run);
 	u64 i;
 
-	for (i = 0; !error && i < replay->nr_calls; i++)
+	for (i = 0; !error && i < replay->nr_calls; i++) {
 		error = play(&run, &replay->calls[i]);
+		replay->watch->events++;
+	}
 	take_down(&run);
 	return error;
 }

@@ -14,6 +14,7 @@
 
 #include "../core/contract.h"
 #include "../core/tape.h"
+#include "watch.h"
 
 /**
  * struct replay - input and output; every array is the caller's
@@ -26,6 +27,7 @@
  * @nr_calls: length of the tape
  * @calls: the tape; what next answers is written over
  * @broken: CONTRACT_TEXT bytes for the rule that the scheduler broke, in words
+ * @watch: how far it is
  */
 struct replay {
 	const struct scheduler *scheduler;
@@ -37,6 +39,7 @@ struct replay {
 	u64 nr_calls;
 	struct tape_call *calls;
 	char *broken;
+	struct sim_watch *watch;
 };
 
 /*

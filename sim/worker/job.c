@@ -92,5 +92,6 @@ void job_unpack(struct job *job, const struct scheduler *scheduler)
 	job->input.workload = find_workload(job->workload);
 	job->input.watch = &job->watch;
 	job->replay.scheduler = scheduler;
+	job->replay.watch = &job->watch;
 	job->replay.broken = job->summary.broken;
 }

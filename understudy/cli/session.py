@@ -7,7 +7,8 @@ a folder of its own inside the run folder; the differences come last.
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -17,6 +18,7 @@ from understudy.ask import schedulers
 from understudy.ask.experiment import Experiment
 from understudy.base.errors import UserError
 from understudy.campaign import parallel, result
+from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
 from understudy.papers.tables import PaperTable
@@ -40,26 +42,46 @@ def carry_out(
             _print_lines(platforms.load(name), planned[name])
         return
     click.echo(f"$ {command}", err=True)
+    failures = schedulers.unfit(run.scheduler for run in experiments)
+    tell(failures)
+    answers = []
     with result.reserved(settings.out, experiments[0]) as folder:
         for name in names:
-            platforms.load(name).check(planned[name])
-        answers = []
+            platforms.load(name).check(_fit(planned[name], failures))
         for name in names:
-            found = _run(command, name, settings, planned[name], paper)
-            place = folder / name if len(names) > 1 else folder
-            result.write(found, place, report.render(found))
-            if not settings.as_json:
-                table.show(found, console(), layout)
-            _warn(found)
-            click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
-            answers.append(found)
+            found, failed = _run(command, name, settings, _fit(planned[name], failures), paper)
+            if found.outcomes:
+                place = folder / name if len(names) > 1 else folder
+                _put(found, place, settings.as_json, layout)
+                answers.append(found)
+            tell(failed)
+            failures |= failed
     _conclude(answers, settings.as_json)
+    if failures:
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def tell(failures: Mapping[str, str]) -> None:
+    """A line for each scheduler that failed."""
+    for message in failures.values():
+        click.echo(f"understudy: {message}", err=True)
+
+
+def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list[Experiment]:
+    return [run for run in experiments if run.scheduler not in failures]
+
+
+def _put(found: result.Result, place: Path, as_json: bool, layout: table.Layout | None) -> None:
+    result.write(found, place, report.render(found))
+    if not as_json:
+        table.show(found, console(), layout)
+    _warn(found)
+    click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
 
 
 def _for(platform: str, experiments: Sequence[Experiment], skip: bool) -> list[Experiment]:
     """The experiments that the platform can run; alone, it has to complain itself."""
-    possible = schedulers.on(platform)
-    chosen = [run for run in experiments if not skip or run.scheduler in possible]
+    chosen = [run for run in experiments if not skip or schedulers.runs_on(platform, run.scheduler)]
     if not chosen:
         asked = ", ".join(dict.fromkeys(run.scheduler for run in experiments))
         raise UserError(
@@ -75,12 +97,17 @@ def _run(
     settings: Settings,
     experiments: Sequence[Experiment],
     paper: PaperTable | None,
-) -> result.Result:
+) -> tuple[result.Result, dict[str, str]]:
+    """What one platform found, and which schedulers failed there, how."""
     platform = platforms.load(name)
     with bars() as progress:
         platform.prepare(experiments, progress.prepare)
-        outcomes = parallel.run_all(platform, experiments, settings.jobs_at_once, progress.run)
-    return result.Result(command, name, tuple(outcomes), paper)
+        outcomes, failures = parallel.run_all(
+            platform, experiments, settings.jobs_at_once, progress.run
+        )
+    return result.Result(
+        command, name, tuple(outcomes), None if failures else paper, failures
+    ), failures
 
 
 def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]) -> None:
@@ -110,7 +137,7 @@ def console() -> Console:
 
 def _conclude(answers: Sequence[result.Result], as_json: bool) -> None:
     """What there is to say once every platform has answered."""
-    if as_json:
+    if as_json and answers:
         documents = {found.platform: found.as_json() for found in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))

@@ -19,10 +19,10 @@ from understudy.ask.workload import WORKLOADS, Workload
 from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.campaign import sweep
-from understudy.cli.main import EXIT_INTERRUPTED
+from understudy.cli.main import EXIT_FAILED, EXIT_INTERRUPTED
 from understudy.cli.options import Settings, with_settings, with_workload
 from understudy.cli.progress import bars
-from understudy.cli.session import console
+from understudy.cli.session import console, tell
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
@@ -33,6 +33,8 @@ EXAMPLE = (
     "--out sweep.parquet"
 )
 MEASURE = table.RANKED[0]
+
+Swept = tuple[pl.DataFrame, dict[str, str]]
 
 
 @click.command("sweep", epilog=EXAMPLE)
@@ -64,11 +66,17 @@ def command(
     if settings.dry_run:
         click.echo(f"{len(experiments)} runs into {file}")
         return
+    failures = schedulers.unfit(run.scheduler for run in experiments)
+    experiments = [run for run in experiments if run.scheduler not in failures]
     with sweep.opened(file) as book:
         _say_outdated(sweep.outdated(book, experiments, settings.platforms[0]), file)
-        frame = _run(settings, experiments, book)
-    _show(frame, settings)
+        frame, failed = _run(settings, experiments, book)
+    if frame.height:
+        _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
+    tell(failures | failed)
+    if failures or failed:
+        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def _disks(text: str) -> list[DiskProfile]:
@@ -113,7 +121,7 @@ def _say_outdated(rows: int, file: Path) -> None:
         )
 
 
-def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> pl.DataFrame:
+def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> Swept:
     name = settings.platforms[0]
     platform = platforms.load(name)
     platform.check(experiments)

@@ -9,8 +9,6 @@ for `--gap`.  The clock begins at 0 and no run depends on the host.
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
 from functools import cache
 from math import sqrt
 from typing import Any
@@ -37,7 +35,6 @@ from understudy.native.simulator import (
     PageCache,
     Rows,
     Simulation,
-    Watch,
     arrive,
     offered_load,
     workloads,
@@ -52,7 +49,6 @@ IMAGE_SEED = 1  # as in the VM
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // SECTOR_BYTES
 SURGE = (Kind.SURGE_DIRECT, Kind.SURGE_BUFFERED)
 VESPER_FILE_BYTES = 10 * 1000
-LOOK_SECONDS = 0.1
 LINUX_MAX_SECTORS = 2560
 MAX_PENDING_EVER = 2**20  # as in sim/check.c
 
@@ -169,34 +165,17 @@ def _following(experiment: Experiment, scheduler: str) -> dict[str, int]:
 def _simulate(
     experiment: Experiment, report: Report, stop: threading.Event | None, *, keep_rows: bool
 ) -> tuple[Answer, Simulation]:
-    """In a thread, so that this one can look at it, and stop it."""
+    """Run it, unless it is stopped, and say how far it is."""
     asked = describe(experiment, report)
-    watch = Watch()
-    with ThreadPoolExecutor(max_workers=1) as worker:
-        try:
-            future = worker.submit(simulate, asked, keep_rows=keep_rows, watch=watch)
-            answer = _wait(future, asked, watch, report, stop)
-        except BaseException:
-            watch.stop()
-            raise
-    _check_stable(asked, answer.figures)
-    return answer, asked
 
-
-def _wait(
-    future: "Future[Answer]",
-    asked: Simulation,
-    watch: Watch,
-    report: Report,
-    stop: threading.Event | None,
-) -> Answer:
-    while True:
-        try:
-            return future.result(timeout=LOOK_SECONDS)
-        except NotYet:
-            report("simulating", watch.completed / asked.requests)
+    def look(done: int) -> None:
+        report("simulating", done / asked.requests)
         if stop and stop.is_set():
             raise RunFailed(f"{asked.scheduler}: stopped")
+
+    answer = simulate(asked, keep_rows=keep_rows, look=look)
+    _check_stable(asked, answer.figures)
+    return answer, asked
 
 
 def _check(experiment: Experiment) -> None:
@@ -204,7 +183,7 @@ def _check(experiment: Experiment) -> None:
     for field, value in fixed.items():
         if getattr(experiment, field) != value:
             raise UserError(f"{option_of(field)}: only in the VM; add --on vm")
-    if experiment.scheduler not in schedulers.on("sim"):
+    if not schedulers.runs_on("sim", experiment.scheduler):
         raise UserError(
             f"--schedulers: {experiment.scheduler} is the kernel's own, only in the VM; add --on vm"
         )
@@ -358,7 +337,7 @@ def _frame(answer: Answer) -> pl.DataFrame:
 def _facts(
     experiment: Experiment, asked: Simulation, figures: Figures, seconds: float
 ) -> dict[str, Any]:
-    scheduler = declared.schedulers()[asked.scheduler]
+    scheduler = declared.scheduler(asked.scheduler)
     return {
         "capacity_sectors": asked.capacity_sectors,
         "scheduler_simulated": asked.scheduler,

@@ -24,7 +24,7 @@ from understudy.base.paths import ROOT, cache_dir
 from understudy.device.timing import Curve, Timing
 from understudy.files import image
 from understudy.measure import metrics, records
-from understudy.native import declared
+from understudy.native import declared, registry
 from understudy.platforms import Report
 from understudy.platforms.vm import kvm, machine, packages, qemu, reads, witness
 from understudy.platforms.vm.controllers import controller
@@ -241,7 +241,7 @@ def _pairs(text: bytes) -> dict[str, int | str]:
 
 def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What the scheduler's sysfs folder held, its counters apart from its tunables."""
-    ours = declared.schedulers().get(scheduler)
+    ours = declared.scheduler(scheduler) if registry.known(scheduler) else None
     counters = {counter.name for counter in ours.counters} if ours else set()
     return {
         "tunables": {name: value for name, value in fields.items() if name not in counters},

@@ -281,7 +281,7 @@ static struct io_request *request_at(const struct contract *c, u32 place)
 	return (struct io_request *)(c->first + place * c->stride);
 }
 
-static struct io_request *oldest(const struct contract *c)
+struct io_request *contract_oldest(const struct contract *c)
 {
 	struct io_request *found = NULL;
 	u32 i;
@@ -311,7 +311,7 @@ static bool says_work(struct contract *c)
 
 	if (c->pending && !says)
 		wrong_number(c->broken, "has_work says no while request ",
-			     oldest(c)->id, " is pending");
+			     contract_oldest(c)->id, " is pending");
 	return says;
 }
 
@@ -348,14 +348,15 @@ static bool wait_is_good(struct contract *c, u64 now_ns, u64 wake_ns)
 	}
 	if (!wake_ns)
 		return wrong_number(
-			c->broken, "next holds request ", oldest(c)->id,
+			c->broken, "next holds request ", contract_oldest(c)->id,
 			" back for ever: nothing is in service, and it names no time");
 	if (!c->held) {
 		c->held = true;
 		c->since_ns = now_ns;
 	}
 	if (wake_ns - c->since_ns > c->hold_ns)
-		return wrong_number(c->broken, "next holds request ", oldest(c)->id,
+		return wrong_number(c->broken, "next holds request ",
+				    contract_oldest(c)->id,
 				    " back for longer than its tunables allow");
 	return true;
 }
@@ -388,12 +389,12 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 
 	*wake_ns = 0;
 	if (contract_is_broken(c))
-		return hand_out(c, oldest(c));
+		return hand_out(c, contract_oldest(c));
 	rq = c->scheduler->next(c->state, now_ns, wake_ns);
 	if (rq ? choice_is_good(c, rq) : wait_is_good(c, now_ns, *wake_ns))
 		hand_out(c, rq);
 	else
-		rq = hand_out(c, oldest(c));
+		rq = hand_out(c, contract_oldest(c));
 	/* That it says yes is a lie only now: next might have given a request twice. */
 	if (!contract_is_broken(c) && says_work(c) && !c->pending && !rq)
 		wrong(c->broken, "has_work says yes while no request is pending", "",

@@ -100,6 +100,9 @@ void contract_completed(struct contract *contract, const struct io_request *rq,
 /* Also if only the scheduler says so: next will show. */
 bool contract_has_work(struct contract *contract);
 
+/* The one that came first of those that it has, or NULL. */
+struct io_request *contract_oldest(const struct contract *contract);
+
 static inline bool contract_is_broken(const struct contract *contract)
 {
 	return contract->broken[0];

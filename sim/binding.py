@@ -117,6 +117,7 @@ struct sim_summary {
     u64 reason[...];
     struct moments service, device, response, model;
     struct histogram responses;
+    u64 oldest;
     char broken[...];
     u64 *counters;
 };

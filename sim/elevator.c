@@ -30,7 +30,11 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 void elevator_exit(struct elevator *elevator, struct sim_summary *summary)
 {
 	const struct scheduler *scheduler = elevator->contract.scheduler;
+	const struct io_request *oldest = NULL;
 
+	if (scheduler)
+		oldest = contract_oldest(&elevator->contract);
+	summary->oldest = oldest ? oldest->id : 0;
 	memcpy(summary->broken, elevator->contract.broken, CONTRACT_TEXT);
 	if (scheduler)
 		fields_get(elevator->state, scheduler->counters, scheduler->nr_counters,

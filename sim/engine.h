@@ -110,6 +110,7 @@ struct sim_input {
  * @responses: for percentiles
  * @predicted: chosen because the scheduler foresaw a hit
  * @predicted_hits: both
+ * @oldest: id of the request that the scheduler had for longest in the end, or 0
  * @broken: the rule that the scheduler broke, in words; empty if it keeps them
  * @counters: of the scheduler, room for one each, the caller's
  */
@@ -130,6 +131,7 @@ struct sim_summary {
 	struct moments response;
 	struct moments model;
 	struct histogram responses;
+	u64 oldest;
 	char broken[CONTRACT_TEXT];
 	u64 *counters;
 };

@@ -113,6 +113,7 @@ int main(int argc, char **argv)
 		return EXIT_UNUSABLE;
 	confine(bytes);
 	fault_watch(&job->fault, argv[1]);
+	setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed before a crash is seen */
 	scheduler = load(argv[1]);
 	if (scheduler) {
 		job_unpack(job, scheduler);

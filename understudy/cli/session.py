@@ -24,6 +24,7 @@ from understudy.cli.progress import bars
 from understudy.papers.tables import PaperTable
 from understudy.show import report, side_by_side, table
 
+PRINTED_LINES = 20
 FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
 
 
@@ -117,8 +118,12 @@ def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]
 
 
 def _warn(found: result.Result) -> None:
-    """Of requests that are too much for the device."""
+    """Of requests that are too much for the device; and tell what a scheduler printed."""
     for outcome in found.outcomes:
+        printed = outcome.facts.get("printed", "").splitlines()
+        rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
+        for line in printed[:PRINTED_LINES] + (rest if len(printed) > PRINTED_LINES else []):
+            click.echo(f"{outcome.experiment.scheduler} printed: {line}", err=True)
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             click.echo(

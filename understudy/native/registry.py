@@ -95,6 +95,7 @@ def content(file: Source) -> str:
     )
 
 
+@cache
 def compiled(file: Source) -> Path:
     """Its code, as a shared object."""
     folder = cached_folder(

@@ -399,11 +399,11 @@ def _failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFa
             f"wait or are served; {how}; take {advice}",
             load,
         )
+    oldest = f"request {job.structure.summary.oldest:,}"
     reasons = {
         errno.ENOMEM: f"no memory: {worker.no_memory(job)}",
-        errno.EDEADLK: "the scheduler holds requests back for ever: it is asked again and again, "
-        "and gives nothing",
-        errno.ETIMEDOUT: "some requests are never chosen while others arrive",
+        errno.EDEADLK: f"it holds {oldest} back for ever: asked again and again, it gives nothing",
+        errno.ETIMEDOUT: f"it never chooses {oldest}, while others arrive",
         errno.ENODATA: "the page cache holds everything that is read, so no more requests "
         "come: take fewer requests, or a smaller cache",
         errno.ELOOP: "the processes go round without ever thinking or waiting",

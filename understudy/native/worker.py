@@ -27,15 +27,16 @@ SIMULATE: int = lib.JOB_SIMULATE
 REPLAY: int = lib.JOB_REPLAY
 
 MEMORY_BYTES = 2 * 2**30
+MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
 OUTPUT_BYTES = 2**20
 LOOK_SECONDS = 0.1
-PATIENCE_SECONDS = 5.0  # of processor time without progress
-PATIENCE_LOOKS = 300  # without progress, for one that sleeps
+PATIENCE_SECONDS = 3.0  # of processor time without progress
+PATIENCE_LOOKS = 50  # asleep each time
 LAST_SECONDS = 1.0  # to say where it is
 LAST_WORDS = 80
 
 LOOPS = f"endless loop, or so: no progress in {PATIENCE_SECONDS:g} s of processor time"
-SLEEPS = f"sleeps, or waits: no progress in {PATIENCE_LOOKS * LOOK_SECONDS:g} s"
+SLEEPS = f"sleeps, which no scheduler may: no progress in {PATIENCE_LOOKS * LOOK_SECONDS:g} s"
 
 JOB_DESCRIPTOR = 3
 CACHE_LINE = 64
@@ -143,7 +144,7 @@ def run(job: Job, file: registry.Source, name: str, look: Look = lambda done: No
     output = os.memfd_create("output")
     try:
         process = _spawn(job, str(code), output)
-        status, stopped = _end_of(process, job, look)
+        status, largest, stopped = _end_of(process, job, look)
         printed = os.pread(output, OUTPUT_BYTES, 0).decode(errors="replace")
     finally:
         os.close(output)
@@ -151,7 +152,9 @@ def run(job: Job, file: registry.Source, name: str, look: Look = lambda done: No
     if broken:
         raise RunFailed(f"{name}: {broken}")
     if not job.structure.ended:
-        raise RunFailed(f"{name}: {_ending(job, file, status, stopped)}{_last_words(printed)}")
+        ending = stopped or _ending(status)
+        memory = _memory(job, largest)
+        raise RunFailed(f"{name}: {ending}{_place(job, file)}{memory}{_last_words(printed)}")
     return printed
 
 
@@ -161,9 +164,9 @@ def text(characters: Any) -> str:
 
 
 def no_memory(job: Job) -> str:
-    """What it did not get, in words; empty if it got everything."""
-    refused = job.structure.refused_bytes
-    return f"no {refused:,} bytes for it, with {MEMORY_BYTES:,} in all" if refused else ""
+    """What it did not get, in words."""
+    refused = int(job.structure.refused_bytes)
+    return f"it asked for {refused:,} bytes, and may have {MEMORY_BYTES:,} in all"
 
 
 def _spawn(job: Job, code: str, output: int) -> int:
@@ -183,8 +186,8 @@ def _spawn(job: Job, code: str, output: int) -> int:
     )
 
 
-def _end_of(process: int, job: Job, look: Look) -> tuple[int, str]:
-    """Its exit status once it has ended, and why if we ended it."""
+def _end_of(process: int, job: Job, look: Look) -> tuple[int, int, str]:
+    """Once it has ended: its status, the most memory it had, and why if we ended it."""
     ended = False
     try:
         handle = os.pidfd_open(process)
@@ -196,8 +199,8 @@ def _end_of(process: int, job: Job, look: Look) -> tuple[int, str]:
     finally:
         if not ended:
             os.killpg(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-    return status, stopped
+        _, status, usage = os.wait4(process, 0)
+    return status, 1024 * usage.ru_maxrss, stopped
 
 
 def _wait(process: int, handle: int, job: Job, look: Look) -> str:
@@ -205,18 +208,18 @@ def _wait(process: int, handle: int, job: Job, look: Look) -> str:
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     watch = job.structure.watch
-    events, since, looks = -1, 0.0, 0
+    events, since, asleep = -1, 0.0, 0
     stopped = ""
     while not stopped:
         if poll.poll(1000 * LOOK_SECONDS):
             return ""
         look(int(watch.completed))
-        looks += 1
+        asleep = asleep + 1 if _sleeps(process) else 0
         if watch.events != events:
-            events, since, looks = watch.events, _used_seconds(process), 0
+            events, since, asleep = watch.events, _used_seconds(process), 0
         elif _used_seconds(process) - since > PATIENCE_SECONDS:
             stopped = LOOPS
-        elif looks > PATIENCE_LOOKS:
+        elif asleep > PATIENCE_LOOKS:
             stopped = SLEEPS
     os.kill(process, signal.SIGXCPU)
     if not poll.poll(1000 * LAST_SECONDS):
@@ -229,20 +232,31 @@ def _used_seconds(process: int) -> float:
     return time.clock_gettime(~process << 3 | 2)  # as clock_getcpuclockid(3) has it
 
 
-def _ending(job: Job, file: registry.Source, status: int, stopped: str) -> str:
+def _sleeps(process: int) -> bool:
+    """Nobody wakes it but its own code; who only waits for a processor does not sleep."""
+    with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as status:
+        return status.read().rpartition(")")[2].split()[0] == "S"
+
+
+def _ending(status: int) -> str:
     """How the process ended, in words."""
-    if os.WIFEXITED(status) and not stopped:
+    if os.WIFEXITED(status):
         return f"ended its process, with exit code {os.WEXITSTATUS(status)}"
-    words = stopped or _signal_words(os.WTERMSIG(status))
-    offset = int(job.structure.fault.offset)
-    place = f" in {registry.where(file, offset)}" if offset else ""
-    refused = no_memory(job)
-    return f"{words}{place}" + (f", after there were {refused}" if refused else "")
-
-
-def _signal_words(number: int) -> str:
+    number = os.WTERMSIG(status)
     known = {int(one): words for one, words in ENDINGS.items()}
     return known.get(number) or signal.strsignal(number) or f"signal {number}"
+
+
+def _place(job: Job, file: registry.Source) -> str:
+    offset = int(job.structure.fault.offset)
+    return f" in {registry.where(file, offset)}" if offset else ""
+
+
+def _memory(job: Job, largest: int) -> str:
+    """Was there too little of it before?"""
+    if job.structure.refused_bytes:
+        return f"; {no_memory(job)}"
+    return "; it took all the memory that it may have" if largest > MOST_OF_MEMORY else ""
 
 
 def _last_words(printed: str) -> str:

@@ -95,6 +95,8 @@ def run(experiment: Experiment, report: Report, *, stop: threading.Event | None 
     began = time.monotonic()
     answer, asked = _simulate(experiment, report, stop, keep_rows=True)
     facts = _facts(experiment, asked, answer.figures, time.monotonic() - began)
+    if answer.printed:
+        facts["printed"] = answer.printed
     return Outcome(experiment, _frame(answer), facts)
 
 

@@ -13,8 +13,8 @@ def scheduler(name: str, *changes: tuple[str, str]) -> str:
     """The source of fcfs under another name, with each first text made the second."""
     source = FCFS
     for old, new in (
-        (".name = \"fcfs\"", f".name = \"{name}\""),
-        ("#include \"../fifo.h\"", "#include <stdio.h>\n#include <stdlib.h>\n#include \"../fifo.h\""),
+        ('.name = "fcfs"', f'.name = "{name}"'),
+        ('#include "../fifo.h"', '#include <stdio.h>\n#include <stdlib.h>\n#include "../fifo.h"'),
         *changes,
     ):
         assert old in source, old

@@ -20,7 +20,7 @@ DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
 
 # What a scheduler cannot be called, besides the kernel's: words of the command line, and
 # our other kernel modules.
-RESERVED = ("all", "iprobe", "iprobe_selftest", "vdisk", "vpt")
+RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vpt")
 
 
 def core() -> list[str]:

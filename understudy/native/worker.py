@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -234,8 +235,8 @@ def _used_seconds(process: int) -> float:
 
 def _sleeps(process: int) -> bool:
     """Nobody wakes it but its own code; who only waits for a processor does not sleep."""
-    with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as status:
-        return status.read().rpartition(")")[2].split()[0] == "S"
+    status = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    return status.rpartition(")")[2].split()[0] == "S"
 
 
 def _ending(status: int) -> str:

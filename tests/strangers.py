@@ -5,64 +5,56 @@ from pathlib import Path
 
 from understudy.base.paths import ROOT
 
+Change = tuple[str, str]
+
 FCFS = (ROOT / "core" / "schedulers" / "fcfs.c").read_text()
-TAKES = "\tif (rq)\n\t\tfifo_remove(&fcfs->pending, rq);\n\treturn rq;"
+INCLUDED = '#include "../fifo.h"\n'
+GIVES = "\tif (rq)\n\t\tfifo_remove(&fcfs->pending, rq);\n"
+DECLARED = "static const struct scheduler fcfs_scheduler = {\n"
 
 
-def scheduler(name: str, *changes: tuple[str, str]) -> str:
-    """The source of fcfs under another name, with each first text made the second."""
-    source = FCFS
-    for old, new in (
-        ('.name = "fcfs"', f'.name = "{name}"'),
-        ('#include "../fifo.h"', '#include <stdio.h>\n#include <stdlib.h>\n#include "../fifo.h"'),
-        *changes,
-    ):
+def write(folder: Path, name: str, *changes: Change) -> Path:
+    """A file NAME.c whose scheduler has that name, with each first text made the second."""
+    source = FCFS.replace('.name = "fcfs"', f'.name = "{name}"')
+    for old, new in changes:
         assert old in source, old
         source = source.replace(old, new, 1)
-    return source
-
-
-def write(folder: Path, name: str, *changes: tuple[str, str]) -> Path:
-    """The same as a file NAME.c."""
     file = folder / f"{name}.c"
-    file.write_text(scheduler(name, *changes))
+    file.write_text(source)
     return file
 
 
-def at_add(code: str) -> tuple[str, str]:
-    """Do that whenever a request is added."""
+def including(*headers: str) -> Change:
+    """With headers of libc."""
+    return INCLUDED, "".join(f"#include <{header}>\n" for header in headers) + INCLUDED
+
+
+def at_add(code: str) -> Change:
+    """Do that when a request `rq` is added, first."""
     return "\tfifo_add(&fcfs->pending, rq);", f"\t{code}\n\tfifo_add(&fcfs->pending, rq);"
 
 
-def at_next(code: str) -> tuple[str, str]:
-    """Do that instead of giving the oldest request, `rq`."""
-    return TAKES, f"\t{code}"
+def at_next(code: str) -> Change:
+    """Do that when the oldest request, `rq`, would be given, first."""
+    return GIVES, f"\t{code}\n{GIVES}"
 
 
-def with_operation(name: str, head: str, code: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    """An init or an exit that does that."""
+def at_init(code: str) -> Change:
+    """Have an init that does that."""
+    return _operation("init", "int fcfs_init(void *state, const struct sched_limits *limits)", code)
+
+
+def at_exit(code: str) -> Change:
+    """Have an exit that does that."""
+    return _operation("exit", "void fcfs_exit(void *state)", code)
+
+
+def _operation(name: str, head: str, code: str) -> Change:
     function = f"static {head}\n{{\n\t{code}\n}}\n\n"
-    declared = "static const struct scheduler fcfs_scheduler = {\n"
-    return (
-        (declared, function + declared),
-        (".add = fcfs_add,", f".{name} = fcfs_{name},\n\t.add = fcfs_add,"),
-    )
+    return DECLARED, f"{function}{DECLARED}\t.{name} = fcfs_{name},\n"
 
 
-def at_init(code: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Do that in init."""
-    head = "int fcfs_init(void *state, const struct sched_limits *limits)"
-    return with_operation("init", head, code)
-
-
-def at_exit(code: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Do that in exit."""
-    return with_operation("exit", "void fcfs_exit(void *state)", code)
-
-
-def at_load(code: str) -> tuple[str, str]:
+def at_load(code: str) -> Change:
     """Do that before anybody calls anything."""
-    return (
-        "struct fcfs {",
-        f"__attribute__((constructor)) static void load(void)\n{{\n\t{code}\n}}\n\nstruct fcfs {{",
-    )
+    constructor = f"__attribute__((constructor)) static void load(void)\n{{\n\t{code}\n}}\n\n"
+    return DECLARED, constructor + DECLARED

@@ -3,12 +3,15 @@
 kernel's own."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from understudy.base.catalog import refuse_twice, unknown
 from understudy.base.errors import RunFailed, UserError
 from understudy.native import declared, registry
+
+Tunables = tuple[tuple[str, int], ...]
 
 KERNEL = ("none", "mq-deadline", "bfq", "kyber")
 
@@ -21,6 +24,14 @@ DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
 # What a scheduler cannot be called, besides the kernel's: words of the command line, and
 # our other kernel modules.
 RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vpt")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A scheduler, and those of its tunables that differ from their defaults, unscaled."""
+
+    name: str
+    tunables: Tunables = ()
 
 
 def core() -> list[str]:

@@ -26,12 +26,13 @@ def run_all(
     failures: dict[str, str] = {}
 
     def one(experiment: Experiment) -> Outcome | None:
-        if experiment.scheduler in failures:
+        name = experiment.scheduler.name
+        if name in failures:
             return None
         try:
             return _run(platform, experiment, report, stop)
         except RunFailed as error:
-            failures.setdefault(experiment.scheduler, str(error))
+            failures.setdefault(name, str(error))
             return None
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
@@ -41,7 +42,8 @@ def run_all(
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return [run for run in outcomes if run and run.experiment.scheduler not in failures], failures
+    counted = [run for run in outcomes if run and run.experiment.scheduler.name not in failures]
+    return counted, failures
 
 
 def _run(

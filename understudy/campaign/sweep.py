@@ -26,8 +26,12 @@ from typing import Any
 
 import polars as pl
 
-from understudy.ask import page_cache, schedulers
-from understudy.ask.experiment import Experiment
+from understudy.ask import schedulers
+from understudy.ask.device import Device
+from understudy.ask.experiment import Experiment, Run
+from understudy.ask.parameters import columns_of
+from understudy.ask.setting import SETTINGS
+from understudy.ask.workloads import WORKLOADS
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
 from understudy.base.paths import ROOT
@@ -50,32 +54,22 @@ INPUTS: dict[str, Column] = {
     "platform": str,
     "disk": str,
     "disk_digest": str,
+    **columns_of([Device]),
+    "depth": int,
     "workload": str,
+    **columns_of(WORKLOADS.values()),
+    "trace_digest": str,
     "scheduler": str,
-    "seed": int,
-    "requests": int,
-    "processes": int,
-    "virtual_bytes": int,
-    "controller": str,
+    "tunables": str,
+    **columns_of([Run]),
     "clock": str,
     "scale": float,
-    "think_scale": float,
-    "tunables": str,
-    "depth": int,
-    "weights": str,
-    "gap_us": float,
-    "ask_us": float,
-    "writes_percent": int,
-    "think_ms": float,
-    "rate_per_s": float,
-    "page_cache_bytes": int,
-    "read_ahead_kib": int,
-    "trace": str,
-    "trace_digest": str,
-    "replay": str,
+    "controller": str,
+    **columns_of(SETTINGS.values()),
 }
 FIGURES = {field.name: TYPES[field.type] for field in fields(Summary) if field.type in TYPES}
 SCHEMA: dict[str, Column] = {**INPUTS, "status": str, "utilisation": float, **FIGURES}
+NAMES: dict[str, Column] = {"key": str, "version": str}
 ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
 LINE_BEGINS = b'{"key": '  # as every row's line in the journal
 
@@ -111,7 +105,6 @@ def opened(file: Path) -> Iterator[Book]:
 
 def run(
     platform: Platform,
-    name: str,
     experiments: Sequence[Experiment],
     book: Book,
     jobs: int,
@@ -122,7 +115,7 @@ def run(
     A scheduler with a run that failed has failed: its other runs are left out, and so are
     its rows.  Also returned is who failed, and how.
     """
-    names = _names(experiments, name)
+    names = _names(experiments)
     done = set(book.rows.select("key", "version").rows())
     missing = [index for index, one in enumerate(names.rows()) if one not in done]
     finished = names.height - len(missing)
@@ -131,7 +124,7 @@ def run(
     failures: dict[str, str] = {}
     for index, figures in _answers(platform, experiments, missing, jobs, failures):
         if figures:
-            new.append(_row(names["key"][index], name, experiments[index], figures))
+            new.append(_row(names["key"][index], experiments[index], figures))
             _note(new[-1], book.journal)
         finished += 1
         report(finished, names.height)
@@ -142,9 +135,9 @@ def run(
     return found.filter(~pl.col("scheduler").is_in(list(failures))), failures
 
 
-def outdated(book: Book, experiments: Sequence[Experiment], platform: str) -> int:
+def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
     """How many rows of these experiments are another version's."""
-    names = _names(experiments, platform)
+    names = _names(experiments)
     of_these = book.rows.join(names, on="key", how="semi")
     return of_these.join(names, on=["key", "version"], how="anti").height
 
@@ -154,16 +147,16 @@ def summaries(rows: pl.DataFrame) -> list[Summary]:
     return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
 
 
-def key(experiment: Experiment, platform: str) -> str:
+def key(experiment: Experiment) -> str:
     """Name of everything that is asked of a run."""
-    return digest([json.dumps(_inputs(experiment), sort_keys=True).encode(), platform.encode()])
+    return digest([json.dumps(experiment.columns(), sort_keys=True).encode()])
 
 
-def _names(experiments: Sequence[Experiment], platform: str) -> pl.DataFrame:
+def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
     """The key and the version of each."""
-    keys = [key(experiment, platform) for experiment in experiments]
-    versions = [version(experiment.scheduler) for experiment in experiments]
-    return pl.DataFrame({"key": keys, "version": versions})
+    keys = [key(experiment) for experiment in experiments]
+    versions = [version(experiment.scheduler.name) for experiment in experiments]
+    return pl.DataFrame({"key": keys, "version": versions}, schema=NAMES)
 
 
 @cache
@@ -192,21 +185,6 @@ def _shared_version() -> str:
     return digest_of_files([binding_file(), program_file(), *code, *in_vm])
 
 
-def _inputs(experiment: Experiment) -> dict[str, Any]:
-    trace = experiment.trace
-    plain = {
-        name: getattr(experiment, name)
-        for name in experiment.__dataclass_fields__
-        if name not in ("disk", "workload", "trace")
-    }
-    return {
-        **plain,
-        "disk": experiment.disk.model_dump(mode="json"),
-        "workload": experiment.workload.name,
-        "trace": trace.digest if trace else None,
-    }
-
-
 def _answers(
     platform: Platform,
     experiments: Sequence[Experiment],
@@ -221,12 +199,13 @@ def _answers(
     running: dict[Future[Row | None], int] = {}
 
     def one(experiment: Experiment) -> Row | None:
-        if experiment.scheduler in failures:
+        name = experiment.scheduler.name
+        if name in failures:
             return None
         try:
             return _figures(platform, experiment, stop)
         except RunFailed as error:
-            failures.setdefault(experiment.scheduler, str(error))
+            failures.setdefault(name, str(error))
             return None
 
     def fill(pool: ThreadPoolExecutor) -> None:
@@ -259,35 +238,11 @@ def _silent(phase: str, fraction: float) -> None:
     """One bar for the sweep is enough."""
 
 
-def _row(name: str, platform: str, experiment: Experiment, figures: Row) -> Row:
+def _row(name: str, experiment: Experiment, figures: Row) -> Row:
     """A value for every column, None for what there is not."""
-    trace = experiment.trace
-    values = {
-        **{column: getattr(experiment, column, None) for column in INPUTS},
-        "key": name,
-        "version": version(experiment.scheduler),
-        "platform": platform,
-        "disk": experiment.disk.name,
-        "disk_digest": digest([experiment.disk.model_dump_json().encode()]),
-        "workload": experiment.workload.name,
-        "requests": len(trace) if trace else experiment.requests,
-        "tunables": " ".join(f"{tunable}={value}" for tunable, value in experiment.tunables),
-        "depth": _depth(experiment, platform),
-        "weights": ",".join(map(str, experiment.weights)),
-        "rate_per_s": experiment.rate,
-        "page_cache_bytes": page_cache.size_bytes(experiment),
-        "read_ahead_kib": page_cache.read_ahead_kib(experiment),
-        "trace": trace.name if trace else None,
-        "trace_digest": trace.digest if trace else None,
-        "replay": experiment.replay if trace else None,
-        **figures,
-    }
+    answered = version(experiment.scheduler.name)
+    values = {**experiment.columns(), "key": name, "version": answered, **figures}
     return {column: values.get(column) for column in SCHEMA}
-
-
-def _depth(experiment: Experiment, platform: str) -> int | None:
-    """Requests on the device at once; in a VM its controller decides."""
-    return experiment.at_once if platform == "sim" else experiment.depth
 
 
 def _journal(file: Path) -> Path:

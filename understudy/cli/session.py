@@ -8,6 +8,7 @@ a folder of its own inside the run folder; the differences come last.
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -16,11 +17,13 @@ from rich.console import Console
 from understudy import platforms
 from understudy.ask import schedulers
 from understudy.ask.experiment import Experiment
+from understudy.ask.workloads.workload import Workload
 from understudy.base.errors import UserError
 from understudy.campaign import parallel, result
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
+from understudy.device.profile import DiskProfile
 from understudy.papers.tables import PaperTable
 from understudy.show import report, side_by_side, table
 
@@ -28,35 +31,44 @@ PRINTED_LINES = 20
 FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Three slots of the sentence; the platforms are the settings'."""
+
+    disk: DiskProfile
+    workload: type[Workload]
+    schedulers: list[str]
+
+
 def carry_out(
     command: str,
     settings: Settings,
-    experiments: Sequence[Experiment],
+    asked: Asked,
     paper: PaperTable | None = None,
     layout: table.Layout | None = None,
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
     names = settings.platforms
-    planned = {name: _for(name, experiments, len(names) > 1) for name in names}
+    planned = {name: _for(name, settings, asked) for name in names}
     if settings.dry_run:
         for name in names:
             _print_lines(platforms.load(name), planned[name])
         return
     click.echo(f"$ {command}", err=True)
-    failures = schedulers.unfit(run.scheduler for run in experiments)
+    failures = schedulers.unfit(asked.schedulers)
     tell(failures)
     answers = []
-    with result.reserved(settings.out, experiments[0]) as folder:
+    with result.reserved(settings.out, planned[names[0]][0]) as folder:
         for name in names:
             platforms.load(name).check(_fit(planned[name], failures))
         for name in names:
-            found, failed = _run(command, name, settings, _fit(planned[name], failures), paper)
+            found = _run(command, name, settings, _fit(planned[name], failures), paper)
             if found.outcomes:
                 place = folder / name if len(names) > 1 else folder
                 _put(found, place, settings.as_json, layout)
                 answers.append(found)
-            tell(failed)
-            failures |= failed
+            tell(found.failures)
+            failures |= found.failures
     _conclude(answers, settings.as_json)
     if failures:
         raise click.exceptions.Exit(EXIT_FAILED)
@@ -69,7 +81,7 @@ def tell(failures: Mapping[str, str]) -> None:
 
 
 def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list[Experiment]:
-    return [run for run in experiments if run.scheduler not in failures]
+    return [run for run in experiments if run.scheduler.name not in failures]
 
 
 def _put(found: result.Result, place: Path, as_json: bool, layout: table.Layout | None) -> None:
@@ -80,16 +92,16 @@ def _put(found: result.Result, place: Path, as_json: bool, layout: table.Layout 
     click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
 
 
-def _for(platform: str, experiments: Sequence[Experiment], skip: bool) -> list[Experiment]:
-    """The experiments that the platform can run; alone, it has to complain itself."""
-    chosen = [run for run in experiments if not skip or schedulers.runs_on(platform, run.scheduler)]
+def _for(platform: str, settings: Settings, asked: Asked) -> list[Experiment]:
+    """What it is to run: of several, each what it can; alone, it has to complain itself."""
+    skip = len(settings.platforms) > 1
+    chosen = [name for name in asked.schedulers if not skip or schedulers.runs_on(platform, name)]
     if not chosen:
-        asked = ", ".join(dict.fromkeys(run.scheduler for run in experiments))
         raise UserError(
-            f"--schedulers: {platform} runs none of {asked}; leave it out of --on, or add one that "
-            "it runs"
+            f"--schedulers: {platform} runs none of {', '.join(asked.schedulers)}; leave it out of "
+            "--on, or add one that it runs"
         )
-    return chosen
+    return settings.experiments(asked.disk, asked.workload, chosen, platform)
 
 
 def _run(
@@ -98,22 +110,21 @@ def _run(
     settings: Settings,
     experiments: Sequence[Experiment],
     paper: PaperTable | None,
-) -> tuple[result.Result, dict[str, str]]:
-    """What one platform found, and which schedulers failed there, how."""
+) -> result.Result:
     platform = platforms.load(name)
     with bars() as progress:
         platform.prepare(experiments, progress.prepare)
         outcomes, failures = parallel.run_all(
             platform, experiments, settings.jobs_at_once, progress.run
         )
-    return result.Result(
-        command, name, tuple(outcomes), None if failures else paper, failures
-    ), failures
+    # The papers' tables want all of their schedulers.
+    return result.Result(command, tuple(outcomes), None if failures else paper, failures)
 
 
 def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]) -> None:
+    platform.check(experiments)
     for experiment in experiments:
-        click.echo(f"# {experiment.scheduler}, seed {experiment.seed}")
+        click.echo(f"# {experiment.scheduler.name}, seed {experiment.seed}")
         click.echo(shlex.join(platform.dry_run(experiment)))
 
 
@@ -123,11 +134,11 @@ def _warn(found: result.Result) -> None:
         printed = outcome.facts.get("printed", "").splitlines()
         rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
         for line in printed[:PRINTED_LINES] + (rest if len(printed) > PRINTED_LINES else []):
-            click.echo(f"{outcome.experiment.scheduler} printed: {line}", err=True)
+            click.echo(f"{outcome.experiment.scheduler.name} printed: {line}", err=True)
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             click.echo(
-                f"{outcome.experiment.scheduler}, seed {outcome.experiment.seed}: overloaded: "
+                f"{outcome.experiment.scheduler.name}, seed {outcome.experiment.seed}: overloaded: "
                 f"requests arrive {load:,.2f} times as fast as the device can serve them, so how "
                 "long they wait depends on where the run ends",
                 err=True,

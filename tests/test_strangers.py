@@ -359,9 +359,9 @@ def test_without_a_compiler_the_package_is_named(tmp_path: Path) -> None:
 def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
     """On a copy: one is added, one changed, one taken away, and nothing is set up again.
 
-    The copy has the compiled core of this checkout.
+    The copy has the compiled core and the Python of this checkout.
     """
-    for folder in ("core", "kernel", "understudy", "profiles"):
+    for folder in ("core", "kernel", "profiles"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     schedulers = tmp_path / "core" / "schedulers"
     write(schedulers, "brand-new")
@@ -370,12 +370,13 @@ def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
     sstf.write_text(sstf.read_text().replace(".name", "/* changed */ .name"))
     listed = [file.stem for file in schedulers.glob("*.c")]
     program = (
-        "import sys, understudy; understudy.__path__[:0] = [sys.argv[1]]; "
+        "import pathlib, sys; from understudy.base import paths; "
+        "paths.ROOT = pathlib.Path(sys.argv[1]); "
         "from understudy.cli.main import main; main(sys.argv[2:])"
     )
     done = subprocess.run(
         [
-            *(sys.executable, "-c", program, str(tmp_path / "understudy"), "compare"),
+            *(sys.executable, "-c", program, str(tmp_path), "compare"),
             *(*map(str, RUN), "--seeds", "2", "--json", "--out", str(tmp_path / "out")),
         ],
         capture_output=True,

@@ -23,7 +23,7 @@ def build(name: str, *sources: str) -> Path:
             name,
             (f"bench/{name}.c", "tests/core/schedulers.c", *sources, *_found(CODE)),
             tuple(_found(HEADERS)),
-            flags=("-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
+            flags=("-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
         )
     )
 

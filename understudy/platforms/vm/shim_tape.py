@@ -98,7 +98,8 @@ def _refuse_impossible(recording: Recording) -> None:
         "op": calls["op"] > WRITE,
         "io_class": is_request & ~np.isin(calls["io_class"], CLASSES),
         "level": calls["level"] >= LEVELS,
-        "reason": (calls["reason"] >= len(REASONS)) | ~(is_next & is_request) & (calls["reason"] != 0),
+        "reason": (calls["reason"] >= len(REASONS))
+        | ~(is_next & is_request) & (calls["reason"] != 0),
         "wake_ns": ~is_next & (calls["wake_ns"] != 0),
         "unused": calls["unused"].any(axis=1),
     }

@@ -132,8 +132,10 @@ int vpt_attach(struct vpt_disk *disk, const char *path)
 {
 	int ret;
 
-	if (disk->trial.unanswered && !completion_done(&disk->trial.answered))
+	if (disk->trial.unanswered && !completion_done(&disk->trial.answered)) {
+		pr_err("the disk before has not answered yet\n");
 		return -EBUSY;
+	}
 	vpt_end_trial(disk);
 	ret = open_disk(disk, path);
 	if (ret)

@@ -41,8 +41,7 @@
 #include "record.h"
 #include "../../core/drive.h"
 
-/* No request takes longer, or the disk looks dead: half of the block layer's time-out.
- */
+/* The longest that a request may take: half of the block layer's time-out. */
 #define VPT_HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
 
 /* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples. */

@@ -48,7 +48,7 @@ for disk in vdisk nullb0; do
 		put $((2000000 + cycle * 3000000)) $vpt/intercept_ns
 		[ $((cycle % 2)) = 0 ] || put 100000 $vpt/record
 		usleep $((20000 + cycle * 7000))
-		echo "$disk $(cat $vpt/held) $(cat $vpt/requests) $(cat $vpt/completed)" >> /out/held
+		echo "$disk" $(cat $vpt/held $vpt/requests $vpt/completed) >> /out/held
 		echo "missed $(cat $vpt/missed)" >> /out/missed
 		case $((cycle % 3)) in
 		0) put none $vpt/disk ;;

@@ -13,10 +13,10 @@ import re
 import pytest
 from guests import GIB, MIB, attempts, boot, group, once, text
 
-from understudy import records
-from understudy.vm import guest_programs
-from understudy.vm.controllers import CONTROLLERS
-from understudy.vm.machine import Result
+from understudy.base import programs
+from understudy.measure import records
+from understudy.platforms.vm.controllers import CONTROLLERS
+from understudy.platforms.vm.machine import Result
 
 CORE = {"iprobe": "", "vpt": ""}
 ERANGE = "Numerical result out of range"
@@ -326,11 +326,11 @@ cat $vpt/records > /out/records
 def durable() -> Result:
     """The VM with a disk that has a write cache and can't write past it."""
     virtio_blk = CONTROLLERS["virtio-blk"]
-    program = guest_programs.Program("durable", ("tests/vm/durable.c",))
+    program = programs.Program("durable", ("tests/vm/durable.c",))
     return boot(
         DURABLE,
         CORE | virtio_blk.module_parameters(GIB),
-        files={"bin/durable": guest_programs.compiled(program)},
+        files={"bin/durable": programs.compiled(program)},
         devices=virtio_blk.device_arguments(GIB),
     )
 

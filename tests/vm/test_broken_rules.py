@@ -8,15 +8,15 @@ no shim can survive ends the VM, and the error names the function.
 """
 
 import re
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from guests import MIB, PRELUDE, boot, experiment, group, text
 
-from understudy.base.errors import RunFailed
+from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
+from understudy.native import registry
+from understudy.native.registry import Source
 from understudy.platforms.vm import machine, modules, packages, scenario
 from understudy.platforms.vm.machine import Result, Vm
 
@@ -104,20 +104,16 @@ def scheduler(name: str, changes: list[tuple[str, str]]) -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A copy of the sources in which these are the schedulers."""
-    copy = tmp_path_factory.mktemp("checkout")
-    for top in ("core", "kernel"):
-        shutil.copytree(ROOT / top, copy / top)
-    folder = copy / "core" / "schedulers"
-    for theirs in folder.iterdir():
-        theirs.unlink()
+def strangers() -> Iterator[None]:
+    """All of them are known, and fcfs is one that forgets."""
+    before = dict(registry._added)
     for name, (changes, _) in (WORKING | FIRST | REFUSED | DEADLY).items():
-        (folder / f"{name}.c").write_text(scheduler(name, changes))
-    (folder / "fcfs.c").write_text(scheduler("fcfs", WORKING["forgotten"][0]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(modules, "ROOT", copy)
-        yield
+        registry.add(name, Source(f"{name}.c", scheduler(name, changes).encode()))
+    forgetful = scheduler("fcfs", WORKING["forgotten"][0])
+    registry.add("fcfs", Source("fcfs.c", forgetful.encode()))
+    yield
+    registry._added.clear()
+    registry._added.update(before)
 
 
 READ = """
@@ -156,10 +152,11 @@ dmesg -c > /dev/null
 
 
 @pytest.fixture(name="vm", scope="module")
-def fixture_vm(checkout: None) -> Result:
+def fixture_vm(strangers: None) -> Result:
     """The VM in which all were tried."""
-    tree = modules.build_modules(packages.fetch_kernel())
-    files = {f"modules/{name}.ko": tree / f"{name}.ko" for name in (*WORKING, *FIRST, *REFUSED)}
+    kernel = packages.fetch_kernel()
+    names = (*WORKING, *FIRST, *REFUSED)
+    files = {f"modules/{name}.ko": modules.scheduler_module(kernel, name) for name in names}
     tries = SURVIVED.replace("WORKING", " ".join(WORKING)).replace("REFUSED", " ".join(REFUSED))
     return boot(tries, {"vdisk": f"size={MIB}"}, files=files)
 
@@ -229,15 +226,12 @@ def test_an_endless_loop_is_named() -> None:
         machine.run(work_with("endless"))
 
 
-def test_floating_point_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_floating_point_is_refused_by_name() -> None:
     """The kernel has none; the compiler's own words say it in other terms."""
-    for top in ("core", "kernel"):
-        shutil.copytree(ROOT / top, tmp_path / top)
-    for theirs in (tmp_path / "core" / "schedulers").iterdir():
-        theirs.unlink()
     floats = "static double mean;\n\tmean = mean * 0.9 + now_ns;\n\treturn mean > 5 ? rq : NULL;\n}"
     source = scheduler("floats", [(ANSWER, floats)])
-    (tmp_path / "core" / "schedulers" / "floats.c").write_text(source)
-    monkeypatch.setattr(modules, "ROOT", tmp_path)
-    with pytest.raises(RunFailed, match=r"floats.* floating point"):
-        modules.build_modules(packages.fetch_kernel())
+    registry.add("floats", Source("floats.c", source.encode()))
+    with pytest.raises(UserError, match=r"floats.c does not compile:\nit uses floating point"):
+        modules.scheduler_module(packages.fetch_kernel(), "floats")
+    with pytest.raises(UserError, match=r"floats.c does not compile:\nit uses floating point"):
+        registry.compiled(registry.source("floats"))

@@ -42,7 +42,7 @@ Swept = tuple[pl.DataFrame, dict[str, str]]
 @click.option("--disks", default="cheetah-15k4", help="Names or files, comma-separated, or all.")
 @click.option("--workloads", default="random,surge-direct", help="Names, comma-separated.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
-@with_settings
+@with_settings()
 def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 

@@ -4,30 +4,13 @@
  * may wait longer than a bound that follows from the rules, and the disk is idle
  * only for somebody.
  */
-#include "host.h"
+#include "by_hand.h"
 
 #define ANTIC (6 * MS)
 #define READ_EXPIRE (125 * MS)
 #define WRITE_EXPIRE (250 * MS)
 #define READ_BATCH (500 * MS)
 #define WRITE_BATCH (125 * MS)
-
-static struct host host;
-
-static struct io_request *read_of(u32 owner, u64 sector)
-{
-	return host_add(&host, IO_READ, sector, 8, owner);
-}
-
-static struct io_request *write_at(u64 sector)
-{
-	return host_add(&host, IO_WRITE, sector, 8, 99);
-}
-
-static u64 counter(const char *name)
-{
-	return host_counter(&host, name);
-}
 
 static void begin(void)
 {
@@ -38,13 +21,6 @@ static void begin_without_waits(void)
 {
 	begin();
 	host_set(&host, "antic_expire_ns", 0);
-}
-
-/* The scheduler wants to be asked again after so long. */
-static void expect_wait(u64 ns)
-{
-	CHECK(!host_ask(&host));
-	CHECK_EQ(host.wake_ns, host.now_ns + ns);
 }
 
 /* One read of the owner alone, who has thought so long since the one before. */

@@ -4,36 +4,12 @@
  * ones below it; then random loads, for the invariants and for counters that all
  * move.  Tunables are the defaults unless a case sets them.
  */
-#include "host.h"
+#include "by_hand.h"
 
 #define BUSDRIVER (7 * MS)
 #define READ_DELAY (100 * MS)
 #define MIN_WRITE_DELAY (10 * MS)
 #define MAX_WRITE_DELAY (500 * MS)
-
-static struct host host;
-
-static struct io_request *read_of(u32 owner, u64 sector)
-{
-	return host_add(&host, IO_READ, sector, 8, owner);
-}
-
-static struct io_request *write_at(u64 sector)
-{
-	return host_add(&host, IO_WRITE, sector, 8, 99);
-}
-
-static u64 counter(const char *name)
-{
-	return host_counter(&host, name);
-}
-
-/* The scheduler wants to be asked again after so long. */
-static void expect_wait(u64 ns)
-{
-	CHECK(!host_ask(&host));
-	CHECK_EQ(host.wake_ns, host.now_ns + ns);
-}
 
 static void begin_without_waits(void)
 {

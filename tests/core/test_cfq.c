@@ -4,7 +4,7 @@
  * equal time for equal readers, more for a better level, and nobody of the best
  * effort class waits for ever.
  */
-#include "host.h"
+#include "by_hand.h"
 
 #define SLICE (100 * MS)
 #define ASYNC_SLICE (40 * MS)
@@ -13,18 +13,6 @@
 #define FAR_WAIT (2 * MS)
 #define READ_EXPIRE (125 * MS)
 #define WRITE_EXPIRE (250 * MS)
-
-static struct host host;
-
-static struct io_request *read_of(u32 owner, u64 sector)
-{
-	return host_add(&host, IO_READ, sector, 8, owner);
-}
-
-static struct io_request *write_at(u64 sector)
-{
-	return host_add(&host, IO_WRITE, sector, 8, 99);
-}
 
 static struct io_request *urgent(u8 op, u32 owner, u64 sector, u8 io_class, u8 level)
 {
@@ -36,11 +24,6 @@ static struct io_request *urgent(u8 op, u32 owner, u64 sector, u8 io_class, u8 l
 	return rq;
 }
 
-static u64 counter(const char *name)
-{
-	return host_counter(&host, name);
-}
-
 static void begin(void)
 {
 	host_init(&host, "cfq");
@@ -50,12 +33,6 @@ static void begin_without_waits(void)
 {
 	begin();
 	host_set(&host, "slice_idle_ns", 0);
-}
-
-static void expect_wait(u64 ns)
-{
-	CHECK(!host_ask(&host));
-	CHECK_EQ(host.wake_ns, host.now_ns + ns);
 }
 
 /* The owners of the next requests, one letter each. */

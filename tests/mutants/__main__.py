@@ -23,15 +23,15 @@ from . import c_source, python_source
 from .c_suite import make_suites
 from .mutation import Mutation, known, stale
 from .python_suite import PythonSuite, check_python
-from .run import Stopped, stop_all
+from .run import StoppedError, stop_all
 
 CHECKOUT = Path(__file__).parents[2]
 C_FILES = ("core/*.[ch]", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c")
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
 PYTHON_FILES = {
-    "understudy/metrics.py": ("tests/test_metrics.py", "tests/test_figures.py"),
-    "understudy/comparison.py": ("tests/test_comparison.py",),
-    "understudy/records.py": ("tests/test_records.py", "tests/test_figures.py"),
+    "understudy/measure/metrics.py": ("tests/test_metrics.py", "tests/test_figures.py"),
+    "understudy/measure/comparison.py": ("tests/test_comparison.py",),
+    "understudy/measure/records.py": ("tests/test_records.py", "tests/test_figures.py"),
 }
 SAMPLE = 240
 NOT_COUNTED = ("same code", "no program")
@@ -179,5 +179,5 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (KeyboardInterrupt, Stopped):
+    except (KeyboardInterrupt, StoppedError):
         sys.exit(130)

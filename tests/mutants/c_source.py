@@ -8,14 +8,17 @@ space on both sides, and a pointer's star has not.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .mutation import Mutation, mutation
 
 TOKEN = re.compile(
-    r"""(?P<skip>/\*.*?\*/|//[^\n]*|^[ ]*\#(?!\s*define)(?:\\\n|[^\n])*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+    r"""(?P<skip>/\*.*?\*/|//[^\n]*|^[ ]*\#(?!\s*define)(?:\\\n|[^\n])*
+              |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
       | (?P<number>\b(?:0x[0-9a-fA-F]+|\d+)(?:ull|ul|u)?\b)
       | (?P<name>\#?\b[A-Za-z_]\w*\b)
-      | (?P<operator><<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\?:|[-+*/%&|^]=|[-+*/%&|^<>=!~?:;,.(){}\[\]])""",
+      | (?P<operator><<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\?:|[-+*/%&|^]=
+              |[-+*/%&|^<>=!~?:;,.(){}\[\]])""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 OTHER = {
@@ -27,8 +30,8 @@ OTHER = {
 }  # fmt: skip
 NO_STATEMENT = {
     "if", "else", "for", "while", "do", "switch", "case", "default", "return", "goto",
-    "struct", "enum", "union", "const", "static", "typedef", "extern", "inline", "unsigned", "signed",
-    "void", "bool", "char", "int", "long", "double", "size_t", "u8", "u16", "u32", "u64", "s32", "s64",
+    "struct", "enum", "union", "const", "static", "typedef", "extern", "inline", "unsigned",
+    "void", "bool", "char", "int", "long", "double", "size_t", "u8", "u16", "u32", "u64", "s64",
 }  # fmt: skip
 NO_CALL = {"if", "for", "while", "switch", "return", "sizeof", "offsetof", "defined"}
 CLOSES = {"(": ")", "[": "]", "{": "}"}
@@ -144,7 +147,7 @@ def _arguments(source: str, tokens: list[Token]) -> Iterator[Change]:
         if not is_call or token.text in NO_CALL:
             continue
         spans = _between_commas(tokens, i + 1)
-        for (a, b), (c, d) in zip(spans, spans[1:], strict=False):
+        for (a, b), (c, d) in pairwise(spans):
             first, gap, second = source[a:b], source[b:c], source[c:d]
             if first != second:
                 yield a, d, second + gap + first

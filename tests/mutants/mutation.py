@@ -71,5 +71,8 @@ def known(path: Path = KNOWN) -> dict[tuple[str, str, str], str]:
 def stale(listed: Iterable[tuple[str, str, str]], all_of_them: Iterable[Mutation]) -> list[str]:
     """Entries of the list that no mutation has any more."""
     names = {one.name for one in all_of_them}
-    return [f"{file}: {before}{SEPARATOR}{after}" for file, before, after in listed
-            if (file, before, after) not in names]
+    return [
+        f"{file}: {before}{SEPARATOR}{after}"
+        for file, before, after in listed
+        if (file, before, after) not in names
+    ]

@@ -3,6 +3,7 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from .mutation import Mutation, mutation
 
@@ -70,7 +71,7 @@ def _of(node: ast.AST) -> Iterator[Change]:
 
 
 def _swapped(call: ast.Call) -> Iterator[Change]:
-    for i, (first, second) in enumerate(zip(call.args, call.args[1:], strict=False)):
+    for i, (first, second) in enumerate(pairwise(call.args)):
         if ast.dump(first) != ast.dump(second):
             args = [*call.args[:i], second, first, *call.args[i + 2 :]]
             yield call, _text(ast.Call(call.func, args, call.keywords))

@@ -14,7 +14,7 @@ _lock = threading.Lock()
 _stopped = threading.Event()
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """stop_all() was called."""
 
 
@@ -30,7 +30,7 @@ def run(
     nowhere = subprocess.DEVNULL
     with _lock:
         if _stopped.is_set():
-            raise Stopped
+            raise StoppedError
         process = subprocess.Popen(
             [*limits, *command], stdin=nowhere, stdout=nowhere, stderr=nowhere, cwd=cwd, env=env
         )
@@ -39,7 +39,7 @@ def run(
     with _lock:
         _running.discard(process)
     if _stopped.is_set():
-        raise Stopped
+        raise StoppedError
     return code == 0
 
 

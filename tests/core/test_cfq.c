@@ -348,6 +348,43 @@ static void nobody_waits_for_a_thinker(void)
 	host_exit(&host);
 }
 
+/* He is waited for who needs just so long, and not he who needs more. */
+static void a_wait_is_as_long_as_the_thought(void)
+{
+	u64 longer_ns;
+
+	for (longer_ns = 0; longer_ns < 2; longer_ns++) {
+		begin();
+		host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+		host.now_ns += IDLE_WAIT + longer_ns;
+		host_expect(&host, read_of('a', 1008), PICK_ORDER, MS);
+		CHECK_EQ(counter("waits_spared"), longer_ns);
+		host_exit(&host);
+	}
+}
+
+/* On a device that serves several at once, past the host, which does not. */
+static struct io_request *ask(void)
+{
+	return host.scheduler->next(host.state, host.now_ns, &host.wake_ns);
+}
+
+/* His read completes in somebody else's slice: nobody waits for that one's next. */
+static void only_the_owner_of_the_slice_is_waited_for(void)
+{
+	struct io_request *first, *urgent_read, *other;
+
+	begin();
+	first = read_of('a', 1000);
+	CHECK(ask() == first);
+	urgent_read = urgent(IO_READ, 'r', 5000, IO_CLASS_REALTIME, 4);
+	CHECK(ask() == urgent_read);
+	other = read_of('b', 900000);
+	host.scheduler->completed(host.state, first, host.now_ns);
+	CHECK(ask() == other);
+	host_exit(&host);
+}
+
 static void nobody_waits_after_a_write(void)
 {
 	struct io_request *other;
@@ -572,6 +609,8 @@ int main(void)
 	nobody_waits_long_for_a_seeker();
 	a_wait_ends_with_the_slice();
 	nobody_waits_for_a_thinker();
+	a_wait_is_as_long_as_the_thought();
+	only_the_owner_of_the_slice_is_waited_for();
 	nobody_waits_after_a_write();
 	a_merge_does_not_end_a_wait();
 	ascending_with_short_steps_back();

@@ -10,10 +10,11 @@ import json
 import os
 import queue
 import random
+import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from fnmatch import fnmatch
 from pathlib import Path
@@ -102,7 +103,7 @@ def judge_all(chosen: list[Mutation], jobs: int) -> list[tuple[Mutation, str]]:
         return [future.result() for future in futures]
 
 
-def arguments() -> argparse.Namespace:
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many (default %(default)s)")
@@ -112,7 +113,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time")
     parser.add_argument("--json", type=Path, metavar="FILE", help="every mutant and its fate")
     parser.add_argument("--list", action="store_true", help="print the mutants, run nothing")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def choose(asked: argparse.Namespace, found: list[Mutation]) -> list[Mutation]:
@@ -162,12 +163,12 @@ def as_json(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dic
 
 
 def main() -> int:
-    """0; 1 if a mutant survived; 2 if the list of equivalents is not true any more."""
+    """0; 1 if a mutant survived, or the list of equivalents is not true any more."""
     asked = arguments()
     found = all_mutations()
     if old := stale(known(), found):
         print("equivalent.txt lists what is not there:", *old, sep="\n", file=sys.stderr)
-        return 2
+        return 1
     chosen = choose(asked, found)
     if asked.list:
         print(*chosen, sep="\n")
@@ -176,7 +177,13 @@ def main() -> int:
     return 1 if report(asked, judge_all(chosen, asked.jobs)) else 0
 
 
+def terminated(*_: object) -> None:
+    """SIGTERM is an interrupt too: nothing stays behind."""
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, terminated)
     try:
         sys.exit(main())
     except (KeyboardInterrupt, StoppedError):

@@ -103,10 +103,12 @@ def _conditions(source: str, tokens: list[Token]) -> Iterator[Change]:
 
 def _statements(source: str, tokens: list[Token]) -> Iterator[Change]:
     """A statement is left out."""
-    depth = 0
+    braces = brackets = 0
     for i, token in enumerate(tokens):
-        depth += (token.text == "{") - (token.text == "}")
-        begins = i and depth and _may_follow(tokens, i - 1) and token.kind == "name"
+        braces += (token.text == "{") - (token.text == "}")
+        brackets += (token.text == "(") - (token.text == ")")
+        inside = braces and not brackets
+        begins = inside and token.kind == "name" and _may_follow(tokens, i - 1)
         if not begins or token.text in NO_STATEMENT or _is_label(tokens, i):
             continue
         end = i

@@ -136,7 +136,7 @@ class FakePlatform:
         if experiment.scheduler == self.broken:
             raise RunFailed(f"the guest of {experiment.scheduler} panicked")
         if self.broken:
-            assert stop.wait(10), "nobody stopped this run"
+            assert stop.wait(300), "nobody stopped this run"
             self.stopped.append(experiment.scheduler)
             raise RunFailed("stopped")
         return outcome(experiment)

@@ -34,6 +34,7 @@ NO_STATEMENT = {
     "void", "bool", "char", "int", "long", "double", "size_t", "u8", "u16", "u32", "u64", "s64",
 }  # fmt: skip
 NO_CALL = {"if", "for", "while", "switch", "return", "sizeof", "offsetof", "defined"}
+COMMUTE = {"port_mul_div": 1}  # so many pairs of arguments may change places
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -148,7 +149,7 @@ def _arguments(source: str, tokens: list[Token]) -> Iterator[Change]:
         is_call = token.kind == "name" and tokens[i + 1].text == "(" and depth
         if not is_call or token.text in NO_CALL:
             continue
-        spans = _between_commas(tokens, i + 1)
+        spans = _between_commas(tokens, i + 1)[COMMUTE.get(token.text, 0) :]
         for (a, b), (c, d) in pairwise(spans):
             first, gap, second = source[a:b], source[b:c], source[c:d]
             if first != second:

@@ -20,7 +20,7 @@ class Plugin:
         """Before any test is imported."""
         from hypothesis import settings
 
-        settings.register_profile("mutants", derandomize=True, database=None)
+        settings.register_profile("mutants", settings(), derandomize=True, database=None)
         settings.load_profile("mutants")
         parent, _, last = self._name.rpartition(".")
         spec = spec_from_file_location(self._name, self._file)

@@ -34,8 +34,9 @@ def check_python(checkout: Path, tests: Tests) -> None:
 
 def _killer(checkout: Path, file: str, module: Path, tests: tuple[str, ...]) -> str:
     name = file.removesuffix(".py").replace("/", ".")
-    runner = [sys.executable, Path(__file__).with_name("pytest_with.py"), name, module]
+    runner = Path(__file__).with_name("pytest_with.py")
+    command: list[str | Path] = [sys.executable, runner, name, module]
     for test in tests:
-        if not run([*runner, test], CPU_SECONDS, cwd=checkout):
+        if not run([*command, test], CPU_SECONDS, cwd=checkout):
             return Path(test).stem
     return "survived"

@@ -4,11 +4,19 @@
 
 u64 check_seed;
 static u32 left = U32_MAX;
+static bool refused;
 static size_t most = SIZE_MAX;
 
 void port_grant(u32 allocations)
 {
 	left = allocations;
+	refused = false;
+}
+
+bool port_refused(void)
+{
+	left = U32_MAX;
+	return refused;
 }
 
 void port_limit(size_t bytes)
@@ -18,9 +26,11 @@ void port_limit(size_t bytes)
 
 void *port_zalloc(size_t bytes)
 {
-	if (!left || bytes > most)
+	if (bytes > most)
 		return NULL;
-	left -= left != U32_MAX;
+	refused |= !left;
+	if (left != U32_MAX && !left--) /* which makes it U32_MAX */
+		return NULL;
 	return calloc(1, bytes ? bytes : 1);
 }
 

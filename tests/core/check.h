@@ -38,8 +38,11 @@ extern u64 check_seed;
 		}                                                      \
 	} while (0)
 
-/* From now on, so many allocations succeed; U32_MAX: all of them. */
+/* After so many more allocations, one fails; U32_MAX: none does. */
 void port_grant(u32 allocations);
+
+/* Did that one fail?  From now on, none does. */
+bool port_refused(void);
 
 /* From now on, none of more bytes succeeds; SIZE_MAX: all of them. */
 void port_limit(size_t bytes);

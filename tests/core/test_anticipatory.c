@@ -292,17 +292,33 @@ static void a_sector_back_counts_double(void)
 	host_exit(&host);
 }
 
-/* Of two reads at one place behind the head, the older. */
+/* Of two reads at one place behind the head, the older; the next sweep comes later. */
 static void the_older_of_two_at_one_place(void)
 {
-	struct io_request *first, *second;
+	struct io_request *first, *second, *lowest;
 
 	begin_without_waits();
 	live(1, 100000, 0);
+	lowest = read_of(4, 10);
 	first = read_of(2, 99900);
 	second = read_of(3, 99900);
 	host_expect(&host, first, PICK_ORDER, MS);
 	host_expect(&host, second, PICK_ORDER, MS);
+	host_expect(&host, lowest, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Just as far, counted double: on it goes. */
+static void of_equal_ways_the_one_ahead(void)
+{
+	struct io_request *ahead, *back;
+
+	begin_without_waits();
+	live(1, 100000, 0);
+	back = read_of(2, 100008 - 400);
+	ahead = read_of(2, 100008 + 800);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_expect(&host, back, PICK_ORDER, MS);
 	host_exit(&host);
 }
 
@@ -523,6 +539,7 @@ int main(void)
 	steps_back_are_short();
 	a_sector_back_counts_double();
 	the_older_of_two_at_one_place();
+	of_equal_ways_the_one_ahead();
 	the_expired_go_first_one_at_a_time();
 	age_is_inherited();
 	reads_and_writes_take_turns();

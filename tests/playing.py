@@ -32,9 +32,9 @@ class Play:
     """A workload that was told to begin."""
 
     def __init__(self, *command: str | Path | int) -> None:
-        """Start it and wait until it is ready."""
+        """Start it and wait until it is ready; it does not outlive us, however we end."""
         self.process = subprocess.Popen(
-            [str(word) for word in command],
+            ["setpriv", "--pdeathsig", "KILL", *(str(word) for word in command)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

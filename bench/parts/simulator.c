@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/check.h"
-#include "../sim/registry.h"
+#include "../../sim/check.h"
+#include "../../sim/registry.h"
 
 #define CAPACITY (1ull << 21)
 #define FIELDS_MAX 32

@@ -50,14 +50,27 @@ TABLES = {
     )
 }
 SIZES = {
-    "full": {"schedulers": ["all"], "seeds": 10, "requests": 3000, "jobs": 2},
+    "full": {
+        "workloads": ["random", "surge-direct"],
+        "schedulers": ["all"],
+        "seeds": 10,
+        "requests": 3000,
+        "jobs": 2,
+    },
     "quick": {
+        "workloads": ["random", "surge-direct"],
         "schedulers": ["cats", "cfq", "deadline", "fcfs"],
         "seeds": 3,
         "requests": 2000,
         "jobs": 1,
     },
-    "tiny": {"schedulers": ["fcfs"], "seeds": 1, "requests": 200, "jobs": 1},
+    "tiny": {
+        "workloads": ["random"],
+        "schedulers": ["fcfs"],
+        "seeds": 1,
+        "requests": 200,
+        "jobs": 1,
+    },
 }
 IN_VM = True
 PROCESSES = {"random": 20, "surge-direct": 50}
@@ -65,12 +78,14 @@ LIMIT = 0.03
 ON_PURPOSE_US = 1000  # from here on it is a scheduler that waits
 
 
-def measure(schedulers: list[str], seeds: int, requests: int, jobs: int) -> Rows:
+def measure(
+    workloads: list[str], schedulers: list[str], seeds: int, requests: int, jobs: int
+) -> Rows:
     """A row for each workload and scheduler."""
-    for workload, processes in PROCESSES.items():
+    for workload in workloads:
         for scheduler in catalogue.parse(",".join(schedulers)):
             runs = [
-                experiment(workload, scheduler, requests, processes=processes, seed=seed)
+                experiment(workload, scheduler, requests, processes=PROCESSES[workload], seed=seed)
                 for seed in range(1, seeds + 1)
             ]
             yield "agreement", _row(runs, jobs)

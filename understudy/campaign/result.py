@@ -42,7 +42,6 @@ class Result:
     command: str
     platform: str
     outcomes: tuple[Outcome, ...]
-    paper: PaperTable | None = None
 
     @cached_property
     def summaries(self) -> list[Summary]:
@@ -58,6 +57,14 @@ class Result:
     def experiment(self) -> Experiment:
         """Any one of the experiments: they differ in scheduler and seed only."""
         return self.outcomes[0].experiment
+
+    @cached_property
+    def paper(self) -> PaperTable | None:
+        """The papers' table of the same question."""
+        asked = self.experiment
+        return reproduction.table_beside(
+            asked.workload.name, asked.disk.name, self.comparison.schedulers
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The content of result.json."""

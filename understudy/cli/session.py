@@ -19,7 +19,6 @@ from understudy.base.errors import UserError
 from understudy.campaign import parallel, result
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
-from understudy.papers.tables import PaperTable
 from understudy.show import report, side_by_side, table
 
 FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
@@ -29,7 +28,6 @@ def carry_out(
     command: str,
     settings: Settings,
     experiments: Sequence[Experiment],
-    paper: PaperTable | None = None,
     layout: table.Layout | None = None,
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
@@ -45,7 +43,7 @@ def carry_out(
             platforms.load(name).check(planned[name])
         answers = []
         for name in names:
-            found = _run(command, name, settings, planned[name], paper)
+            found = _run(command, name, settings, planned[name])
             place = folder / name if len(names) > 1 else folder
             result.write(found, place, report.render(found))
             if not settings.as_json:
@@ -74,13 +72,12 @@ def _run(
     name: str,
     settings: Settings,
     experiments: Sequence[Experiment],
-    paper: PaperTable | None,
 ) -> result.Result:
     platform = platforms.load(name)
-    with bars() as progress:
+    with bars(len(experiments)) as progress:
         platform.prepare(experiments, progress.prepare)
         outcomes = parallel.run_all(platform, experiments, settings.jobs_at_once, progress.run)
-    return result.Result(command, name, tuple(outcomes), paper)
+    return result.Result(command, name, tuple(outcomes))
 
 
 def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]) -> None:

@@ -118,7 +118,7 @@ def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book
     platform = platforms.load(name)
     platform.check(experiments)
     try:
-        with bars() as progress:
+        with bars(len(experiments)) as progress:
             platform.prepare(experiments, progress.prepare)
             return sweep.run(
                 platform, name, experiments, book, settings.jobs_at_once, progress.count

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Progress on stderr: on a terminal bars, of all runs and of those that are running; else a
-few lines, of what begins and of every tenth of the runs that is done.
+few lines, of what is prepared and of every tenth of the runs that is done, or of a
+single run's phases.
 """
 
 import threading
@@ -52,22 +53,29 @@ class Bars:
         with self._lock:
             if fraction >= DONE and phase == "done":
                 self._hide(name)
-                self._count(self._done + 1, self._runs)
+                self._count(self._done + 1)
             elif not self._progress.disable:
+                self._show_all()
                 self._show(name, phase, fraction)
+            elif self._runs == 1:
+                self._say(f"{name}: {phase}")
 
     def count(self, done: int, total: int) -> None:
         """How many runs of many are done."""
         with self._lock:
-            self._count(done, total)
+            self._count(done)
 
-    def _count(self, done: int, total: int) -> None:
+    def _count(self, done: int) -> None:
         before, self._done = self._done, done
         if not self._progress.disable:
-            self._hide("prepare")
-            self._show(ALL, f"{done:,} of {total:,}", done / total)
-        elif done == total or done * LINES // total > before * LINES // total:
-            self._say(f"{done:,} of {total:,} runs done")
+            self._show_all()
+        elif done * LINES // self._runs > before * LINES // self._runs:
+            self._say(f"{done:,} of {self._runs:,} runs done")
+
+    def _show_all(self) -> None:
+        """Above those that are running."""
+        self._hide("prepare")
+        self._show(ALL, f"{self._done:,} of {self._runs:,}", self._done / self._runs)
 
     def _show(self, name: str, phase: str, fraction: float) -> None:
         if name not in self._tasks:

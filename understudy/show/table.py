@@ -39,7 +39,6 @@ OF_A_KERNEL = ("late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_se
 COLUMNS_MAX = 6
 RANKED = (
     Measure("mean_response_ms", "mean response", "ms"),
-    Measure("p95_response_ms", "p95 response", "ms"),
     Measure("p99_response_ms", "p99 response", "ms"),
     Measure("max_response_ms", "longest response", "ms"),
     Measure("mean_service_ms", "mean service", "ms"),

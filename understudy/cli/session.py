@@ -19,6 +19,7 @@ from understudy.base.errors import UserError
 from understudy.campaign import parallel, result
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
+from understudy.device.profile import DiskProfile
 from understudy.show import report, side_by_side, table
 
 FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
@@ -31,6 +32,7 @@ def carry_out(
     layout: table.Layout | None = None,
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
+    warn_of_disk(experiments[0].disk)
     names = settings.platforms
     planned = {name: _for(name, experiments, len(names) > 1) for name in names}
     if settings.dry_run:
@@ -97,6 +99,12 @@ def _warn(found: result.Result) -> None:
                 "long they wait depends on where the run ends",
                 err=True,
             )
+
+
+def warn_of_disk(disk: DiskProfile) -> None:
+    """What may be wrong with its profile."""
+    for doubt in disk.doubts:
+        click.echo(doubt, err=True)
 
 
 def console() -> Console:

@@ -8,47 +8,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.ask.workload import WORKLOADS
+from understudy.ask.device import Device
+from understudy.ask.experiment import Experiment, Outcome, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
 from understudy.campaign import parallel
 from understudy.device import profile
 from understudy.platforms import load
 
-DEFAULT_BYTES = 1430 * 2**20  # of --virtual-size
+DISK = profile.load("cheetah-15k4")
+DEFAULT_BYTES = Device(disk=DISK).virtual_bytes
 PAPER_BYTES = 73_400_000_512 // 4096 * 4096
 
 
-def experiment(workload: str, scheduler: str, requests: int, **changes: Any) -> Experiment:
-    """On the papers' disk at the default size, as many processes as the workload has."""
-    entry = WORKLOADS[workload]
-    values: dict[str, Any] = {
-        "seed": 1,
-        "virtual_bytes": DEFAULT_BYTES,
-        "processes": entry.default_processes,
-        "clock": "virtual",
-        "scale": 1.0,
-        "think_scale": 1.0,
-        "controller": "vdisk",
-        **changes,
-    }
-    return Experiment(
-        disk=profile.load("cheetah-15k4"),
-        workload=entry,
-        scheduler=scheduler,
-        requests=requests,
-        **values,
-    )
+def experiment(workload: str, scheduler: str, *, platform: str = "vm", **given: Any) -> Experiment:
+    """On the papers' disk, all else by default."""
+    return asked(WORKLOADS[workload], Choice(scheduler), DISK, platform, **given)
 
 
-def run_all(platform: str, experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
+def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
     """Their outcomes, `jobs` at a time; what they need is built before."""
-    prepare(platform, experiments)
-    return parallel.run_all(load(platform), experiments, jobs, lambda *_: None)
+    prepare(experiments)
+    platform = load(experiments[0].platform.name)
+    return parallel.run_all(platform, experiments, jobs, lambda *_: None)
 
 
-def prepare(platform: str, experiments: Sequence[Experiment]) -> None:
-    """Build what they need."""
-    load(platform).prepare(experiments, lambda phase, done: None)
+def prepare(experiments: Sequence[Experiment]) -> None:
+    """Build what they need, all on one platform."""
+    load(experiments[0].platform.name).prepare(experiments, lambda phase, done: None)
 
 
 def cpu_seconds() -> float:

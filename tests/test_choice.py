@@ -12,7 +12,7 @@ from scipy import stats
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
 
-RUN = summarise(outcome(experiment(requests=5)), "vm")
+RUN = summarise(outcome(experiment(requests=5)))
 RESPONSE = PAPER_MEASURES[2]
 MEAN = "mean_response_ms"
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How exactly the throttle keeps the modelled disk's time, on every controller."""
 
+from typing import Any
+
 from bench.part import Column, Rows
 from bench.runs import DEFAULT_BYTES, PAPER_BYTES, experiment, run_all
 from understudy.ask.experiment import Experiment
@@ -56,27 +58,32 @@ def measure(controllers: list[str], requests: int, wall_requests: int) -> Rows:
     for name in controllers:
         yield "accuracy", _row(_reads(name, requests))
     if wall_requests:
-        wall = {"clock": "wall", "scale": WALL_SCALE, "think_scale": WALL_SCALE}
+        wall: dict[str, Any] = {"clock": "wall", "scale": WALL_SCALE}
         yield "accuracy", _row(_reads("vdisk", wall_requests, **wall))
 
 
-def _reads(controller: str, requests: int, **clock: object) -> Experiment:
+def _reads(controller: str, requests: int, **clock: Any) -> Experiment:
     size = SIZES_OF[controller]
     return experiment(
-        "random", "mq-deadline", requests, controller=controller, virtual_bytes=size, **clock
+        "random",
+        "mq-deadline",
+        requests=requests,
+        controller=controller,
+        virtual_bytes=size,
+        **clock,
     )
 
 
 def _row(run: Experiment) -> dict[str, object]:
-    [outcome] = run_all("vm", [run])
-    summary = metrics.summarise(outcome, "vm")
+    [outcome] = run_all([run])
+    summary = metrics.summarise(outcome)
     model_ms = summary.mean_model_service_ms
-    seen_ms = outcome.facts["witness"]["processes"]["mean_response_ms"] / run.scale
+    seen_ms = outcome.facts["witness"]["processes"]["mean_response_ms"] / run.platform.scale
     return {
-        "controller": run.controller,
-        "gigabytes": run.virtual_bytes / 1e9,
-        "clock": run.clock,
-        "scale": run.scale,
+        "controller": run.platform.controller,
+        "gigabytes": run.device.virtual_bytes / 1e9,
+        "clock": run.platform.clock,
+        "scale": run.platform.scale,
         "reads": run.requests,
         "model_ms": model_ms,
         "lateness_percent": 100 * summary.mean_lateness_ms / model_ms,

@@ -11,6 +11,7 @@ from bench.part import Column, Row, Rows
 from bench.runs import experiment, run_all
 from understudy.ask import schedulers as catalogue
 from understudy.ask.experiment import Experiment, Outcome
+from understudy.ask.setting import OnSim
 from understudy.measure.comparison import Estimate, estimate
 from understudy.measure.metrics import Times, carried_requests, response_times_ms
 
@@ -85,7 +86,9 @@ def measure(
     for workload in workloads:
         for scheduler in catalogue.parse(",".join(schedulers)):
             runs = [
-                experiment(workload, scheduler, requests, processes=PROCESSES[workload], seed=seed)
+                experiment(
+                    workload, scheduler, requests=requests, processes=PROCESSES[workload], seed=seed
+                )
                 for seed in range(1, seeds + 1)
             ]
             yield "agreement", _row(runs, jobs)
@@ -93,18 +96,19 @@ def measure(
 
 def _row(runs: Sequence[Experiment], jobs: int) -> Row:
     first = runs[0]
-    vm = run_all("vm", runs, jobs)
+    vm = run_all(runs, jobs)
     gap_us = _median(gaps_us, vm)
     ask_us = _median(asks_us, vm) if first.workload.name == "random" else 0.0
-    sim = run_all("sim", [replace(one, gap_us=gap_us, ask_us=ask_us) for one in runs], jobs)
+    simulated = OnSim(gap_us=gap_us, ask_us=ask_us)
+    sim = run_all([replace(one, platform=simulated) for one in runs], jobs)
     means = [[float(response_times_ms(one).mean()) for one in found] for found in (vm, sim)]
     vm_ms, sim_ms = (float(np.mean(each)) for each in means)
     difference = estimate([ours - theirs for theirs, ours in zip(*means, strict=True)])
     half_width = difference.half_width
     return {
         "workload": first.workload.name,
-        "processes": first.processes,
-        "scheduler": first.scheduler,
+        "processes": first.workload.processes,
+        "scheduler": first.scheduler.name,
         "gap_us": gap_us,
         "ask_us": ask_us,
         "vm_ms": vm_ms,

@@ -55,16 +55,17 @@ SIZES = {
     "tiny": {"size": MIB_64, "run_on": [MIB_64], "requests": 200},
 }
 IN_VM = True
-SEED = 1
 
 
 def measure(size: int, run_on: list[int], requests: int) -> Rows:
     """Build a disk of that many bytes, check it, and run on it."""
     yield "image", _built(size)
     for virtual_bytes in run_on:
-        run = experiment("surge-direct", "mq-deadline", requests, virtual_bytes=virtual_bytes)
-        [outcome] = run_all("vm", [run])
-        summary = metrics.summarise(outcome, "vm")
+        run = experiment(
+            "surge-direct", "mq-deadline", requests=requests, virtual_bytes=virtual_bytes
+        )
+        [outcome] = run_all([run])
+        summary = metrics.summarise(outcome)
         yield (
             "run",
             {
@@ -80,7 +81,7 @@ def measure(size: int, run_on: list[int], requests: int) -> Rows:
 def _built(size: int) -> Row:
     with empty_cache(), tempfile.TemporaryDirectory() as scratch:
         began, used = time.monotonic(), cpu_seconds()
-        made = image.build(size, SEED, lambda phase, fraction: None)
+        made = image.build(size, lambda phase, fraction: None)
         built, used = time.monotonic(), cpu_seconds() - used
         return {
             "gigabytes": size / 1e9,

@@ -55,11 +55,11 @@ def measure(platform: str, tables: list[str], seeds: int, requests: int, jobs: i
     for name in tables:
         paper = PAPER_TABLES[name]
         runs = [
-            experiment(paper.workload, scheduler, requests, seed=seed)
+            experiment(paper.workload, scheduler, platform=platform, requests=requests, seed=seed)
             for scheduler in OURS
             for seed in range(1, seeds + 1)
         ]
-        found = [summarise(outcome, platform) for outcome in run_all(platform, runs, jobs)]
+        found = [summarise(outcome) for outcome in run_all(runs, jobs)]
         compared = Comparison(found)
         for one in PAPER_MEASURES:
             yield "measures", _measure_row(name, paper, one, compared)

@@ -48,9 +48,9 @@ IN_VM = True
 
 def measure(schedulers: list[str], surge: int, random: int) -> Rows:
     """Random reads by one process, then SURGE with each scheduler."""
-    runs = [experiment("random", "none", random)]
-    runs += [experiment("surge-direct", scheduler, surge) for scheduler in schedulers]
-    prepare("vm", runs)
+    runs = [experiment("random", "none", requests=random)]
+    runs += [experiment("surge-direct", scheduler, requests=surge) for scheduler in schedulers]
+    prepare(runs)
     for run in runs:
         yield "speed", _row(run)
 
@@ -61,8 +61,8 @@ def _row(run: Experiment) -> dict[str, object]:
     used = cpu_seconds() - before
     return {
         "workload": run.workload.name,
-        "processes": run.processes,
-        "scheduler": run.scheduler,
+        "processes": run.workload.processes,
+        "scheduler": run.scheduler.name,
         "requests": run.requests,
         "mean_response_ms": summary.mean_response_ms,
         "sectors_per_ms": summary.throughput_sectors_per_ms,

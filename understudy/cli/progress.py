@@ -49,7 +49,7 @@ class Bars:
 
     def run(self, experiment: Experiment, phase: str, fraction: float) -> None:
         """What one run is doing; it is done at DONE."""
-        name = f"{experiment.scheduler}, seed {experiment.seed}"
+        name = f"{experiment.scheduler.name}, seed {experiment.seed}"
         with self._lock:
             if fraction >= DONE and phase == "done":
                 self._hide(name)

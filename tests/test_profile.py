@@ -37,6 +37,7 @@ def load_text(folder: Path, text: str) -> profile.DiskProfile:
 def test_cheetah_is_the_papers_disk() -> None:
     disk = profile.load("cheetah-15k4")
     assert disk.name == "cheetah-15k4"
+    assert disk.facts
     assert disk.facts.capacity_sectors * 512 == pytest.approx(73.4e9, rel=1e-3)
     assert disk.timing(3_000_000) == Timing(
         capacity_sectors=3_000_000,

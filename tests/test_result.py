@@ -5,6 +5,7 @@ import json
 import re
 from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,7 +18,7 @@ from understudy.measure.records import SCHEMA
 NAMES = ["report.html", "requests.parquet", "result.json"]
 
 
-def found(**changes: object) -> result.Result:
+def found(**changes: Any) -> result.Result:
     """Two schedulers, two seeds."""
     runs = [
         outcome(experiment(scheduler=scheduler, seed=seed, **changes))

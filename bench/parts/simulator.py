@@ -16,8 +16,8 @@ import numpy as np
 
 from bench import programs
 from bench.part import Column, Row, Rows
+from understudy.ask import schedulers as catalogue
 from understudy.base.errors import RunFailed
-from understudy.native import declared
 from understudy.native.drive import Drive
 from understudy.native.simulator import Array, Simulation, run
 from understudy.native.simulator import Rows as Steps
@@ -76,9 +76,27 @@ TABLES = {
     ),
 }
 SIZES = {
-    "full": {"requests": 1_000_000, "repeats": 5, "kept": 10_000_000, "swept": 2_000_000},
-    "quick": {"requests": 500_000, "repeats": 3, "kept": 1_000_000, "swept": 500_000},
-    "tiny": {"requests": 2_000, "repeats": 1, "kept": 2_000, "swept": 500},
+    "full": {
+        "schedulers": ["all"],
+        "requests": 1_000_000,
+        "repeats": 5,
+        "kept": 10_000_000,
+        "swept": 2_000_000,
+    },
+    "quick": {
+        "schedulers": ["all"],
+        "requests": 500_000,
+        "repeats": 3,
+        "kept": 1_000_000,
+        "swept": 500_000,
+    },
+    "tiny": {
+        "schedulers": ["cats"],
+        "requests": 2_000,
+        "repeats": 1,
+        "kept": 2_000,
+        "swept": 500,
+    },
 }
 IN_VM = False
 
@@ -94,18 +112,19 @@ COUNTED_OF = 20  # valgrind runs so many times fewer
 LOOK_SECONDS = 0.005
 
 
-def measure(requests: int, repeats: int, kept: int, swept: int) -> Rows:
+def measure(schedulers: list[str], requests: int, repeats: int, kept: int, swept: int) -> Rows:
     """Requests in each run for rates, as rows in memory, and in each run of a sweep."""
-    yield from (("rates", row) for row in rates(requests, repeats))
+    yield from (("rates", row) for row in rates(schedulers, requests, repeats))
     yield from (("memory", row) for row in memory(kept))
     yield from (("sweeps", row) for row in sweeps(swept))
 
 
-def rates(requests: int, repeats: int) -> Iterator[Row]:
+def rates(schedulers: list[str], requests: int, repeats: int) -> Iterator[Row]:
     """Every scheduler on the disk, then the arrays."""
     program = programs.build("simulator")
     counted = max(1, requests // COUNTED_OF)
-    cases = [("fcfs", 1), *((name, QUEUE) for name in declared.schedulers())]
+    names = catalogue.parse(",".join(schedulers))
+    cases = [("fcfs", 1), *((name, QUEUE) for name in names)]
     for scheduler, processes in cases:
         found = programs.instructions(program, "sim_run", scheduler, processes, counted)
         name = f"disk, {processes} processes, {scheduler}" if processes > 1 else "disk, fcfs"

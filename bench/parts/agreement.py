@@ -60,9 +60,9 @@ SIZES = {
     },
     "quick": {
         "workloads": ["random", "surge-direct"],
-        "schedulers": ["cats", "cfq", "deadline", "fcfs"],
+        "schedulers": ["cats", "fcfs"],
         "seeds": 3,
-        "requests": 2000,
+        "requests": 1000,
         "jobs": 1,
     },
     "tiny": {

@@ -44,7 +44,7 @@ TABLES = {
 BOTH = list(PAPER_TABLES)
 SIZES = {
     "full": {"platform": "vm", "tables": BOTH, "seeds": 5, "requests": 10_000, "jobs": 2},
-    "quick": {"platform": "vm", "tables": BOTH, "seeds": 3, "requests": 3000, "jobs": 1},
+    "quick": {"platform": "vm", "tables": BOTH, "seeds": 2, "requests": 2000, "jobs": 1},
     "tiny": {"platform": "sim", "tables": ["table2"], "seeds": 2, "requests": 500, "jobs": 1},
 }
 IN_VM = True

@@ -34,7 +34,8 @@ def command(
     """Rank schedulers by mean response, and say which cannot be told apart.
 
     As predict, but with ten seeds unless --seeds says otherwise, and a row for each
-    scheduler.  All of them see the same draws for the same seed.
+    scheduler.  All of them see the same draws for the same seed.  With 95 % the truly best
+    one is among those that are named: intervals are corrected for how many are compared.
     """
     if context.get_parameter_source("seeds") is ParameterSource.DEFAULT:
         settings = replace(settings, seeds=SEEDS)

@@ -37,6 +37,7 @@ TOTALS = {
 OF_A_KERNEL = ("late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds")
 
 COLUMNS_MAX = 6
+LARGE = 10_000  # from here on decimals only take room
 RANKED = (
     Measure("mean_response_ms", "mean response", "ms"),
     Measure("p99_response_ms", "p99 response", "ms"),
@@ -72,8 +73,14 @@ def _measure_row(comparison: Comparison, measure: Measure) -> tuple[str, list[st
 
 def number(estimate: Estimate) -> str:
     """Two decimals, as in the papers, with the interval if there is one."""
-    interval = "" if estimate.half_width is None else f" ± {estimate.half_width:,.2f}"
-    return f"{estimate.mean:,.2f}{interval}"
+    places = _places(estimate.mean)
+    interval = "" if estimate.half_width is None else f" ± {estimate.half_width:,.{places}f}"
+    return f"{estimate.mean:,.{places}f}{interval}"
+
+
+def _places(value: float) -> int:
+    """Decimals that say something."""
+    return 0 if abs(value) >= LARGE else 2
 
 
 def _total(comparison: Comparison, scheduler: str, key: str, shown: str) -> str:
@@ -171,13 +178,11 @@ def _paper_grid(paper: PaperTable, comparison: Comparison) -> Grid:
         first = row.source == reproduction.OURS
         if first:
             blocks.append([])
-        cells = [f"{short(row.values[name])} ({row.ranks[name]})" for name in beside]
+        cells = [
+            f"{row.values[name]:,.{_places(row.values[name])}f} ({row.ranks[name]})"
+            for name in beside
+        ]
         measure = f"{row.measure.label} ({row.measure.unit}), " if first else "  "
         blocks[-1].append((f"{measure}{row.source}", [*cells, row.verdict]))
     title = f"{paper.title} (rank in brackets)"
     return Grid([*beside, "ranks"], blocks, title, words=("ranks",))
-
-
-def short(value: float) -> str:
-    """Two decimals, which large figures don't need."""
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.2f}"

@@ -110,11 +110,11 @@ def show(result: Result, console: Console, layout: Layout | None = None) -> None
     say(headline(result.experiment, len(comparison.seeds), result.platform), console)
     fits = ranking if is_wide(comparison) else by_measure
     (layout or fits)(comparison).show(console)
+    for sentence in sentences(result):
+        say(sentence, console)
     if result.paper:
         _paper_grid(result.paper, comparison).show(console)
         say(reproduction.note(comparison), console)
-    for sentence in sentences(result):
-        say(sentence, console)
 
 
 def say(sentence: str, console: Console) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The papers' columns stand beside every answer to a question that the papers asked."""
 
+from typing import Any
+
 import pytest
 from sample_runs import experiment, outcome
 
@@ -9,7 +11,7 @@ from understudy.papers import reproduction
 from understudy.papers.tables import TABLES
 
 
-def answer(*schedulers: str, **changes: str) -> Result:
+def answer(*schedulers: str, **changes: Any) -> Result:
     return Result("x", tuple(outcome(experiment(scheduler=one, **changes)) for one in schedulers))
 
 

@@ -18,11 +18,12 @@ from typing import Any
 
 from bench.part import Part, Row
 from understudy import __version__
+from understudy.base.cache import digest_of_files
 from understudy.base.paths import ROOT
-from understudy.campaign import sweep
 from understudy.platforms.vm import packages, qemu
 
 FOLDER = ROOT / "bench" / "results"
+SOURCES = ("core", "sim", "kernel", "guest", "image", "understudy")
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _versions(in_vm: bool) -> dict[str, str]:
     """Of all that the figures may depend on; `code` names the contents of the sources."""
     found = {
         "understudy": __version__,
-        "code": sweep.version(),
+        "code": _code(),
         "python": platform.python_version(),
         "gcc": _gcc(),
         "processors": f"{os.cpu_count()} x {_processor()}",
@@ -91,6 +92,11 @@ def _versions(in_vm: bool) -> dict[str, str]:
         kernel = packages.current_kernel()
         found |= {"kernel": f"{kernel.release} ({kernel.version})", "QEMU": qemu.version()}
     return found
+
+
+def _code() -> str:
+    files = (file for folder in SOURCES for file in (ROOT / folder).rglob("*.*"))
+    return digest_of_files(file for file in files if file.suffix in (".c", ".h", ".py"))
 
 
 def _gcc() -> str:

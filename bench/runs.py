@@ -12,6 +12,7 @@ from understudy.ask.device import Device
 from understudy.ask.experiment import Experiment, Outcome, asked
 from understudy.ask.schedulers import Choice
 from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import RunFailed
 from understudy.campaign import parallel
 from understudy.device import profile
 from understudy.platforms import load
@@ -30,7 +31,10 @@ def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
     """Their outcomes, `jobs` at a time; what they need is built before."""
     prepare(experiments)
     platform = load(experiments[0].platform.name)
-    return parallel.run_all(platform, experiments, jobs, lambda *_: None)
+    outcomes, failures = parallel.run_all(platform, experiments, jobs, lambda *_: None)
+    if failures:
+        raise RunFailed("; ".join(failures.values()))
+    return outcomes
 
 
 def prepare(experiments: Sequence[Experiment]) -> None:
@@ -38,10 +42,15 @@ def prepare(experiments: Sequence[Experiment]) -> None:
     load(experiments[0].platform.name).prepare(experiments, lambda phase, done: None)
 
 
+def used() -> tuple[float, float]:
+    """CPU seconds, user and system, of this process and its children that have ended."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime for one in both), sum(one.ru_stime for one in both)
+
+
 def cpu_seconds() -> float:
-    """That this process and its children, once they have ended, have used so far."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    """Both together."""
+    return sum(used())
 
 
 @contextmanager

@@ -36,8 +36,8 @@ def measure(points: list[int], sets: int) -> Rows:
     """A row for each number of points."""
     program = programs.build("order", "tests/core/order_table.c")
     for number in points:
-        ours = programs.instructions(program, "optimal_order_find", "turns", number, sets)
-        table = programs.instructions(program, "order_table_find", "table", number, sets)
+        ours = programs.instructions(program, "find_once", "turns", number, sets)
+        table = programs.instructions(program, "find_once", "table", number, sets)
         yield (
             "order",
             {

@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import numpy as np
 
 from bench import programs
 from bench.part import Column, Row, Rows
+from bench.runs import used
 from understudy.ask import schedulers as catalogue
 from understudy.base.errors import RunFailed
 from understudy.native.drive import Drive
@@ -126,7 +126,7 @@ def rates(schedulers: list[str], requests: int, repeats: int) -> Iterator[Row]:
     names = catalogue.parse(",".join(schedulers))
     cases = [("fcfs", 1), *((name, QUEUE) for name in names)]
     for scheduler, processes in cases:
-        found = programs.instructions(program, "sim_run", scheduler, processes, counted)
+        found = programs.instructions(program, "run", scheduler, processes, counted)
         name = f"disk, {processes} processes, {scheduler}" if processes > 1 else "disk, fcfs"
         yield _rate_row(name, disk(scheduler, processes, requests), repeats, found / counted)
     by_table = replace(disk("cats", QUEUE, requests), tunables=NO_READ_DELAY)
@@ -163,12 +163,12 @@ def rate(asked: Simulation, repeats: int, *, keep_rows: bool) -> Rate:
 
 
 def _once(asked: Simulation, keep_rows: bool) -> Rate:
-    before = resource.getrusage(resource.RUSAGE_SELF)
+    user, system = used()
     run(asked, keep_rows=keep_rows)
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    user = max(1e-6, after.ru_utime - before.ru_utime)
-    system = after.ru_stime - before.ru_stime
-    return Rate(asked.requests / user / 1e6, asked.requests / (user + system) / 1e6)
+    after_user, after_system = used()
+    spent = max(1e-6, after_user - user)
+    whole = spent + after_system - system
+    return Rate(asked.requests / spent / 1e6, asked.requests / whole / 1e6)
 
 
 def disk(scheduler: str, processes: int, requests: int) -> Simulation:
@@ -262,12 +262,14 @@ def cost(*arguments: object) -> Cost:
 
 
 def _ready_ns(process: int) -> dict[str, int]:
-    """So far, of each thread that there is now."""
+    """So far, of each thread that there is now, those of its children as well."""
     found = {}
     for thread in Path(f"/proc/{process}/task").glob("*"):
         with contextlib.suppress(OSError):  # it is just ending
             ran, waited, _ = map(int, (thread / "schedstat").read_text().split())
             found[thread.name] = ran + waited
+            for child in (thread / "children").read_text().split():
+                found |= _ready_ns(int(child))
     return found
 
 

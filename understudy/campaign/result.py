@@ -12,9 +12,9 @@ import os
 import platform as machine
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain, count
@@ -41,6 +41,7 @@ class Result:
 
     command: str
     outcomes: tuple[Outcome, ...]
+    failures: Mapping[str, str] = field(default_factory=dict)  # schedulers that failed, and how
 
     @cached_property
     def summaries(self) -> list[Summary]:
@@ -82,6 +83,8 @@ class Result:
             ],
             "comparison": self.comparison.as_json(),
         }
+        if self.failures:
+            document["failed"] = dict(self.failures)
         if self.paper:
             document["paper"] = reproduction.as_json(self.paper, self.comparison)
         return document

@@ -22,13 +22,13 @@ from understudy.base import programs
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.native import registry
-from understudy.platforms.vm import guest_programs, modules, packages, qemu
+from understudy.platforms.vm import guest_programs, modules, packages, qemu, trouble
 from understudy.platforms.vm.initramfs import Initramfs
 from understudy.platforms.vm.processor import own_processor
+from understudy.platforms.vm.trouble import last_words
 
 LATE_MODULES = ("virtio_pci", "virtio_blk")
 OUT_BYTES = 4 * 2**30
-CONSOLE_LINES = 40
 POLL_SECONDS = 0.05
 
 Notify = Callable[[str], None]
@@ -48,6 +48,8 @@ class Vm:
     files: Mapping[str, bytes | str | Path] = field(default_factory=dict)
     machine: qemu.Machine = field(default_factory=qemu.Machine)
     timeout_seconds: float = 600
+    keeps_rules: bool = False
+    """Whether a scheduler that breaks a rule ends it."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def _running(
     command: list[str], machine: qemu.Machine, folder: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
     """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also
-    if we are killed ourselves."""
+    if we are killed ourselves.  Its control (QMP) is at stdin; what it answers is not read."""
     virtual = machine.clock == "virtual"
     with (
         own_processor() if virtual else contextlib.nullcontext() as processor,
@@ -123,9 +125,9 @@ def _running(
     ):
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--", *command],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
             start_new_session=True,
         )
         try:
@@ -135,6 +137,8 @@ def _running(
         finally:
             process.kill()
             process.wait()
+            assert process.stdin
+            process.stdin.close()
 
 
 def _console(folder: Path) -> str:
@@ -143,14 +147,6 @@ def _console(folder: Path) -> str:
         with contextlib.suppress(FileNotFoundError):
             texts.append((folder / name).read_text(errors="replace").replace("\r", ""))
     return "".join(texts)
-
-
-def last_words(console: str) -> str:
-    """The end of a console, for an error message; and what a long trace has pushed out."""
-    lines = [line for line in console.splitlines() if line.strip()]
-    why = [line for line in lines[:-CONSOLE_LINES] if "Kernel panic" in line]
-    words = [*why, *lines[-CONSOLE_LINES:]]
-    return "\n".join(f"  | {line}" for line in words) or "  | (silence)"
 
 
 class _Notices:
@@ -174,11 +170,17 @@ class _Notices:
 
 
 def _wait(
-    process: subprocess.Popen[bytes], notices: _Notices, vm: Vm, folder: Path, stop: threading.Event
+    process: subprocess.Popen[bytes],
+    notices: _Notices,
+    watch: trouble.Watch,
+    vm: Vm,
+    folder: Path,
+    stop: threading.Event,
 ) -> None:
     deadline = time.monotonic() + vm.timeout_seconds
     while process.poll() is None:
         notices.poll()
+        watch.check()
         if stop.wait(POLL_SECONDS):
             raise RunFailed("stopped")
         if time.monotonic() > deadline:
@@ -187,6 +189,7 @@ def _wait(
                 + last_words(_console(folder))
             )
     notices.poll()
+    watch.check()
 
 
 def _exit_code(process: subprocess.Popen[bytes], notices: _Notices, folder: Path) -> int:
@@ -197,10 +200,7 @@ def _exit_code(process: subprocess.Popen[bytes], notices: _Notices, folder: Path
     if "booted" not in notices.when:
         raise RunFailed("the VM did not boot; its last words:\n" + last_words(_console(folder)))
     if process.returncode < 0 or process.returncode % 2 == 0:
-        raise RunFailed(
-            "the VM died (a kernel panic resets it); its last words:\n"
-            + last_words(_console(folder))
-        )
+        raise RunFailed(trouble.of_death(_console(folder)))
     return process.returncode // 2
 
 
@@ -236,10 +236,16 @@ def run(
         with (folder / "out.tar").open("wb") as out:
             out.truncate(OUT_BYTES)
         command = qemu.command_line(vm.machine, kernel.image, archive, folder)
-        notices = _Notices(folder / "notify.log", heard)
         began = time.monotonic()
         with _running(command, vm.machine, folder) as process:
-            _wait(process, notices, vm, folder, stop or threading.Event())
+            watch = trouble.Watch(process, lambda: _console(folder), vm.keeps_rules)
+
+            def hear(line: str) -> None:
+                watch.heard(line)
+                heard(line)
+
+            notices = _Notices(folder / "notify.log", hear)
+            _wait(process, notices, watch, vm, folder, stop or threading.Event())
         booted = notices.when.get("booted", began)
         return Result(
             exit_code=_exit_code(process, notices, folder),

@@ -77,7 +77,7 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
     out = folder / "out.tar"
     return [
         binary(),
-        *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
+        *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-qmp", "stdio"],
         *["-machine", "pc", "-cpu", "qemu64", "-smp", str(machine.cpus)],
         *["-m", f"{machine.memory_mib}M"],
         *_clock_arguments(machine),

@@ -11,9 +11,9 @@ from understudy.measure import metrics
 TITLE = "How exactly the throttle keeps time"
 TEXT = """
 Random 4 KiB reads by one process, mq-deadline, on every controller in the virtual clock (the
-default virtual disk, QEMU's at the papers' 73.4 GB) and on the default one in wall clock at k =
-8. *Lateness* is the mean of completion - due at `block_rq_complete`, *process* what the process
-itself saw around `pread`, both against the model's mean service time.
+default virtual disk, QEMU's at the papers' 73.4 GB), and in wall clock (k = 8) on the default
+one. *Lateness* is the mean of completion - due at `block_rq_complete`, *process* what the
+process itself saw around `pread`, both against the model's mean service time.
 
 {{ accuracy }}
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from naive_figures import carried, figures, idle_ns
 from sample_runs import experiment, facts, frame
+from understudy.ask.workload import WORKLOADS
 
 from understudy.ask.experiment import Experiment, Outcome
-from understudy.ask.workload import WORKLOADS
 from understudy.device import profile
 from understudy.measure import metrics, records
 from understudy.platforms.sim import in_simulator

@@ -17,8 +17,8 @@ import pytest
 from playing import FILES, PAGE, by_owner, make_files, surge
 from sample_runs import experiment
 from scipy import stats
-
 from understudy.ask.workload import WORKLOADS
+
 from understudy.platforms.sim import in_simulator
 
 COUNT_ALPHA, COUNT_K = 2.43, 1.00  # files of one round

@@ -30,6 +30,7 @@ struct surge {
 	int open_flags;
 	uint32_t think_scale_milli;
 	uint64_t rehearse_reads;
+	bool look_up;
 };
 
 static void think(const struct surge *surge, struct draw *draw)
@@ -90,22 +91,32 @@ static void run(void *context, struct draw *draw)
 }
 
 /*
- * The rehearsal: the same draws, but each file is only opened and its extents asked
- * for, so that the run finds inodes and extents in memory and reads nothing but data.
- * Returns the number of reads that the file stands for.
+ * Open a file and ask for its extents, so that the run finds inodes and extents in memory
+ * and reads nothing but data.  Returns 0 or an errno.
+ */
+static int look_up(const struct surge *surge, uint32_t index, uint64_t *bytes)
+{
+	struct fiemap map = { .fm_length = FIEMAP_MAX_OFFSET };
+	int fd = open_file(surge, index, bytes);
+
+	if (fd < 0)
+		return -fd;
+	ioctl(fd, FS_IOC_FIEMAP, &map);
+	close(fd);
+	return 0;
+}
+
+/*
+ * The rehearsal: the same draws, but each file is only looked up.  Returns the number of
+ * reads that the file stands for.
  */
 static uint64_t rehearse_file(const struct surge *surge, struct draw *draw)
 {
-	struct fiemap map = { .fm_length = FIEMAP_MAX_OFFSET };
 	uint32_t index = surge_file(draw, surge->files);
 	uint64_t bytes = 0, reads;
-	int fd = open_file(surge, index, &bytes);
+	int error = look_up(surge, index, &bytes);
 
-	if (fd >= 0) {
-		ioctl(fd, FS_IOC_FIEMAP, &map);
-		close(fd);
-	}
-	reads = fd < 0 ? 1 : (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	reads = error ? 1 : (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 	for (uint64_t i = 0; i < reads; i++)
 		surge_sleep_ns(draw);
 	return reads;
@@ -121,9 +132,26 @@ static void rehearse(void *context, struct draw draw)
 			reads += rehearse_file(surge, &draw);
 }
 
+/* Every file once, for a file system small enough to be kept in memory. */
+static int look_up_all(const struct surge *surge)
+{
+	for (uint32_t index = 0; index < surge->files; index++) {
+		uint64_t bytes;
+		int error = look_up(surge, index, &bytes);
+
+		if (error) {
+			fprintf(stderr, "file %u: %s (errno %d)\n", index,
+				strerror(error), error);
+			return EXIT_FAILED;
+		}
+	}
+	return 0;
+}
+
 static void usage(void)
 {
-	fputs("surge --dir FOLDER --files N [--processes 50] [--seed 1] [--direct]\n"
+	fputs("surge --dir FOLDER --files N --look-up\n"
+	      "surge --dir FOLDER --files N [--processes 50] [--seed 1] [--direct]\n"
 	      "      [--think-scale-milli 1000] [--rehearse READS_EACH]\n"
 	      "      [--cgroup FOLDER] [--log FILE [--log-max ENTRIES]]\n",
 	      stderr);
@@ -137,6 +165,7 @@ static const struct option long_options[] = {
 	{ "seed", required_argument, NULL, 's' },
 	{ "direct", no_argument, NULL, 'D' },
 	{ "think-scale-milli", required_argument, NULL, 't' },
+	{ "look-up", no_argument, NULL, 'u' },
 	{ "rehearse", required_argument, NULL, 'r' },
 	{ "cgroup", required_argument, NULL, 'c' },
 	{ "log", required_argument, NULL, 'l' },
@@ -164,6 +193,8 @@ static void parse(int argc, char **argv, struct surge *surge,
 		else if (option == 't')
 			surge->think_scale_milli = option_number("--think-scale-milli",
 								 optarg, 0, 1000000);
+		else if (option == 'u')
+			surge->look_up = true;
 		else if (option == 'r')
 			surge->rehearse_reads =
 				option_number("--rehearse", optarg, 0, UINT32_MAX);
@@ -198,5 +229,7 @@ int main(int argc, char **argv)
 			errno);
 		return EXIT_USAGE;
 	}
+	if (surge.look_up)
+		return look_up_all(&surge);
 	return reads_run(&options, &play);
 }

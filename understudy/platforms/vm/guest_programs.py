@@ -10,6 +10,7 @@ GUEST_PROGRAMS = (
     Program("surge", ("guest/surge.c", *READS), (*READS_HEADERS, "guest/file_path.h")),
     Program("random", ("guest/random.c", *READS), READS_HEADERS),
     Program("restore", ("guest/restore.c",), ("guest/options.h",)),
+    Program("wire", ("guest/wire.c",), ("guest/options.h",)),
     Program("port", ("guest/port.c",), ("guest/options.h",)),
 )
 BY_NAME = {program.name: program for program in GUEST_PROGRAMS}

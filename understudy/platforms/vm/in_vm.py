@@ -9,7 +9,6 @@ import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from understudy.files import image
 from understudy.measure import metrics, records
 from understudy.native import declared
 from understudy.platforms import Report
-from understudy.platforms.vm import kvm, machine, packages, qemu, reads, witness
+from understudy.platforms.vm import kvm, machine, packages, qemu, reads, stages, witness
 from understudy.platforms.vm.controllers import controller
 
 CORE_MODULES = ("iprobe", "vpt")
@@ -41,6 +40,8 @@ ONLY_SIMULATED = ("depth", "gap_us", "ask_us", "read_ahead_kib", "weights")
 BASE_MEMORY_MIB = 512
 RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
 LOG_BYTES = 64  # for each read of a process: entry and copy
+LOOK_UP_MAX = 40_000  # files of which the machine keeps inode and extents
+INODE_BYTES = 2048  # of guest memory for each of them
 BASE_SECONDS = 300
 SECONDS_PER_REQUEST = 0.05
 
@@ -52,15 +53,17 @@ def _image(experiment: Experiment, report: Report) -> image.Image | None:
 
 
 def _surge(experiment: Experiment, files: int) -> list[str]:
-    """The command that plays SURGE.  Each process looks up what it will read first,
-    with room to spare, so that the measurement reads data and not inodes."""
+    """The command that plays SURGE.  The measurement reads data and not inodes: all were
+    looked up when the machine was made ready, or, if they are too many, each process first
+    looks up what it will read, with room to spare."""
     ahead = 4 * -(-experiment.requests // experiment.processes) + 64
+    rehearsal = ["--rehearse", str(ahead)] if files > LOOK_UP_MAX else []
     cache = ["--cgroup", "/sys/fs/cgroup/workload"] if page_cache.size_bytes(experiment) else []
     direct = ["--direct"] if experiment.workload.kind is Kind.SURGE_DIRECT else []
     return [
         *["surge", "--dir", "/mnt", "--files", str(files)],
         *["--think-scale-milli", str(round(1000 * experiment.think_scale))],
-        *["--rehearse", str(ahead)],
+        *rehearsal,
         *direct,
         *cache,
     ]
@@ -81,18 +84,34 @@ def _log_entries(experiment: Experiment) -> int:
 
 
 def _workload(experiment: Experiment, files: int | None) -> str:
-    """Shell functions prepare_disk and workload."""
+    """Shell function workload."""
     command = _random(experiment) if files is None else _surge(experiment, files)
     command += ["--processes", str(experiment.processes), "--seed", str(experiment.seed)]
     command += ["--log", "/out/reads.bin", "--log-max", str(_log_entries(experiment))]
-    disk = f"/dev/{controller(experiment.controller).disk}"
-    prepare = (
-        ":"
-        if files is None
-        else f"restore /image {disk} || fail 'no file system'; "
-        f"mount -t ext4 -o ro {disk} /mnt || fail 'no file system'"
+    return f"workload() {{\n\texec {shlex.join(command)}\n}}\n"
+
+
+def _ahead(experiment: Experiment, built: image.Image | None) -> stages.Stage:
+    """What is the same for all schedulers and seeds: the disk and its file system."""
+    names = dict.fromkeys(CORE_MODULES, "")
+    names |= controller(experiment.controller).module_parameters(experiment.virtual_bytes)
+    if built:
+        names |= dict.fromkeys(FILE_SYSTEM_MODULES, "")
+    files = built.facts.files if built else 0
+    settings: dict[str, str | int] = {
+        "DISK": controller(experiment.controller).disk,
+        "FILES": files,
+        "LOOK_UP": files if files <= LOOK_UP_MAX else 0,
+    }
+    return stages.Stage(
+        script=_shell(settings) + (ROOT / "guest" / "prepare").read_text(),
+        modules=names,
+        files={"image": built.blocks} if built else {},
     )
-    return f"prepare_disk() {{\n\t{prepare}\n}}\nworkload() {{\n\texec {shlex.join(command)}\n}}\n"
+
+
+def _shell(settings: Mapping[str, str | int]) -> str:
+    return "".join(f"{name}={value}\n" for name, value in settings.items())
 
 
 def _settings(experiment: Experiment) -> dict[str, str | int]:
@@ -138,14 +157,9 @@ def _points(curve: Curve) -> str:
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
-    names = dict.fromkeys(CORE_MODULES, "")
-    names |= controller(experiment.controller).module_parameters(experiment.virtual_bytes)
+    """What the run itself brings."""
     scheduler = KERNEL_SCHEDULERS.get(experiment.scheduler, experiment.scheduler)
-    if scheduler:
-        names[scheduler] = ""
-    if experiment.workload.kind is not Kind.RANDOM:
-        names |= dict.fromkeys(FILE_SYSTEM_MODULES, "")
-    return names
+    return {scheduler: ""} if scheduler else {}
 
 
 def _check(experiment: Experiment) -> None:
@@ -181,19 +195,19 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
     """The VM for an experiment."""
     _check(experiment)
     built = _image(experiment, report)
-    settings = "".join(f"{key}={value}\n" for key, value in _settings(experiment).items())
     files = built.facts.files if built else None
-    placed: dict[str, str | Path] = dict(_profile(experiment))
-    if built:
-        placed["image"] = built.blocks
     recorded = experiment.requests * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
     memory = BASE_MEMORY_MIB + recorded // 2**20
     if built:
         memory += 4 * built.blocks.stat().st_size // 2**20
+        memory += min(built.facts.files, LOOK_UP_MAX) * INODE_BYTES // 2**20
     return machine.Vm(
-        scenario=settings + _workload(experiment, files) + (ROOT / "guest" / "measure").read_text(),
+        scenario=_shell(_settings(experiment))
+        + _workload(experiment, files)
+        + (ROOT / "guest" / "measure").read_text(),
         modules=_modules(experiment),
-        files=placed,
+        files=_profile(experiment),
+        ahead=_ahead(experiment, built),
         machine=qemu.Machine(
             clock=experiment.clock,
             accelerator=_accelerator(experiment),
@@ -209,7 +223,7 @@ def check(experiments: Sequence[Experiment]) -> None:
     for experiment in experiments:
         _check(experiment)
     qemu.binary()
-    machine.busybox()
+    stages.busybox()
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
@@ -217,20 +231,16 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
     kernel = packages.fetch_kernel(report)
     for done, experiment in enumerate(experiments):
         report("building modules, programs and the file system", done / len(experiments))
-        machine.make_initramfs(kernel, describe(experiment, report))
+        machine.build(describe(experiment, report), kernel)
 
 
 def dry_run(experiment: Experiment) -> list[str]:
     """The command that would run the experiment; it can be pasted into a shell."""
     kernel = packages.fetch_kernel()
     vm = describe(experiment, lambda phase, fraction: None)
-    archive = machine.make_initramfs(kernel, vm)
-    folder = cache_dir() / "dry-run" / digest([archive])
+    folder = cache_dir() / "dry-run" / digest([repr(vm).encode()])
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "initramfs").write_bytes(archive)
-    with (folder / "out.tar").open("wb") as out:
-        out.truncate(machine.OUT_BYTES)
-    return qemu.command_line(vm.machine, kernel.image, folder / "initramfs", folder)
+    return machine.lay_out(vm, kernel, folder)
 
 
 def _pairs(text: bytes) -> dict[str, int | str]:
@@ -333,8 +343,9 @@ def _outcome(
         "qemu_version": qemu.version(),
         "qemu": result.command,
         "memory_mib": vm.machine.memory_mib,
-        "modules": sorted(vm.modules),
+        "modules": sorted([*vm.ahead.modules, *vm.modules]),
         "virtual_seconds": span_ns / 1e9,
+        "start": asdict(result.start),
         "boot_wall_seconds": result.boot_seconds,
         "measure_wall_seconds": result.notified["measured"] - result.notified["measuring"],
         "wall_seconds": result.boot_seconds + result.run_seconds,

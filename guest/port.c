@@ -11,11 +11,10 @@
  *                      notifies "progress COMPLETED WANTED" once a second until
  *                      all that is wanted has completed
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/io.h>
 #include <time.h>
 
+#include "complain.h"
 #include "options.h"
 
 #define EXIT_PORT 0x501

@@ -8,18 +8,17 @@
  *   wire give   leaves its input there for the host
  *
  * Its first page says how many bytes there are each way; the host's begin in the next
- * page, the guest's in the first page after them.  The environment says where the wire is
- * (the kernel puts NAME=VALUE of its command line there): WIRE, its physical address, and
- * WIRE_BYTES.
+ * page, the guest's in the first page after them.  The environment says where the wire
+ * is (the kernel puts NAME=VALUE of its command line there): WIRE, its physical
+ * address, and WIRE_BYTES.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "complain.h"
 #include "options.h"
 
 #define PAGE_BYTES 4096u
@@ -35,12 +34,6 @@ struct wire {
 	uint64_t address;
 	uint64_t bytes;
 };
-
-static int complain(const char *what)
-{
-	fprintf(stderr, "%s: %s (errno %d)\n", what, strerror(errno), errno);
-	return EXIT_FAILED;
-}
 
 static uint64_t setting(const char *name)
 {
@@ -121,7 +114,8 @@ static int take(const struct wire *wire, struct header *header)
 
 static int give(const struct wire *wire, struct header *header)
 {
-	uint64_t start = PAGE_BYTES + (header->taken + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	uint64_t start =
+		PAGE_BYTES + (header->taken + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	uint64_t done = 0;
 	ssize_t got;
 

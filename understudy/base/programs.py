@@ -39,7 +39,7 @@ def compiled(program: Program) -> Path:
 
 
 def _content(program: Program) -> str:
-    options = (_compiler_version(), *CFLAGS, *program.flags, *program.libraries)
+    options = (compiler_version(), *CFLAGS, *program.flags, *program.libraries)
     names = (*program.sources, *program.depends)
     return digest([part.encode() for part in (*options, *names)] + [_source(n) for n in names])
 
@@ -52,8 +52,9 @@ def _source(name: str) -> bytes:
 
 
 @cache
-def _compiler_version() -> str:
-    return _run(("gcc", "-dumpfullversion"), "gcc").stdout.strip()
+def compiler_version() -> str:
+    """Of gcc; it goes into the name of everything that is compiled."""
+    return _run(("gcc", "-dumpfullversion"), "gcc libc6-dev").stdout.strip()
 
 
 def _compile(program: Program, target: Path) -> None:

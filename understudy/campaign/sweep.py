@@ -26,13 +26,17 @@ from typing import Any
 
 import polars as pl
 
-from understudy.ask import page_cache
-from understudy.ask.experiment import Experiment
+from understudy.ask import schedulers
+from understudy.ask.device import Device
+from understudy.ask.experiment import Experiment, Run
+from understudy.ask.parameters import columns_of
+from understudy.ask.setting import SETTINGS
+from understudy.ask.workloads import WORKLOADS
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
 from understudy.base.paths import ROOT
 from understudy.measure.metrics import Summary
-from understudy.native import binding_file
+from understudy.native import binding_file, program_file, registry
 from understudy.platforms import Platform
 
 Row = dict[str, Any]
@@ -50,32 +54,22 @@ INPUTS: dict[str, Column] = {
     "platform": str,
     "disk": str,
     "disk_digest": str,
+    **columns_of([Device]),
+    "depth": int,
     "workload": str,
+    **columns_of(WORKLOADS.values()),
+    "trace_digest": str,
     "scheduler": str,
-    "seed": int,
-    "requests": int,
-    "processes": int,
-    "virtual_bytes": int,
-    "controller": str,
+    "tunables": str,
+    **columns_of([Run]),
     "clock": str,
     "scale": float,
-    "think_scale": float,
-    "tunables": str,
-    "depth": int,
-    "weights": str,
-    "gap_us": float,
-    "ask_us": float,
-    "writes_percent": int,
-    "think_ms": float,
-    "rate_per_s": float,
-    "page_cache_bytes": int,
-    "read_ahead_kib": int,
-    "trace": str,
-    "trace_digest": str,
-    "replay": str,
+    "controller": str,
+    **columns_of(SETTINGS.values()),
 }
 FIGURES = {field.name: TYPES[field.type] for field in fields(Summary) if field.type in TYPES}
 SCHEMA: dict[str, Column] = {**INPUTS, "status": str, "utilisation": float, **FIGURES}
+NAMES: dict[str, Column] = {"key": str, "version": str}
 ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
 LINE_BEGINS = b'{"key": '  # as every row's line in the journal
 
@@ -111,34 +105,41 @@ def opened(file: Path) -> Iterator[Book]:
 
 def run(
     platform: Platform,
-    name: str,
     experiments: Sequence[Experiment],
     book: Book,
     jobs: int,
     report: Report,
-) -> pl.DataFrame:
-    """Run what the book does not have yet, `jobs` at a time; return these experiments' rows."""
-    keys = [key(experiment, name) for experiment in experiments]
-    done = set(book.rows.filter(version=version())["key"])
-    missing = [index for index, one in enumerate(keys) if one not in done]
-    finished = len(keys) - len(missing)
-    report(finished, len(keys))
-    new = []
-    for index, figures in _answers(platform, experiments, missing, jobs):
-        new.append(_row(keys[index], name, experiments[index], figures))
-        _note(new[-1], book.journal)
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Run what the book does not have yet, `jobs` at a time; return these experiments' rows.
+
+    A scheduler with a run that failed has failed: its other runs are left out, and so are
+    its rows.  Also returned is who failed, and how.
+    """
+    names = _names(experiments)
+    done = set(book.rows.select("key", "version").rows())
+    missing = [index for index, one in enumerate(names.rows()) if one not in done]
+    finished = names.height - len(missing)
+    report(finished, names.height)
+    new: list[Row] = []
+    failures: dict[str, str] = {}
+    for index, figures in _answers(platform, experiments, missing, jobs, failures):
+        if figures:
+            new.append(_row(names["key"][index], experiments[index], figures))
+            _note(new[-1], book.journal)
         finished += 1
-        report(finished, len(keys))
+        report(finished, names.height)
     whole = pl.concat([book.rows, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
     if book.journal.exists():
         _put(whole, book)
-    return whole.filter(pl.col("key").is_in(keys), version=version())
+    found = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
+    return found.filter(~pl.col("scheduler").is_in(list(failures))), failures
 
 
-def outdated(book: Book, experiments: Sequence[Experiment], platform: str) -> int:
+def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
     """How many rows of these experiments are another version's."""
-    keys = [key(experiment, platform) for experiment in experiments]
-    return book.rows.filter(pl.col("key").is_in(keys), pl.col("version") != version()).height
+    names = _names(experiments)
+    of_these = book.rows.join(names, on="key", how="semi")
+    return of_these.join(names, on=["key", "version"], how="anti").height
 
 
 def summaries(rows: pl.DataFrame) -> list[Summary]:
@@ -146,15 +147,29 @@ def summaries(rows: pl.DataFrame) -> list[Summary]:
     return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
 
 
-def key(experiment: Experiment, platform: str) -> str:
+def key(experiment: Experiment) -> str:
     """Name of everything that is asked of a run."""
-    return digest([json.dumps(_inputs(experiment), sort_keys=True).encode(), platform.encode()])
+    return digest([json.dumps(experiment.columns(), sort_keys=True).encode()])
+
+
+def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
+    """The key and the version of each."""
+    keys = [key(experiment) for experiment in experiments]
+    versions = [version(experiment.scheduler.name) for experiment in experiments]
+    return pl.DataFrame({"key": keys, "version": versions}, schema=NAMES)
 
 
 @cache
-def version() -> str:
-    """Name of everything that answers: the compiled core and simulator, what drives them,
-    and what runs in a VM."""
+def version(scheduler: str) -> str:
+    """Name of everything that answers: the scheduler's own code, and what all runs have."""
+    name = schedulers.SIMULATED.get(scheduler, scheduler)
+    code = registry.content(registry.source(name)) if registry.known(name) else name
+    return digest([code.encode(), _shared_version().encode()])
+
+
+@cache
+def _shared_version() -> str:
+    """Name of the compiled core and simulator, what drives them, and what runs in a VM."""
     code = [
         file
         for part in (ROOT / "understudy").iterdir()
@@ -167,35 +182,35 @@ def version() -> str:
         for file in (ROOT / folder).rglob("*")
         if file.is_file()
     ]
-    return digest_of_files([binding_file(), *code, *in_vm])
-
-
-def _inputs(experiment: Experiment) -> dict[str, Any]:
-    trace = experiment.trace
-    plain = {
-        name: getattr(experiment, name)
-        for name in experiment.__dataclass_fields__
-        if name not in ("disk", "workload", "trace")
-    }
-    return {
-        **plain,
-        "disk": experiment.disk.model_dump(mode="json"),
-        "workload": experiment.workload.name,
-        "trace": trace.digest if trace else None,
-    }
+    return digest_of_files([binding_file(), program_file(), *code, *in_vm])
 
 
 def _answers(
-    platform: Platform, experiments: Sequence[Experiment], missing: Sequence[int], jobs: int
-) -> Iterator[tuple[int, Row]]:
-    """Each run's figures as soon as they are there; the first failure ends all."""
+    platform: Platform,
+    experiments: Sequence[Experiment],
+    missing: Sequence[int],
+    jobs: int,
+    failures: dict[str, str],
+) -> Iterator[tuple[int, Row | None]]:
+    """Each run's figures as soon as they are there; none from a scheduler that fails, which
+    is noted in `failures`."""
     stop = threading.Event()
     waiting = iter(missing)
-    running: dict[Future[Row], int] = {}
+    running: dict[Future[Row | None], int] = {}
+
+    def one(experiment: Experiment) -> Row | None:
+        name = experiment.scheduler.name
+        if name in failures:
+            return None
+        try:
+            return _figures(platform, experiment, stop)
+        except RunFailed as error:
+            failures.setdefault(name, str(error))
+            return None
 
     def fill(pool: ThreadPoolExecutor) -> None:
         while len(running) < AHEAD * jobs and (index := next(waiting, None)) is not None:
-            running[pool.submit(_figures, platform, experiments[index], stop)] = index
+            running[pool.submit(one, experiments[index])] = index
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
@@ -223,35 +238,11 @@ def _silent(phase: str, fraction: float) -> None:
     """One bar for the sweep is enough."""
 
 
-def _row(name: str, platform: str, experiment: Experiment, figures: Row) -> Row:
+def _row(name: str, experiment: Experiment, figures: Row) -> Row:
     """A value for every column, None for what there is not."""
-    trace = experiment.trace
-    values = {
-        **{column: getattr(experiment, column, None) for column in INPUTS},
-        "key": name,
-        "version": version(),
-        "platform": platform,
-        "disk": experiment.disk.name,
-        "disk_digest": digest([experiment.disk.model_dump_json().encode()]),
-        "workload": experiment.workload.name,
-        "requests": len(trace) if trace else experiment.requests,
-        "tunables": " ".join(f"{tunable}={value}" for tunable, value in experiment.tunables),
-        "depth": _depth(experiment, platform),
-        "weights": ",".join(map(str, experiment.weights)),
-        "rate_per_s": experiment.rate,
-        "page_cache_bytes": page_cache.size_bytes(experiment),
-        "read_ahead_kib": page_cache.read_ahead_kib(experiment),
-        "trace": trace.name if trace else None,
-        "trace_digest": trace.digest if trace else None,
-        "replay": experiment.replay if trace else None,
-        **figures,
-    }
+    answered = version(experiment.scheduler.name)
+    values = {**experiment.columns(), "key": name, "version": answered, **figures}
     return {column: values.get(column) for column in SCHEMA}
-
-
-def _depth(experiment: Experiment, platform: str) -> int | None:
-    """Requests on the device at once; in a VM its controller decides."""
-    return experiment.at_once if platform == "sim" else experiment.depth
 
 
 def _journal(file: Path) -> Path:

@@ -14,15 +14,16 @@ from rich.table import Table
 
 from understudy import platforms
 from understudy.ask import schedulers
-from understudy.ask.experiment import OF_WORKLOADS, Experiment
-from understudy.ask.workload import WORKLOADS, Workload
+from understudy.ask.experiment import Experiment
+from understudy.ask.workloads import WORKLOADS
+from understudy.ask.workloads.workload import Workload
 from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.campaign import sweep
-from understudy.cli.main import EXIT_INTERRUPTED
-from understudy.cli.options import Settings, with_settings, with_workload
+from understudy.cli.main import EXIT_FAILED, EXIT_INTERRUPTED
+from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
-from understudy.cli.session import console
+from understudy.cli.session import console, tell
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
@@ -34,16 +35,15 @@ EXAMPLE = (
 )
 MEASURE = table.RANKED[0]
 
+Swept = tuple[pl.DataFrame, dict[str, str]]
+
 
 @click.command("sweep", epilog=EXAMPLE)
 @click.option("--disks", default="cheetah-15k4", help="Names or files, comma-separated, or all.")
 @click.option("--workloads", default="random,surge-direct", help="Names, comma-separated.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
-@with_workload
-@with_settings
-def command(
-    disks: str, workloads: str, names: str, of_workload: dict[str, Any], settings: Settings
-) -> None:
+@with_settings()
+def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
     Only figures are kept, a row for each run, in the file that --out names [sweep.parquet].
@@ -58,17 +58,25 @@ def command(
         experiment
         for disk in _disks(disks)
         for workload in _workloads(workloads)
-        for experiment in _experiments(disk, workload, names, of_workload, settings)
+        for experiment in settings.without(workload).experiments(
+            disk, workload, schedulers.parse(names), settings.platforms[0]
+        )
     ]
     file = settings.out or Path("sweep.parquet")
     if settings.dry_run:
         click.echo(f"{len(experiments)} runs into {file}")
         return
+    failures = schedulers.unfit(run.scheduler.name for run in experiments)
+    experiments = [run for run in experiments if run.scheduler.name not in failures]
     with sweep.opened(file) as book:
-        _say_outdated(sweep.outdated(book, experiments, settings.platforms[0]), file)
-        frame = _run(settings, experiments, book)
-    _show(frame, settings)
+        _say_outdated(sweep.outdated(book, experiments), file)
+        frame, failed = _run(settings, experiments, book)
+    if frame.height:
+        _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
+    tell(failures | failed)
+    if failures or failed:
+        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def _disks(text: str) -> list[DiskProfile]:
@@ -78,7 +86,7 @@ def _disks(text: str) -> list[DiskProfile]:
     return disks
 
 
-def _workloads(text: str) -> list[Workload]:
+def _workloads(text: str) -> list[type[Workload]]:
     names = _words(text)
     catalog.refuse_twice("--workloads", names)
     return [catalog.pick("workload", name, WORKLOADS) for name in names]
@@ -86,23 +94,6 @@ def _workloads(text: str) -> list[Workload]:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",")]
-
-
-def _experiments(
-    disk: DiskProfile,
-    workload: Workload,
-    names: str,
-    of_workload: dict[str, Any],
-    settings: Settings,
-) -> list[Experiment]:
-    useful = {
-        name: value
-        for name, value in of_workload.items()
-        if name not in OF_WORKLOADS or name in workload.options
-    }
-    return settings.experiments(
-        disk=disk, workload=workload, schedulers=schedulers.parse(names), **useful
-    )
 
 
 def _say_outdated(rows: int, file: Path) -> None:
@@ -113,16 +104,13 @@ def _say_outdated(rows: int, file: Path) -> None:
         )
 
 
-def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> pl.DataFrame:
-    name = settings.platforms[0]
-    platform = platforms.load(name)
+def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> Swept:
+    platform = platforms.load(settings.platforms[0])
     platform.check(experiments)
     try:
         with bars() as progress:
             platform.prepare(experiments, progress.prepare)
-            return sweep.run(
-                platform, name, experiments, book, settings.jobs_at_once, progress.count
-            )
+            return sweep.run(platform, experiments, book, settings.jobs_at_once, progress.count)
     except KeyboardInterrupt:
         if not book.journal.exists():
             raise

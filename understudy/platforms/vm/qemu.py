@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from understudy.ask.experiment import Clock
+from understudy.ask.setting import Clock
 from understudy.base.errors import UserError
 
 BINARY = "qemu-system-x86_64"

@@ -231,7 +231,7 @@ class _Run:
             return self._boot("only machines in the virtual clock are saved")
         try:
             machine = saved.find(self._key, self._save)
-        except (Gone, OSError) as error:
+        except (Gone, OSError, RunFailed) as error:
             return self._boot(f"it can't be saved: {error}")
         try:
             return self._resume(machine)

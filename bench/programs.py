@@ -16,14 +16,14 @@ CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
 HEADERS = ("core/*.h", "sim/*.h")
 
 
-def build(name: str, *sources: str) -> Path:
+def build(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
     """bench/NAME.c with the whole core and the whole simulator."""
     return compiled(
         Program(
             name,
             (f"bench/{name}.c", "tests/core/schedulers.c", *sources, *_found(CODE)),
             tuple(_found(HEADERS)),
-            flags=("-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
+            flags=("-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST", *flags),
         )
     )
 

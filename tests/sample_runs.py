@@ -134,7 +134,7 @@ class FakePlatform:
         if experiment.scheduler.name == self.broken:
             raise RunFailed(f"the guest of {experiment.scheduler.name} panicked")
         if self.stuck:
-            assert stop.wait(60), "nobody stopped this run"
+            assert stop.wait(300), "nobody stopped this run"
             raise RunFailed("stopped")
         return outcome(experiment)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.native import replay
@@ -265,14 +265,10 @@ def agree(scheduler: str, played: Program, **tunables: int) -> replay.Picks:
     return picks
 
 
-relaxed = settings(deadline=None)  # a busy machine is not a failure
-
-
 @pytest.mark.parametrize(
     ("scheduler", "reference"),
     [("fcfs", Fcfs), ("sstf", Sstf), ("look", Look), ("clook", Clook)],
 )
-@relaxed
 @given(program=steps)
 def test_picks_are_the_definitions(
     scheduler: str, reference: type[Reference], program: list[Step]
@@ -280,13 +276,11 @@ def test_picks_are_the_definitions(
     agree(scheduler, play(reference(), program))
 
 
-@relaxed
 @given(program=steps, r_milli=st.integers(0, 1000))
 def test_vr_weighs_a_turn(program: list[Step], r_milli: int) -> None:
     agree("vr", play(Vr(r_milli), program), r_milli=r_milli)
 
 
-@relaxed
 @given(program=steps)
 def test_the_ends_of_the_continuum(program: list[Step]) -> None:
     """V(0) is SSTF and V(1) is LOOK, tie by tie."""
@@ -294,7 +288,6 @@ def test_the_ends_of_the_continuum(program: list[Step]) -> None:
     agree("vr", play(Look(), program), r_milli=1000)
 
 
-@relaxed
 @given(program=steps)
 def test_trips_that_take_no_time_change_nothing(program: list[Step]) -> None:
     agree("scan", play(Look(), program), full_seek_ns=0)
@@ -302,7 +295,6 @@ def test_trips_that_take_no_time_change_nothing(program: list[Step]) -> None:
 
 
 @pytest.mark.parametrize(("scheduler", "reference"), [("scan", Scan), ("cscan", Cscan)])
-@relaxed
 @given(program=steps)
 def test_arms_go_to_the_edge(
     scheduler: str, reference: type[Reference], program: list[Step]
@@ -367,7 +359,6 @@ def test_the_textbooks_totals(scheduler: str, first: list[tuple[int, int]], cyli
     assert max(run(first + queue).values()) - begin == cylinders
 
 
-@relaxed
 @given(
     requests=st.lists(st.integers(0, 100), min_size=1, max_size=12, unique=True),
     head=st.integers(0, 100),

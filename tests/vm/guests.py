@@ -62,7 +62,7 @@ wait_for() {
 	tries=0
 	while ! eval "$1"; do
 		tries=$((tries + 1))
-		[ $tries -lt 600 ] || fail "waited in vain for $1"
+		[ $tries -lt 6000 ] || fail "waited in vain for $1"
 		sleep 0.1
 	done
 }
@@ -95,7 +95,7 @@ def boot(
     modules: Mapping[str, str] | None = None,
     *,
     files: Mapping[str, bytes | str | Path] | None = None,
-    timeout_seconds: float = 240,
+    timeout_seconds: float = 1200,
     **hardware: Any,
 ) -> machine.Result:
     """Boot, run a scenario that must succeed, and hold the kernel's log against TROUBLE."""

@@ -13,7 +13,7 @@ from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
 from understudy.base.progress import Report, silent
 from understudy.measure import metrics, records
-from understudy.platforms.vm import machine, outcome, packages, qemu, scenario, stages
+from understudy.platforms.vm import machine, outcome, packages, qemu, scenario, stages, trouble
 
 
 def check(experiments: Sequence[Experiment]) -> None:
@@ -71,6 +71,6 @@ def run(experiment: Experiment, report: Report, *, stop: threading.Event | None 
     if result.exit_code:
         raise RunFailed(
             f"{experiment.scheduler.name}: the guest gave up; its last words:\n"
-            + machine.last_words(result.console)
+            + trouble.last_words(result.console)
         )
     return outcome.read(experiment, kernel, vm, result)

@@ -23,12 +23,12 @@ from typing import BinaryIO
 
 from understudy.base.cache import digest
 from understudy.base.errors import RunFailed
-from understudy.platforms.vm import packages, qemu, saved, stages, wire
+from understudy.platforms.vm import packages, qemu, saved, stages, trouble, wire
 from understudy.platforms.vm.monitor import Gone, Monitor
 from understudy.platforms.vm.processor import own_processor
 from understudy.platforms.vm.stages import Content, Stage
+from understudy.platforms.vm.trouble import last_words
 
-CONSOLE_LINES = 40
 POLL_SECONDS = 0.02
 
 Notify = Callable[[str], None]
@@ -45,6 +45,8 @@ class Vm:
     machine: qemu.Machine = field(default_factory=qemu.Machine)
     timeout_seconds: float = 600
     ahead: Stage = field(default_factory=Stage)
+    keeps_rules: bool = False
+    """Whether a scheduler that breaks a rule ends it."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ def _running(
     command: list[str], machine: qemu.Machine, folder: Path, files: Sequence[int] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
     """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also
-    if we are killed ourselves.  It inherits the open files."""
+    if we are killed ourselves.  Its control (QMP) is at stdin; what it answers is not read.
+    It inherits the open files."""
     virtual = machine.clock == "virtual"
     with (
         own_processor() if virtual else contextlib.nullcontext() as processor,
@@ -89,9 +92,9 @@ def _running(
     ):
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--", *command],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
             start_new_session=True,
             pass_fds=files,
         )
@@ -110,14 +113,6 @@ def _console(folder: Path) -> str:
         with contextlib.suppress(FileNotFoundError):
             texts.append((folder / name).read_text(errors="replace").replace("\r", ""))
     return "".join(texts)
-
-
-def last_words(console: str) -> str:
-    """The end of a console, for an error message; and what a long trace has pushed out."""
-    lines = [line for line in console.splitlines() if line.strip()]
-    why = [line for line in lines[:-CONSOLE_LINES] if "Kernel panic" in line]
-    words = [*why, *lines[-CONSOLE_LINES:]]
-    return "\n".join(f"  | {line}" for line in words) or "  | (silence)"
 
 
 class _Notices:
@@ -152,20 +147,27 @@ class _Guest:
         self,
         process: subprocess.Popen[bytes],
         folder: Path,
-        seconds: float,
+        vm: Vm,
         heard: Notify,
         stop: threading.Event,
     ) -> None:
         self._process = process
         self._folder = folder
-        self._seconds = seconds
+        self._seconds = vm.timeout_seconds
         self._stop = stop
         self._began = time.monotonic()
-        self._notices = _Notices(folder / "notify.log", heard)
+        self._watch = trouble.Watch(process, lambda: _console(folder), vm.keeps_rules)
+        self._tell = heard
+        self._notices = _Notices(folder / "notify.log", self._heard)
+
+    def _heard(self, line: str) -> None:
+        self._watch.heard(line)
+        self._tell(line)
 
     def check(self) -> None:
         """Raises RunFailed unless it may go on."""
         self._notices.poll()
+        self._watch.check()
         if self._stop.is_set():
             raise RunFailed("stopped")
         if time.monotonic() > self._began + self._seconds:
@@ -180,6 +182,7 @@ class _Guest:
             self.check()
             self._stop.wait(POLL_SECONDS)
         self._notices.poll()
+        self._watch.check()
 
     def came_to_its_run(self) -> bool:
         return "booted" in self._notices.when
@@ -189,11 +192,11 @@ class _Guest:
 
         QEMU's own failures end with 1 as well, but before the guest says anything.
         """
-        words = last_words(_console(self._folder))
+        console = _console(self._folder)
         if not self.came_to_its_run():
-            raise RunFailed("the VM did not boot; its last words:\n" + words)
+            raise RunFailed("the VM did not boot; its last words:\n" + last_words(console))
         if self._process.returncode < 0 or self._process.returncode % 2 == 0:
-            raise RunFailed("the VM died (a kernel panic resets it); its last words:\n" + words)
+            raise RunFailed(trouble.of_death(console))
         return self._process.returncode // 2
 
     def result(self, command: list[str], start: Start) -> Result:
@@ -298,7 +301,7 @@ class _Run:
         self, command: list[str], folder: Path, files: Sequence[int] = ()
     ) -> Iterator[_Guest]:
         with _running(command, self._vm.machine, folder, files) as process:
-            yield _Guest(process, folder, self._vm.timeout_seconds, self._heard, self._stop)
+            yield _Guest(process, folder, self._vm, self._heard, self._stop)
 
     @contextlib.contextmanager
     def _scratch(self) -> Iterator[Path]:

@@ -106,7 +106,7 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
     wire = f"memory-backend-file,id=wire,mem-path={folder / 'wire'},size={size},share=on"
     return [
         binary(),
-        *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
+        *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-qmp", "stdio"],
         *["-machine", "pc,nvdimm=on", "-cpu", "qemu64", "-smp", str(machine.cpus)],
         *["-m", f"{machine.memory_mib}M,slots=1,maxmem={2 * machine.memory_mib}M"],
         *_clock_arguments(machine),

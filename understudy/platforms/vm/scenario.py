@@ -206,6 +206,7 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
             memory_mib=_memory_mib(experiment, built),
             devices=controller_of(experiment).device_arguments(experiment.device.virtual_bytes),
         ),
+        keeps_rules=True,
         timeout_seconds=BASE_SECONDS
         + SECONDS_PER_REQUEST * experiment.requests * experiment.platform.scale,
     )

@@ -281,20 +281,6 @@ def test_records_that_break_a_promise_fail_the_run() -> None:
         parallel.run_all(Early(), [experiment()], 1, lambda *_: None)
 
 
-def test_ctrl_c_stops_the_runs_and_is_exit_code_130(
-    platform: FakePlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(futures: Sequence[object]) -> list[Outcome]:
-        raise KeyboardInterrupt
-
-    platform.broken = "nobody"  # every run waits until it is stopped
-    monkeypatch.setattr(parallel, "_results", interrupted)
-    done = understudy(*SMALL, str(tmp_path / "run"), "--jobs", "4")
-    assert done.exit_code == 130
-    assert "understudy: interrupted" in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_outcomes_come_in_the_order_of_the_experiments() -> None:
     runs = [experiment(scheduler=name, requests=20) for name in ("none", "cats", "bfq")]
     outcomes = parallel.run_all(FakePlatform(), runs, 3, lambda *_: None)

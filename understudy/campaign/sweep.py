@@ -28,6 +28,7 @@ import polars as pl
 
 from understudy.ask import page_cache
 from understudy.ask.experiment import Experiment
+from understudy.base import scratch
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
 from understudy.base.paths import ROOT
@@ -123,16 +124,28 @@ def run(
     missing = [index for index, one in enumerate(keys) if one not in done]
     finished = len(keys) - len(missing)
     report(finished, len(keys))
-    new = []
+    new: list[Row] = []
+    _say_how_to_go_on(book)
     for index, figures in _answers(platform, experiments, missing, jobs):
         new.append(_row(keys[index], name, experiments[index], figures))
         _note(new[-1], book.journal)
+        if len(new) == 1:
+            _say_how_to_go_on(book)
         finished += 1
         report(finished, len(keys))
     whole = pl.concat([book.rows, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
     if book.journal.exists():
         _put(whole, book)
     return whole.filter(pl.col("key").is_in(keys), version=version())
+
+
+def _say_how_to_go_on(book: Book) -> None:
+    """To whoever interrupts the sweep from now on."""
+    if book.journal.exists():
+        scratch.say_if_interrupted(
+            f"the runs that are done are kept in {book.journal}; give the same command again to "
+            "go on"
+        )
 
 
 def outdated(book: Book, experiments: Sequence[Experiment], platform: str) -> int:
@@ -325,14 +338,11 @@ def _note(row: Row, journal: Path) -> None:
 
 def _put(frame: pl.DataFrame, book: Book) -> None:
     """The whole file or none; then the journal has done its work."""
-    scratch = book.file.with_name(f".{book.file.name}.{os.getpid()}")
+    with scratch.replacing(book.file) as fresh:
+        frame.write_parquet(fresh)
     with _writing(book.file):
-        try:
-            frame.write_parquet(scratch)
-            scratch.rename(book.file)
-        finally:
-            scratch.unlink(missing_ok=True)
         book.journal.unlink()
+    scratch.say_if_interrupted("")
 
 
 @contextmanager

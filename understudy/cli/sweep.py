@@ -19,7 +19,6 @@ from understudy.ask.workload import WORKLOADS, Workload
 from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.campaign import sweep
-from understudy.cli.main import EXIT_INTERRUPTED
 from understudy.cli.options import Settings, with_settings, with_workload
 from understudy.cli.progress import bars
 from understudy.cli.session import console
@@ -117,21 +116,9 @@ def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book
     name = settings.platforms[0]
     platform = platforms.load(name)
     platform.check(experiments)
-    try:
-        with bars() as progress:
-            platform.prepare(experiments, progress.prepare)
-            return sweep.run(
-                platform, name, experiments, book, settings.jobs_at_once, progress.count
-            )
-    except KeyboardInterrupt:
-        if not book.journal.exists():
-            raise
-        click.echo(
-            f"understudy: interrupted: the runs that are done are kept in {book.journal}; "
-            "give the same command again to go on",
-            err=True,
-        )
-        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+    with bars() as progress:
+        platform.prepare(experiments, progress.prepare)
+        return sweep.run(platform, name, experiments, book, settings.jobs_at_once, progress.count)
 
 
 @dataclass(frozen=True)

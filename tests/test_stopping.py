@@ -126,10 +126,10 @@ def test_a_download_stops(tmp_path: Path) -> None:
         home = Home(tmp_path)
         running = Running(home, *IN_VM, extra={"http_proxy": proxy, "https_proxy": proxy})
         running.wait_for("fetching linux-image")
-        silent.accept()
-        assert "apt-get" in home.processes()
-        running.press(CTRL_C)
-        assert running.end() == 130
+        with silent.accept()[0]:
+            assert "apt-get" in home.processes()
+            running.press(CTRL_C)
+            assert running.end() == 130
     assert home.processes() == []
     assert home.left_overs() == []
 
@@ -160,19 +160,19 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
 def test_killed_outright_it_takes_all_processes_along(tmp_path: Path) -> None:
     """Nobody is left to say a word or to clean up; the next build in the cache does."""
     home = Home(tmp_path).with_kernel()
-    running = Running(home, *IN_VM)
-    building = home.cache / "understudy" / "modules"
-    while not any(building.glob(".*-*/")):
+    running = Running(home, *WITH_FILES)
+    images = home.cache / "understudy" / "images"
+    while not any(images.glob(".*/work/script")):
         running.pass_time(0.01)
         assert not running.ended, running.said
     os.kill(running.pid, signal.SIGKILL)
     assert running.end() == -signal.SIGKILL
     while home.processes():
         running.pass_time(0.05)
-    assert any(building.glob(".*-*/"))
-    again = Running(home, *IN_VM, "--dry-run")
+    assert any(images.glob(".*/work"))
+    again = Running(home, *WITH_FILES, "--dry-run")
     assert again.end() == 0
-    assert not any(building.glob(".*-*/"))
+    assert not any(images.glob(".*/work"))
 
 
 def test_a_worker_that_is_killed_is_one_line(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_worker_that_is_killed_is_one_line(tmp_path: Path) -> None:
 def test_without_a_terminal_to_hang_up_it_goes_on(tmp_path: Path) -> None:
     """nohup is heeded."""
     home = Home(tmp_path).with_what_is_made()
-    command = ["nohup", str(COMMAND), *COMPARE, "--requests", "200000"]
+    command = ["nohup", str(COMMAND), *COMPARE, "--requests", "20000"]
     with subprocess.Popen(
         command,
         cwd=home.work,

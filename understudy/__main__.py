@@ -38,6 +38,7 @@ def main() -> NoReturn:
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         ENDS.discard(signal.SIGHUP)  # nohup
     scratch = os.memfd_create("scratch")
+    temporary = _own_temporary_folder()
     mine, alive = os.pipe()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     worker = os.fork()
@@ -49,6 +50,8 @@ def main() -> NoReturn:
     status = _wait(worker)
     _end_descendants()
     words = _take_away(scratch)
+    if temporary:
+        shutil.rmtree(temporary, ignore_errors=True)
     if status is None or (os.WIFSIGNALED(status) and os.WTERMSIG(status) in ENDS):
         _say(f"interrupted: {words or 'every run was stopped'}")
         sys.exit(EXIT_INTERRUPTED)
@@ -57,6 +60,18 @@ def main() -> NoReturn:
         _say(f"the process that did the work was killed by {name}; is there memory enough?")
         sys.exit(EXIT_FAILED)
     sys.exit(os.WEXITSTATUS(status))
+
+
+def _own_temporary_folder() -> Path | None:
+    """For what compilers and others leave there when they are killed."""
+    parent = Path(os.environ.get("TMPDIR") or "/tmp").absolute()
+    folder = parent / f"understudy-{os.getpid()}-{os.urandom(4).hex()}"
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError:  # then only those fail that need one
+        return None
+    os.environ["TMPDIR"] = str(folder)
+    return folder
 
 
 # The process that waits.

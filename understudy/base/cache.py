@@ -52,23 +52,28 @@ def _make(final: Path, make: Callable[[Path], None]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if final.is_dir():
             return
-        _sweep(final.parent)
+        _sweep(final)
         with scratch.folder(f".{final.name}.", final.parent) as filled:
             make(filled)
             filled.chmod(0o755)
             filled.rename(final)
 
 
-def _sweep(parent: Path) -> None:
-    """Remove what killed makers have left: folders for a name whose lock nobody holds."""
-    for left in parent.glob(".*"):
-        if left.is_dir():
-            with _lock(left.name[1:].rpartition(".")[0], parent).open("w") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    continue
-                shutil.rmtree(left, ignore_errors=True)
+def _sweep(mine: Path) -> None:
+    """Remove what killed makers have left: folders for a name whose lock nobody else holds."""
+    for left in mine.parent.glob(".*"):
+        name = left.name[1:].rpartition(".")[0]
+        if left.is_dir() and (name == mine.name or _is_free(_lock(name, mine.parent))):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_free(lock: Path) -> bool:
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def _lock(name: str, parent: Path) -> Path:

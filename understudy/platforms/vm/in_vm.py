@@ -18,9 +18,9 @@ import polars as pl
 from understudy.ask import page_cache, tunables
 from understudy.ask.experiment import Experiment, Outcome, option_of
 from understudy.ask.workload import Kind
-from understudy.base.cache import cached_folder, digest
+from understudy.base.cache import digest
 from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
+from understudy.base.paths import ROOT, cache_dir
 from understudy.device.timing import Curve, Timing
 from understudy.files import image
 from understudy.measure import metrics, records
@@ -225,13 +225,11 @@ def dry_run(experiment: Experiment) -> list[str]:
     kernel = packages.fetch_kernel()
     vm = describe(experiment, lambda phase, fraction: None)
     archive = machine.make_initramfs(kernel, vm)
-
-    def make(scratch: Path) -> None:
-        (scratch / "initramfs").write_bytes(archive)
-        with (scratch / "out.tar").open("wb") as out:
-            out.truncate(machine.OUT_BYTES)
-
-    folder = cached_folder(f"dry-run/{digest([archive])}", make)
+    folder = cache_dir() / "dry-run" / digest([archive])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "initramfs").write_bytes(archive)
+    with (folder / "out.tar").open("wb") as out:
+        out.truncate(machine.OUT_BYTES)
     return qemu.command_line(vm.machine, kernel.image, folder / "initramfs", folder)
 
 

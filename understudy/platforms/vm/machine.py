@@ -8,15 +8,17 @@ scratch folder are gone afterwards, and the error carries the guest's last words
 
 import contextlib
 import os
+import shutil
 import subprocess
 import tarfile
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from understudy.base import programs, scratch
+from understudy.base import programs
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.platforms.vm import guest_programs, modules, packages, qemu
@@ -109,7 +111,8 @@ def make_initramfs(kernel: packages.Kernel, vm: Vm) -> bytes:
 def _running(
     command: list[str], machine: qemu.Machine, folder: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """QEMU, killed at the end, also if we are killed ourselves."""
+    """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also
+    if we are killed ourselves."""
     virtual = machine.clock == "virtual"
     with (
         own_processor() if virtual else contextlib.nullcontext() as processor,
@@ -120,6 +123,7 @@ def _running(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             if processor is not None:
@@ -222,7 +226,8 @@ def run(
     the time-out or ends without results; a scenario's own exit code is returned.
     """
     kernel = kernel or packages.fetch_kernel()
-    with scratch.folder("understudy-vm-") as folder:
+    folder = Path(tempfile.mkdtemp(prefix="understudy-vm-"))
+    try:
         archive = folder / "initramfs"
         archive.write_bytes(make_initramfs(kernel, vm))
         with (folder / "out.tar").open("wb") as out:
@@ -242,3 +247,5 @@ def run(
             notified=notices.when,
             command=command,
         )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

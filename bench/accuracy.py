@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import click
 
-from understudy.ask.experiment import Clock, Experiment
-from understudy.ask.workload import WORKLOADS
+from understudy.ask.experiment import Experiment, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.setting import Clock
+from understudy.ask.workloads import WORKLOADS
 from understudy.device import profile
 from understudy.measure import metrics
 from understudy.platforms.vm import in_vm
@@ -49,18 +51,15 @@ CASES = (
 
 def experiment(case: Case, scheduler: str = "mq-deadline") -> Experiment:
     """Random reads by one process."""
-    return Experiment(
-        disk=profile.load("cheetah-15k4"),
-        workload=WORKLOADS["random"],
-        scheduler=scheduler,
-        seed=1,
+    return asked(
+        WORKLOADS["random"],
+        Choice(scheduler),
+        profile.load("cheetah-15k4"),
+        "vm",
         requests=case.requests,
         virtual_bytes=case.size,
-        processes=1,
-        writes_percent=0,
         clock=case.clock,
-        scale=case.scale,
-        think_scale=case.scale,
+        scale=float(case.scale),
         controller=case.controller,
     )
 
@@ -68,7 +67,7 @@ def experiment(case: Case, scheduler: str = "mq-deadline") -> Experiment:
 def measure(case: Case) -> dict[str, str]:
     """Run one case and describe it."""
     outcome = in_vm.run(experiment(case), lambda phase, fraction: None)
-    summary = metrics.summarise(outcome, "vm")
+    summary = metrics.summarise(outcome)
     model = summary.mean_model_service_ms
     seen = outcome.facts["witness"]["processes"]["mean_response_ms"] / case.scale
     return {

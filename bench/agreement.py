@@ -17,8 +17,10 @@ import numpy as np
 import polars as pl
 
 from understudy.ask import schedulers
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.ask.workload import WORKLOADS, Kind
+from understudy.ask.experiment import Experiment, Outcome, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.setting import OnSim
+from understudy.ask.workloads import WORKLOADS
 from understudy.campaign import parallel
 from understudy.device import profile
 from understudy.measure.comparison import Estimate, estimate
@@ -45,32 +47,29 @@ def main() -> None:
 
 
 def _experiment(workload: str, scheduler: str, seed: int, requests: int) -> Experiment:
-    return Experiment(
-        disk=profile.load("cheetah-15k4"),
-        workload=WORKLOADS[workload],
-        scheduler=scheduler,
+    return asked(
+        WORKLOADS[workload],
+        Choice(scheduler),
+        profile.load("cheetah-15k4"),
+        "vm",
         seed=seed,
         requests=requests,
-        virtual_bytes=1430 * 2**20,
         processes=PROCESSES[workload],
-        clock="virtual",
-        scale=1.0,
-        think_scale=1.0,
-        controller="vdisk",
     )
 
 
 def _line(experiments: Sequence[Experiment]) -> None:
     vm = _run("vm", experiments)
     gap_us = _median(gaps_us, vm)
-    ask_us = _median(asks_us, vm) if experiments[0].workload.kind is Kind.RANDOM else 0.0
-    sim = _run("sim", [replace(one, gap_us=gap_us, ask_us=ask_us) for one in experiments])
+    ask_us = _median(asks_us, vm) if experiments[0].workload.name == "random" else 0.0
+    simulated = OnSim(gap_us=gap_us, ask_us=ask_us)
+    sim = _run("sim", [replace(one, platform=simulated) for one in experiments])
     means = [[float(response_times_ms(one).mean()) for one in runs] for runs in (vm, sim)]
     difference = estimate([ours - theirs for theirs, ours in zip(*means, strict=True)])
     first = experiments[0]
     cells = (
-        f"{first.workload.name}, {first.processes} processes",
-        first.scheduler,
+        f"{first.workload.name}, {first.workload.processes} processes",
+        first.scheduler.name,
         gap_us,
         ask_us,
         f"{np.mean(means[0]):.2f}",

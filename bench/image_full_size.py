@@ -32,7 +32,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["XDG_CACHE_HOME"] = scratch
         began = time.monotonic()
-        made = image.build(options.bytes, options.seed, _progress)
+        made = image.build(options.bytes, _progress, options.seed)
         print(f"{'build_seconds':18} {time.monotonic() - began:.1f}")
         for name, value in asdict(made.facts).items():
             print(f"{name:18} {value}")

@@ -7,13 +7,12 @@ SURGE is the papers' 50 processes and 50,000 requests.  Run it on an idle machin
     python -m bench.speed
 """
 
-import dataclasses
-
 import click
 
 from bench.accuracy import DEFAULT_SIZE, Case, experiment
-from understudy.ask.experiment import Experiment
-from understudy.ask.workload import WORKLOADS
+from understudy.ask.experiment import Experiment, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
 from understudy.measure import metrics
 from understudy.platforms.vm import in_vm
 
@@ -22,14 +21,8 @@ SINGLE = experiment(Case("vdisk", DEFAULT_SIZE, requests=20_000), "none")
 
 def surge(scheduler: str, requests: int) -> Experiment:
     """The papers' workload with the default disk."""
-    workload = WORKLOADS["surge-direct"]
-    return dataclasses.replace(
-        SINGLE,
-        workload=workload,
-        processes=workload.default_processes,
-        scheduler=scheduler,
-        requests=requests,
-    )
+    disk = SINGLE.device.disk
+    return asked(WORKLOADS["surge-direct"], Choice(scheduler), disk, "vm", requests=requests)
 
 
 @click.command()
@@ -42,7 +35,7 @@ def main(requests: int) -> None:
     for scheduler in ("cats", "mq-deadline", "bfq", "none"):
         runs[f"surge-direct, 50 processes, {scheduler}"] = surge(scheduler, requests)
     for name, run in runs.items():
-        summary = metrics.summarise(in_vm.run(run, lambda phase, fraction: None), "vm")
+        summary = metrics.summarise(in_vm.run(run, lambda phase, fraction: None))
         click.echo(
             f"| {name} | {run.requests} | {summary.boot_wall_seconds:.1f} "
             f"| {summary.measure_wall_seconds:.1f} | {summary.device_seconds:.1f} "

@@ -12,32 +12,29 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.ask.workload import WORKLOADS
+from understudy.ask.experiment import Experiment, Outcome, asked
+from understudy.ask.schedulers import Choice, Tunables
+from understudy.ask.workloads import WORKLOADS
 from understudy.base.errors import RunFailed
 from understudy.device import profile
+from understudy.device.profile import DiskProfile
 from understudy.measure.records import SCHEMA
 
 SPEED = {"cats": 1.0, "mq-deadline": 1.6, "bfq": 2.4, "none": 3.0}
 
 
-def experiment(**changes: Any) -> Experiment:
+def experiment(
+    scheduler: str = "cats",
+    workload: str = "surge-direct",
+    disk: str | DiskProfile = "cheetah-15k4",
+    tunables: Tunables = (),
+    platform: str = "vm",
+    **given: Any,
+) -> Experiment:
     """The default prediction with cats, changed as asked."""
-    values: dict[str, Any] = {
-        "disk": profile.load("cheetah-15k4"),
-        "workload": WORKLOADS["surge-direct"],
-        "scheduler": "cats",
-        "seed": 1,
-        "requests": 200,
-        "virtual_bytes": 1_500_000_256,
-        "processes": 50,
-        "writes_percent": 0,
-        "clock": "virtual",
-        "scale": 1.0,
-        "think_scale": 1.0,
-        "controller": "vdisk",
-    }
-    return Experiment(**(values | changes))
+    own = {"requests": 200, "virtual_bytes": 1_500_000_256} | given
+    found = profile.load(disk) if isinstance(disk, str) else disk
+    return asked(WORKLOADS[workload], Choice(scheduler, tunables), found, platform, **own)
 
 
 def frame(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
@@ -81,16 +78,16 @@ def facts(**changes: Any) -> dict[str, Any]:
 
 def outcome(run: Experiment) -> Outcome:
     """A first-come-first-served queue with the scheduler's made-up speed."""
-    random = np.random.default_rng([run.seed, len(run.scheduler)])
+    random = np.random.default_rng([run.seed, len(run.scheduler.name)])
     arrivals = np.cumsum(random.exponential(3e6, run.requests)).astype(int)
     hits = random.random(run.requests) < 0.4
     rows, free = [], 0
     for arrival, hit in zip(arrivals - arrivals[0], hits, strict=True):
-        seek = random.uniform(4.25e6, 9.5e6) / 4 * SPEED.get(run.scheduler, 2.0)
+        seek = random.uniform(4.25e6, 9.5e6) / 4 * SPEED.get(run.scheduler.name, 2.0)
         service = 250_000 if hit else int(seek)
         dispatch = max(int(arrival), free)
         free = dispatch + service + 1000
-        reason = "hit" if hit and run.scheduler == "cats" else "order"
+        reason = "hit" if hit and run.scheduler.name == "cats" else "order"
         rows.append(
             {
                 "arrival_ns": int(arrival),
@@ -133,14 +130,14 @@ class FakePlatform:
     ) -> Outcome:
         """Answer, fail, or, if another run is to fail, wait for being stopped."""
         report("measuring", 0.5)
-        if experiment.scheduler == self.broken:
-            raise RunFailed(f"the guest of {experiment.scheduler} panicked")
+        if experiment.scheduler.name == self.broken:
+            raise RunFailed(f"the guest of {experiment.scheduler.name} panicked")
         if self.broken:
             assert stop.wait(10), "nobody stopped this run"
-            self.stopped.append(experiment.scheduler)
+            self.stopped.append(experiment.scheduler.name)
             raise RunFailed("stopped")
         return outcome(experiment)
 
     def dry_run(self, experiment: Experiment) -> list[str]:
         """A line with something to quote."""
-        return ["qemu-system-x86_64", "-append", f"scheduler {experiment.scheduler}"]
+        return ["qemu-system-x86_64", "-append", f"scheduler {experiment.scheduler.name}"]

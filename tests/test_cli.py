@@ -14,8 +14,10 @@ from sample_runs import FakePlatform, experiment
 
 from understudy import platforms
 from understudy.ask.experiment import Experiment, Outcome
+from understudy.ask.setting import OnVm
 from understudy.base import sizes
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.progress import Report
 from understudy.campaign import parallel
 from understudy.cli.main import main
 
@@ -62,23 +64,30 @@ def test_prediction_prints_the_table_and_writes_the_folder(
         assert words in done.stdout
     assert f"$ understudy predict --on vm --requests 50 --out {tmp_path / 'run'}\n" in done.stderr
     assert len(list((tmp_path / "run").iterdir())) == 3
-    assert [run.scheduler for run in platform.prepared] == ["cats", "mq-deadline", "bfq", "none"]
+    assert [run.scheduler.name for run in platform.prepared] == [
+        "cats",
+        "mq-deadline",
+        "bfq",
+        "none",
+    ]
 
 
 def test_defaults_are_the_issues(platform: FakePlatform, tmp_path: Path) -> None:
-    understudy("predict", "--out", str(tmp_path / "run"))
+    understudy("predict", "--on", "vm", "--out", str(tmp_path / "run"))
     run = platform.prepared[0]
-    assert (run.disk.name, run.workload.name) == ("cheetah-15k4", "surge-direct")
-    assert (run.requests, run.processes, run.seed, run.clock) == (5000, 50, 1, "virtual")
-    assert (run.scale, run.think_scale, run.controller) == (1.0, 1.0, "vdisk")
-    assert run.virtual_bytes == pytest.approx(1.5e9, rel=1e-3)
+    assert (run.device.disk.name, run.workload.name) == ("cheetah-15k4", "surge-direct")
+    assert (run.requests, run.workload.processes, run.seed) == (5000, 50, 1)
+    assert run.platform == OnVm(clock="virtual", scale=1.0, think_scale=1.0, controller="vdisk")
+    assert run.device.virtual_bytes == pytest.approx(1.5e9, rel=1e-3)
 
 
 def test_wall_clock_scales_think_times_unless_told(platform: FakePlatform, tmp_path: Path) -> None:
     understudy(*SMALL, str(tmp_path / "a"), "--clock", "wall")
-    assert (platform.prepared[0].scale, platform.prepared[0].think_scale) == (8.0, 8.0)
+    setting = platform.prepared[0].platform
+    assert (setting.scale, setting.think_scale) == (8.0, 8.0)
     understudy(*SMALL, str(tmp_path / "b"), "--clock", "wall", "--think-scale", "1")
-    assert (platform.prepared[0].scale, platform.prepared[0].think_scale) == (8.0, 1.0)
+    setting = platform.prepared[0].platform
+    assert (setting.scale, setting.think_scale) == (8.0, 1.0)
 
 
 def test_json_on_stdout_is_result_json(platform: FakePlatform, tmp_path: Path) -> None:
@@ -114,7 +123,7 @@ def test_reproduce_prints_both_papers_columns(platform: FakePlatform, tmp_path: 
     ):
         assert words in done.stdout
     assert {run.workload.name for run in platform.prepared} == {"surge-buffered"}
-    assert [run.scheduler for run in platform.prepared] == ["cats", "mq-deadline", "cfq"]
+    assert [run.scheduler.name for run in platform.prepared] == ["cats", "mq-deadline", "cfq"]
     assert "paper" in json.loads((tmp_path / "run" / "result.json").read_text())
 
 
@@ -144,15 +153,14 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
             ["predict", "--workload", "surge"],
             'unknown workload "surge": did you mean "surge-direct"',
         ),
-        (["predict", "--controller", "lsi"], 'unknown controller "lsi": did you mean "lsi53c895a"'),
         (["reproduce", "table4"], 'unknown table "table4": did you mean "table'),
         (["predict", "--requests", "0"], "--requests: 0 is outside 1 to 100000000"),
         (["predict", "--processes", "10001"], "--processes: 10001 is outside 1 to 10000"),
         (["predict", "--processes", "0"], "--processes: 0 is outside 1 to 1000"),
         (["predict", "--writes", "30"], "--writes: surge-direct only reads"),
         (["predict", "--seed", "-1"], "--seed: -1 is outside 0 to"),
-        (["predict", "--scale", "nan"], "--scale: nan is outside 1 to 100"),
-        (["predict", "--scale", "0.5"], "--scale: 0.5 is outside 1 to 100"),
+        (["predict", "--on", "vm", "--scale", "nan"], "--scale: nan is outside 1 to 100"),
+        (["predict", "--on", "vm", "--scale", "0.5"], "--scale: 0.5 is outside 1 to 100"),
         (["predict", "--virtual-size", "16K"], "--virtual-size: 16K is outside 64KiB to 16TiB"),
         (["predict", "--virtual-size", "64K"], "--virtual-size: 64K is outside 64KiB to 16TiB"),
         (
@@ -189,6 +197,13 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
             ["predict", "--workload", "poisson", "--on", "vm"],
             "--workload: poisson runs only on sim",
         ),
+        (["predict", "--clock", "wall"], "--clock: only in the VM; add --on vm"),
+        (["predict", "--scale", "2"], "--scale: only in the VM; add --on vm"),
+        (["predict", "--controller", "null_blk"], "--controller: only in the VM; add --on vm"),
+        (["predict", "--on", "vm", "--gap", "1"], "--gap: only in the simulator; add --on sim"),
+        (["predict", "--on", "sim,vm", "--depth", "2"], "--depth: only in the simulator"),
+        (["predict", "--replay", "closed"], "--replay: surge-direct has no use for it; it goes"),
+        (["predict", "--virtual-size", "1000000"], "--virtual-size: 1000000 is not a whole number"),
         (["predict", "--dsk", "x"], "No such option"),
         (["pedict"], 'unknown command "pedict": did you mean "predict"? '),
     ],
@@ -226,7 +241,7 @@ def test_every_platform_is_checked_before_one_runs(
     platform: FakePlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def check(experiments: Sequence[Experiment]) -> None:
-        if {run.scheduler for run in experiments} == {"fcfs", "bfq"}:
+        if {run.scheduler.name for run in experiments} == {"fcfs", "bfq"}:
             raise UserError("--depth: only in the simulator")
 
     monkeypatch.setattr(platform, "check", check)
@@ -270,9 +285,7 @@ def test_a_failed_run_stops_the_others_and_leaves_no_result(
 
 def test_records_that_break_a_promise_fail_the_run() -> None:
     class Early(FakePlatform):
-        def run(
-            self, experiment: Experiment, report: platforms.Report, *, stop: threading.Event
-        ) -> Outcome:
+        def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
             good = super().run(experiment, report, stop=stop)
             wrong = good.requests.with_columns(due_ns=good.requests["completion_ns"] + 1)
             return Outcome(experiment, wrong, good.facts)
@@ -284,7 +297,7 @@ def test_records_that_break_a_promise_fail_the_run() -> None:
 def test_outcomes_come_in_the_order_of_the_experiments() -> None:
     runs = [experiment(scheduler=name, requests=20) for name in ("none", "cats", "bfq")]
     outcomes = parallel.run_all(FakePlatform(), runs, 3, lambda *_: None)
-    assert [run.experiment.scheduler for run in outcomes] == ["none", "cats", "bfq"]
+    assert [run.experiment.scheduler.name for run in outcomes] == ["none", "cats", "bfq"]
 
 
 @pytest.mark.parametrize(

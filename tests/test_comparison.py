@@ -16,7 +16,7 @@ from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
 from understudy.papers.reproduction import rows, shadow_sentence
 from understudy.papers.tables import STAND_INS, TABLES
 
-RUN = summarise(outcome(experiment(requests=5)), "vm")
+RUN = summarise(outcome(experiment(requests=5)))
 SERVICE, _, RESPONSE, VARIANCE, THROUGHPUT = PAPER_MEASURES
 
 

@@ -97,7 +97,7 @@ def test_number_of_files_scales_with_the_disk(virtual_bytes: int, files: int) ->
 def test_impossible_disks_are_refused(virtual_bytes: int) -> None:
     """Check that the message names the range."""
     with pytest.raises(UserError, match="SURGE takes 16777216 to"):
-        image.build(virtual_bytes, 1, silent)
+        image.build(virtual_bytes, silent, 1)
 
 
 def test_a_draw_that_does_not_fit_is_refused(
@@ -106,7 +106,7 @@ def test_a_draw_that_does_not_fit_is_refused(
     """Check that nothing stays behind either."""
     monkeypatch.setattr(image, "LOG_MEAN", image.LOG_MEAN + 2)
     with pytest.raises(UserError, match="take another --virtual-size"):
-        image.build(SMALL, 1, silent)
+        image.build(SMALL, silent, 1)
     assert list((own_cache / "images").glob("[!.]*")) == []
 
 
@@ -181,28 +181,28 @@ def test_popular_files_lie_all_over_the_disk(built: tuple[Path, image.Layout]) -
 
 def test_two_builds_are_equal_to_the_byte(own_cache: Path) -> None:
     """Check all that is kept, and that another seed differs."""
-    first = image.build(SMALL, 5, silent)
+    first = image.build(SMALL, silent, 5)
     kept = {path.name: path.read_bytes() for path in first.folder.iterdir()}
     assert set(kept) == {"blocks.bin", "layout.npz", "facts.json"}
     shutil.rmtree(own_cache)
-    again = image.build(SMALL, 5, silent)
+    again = image.build(SMALL, silent, 5)
     assert {path.name: path.read_bytes() for path in again.folder.iterdir()} == kept
-    other = image.build(SMALL, 6, silent)
+    other = image.build(SMALL, silent, 6)
     assert other.folder != first.folder
     assert other.blocks.read_bytes() != kept["blocks.bin"]
 
 
 def test_the_second_build_comes_from_the_cache(own_cache: Path) -> None:
     """Check that nothing is done twice."""
-    first = image.build(SMALL, 5, silent)
+    first = image.build(SMALL, silent, 5)
     said: list[str] = []
-    assert image.build(SMALL, 5, lambda phase, fraction: said.append(phase)) == first
+    assert image.build(SMALL, lambda phase, fraction: said.append(phase), 5) == first
     assert said == []
     assert first.folder.is_relative_to(own_cache)
 
 
 def _build_small(_: int) -> Path:
-    return image.build(SMALL, 5, silent).folder
+    return image.build(SMALL, silent, 5).folder
 
 
 def test_two_processes_may_build_at_once(own_cache: Path) -> None:
@@ -211,13 +211,13 @@ def test_two_processes_may_build_at_once(own_cache: Path) -> None:
         folders = pool.map(_build_small, range(3))
     assert len(set(folders)) == 1
     assert len(list((own_cache / "images").glob("[!.]*"))) == 1
-    assert len(image.Image(folders[0], image.build(SMALL, 5, silent).facts).files()) > 100
+    assert len(image.Image(folders[0], image.build(SMALL, silent, 5).facts).files()) > 100
 
 
 def test_progress_runs_from_0_to_1(own_cache: Path) -> None:
     """Check that a bar drawn from the reports never goes back."""
     seen: list[float] = []
-    image.build(DEFAULT, 3, lambda phase, fraction: seen.append(fraction))
+    image.build(DEFAULT, lambda phase, fraction: seen.append(fraction), 3)
     assert seen == sorted(seen)
     assert (seen[0], seen[-1]) == (0.0, 1.0)
     assert len(seen) > 5
@@ -225,7 +225,7 @@ def test_progress_runs_from_0_to_1(own_cache: Path) -> None:
 
 def test_restored_blocks_are_the_file_system(own_cache: Path, tmp_path: Path) -> None:
     """Check that restore makes a clean disk from the compact image."""
-    made = image.build(SMALL, 5, silent)
+    made = image.build(SMALL, silent, 5)
     disk = tmp_path / "disk"
     with disk.open("wb") as empty:
         empty.truncate(made.facts.image_bytes)
@@ -255,7 +255,7 @@ def test_a_failing_mkfiles_fails_the_build(
     """Check that its line reaches the user and nothing is kept."""
     monkeypatch.setattr(image, "_script", lambda *_: iter(["d a\n", "d a\n"]))
     with pytest.raises(RunFailed, match="script line 2: it exists already"):
-        image.build(SMALL, 5, silent)
+        image.build(SMALL, silent, 5)
     assert list((own_cache / "images").glob("[!.]*")) == []
     assert list((own_cache / "images").glob(".*.[!l]*")) == []
 

@@ -36,7 +36,7 @@ LABELS: list[dict[str, Any]] = [
 def by_hand(scale: float = 1.0) -> metrics.Summary:
     table = frame([row | label for row, label in zip(BY_HAND, LABELS, strict=True)])
     run = experiment(scale=scale, clock="wall" if scale > 1 else "virtual")
-    return metrics.summarise(Outcome(run, table, facts()), "vm")
+    return metrics.summarise(Outcome(run, table, facts()))
 
 
 def test_moments_by_hand() -> None:
@@ -82,7 +82,7 @@ def test_at_scale_k_times_are_divided_by_k() -> None:
 
 def test_without_a_hit_there_is_no_share() -> None:
     table = frame([BY_HAND[2]])
-    found = metrics.summarise(Outcome(experiment(), table, facts()), "vm")
+    found = metrics.summarise(Outcome(experiment(), table, facts()))
     assert found.predicted_hit_share is None
     assert found.var_response_ms2 == 0
 
@@ -118,14 +118,14 @@ runs = st.builds(
 
 @given(runs)
 def test_a_busy_disk_never_serves_longer_than_the_measurement(run: Outcome) -> None:
-    found = metrics.summarise(run, "vm")
+    found = metrics.summarise(run)
     served_seconds = found.mean_service_ms * found.dispatched / 1000
     assert served_seconds <= found.device_seconds * (1 + 1e-9)
 
 
 @given(runs)
 def test_percentiles_are_ordered_and_were_seen(run: Outcome) -> None:
-    found = metrics.summarise(run, "vm")
+    found = metrics.summarise(run)
     assert found.p50_response_ms <= found.p95_response_ms <= found.p99_response_ms
     assert found.p95_response_ms in metrics.response_times_ms(run)
 
@@ -135,7 +135,7 @@ def test_the_order_of_the_rows_does_not_matter(run: Outcome, random: Any) -> Non
     order = list(range(run.requests.height))
     random.shuffle(order)
     shuffled = dataclasses.replace(run, requests=run.requests[order])
-    one = metrics.summarise(run, "vm").as_json()
-    other = metrics.summarise(shuffled, "vm").as_json()
+    one = metrics.summarise(run).as_json()
+    other = metrics.summarise(shuffled).as_json()
     for key, value in one.items():
         assert other[key] == (pytest.approx(value) if isinstance(value, float) else value), key

@@ -49,7 +49,7 @@ class Page(HTMLParser):
 def rendered(command: str = "understudy predict", schedulers: Iterable[str] = SCHEDULERS) -> str:
     """One seed of each."""
     runs = [outcome(experiment(scheduler=name)) for name in schedulers]
-    return report.render(Result(command, "vm", tuple(runs)))
+    return report.render(Result(command, tuple(runs)))
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,6 @@ def test_the_same_run_gives_the_same_page(html: str) -> None:
 def test_a_reproduction_shows_the_papers_columns() -> None:
     names = ("cats", "mq-deadline", "cfq")
     runs = [outcome(experiment(scheduler=name, seed=seed)) for name in names for seed in (1, 2)]
-    text = Page(report.render(Result("x", "vm", tuple(runs), TABLES["table2"]))).text
+    text = Page(report.render(Result("x", tuple(runs), TABLES["table2"]))).text
     for words in ("839,270.49 (3)", "6,961.50 (2)", "deadline (mq-deadline)", "95", "±"):
         assert words in text

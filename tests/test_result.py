@@ -25,7 +25,7 @@ def found(**changes: object) -> result.Result:
         for scheduler in ("cats", "none")
         for seed in (1, 2)
     ]
-    return result.Result("understudy predict --seeds 2", "vm", tuple(runs))
+    return result.Result("understudy predict --seeds 2", tuple(runs))
 
 
 def test_the_folder_has_all_three_files_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_result_json_has_designs_shape(tmp_path: Path) -> None:
 
 def test_a_reproduction_carries_the_papers_columns() -> None:
     runs = [outcome(experiment(scheduler=name)) for name in ("cats", "mq-deadline", "cfq")]
-    document = result.Result("x", "vm", tuple(runs), TABLES["table2"]).as_json()
+    document = result.Result("x", tuple(runs), TABLES["table2"]).as_json()
     rows = document["paper"]["rows"]
     assert {row["source"] for row in rows} == {"ours", "real", "virtual"}
     assert rows[1]["values"] == {"cats": 1.96, "deadline": 2.71, "cfq": 1.39}

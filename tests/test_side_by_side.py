@@ -16,8 +16,12 @@ RESPONSE = PAPER_MEASURES[2]
 
 
 def result(platform: str, schedulers: Sequence[str], seeds: Sequence[int]) -> Result:
-    runs = [outcome(experiment(scheduler=name, seed=seed)) for name in schedulers for seed in seeds]
-    return Result("understudy predict", platform, tuple(runs))
+    runs = [
+        outcome(experiment(scheduler=name, seed=seed, platform=platform))
+        for name in schedulers
+        for seed in seeds
+    ]
+    return Result("understudy predict", tuple(runs))
 
 
 def shown(first: Result, second: Result) -> str:

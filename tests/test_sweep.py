@@ -48,7 +48,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     original, runs = in_simulator.summarise, []
 
     def noted(experiment, report, *, stop):  # type: ignore[no-untyped-def]
-        runs.append((experiment.scheduler, experiment.seed))
+        runs.append((experiment.scheduler.name, experiment.seed))
         return original(experiment, report, stop=stop)
 
     monkeypatch.setattr(in_simulator, "summarise", noted)

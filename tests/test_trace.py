@@ -10,8 +10,8 @@ from sample_runs import experiment, outcome
 
 from understudy.base.errors import UserError
 from understudy.campaign.result import requests_table
-from understudy.platforms.sim.rows import closed_rows, open_rows, open_rows_by_owner
-from understudy.traces import trace
+from understudy.traces.load import load
+from understudy.traces.steps import closed_rows, open_rows, open_rows_by_owner
 
 ROWS = {
     "arrival_ns": [100, 300, 150, 900],
@@ -31,7 +31,7 @@ def written(tmp_path: Path, **changes: object) -> str:
 
 
 def test_rows_are_sorted_and_begin_at_zero(tmp_path: Path) -> None:
-    found = trace.load(written(tmp_path))
+    found = load(written(tmp_path))
     assert found.arrival_ns.tolist() == [0, 50, 200, 800]
     assert found.sector.tolist() == [8, 80, 16, 0]
     assert found.op.tolist() == [0, 0, 1, 0]
@@ -43,11 +43,21 @@ def test_rows_are_sorted_and_begin_at_zero(tmp_path: Path) -> None:
 
 def test_csv_with_only_what_is_needed(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("arrival_ns,sector,sectors\n5,0,8\n9,64,8\n")
-    found = trace.load(str(tmp_path / "t.csv"))
+    found = load(str(tmp_path / "t.csv"))
     assert found.arrival_ns.tolist() == [0, 4]
     assert found.op.tolist() == found.owner.tolist() == [0, 0]
     with pytest.raises(UserError, match="closed needs a column completion_ns"):
         closed_rows(found)
+
+
+def test_a_format_is_told_by_content_and_not_by_name(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("arrival_ns,sector,sectors\n5,0,8\n9,64,8\n")
+    assert load(str(tmp_path / "t.txt")).sector.tolist() == [0, 64]
+    (tmp_path / "t.csv").write_bytes(Path(written(tmp_path)).read_bytes())
+    assert len(load(str(tmp_path / "t.csv"))) == 4
+    (tmp_path / "cut").write_bytes((tmp_path / "t.csv").read_bytes()[:-9])
+    with pytest.raises(UserError, match="damaged Parquet"):
+        load(str(tmp_path / "cut"))
 
 
 def test_one_run_of_a_run_folder_is_chosen(tmp_path: Path) -> None:
@@ -59,27 +69,27 @@ def test_one_run_of_a_run_folder_is_chosen(tmp_path: Path) -> None:
     file = tmp_path / "requests.parquet"
     requests_table(runs).write_parquet(file)
     (tmp_path / "result.json").write_text('{"inputs": {"scale": 1.0}}')
-    found = trace.load(f"{file}:none:2")
+    found = load(f"{file}:none:2")
     assert found.arrival_ns.tolist() == runs[3].requests["arrival_ns"].to_list()
     for text in (str(file), f"{file}:none", f"{file}:bfq:1"):
         with pytest.raises(UserError, match=r"name one run.*there are: cats:1, cats:2, none:1"):
-            trace.load(text)
+            load(text)
 
 
 def test_open_keeps_the_times_between_rows(tmp_path: Path) -> None:
-    rows = open_rows(trace.load(written(tmp_path)))
+    rows = open_rows(load(written(tmp_path)))
     assert np.cumsum(rows.think_ns).tolist() == [0, 50, 200, 800]
 
 
 def test_open_by_owner_keeps_every_time(tmp_path: Path) -> None:
-    rows = open_rows_by_owner(trace.load(written(tmp_path)))
+    rows = open_rows_by_owner(load(written(tmp_path)))
     assert list(rows.first) == [0, 2, 4]
     assert list(rows.think_ns) == [0, 50, 200, 600]
     assert list(rows.sector) == [8, 80, 16, 0]
 
 
 def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
-    rows = closed_rows(trace.load(written(tmp_path)))
+    rows = closed_rows(load(written(tmp_path)))
     assert list(rows.first) == [0, 2, 4]
     # b asks at 0 and, before any answer, at 50; a asks at 200 and, answered at 400, at 800.
     assert list(rows.think_ns) == [0, 50, 200, 400]
@@ -114,13 +124,13 @@ def test_damaged_traces_are_refused(
     tmp_path: Path, changes: dict[str, object], message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        trace.load(written(tmp_path, **changes))
+        load(written(tmp_path, **changes))
 
 
 def test_rows_are_counted_in_the_file_also_when_some_are_passed_over(tmp_path: Path) -> None:
     op = ["other", "write", "read", "read"]
     with pytest.raises(UserError, match="row 4: sector: nothing is there"):
-        trace.load(written(tmp_path, op=op, sector=[None, 16, 80, None]))
+        load(written(tmp_path, op=op, sector=[None, 16, 80, None]))
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -129,13 +139,13 @@ def test_a_column_of_any_other_kind_is_refused_by_name(
     tmp_path: Path, name: str, values: list[object]
 ) -> None:
     with pytest.raises(UserError, match=name):
-        trace.load(written(tmp_path, **{name: values}))
+        load(written(tmp_path, **{name: values}))
 
 
 def test_a_number_too_large_for_64_bits_in_csv(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"arrival_ns,sector,sectors\n5,0,8\n{'9' * 23},0,8\n")
     with pytest.raises(UserError, match=r"row 2: arrival_ns: 9{23} is far too large"):
-        trace.load(str(tmp_path / "t.csv"))
+        load(str(tmp_path / "t.csv"))
 
 
 def test_a_file_is_called_what_it_is_called(tmp_path: Path) -> None:
@@ -143,11 +153,11 @@ def test_a_file_is_called_what_it_is_called(tmp_path: Path) -> None:
     for name in ("a[1].csv", "a1.csv"):
         sector = len(name)
         (tmp_path / name).write_text(f"arrival_ns,sector,sectors\n5,{sector},8\n")
-    assert trace.load(str(tmp_path / "a[1].csv")).sector.tolist() == [8]
+    assert load(str(tmp_path / "a[1].csv")).sector.tolist() == [8]
     with pytest.raises(UserError, match="No such file"):
-        trace.load(str(tmp_path / "a*.csv"))
+        load(str(tmp_path / "a*.csv"))
     with pytest.raises(UserError, match="File name too long"):
-        trace.load("a" * 300 + ".csv:cats")
+        load("a" * 300 + ".csv:cats")
 
 
 def test_times_of_a_run_folder_are_divided_by_its_k(tmp_path: Path) -> None:
@@ -156,10 +166,10 @@ def test_times_of_a_run_folder_are_divided_by_its_k(tmp_path: Path) -> None:
     requests_table([run]).write_parquet(file)
     for text in ("", "[]", '{"inputs": {"scale": 0}}', '{"inputs": {"scale": 1.5}}'):
         with pytest.raises(UserError, match=r"result\.json, which does not say; keep the files"):
-            trace.load(str(file))
+            load(str(file))
         (tmp_path / "result.json").write_text(text)
     (tmp_path / "result.json").write_text('{"inputs": {"scale": 8.0}}')
-    found = trace.load(str(file))
+    found = load(str(file))
     rows = run.requests.sort("arrival_ns")
     assert found.arrival_ns.tolist() == [ns // 8 for ns in rows["arrival_ns"]]
     assert found.completion_ns is not None
@@ -168,9 +178,9 @@ def test_times_of_a_run_folder_are_divided_by_its_k(tmp_path: Path) -> None:
 
 def test_files_that_are_no_trace(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No such file"):
-        trace.load(str(tmp_path / "none.parquet"))
+        load(str(tmp_path / "none.parquet"))
     (tmp_path / "text.parquet").write_text("hello")
-    with pytest.raises(UserError, match="neither Parquet nor CSV"):
-        trace.load(str(tmp_path / "text.parquet"))
+    with pytest.raises(UserError, match="neither CSV nor Parquet"):
+        load(str(tmp_path / "text.parquet"))
     with pytest.raises(UserError, match="no runs to choose from"):
-        trace.load(written(tmp_path) + ":cats")
+        load(written(tmp_path) + ":cats")

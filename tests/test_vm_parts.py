@@ -21,9 +21,8 @@ from sample_runs import experiment
 
 from understudy.base import cache
 from understudy.base.errors import RunFailed, UserError
-from understudy.device import profile
 from understudy.files import image
-from understudy.platforms.vm import in_vm, modules, packages, reads, witness
+from understudy.platforms.vm import modules, outcome, packages, reads, scenario, witness
 from understudy.platforms.vm.initramfs import Initramfs
 
 
@@ -246,7 +245,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
     none = np.zeros(0, dtype=np.int64)
     layout = image.Layout(none, none, none, start=np.array([20, 10]), length=np.array([1, 2]))
     rows = pl.DataFrame({"sector": [0, 80, 95, 96, 160, 167, 168], "meta": [False] * 7})
-    marked = in_vm.mark_metadata(rows, layout)["meta"].to_list()
+    marked = outcome.mark_metadata(rows, layout)["meta"].to_list()
     assert marked == [True, False, False, True, False, False, True]
 
 
@@ -255,13 +254,13 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
     [
         ({"virtual_bytes": 2**20}, "1048576 bytes is less than the 64MiB that the files of surge"),
         ({"virtual_bytes": 2**30 + 512}, "--virtual-size: not a multiple of 4096"),
+        ({"controller": "lsi"}, 'unknown controller "lsi": did you mean "lsi53c895a"'),
         ({"controller": "lsi53c895a"}, "--controller: lsi53c895a holds no data, so no file"),
-        ({"disk": profile.load("array-32")}, "--disk: array-32 is an array, only in the simul"),
+        ({"disk": "array-32"}, "--disk: array-32 is an array, only in the simul"),
         ({"depth": 4}, "--depth: only in the simulator; add --on sim"),
-        ({"gap_us": 1.0}, "--gap: only in the simulator"),
         ({"scale": 1.5, "clock": "wall"}, "--scale: the VM scales by whole factors"),
     ],
 )
 def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
-        in_vm.describe(experiment(**changes), lambda phase, fraction: None)
+        scenario.describe(experiment(**changes), lambda phase, fraction: None)

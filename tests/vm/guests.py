@@ -17,11 +17,14 @@ import numpy as np
 import pytest
 
 from understudy.ask import schedulers
-from understudy.ask.experiment import Experiment
-from understudy.ask.workload import WORKLOADS
+from understudy.ask.experiment import Experiment, asked
+from understudy.ask.schedulers import Choice, Tunables
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.progress import silent
 from understudy.device import profile
+from understudy.device.profile import DiskProfile
 from understudy.native import replay
-from understudy.platforms.vm import in_vm, machine, qemu
+from understudy.platforms.vm import machine, qemu, scenario
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -132,23 +135,16 @@ def pairs(data: bytes) -> dict[str, int]:
     return {word[0]: int(word[1]) for word in words if len(word) == 2 and word[1].isdigit()}
 
 
-def experiment(**changes: Any) -> Experiment:
+def experiment(
+    workload: str = "random",
+    scheduler: str = "none",
+    disk: DiskProfile = CHEETAH,
+    tunables: Tunables = (),
+    **given: Any,
+) -> Experiment:
     """One process reading a small disk at random, changed as asked."""
-    values: dict[str, Any] = {
-        "disk": CHEETAH,
-        "workload": WORKLOADS[changes.pop("workload", "random")],
-        "scheduler": "none",
-        "seed": 1,
-        "requests": 300,
-        "virtual_bytes": 64 * MIB,
-        "processes": 1,
-        "writes_percent": 0,
-        "clock": "virtual",
-        "scale": 1.0,
-        "think_scale": 1.0,
-        "controller": "vdisk",
-    }
-    return Experiment(**(values | changes))
+    own = {"requests": 300, "virtual_bytes": 64 * MIB, "processes": 1} | given
+    return asked(WORKLOADS[workload], Choice(scheduler, tunables), disk, "vm", **own)
 
 
 def raw_run(
@@ -158,10 +154,10 @@ def raw_run(
 
     `extra` is shell for the end of its scenario; `edit` replaces a part of it.
     """
-    vm = in_vm.describe(run, lambda phase, fraction: None)
+    vm = scenario.describe(run, silent)
     assert edit[0] in vm.scenario
-    scenario = (vm.scenario.replace(*edit) if edit[0] else vm.scenario) + extra
-    result = machine.run(machine.Vm(scenario, vm.modules, vm.files, vm.machine, vm.timeout_seconds))
+    script = (vm.scenario.replace(*edit) if edit[0] else vm.scenario) + extra
+    result = machine.run(machine.Vm(script, vm.modules, vm.files, vm.machine, vm.timeout_seconds))
     assert result.exit_code == 0, result.console
     assert_clean(result.out)
     return result

@@ -31,7 +31,7 @@ from understudy.measure import records
 from understudy.native import declared, replay
 from understudy.native.drive import Drive
 from understudy.native.request import READ, WRITE
-from understudy.platforms.vm import in_vm, machine, shim_tape
+from understudy.platforms.vm import machine, scenario, shim_tape
 
 SCHEDULERS = declared.schedulers()
 REQUESTS = {"mixed": 800, "surge": 2000}
@@ -85,7 +85,7 @@ def settings(name: str) -> str:
 @once
 def all_schedulers(name: str) -> machine.Result:
     """One VM."""
-    vm = in_vm.describe(load(name), lambda phase, fraction: None)
+    vm = scenario.describe(load(name), lambda phase, fraction: None)
     functions = vm.scenario.partition("\nwait_for_disk\n")[0]
     modules = vm.modules | dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
     vm = dataclasses.replace(
@@ -163,7 +163,7 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     records.check(rows)
     picks = picked(kernel)
     picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()]
-    drive = Drive.from_timing(load(name).disk.timing(kernel.capacity_sectors), SEED)
+    drive = Drive.from_timing(load(name).device.disk.timing(kernel.capacity_sectors), SEED)
     service_ns, hit = drive.serve(picks["op"], picks["sector"], picks["sectors"])
 
     of_row = rows["request_id"].to_numpy() - 1

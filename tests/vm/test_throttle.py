@@ -94,7 +94,7 @@ def served(run: str) -> pl.DataFrame:
 
 def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.DataFrame:
     """What the core says of the same requests."""
-    drive = Drive.from_timing(run.disk.timing(capacity_sectors), run.seed)
+    drive = Drive.from_timing(run.device.disk.timing(capacity_sectors), run.seed)
     op = (rows["op"] == "write").cast(pl.UInt8)
     service_ns, hit = drive.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
     return pl.DataFrame({"model_service_ns": service_ns.astype(np.int64), "hit": hit})
@@ -102,7 +102,7 @@ def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.D
 
 def test_every_controller_is_tried() -> None:
     """A new controller needs a run here."""
-    assert {run.controller for run in RUNS.values()} == set(CONTROLLERS)
+    assert {run.platform.controller for run in RUNS.values()} == set(CONTROLLERS)
 
 
 @on_each
@@ -143,7 +143,7 @@ def test_nothing_ends_before_it_is_due(run: str) -> None:
     print(f"{run}: lateness mean {lateness.mean():.0f} max {lateness.max()} ns,", end=" ")
     print(f"late {facts['counters']['late']}, stale {facts['counters']['stale']}", end=" ")
     print(f"of {facts['counters']['requests']}; witness {facts['witness']}")
-    if CONTROLLERS[RUNS[run].controller].budget:
+    if CONTROLLERS[RUNS[run].platform.controller].budget:
         service = metrics.service_times_ns(rows)
         assert lateness.mean() <= 0.0005 * service.mean()
         assert facts["counters"]["late"] == 0
@@ -163,7 +163,7 @@ def test_a_random_phase_is_seen() -> None:
     """Requests from the medium wait from nothing to a whole rotation, half of one on average."""
     rows = served("random phase")
     run = RUNS["random phase"]
-    timing = run.disk.timing(outcome("random phase").facts["capacity_sectors"])
+    timing = run.device.disk.timing(outcome("random phase").facts["capacity_sectors"])
     fixed = Drive.from_timing(replace(timing, rotation_ns=0))
     op = (rows["op"] == "write").cast(pl.UInt8)
     position_ns, hit = fixed.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The schedulers that a run can use: ours, one file each in core/, and the kernel's own."""
 
+from dataclasses import dataclass
+
 from understudy.base.catalog import refuse_twice, unknown
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
+
+Tunables = tuple[tuple[str, int], ...]
 
 KERNEL = ("none", "mq-deadline", "bfq", "kyber")
 
@@ -12,6 +16,14 @@ KERNEL = ("none", "mq-deadline", "bfq", "kyber")
 SIMULATED = {"mq-deadline": "deadline", "none": "fcfs"}
 
 DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A scheduler, and those of its tunables that differ from their defaults, unscaled."""
+
+    name: str
+    tunables: Tunables = ()
 
 
 def core() -> list[str]:

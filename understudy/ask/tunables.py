@@ -8,12 +8,11 @@ kernel's schedulers check theirs when the guest writes them.
 import re
 from collections.abc import Sequence
 
+from understudy.ask.schedulers import Tunables
 from understudy.base.catalog import unknown
 from understudy.base.errors import UserError
 from understudy.device.timing import Timing
 from understudy.native import declared
-
-Tunables = tuple[tuple[str, int], ...]
 
 SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
 

@@ -9,25 +9,34 @@ from understudy.base.errors import UserError
 MIB = 2**20
 LARGE = 64 * MIB
 PAGE = 4096
-UNITS = {"": 1} | {
+SECTOR = 512
+UNITS = {"": 1, "B": 1, "s": SECTOR} | {
     f"{prefix}{suffix}": base**power
     for power, prefix in enumerate("KMGT", start=1)
     for suffix, base in (("", 1000), ("B", 1000), ("iB", 1024))
 }
-PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?(?:B|iB)?)", re.IGNORECASE)
+PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|[KMGT]?(?:B|iB)?)", re.IGNORECASE)
 
 
 def parse(option: str, text: str, low: int, high: int) -> int:
-    """Bytes from low to high, rounded down to a whole MiB or, of a small size, to 4 KiB."""
+    """Bytes from low to high: exactly, if they are given in bytes or sectors (2929687s); else
+    rounded down to a whole MiB or, of a small size, to 4 KiB."""
     match = PATTERN.fullmatch(text.strip())
     units = {unit.lower(): size for unit, size in UNITS.items()}
     if not match or match[2].lower() not in units:
-        raise UserError(f"{option}: {text} is not a size; write 73.4G, 512M or 1.5GiB")
-    size = int(Fraction(match[1]) * units[match[2].lower()])
+        raise UserError(
+            f"{option}: {text} is not a size; write 73.4G, 1.5GiB, or 2929687s for sectors"
+        )
+    unit = match[2].lower()
+    size = int(Fraction(match[1]) * units[unit])
     if not low <= size <= high:
         raise UserError(f"{option}: {text} is outside {_shown(low)} to {_shown(high)}")
-    unit = MIB if size >= LARGE else PAGE
-    return size // unit * unit
+    if units[unit] > SECTOR:
+        whole = MIB if size >= LARGE else PAGE
+        return size // whole * whole
+    if size % SECTOR:
+        raise UserError(f"{option}: {text} is not a whole number of sectors of {SECTOR} bytes")
+    return size
 
 
 def _shown(size: int) -> str:

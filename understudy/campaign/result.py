@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from understudy import __version__
-from understudy.ask.experiment import OF_WORKLOADS, Experiment, Outcome
+from understudy.ask.experiment import Experiment, Outcome
 from understudy.base import scratch
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import runs_dir
@@ -40,19 +40,23 @@ class Result:
     """Everything that one command found out."""
 
     command: str
-    platform: str
     outcomes: tuple[Outcome, ...]
     paper: PaperTable | None = None
 
     @cached_property
     def summaries(self) -> list[Summary]:
         """The runs as figures, in their order."""
-        return [summarise(outcome, self.platform) for outcome in self.outcomes]
+        return [summarise(outcome) for outcome in self.outcomes]
 
     @cached_property
     def comparison(self) -> Comparison:
         """The same by scheduler and seed."""
         return Comparison(self.summaries)
+
+    @property
+    def platform(self) -> str:
+        """Where all of it was run."""
+        return self.experiment.platform.name
 
     @property
     def experiment(self) -> Experiment:
@@ -79,30 +83,18 @@ class Result:
 def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
     """All that it takes to repeat the runs."""
     first = experiments[0]
+    asked = {name: value for name, value in first.columns().items() if value is not None}
     return {
         "command": command,
-        "disk": first.disk.model_dump(mode="json"),
-        "workload": first.workload.name,
-        "schedulers": list(dict.fromkeys(run.scheduler for run in experiments)),
+        **asked,
+        "disk": first.device.disk.model_dump(mode="json"),
+        "schedulers": list(dict.fromkeys(run.scheduler.name for run in experiments)),
         "seeds": list(dict.fromkeys(run.seed for run in experiments)),
-        "requests": first.requests,
-        "virtual_bytes": first.virtual_bytes,
-        "processes": first.processes,
-        **{
-            name: getattr(first, name)
-            for name, nothing in OF_WORKLOADS.items()
-            if getattr(first, name) != nothing and name != "trace"
+        "tunables": {
+            run.scheduler.name: dict(run.scheduler.tunables)
+            for run in experiments
+            if run.scheduler.tunables
         },
-        **({"trace": first.trace.name, "replay": first.replay} if first.trace else {}),
-        "depth": first.depth,
-        "weights": list(first.weights),
-        "gap_us": first.gap_us,
-        "ask_us": first.ask_us,
-        "clock": first.clock,
-        "scale": first.scale,
-        "think_scale": first.think_scale,
-        "controller": first.controller,
-        "tunables": {run.scheduler: dict(run.tunables) for run in experiments if run.tunables},
     }
 
 
@@ -123,7 +115,7 @@ def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
     """Every bio of every run, with the scheduler and the seed in front."""
     return pl.concat(
         outcome.requests.select(
-            pl.lit(outcome.experiment.scheduler).alias("scheduler"),
+            pl.lit(outcome.experiment.scheduler.name).alias("scheduler"),
             pl.lit(outcome.experiment.seed, dtype=pl.Int64).alias("seed"),
             pl.all(),
         )
@@ -162,7 +154,7 @@ def _named(out: Path, made: scratch.Reserved) -> Path:
 def _default(experiment: Experiment, made: scratch.Reserved) -> Path:
     """A name says when and what; of several runs that begin at once each gets its own."""
     now = datetime.now().strftime("%Y%m%d-%H%M%S")
-    name = f"{now}-{experiment.workload.name}-{experiment.disk.name}"
+    name = f"{now}-{experiment.workload.name}-{experiment.device.disk.name}"
     _make(runs_dir(), made)
     names = chain([name], (f"{name}-{number}" for number in count(2)))
     return next(folder for other in names if made.new(folder := runs_dir() / other))

@@ -26,8 +26,11 @@ from typing import Any
 
 import polars as pl
 
-from understudy.ask import page_cache
-from understudy.ask.experiment import Experiment
+from understudy.ask.device import Device
+from understudy.ask.experiment import Experiment, Run
+from understudy.ask.parameters import columns_of
+from understudy.ask.setting import SETTINGS
+from understudy.ask.workloads import WORKLOADS
 from understudy.base import scratch
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
@@ -51,29 +54,18 @@ INPUTS: dict[str, Column] = {
     "platform": str,
     "disk": str,
     "disk_digest": str,
+    **columns_of([Device]),
+    "depth": int,
     "workload": str,
+    **columns_of(WORKLOADS.values()),
+    "trace_digest": str,
     "scheduler": str,
-    "seed": int,
-    "requests": int,
-    "processes": int,
-    "virtual_bytes": int,
-    "controller": str,
+    "tunables": str,
+    **columns_of([Run]),
     "clock": str,
     "scale": float,
-    "think_scale": float,
-    "tunables": str,
-    "depth": int,
-    "weights": str,
-    "gap_us": float,
-    "ask_us": float,
-    "writes_percent": int,
-    "think_ms": float,
-    "rate_per_s": float,
-    "page_cache_bytes": int,
-    "read_ahead_kib": int,
-    "trace": str,
-    "trace_digest": str,
-    "replay": str,
+    "controller": str,
+    **columns_of(SETTINGS.values()),
 }
 FIGURES = {field.name: TYPES[field.type] for field in fields(Summary) if field.type in TYPES}
 SCHEMA: dict[str, Column] = {**INPUTS, "status": str, "utilisation": float, **FIGURES}
@@ -112,14 +104,13 @@ def opened(file: Path) -> Iterator[Book]:
 
 def run(
     platform: Platform,
-    name: str,
     experiments: Sequence[Experiment],
     book: Book,
     jobs: int,
     report: Report,
 ) -> pl.DataFrame:
     """Run what the book does not have yet, `jobs` at a time; return these experiments' rows."""
-    keys = [key(experiment, name) for experiment in experiments]
+    keys = [key(experiment) for experiment in experiments]
     done = set(book.rows.filter(version=version())["key"])
     missing = [index for index, one in enumerate(keys) if one not in done]
     finished = len(keys) - len(missing)
@@ -127,7 +118,7 @@ def run(
     new: list[Row] = []
     _say_how_to_go_on(book)
     for index, figures in _answers(platform, experiments, missing, jobs):
-        new.append(_row(keys[index], name, experiments[index], figures))
+        new.append(_row(keys[index], experiments[index], figures))
         _note(new[-1], book.journal)
         if len(new) == 1:
             _say_how_to_go_on(book)
@@ -148,9 +139,9 @@ def _say_how_to_go_on(book: Book) -> None:
         )
 
 
-def outdated(book: Book, experiments: Sequence[Experiment], platform: str) -> int:
+def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
     """How many rows of these experiments are another version's."""
-    keys = [key(experiment, platform) for experiment in experiments]
+    keys = [key(experiment) for experiment in experiments]
     return book.rows.filter(pl.col("key").is_in(keys), pl.col("version") != version()).height
 
 
@@ -159,9 +150,9 @@ def summaries(rows: pl.DataFrame) -> list[Summary]:
     return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
 
 
-def key(experiment: Experiment, platform: str) -> str:
+def key(experiment: Experiment) -> str:
     """Name of everything that is asked of a run."""
-    return digest([json.dumps(_inputs(experiment), sort_keys=True).encode(), platform.encode()])
+    return digest([json.dumps(experiment.columns(), sort_keys=True).encode()])
 
 
 @cache
@@ -181,21 +172,6 @@ def version() -> str:
         if file.is_file()
     ]
     return digest_of_files([binding_file(), *code, *in_vm])
-
-
-def _inputs(experiment: Experiment) -> dict[str, Any]:
-    trace = experiment.trace
-    plain = {
-        name: getattr(experiment, name)
-        for name in experiment.__dataclass_fields__
-        if name not in ("disk", "workload", "trace")
-    }
-    return {
-        **plain,
-        "disk": experiment.disk.model_dump(mode="json"),
-        "workload": experiment.workload.name,
-        "trace": trace.digest if trace else None,
-    }
 
 
 def _answers(
@@ -236,35 +212,10 @@ def _silent(phase: str, fraction: float) -> None:
     """One bar for the sweep is enough."""
 
 
-def _row(name: str, platform: str, experiment: Experiment, figures: Row) -> Row:
+def _row(name: str, experiment: Experiment, figures: Row) -> Row:
     """A value for every column, None for what there is not."""
-    trace = experiment.trace
-    values = {
-        **{column: getattr(experiment, column, None) for column in INPUTS},
-        "key": name,
-        "version": version(),
-        "platform": platform,
-        "disk": experiment.disk.name,
-        "disk_digest": digest([experiment.disk.model_dump_json().encode()]),
-        "workload": experiment.workload.name,
-        "requests": len(trace) if trace else experiment.requests,
-        "tunables": " ".join(f"{tunable}={value}" for tunable, value in experiment.tunables),
-        "depth": _depth(experiment, platform),
-        "weights": ",".join(map(str, experiment.weights)),
-        "rate_per_s": experiment.rate,
-        "page_cache_bytes": page_cache.size_bytes(experiment),
-        "read_ahead_kib": page_cache.read_ahead_kib(experiment),
-        "trace": trace.name if trace else None,
-        "trace_digest": trace.digest if trace else None,
-        "replay": experiment.replay if trace else None,
-        **figures,
-    }
+    values = {**experiment.columns(), "key": name, "version": version(), **figures}
     return {column: values.get(column) for column in SCHEMA}
-
-
-def _depth(experiment: Experiment, platform: str) -> int | None:
-    """Requests on the device at once; in a VM its controller decides."""
-    return experiment.at_once if platform == "sim" else experiment.depth
 
 
 def _journal(file: Path) -> Path:

@@ -2,16 +2,15 @@
 """`understudy compare`: schedulers ranked, over many seeds, in the simulator."""
 
 from dataclasses import replace
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from understudy.ask import schedulers
-from understudy.ask.workload import WORKLOADS
+from understudy.ask.workloads import WORKLOADS
 from understudy.base import catalog
-from understudy.cli.options import Settings, with_settings, with_workload
-from understudy.cli.session import carry_out
+from understudy.cli.options import Settings, with_settings
+from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
 from understudy.show import table
 
@@ -23,7 +22,6 @@ EXAMPLE = "Example: understudy compare --schedulers all --workload random --proc
 @click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
 @click.option("--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
-@with_workload
 @with_settings
 @click.pass_context
 def command(
@@ -31,7 +29,6 @@ def command(
     disk: str,
     workload: str,
     names: str,
-    of_workload: dict[str, Any],
     settings: Settings,
 ) -> None:
     """Rank schedulers by mean response, and say which cannot be told apart.
@@ -41,10 +38,9 @@ def command(
     """
     if context.get_parameter_source("seeds") is ParameterSource.DEFAULT:
         settings = replace(settings, seeds=SEEDS)
-    experiments = settings.experiments(
+    asked = Asked(
         disk=profile.load(disk),
         workload=catalog.pick("workload", workload, WORKLOADS),
         schedulers=schedulers.parse(names),
-        **of_workload,
     )
-    carry_out(context.obj, settings, experiments, layout=table.ranking)
+    carry_out(context.obj, settings, asked, layout=table.ranking)

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
 """`understudy predict`: how schedulers do on a disk you don't have (PERFORM 2010, 4 to 6)."""
 
-from typing import Any
-
 import click
 
 from understudy.ask import schedulers
-from understudy.ask.workload import WORKLOADS
+from understudy.ask.workloads import WORKLOADS
 from understudy.base import catalog
-from understudy.cli.options import Settings, with_settings, with_workload
-from understudy.cli.session import carry_out
+from understudy.cli.options import Settings, with_settings
+from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
 
 EXAMPLE = "Example: understudy predict --workload random --processes 20 --writes 30"
@@ -25,7 +23,6 @@ EXAMPLE = "Example: understudy predict --workload random --processes 20 --writes
     + "; ".join(f"{names} on {platform}" for platform, names in schedulers.DEFAULTS.items())
     + "].",
 )
-@with_workload
 @with_settings
 @click.pass_obj
 def command(
@@ -33,7 +30,6 @@ def command(
     disk: str,
     workload: str,
     names: str | None,
-    of_workload: dict[str, Any],
     settings: Settings,
 ) -> None:
     """Predict how I/O schedulers do on a disk you don't have.
@@ -42,12 +38,10 @@ def command(
     scheduler, with a virtual disk that keeps the time of the disk in question, and
     compares what the workload saw.
     """
-    experiments = settings.experiments(
+    chosen = schedulers.DEFAULTS[settings.platforms[-1]] if names is None else names
+    asked = Asked(
         disk=profile.load(disk),
         workload=catalog.pick("workload", workload, WORKLOADS),
-        schedulers=schedulers.parse(
-            schedulers.DEFAULTS[settings.platforms[-1]] if names is None else names
-        ),
-        **of_workload,
+        schedulers=schedulers.parse(chosen),
     )
-    carry_out(line, settings, experiments)
+    carry_out(line, settings, asked)

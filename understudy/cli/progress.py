@@ -25,7 +25,7 @@ class Bars:
 
     def run(self, experiment: Experiment, phase: str, fraction: float) -> None:
         """What one run is doing."""
-        self._show(f"{experiment.scheduler}, seed {experiment.seed}", phase, fraction)
+        self._show(f"{experiment.scheduler.name}, seed {experiment.seed}", phase, fraction)
 
     def count(self, done: int, total: int) -> None:
         """How many runs of many are done."""

@@ -3,10 +3,10 @@
 
 import click
 
-from understudy.ask.workload import WORKLOADS
+from understudy.ask.workloads import WORKLOADS
 from understudy.base import catalog
 from understudy.cli.options import Settings, with_settings
-from understudy.cli.session import carry_out
+from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
 from understudy.papers.tables import STAND_INS, TABLES
 
@@ -25,9 +25,9 @@ def command(line: str, name: str, settings: Settings) -> None:
     figures.
     """
     paper = catalog.pick("table", name, TABLES)
-    experiments = settings.experiments(
+    asked = Asked(
         disk=profile.load(PAPERS_DISK),
         workload=WORKLOADS[paper.workload],
         schedulers=list(STAND_INS.values()),
     )
-    carry_out(line, settings, experiments, paper)
+    carry_out(line, settings, asked, paper)

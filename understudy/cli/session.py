@@ -8,6 +8,7 @@ a folder of its own inside the run folder; the differences come last.
 import json
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import click
 from rich.console import Console
@@ -15,32 +16,43 @@ from rich.console import Console
 from understudy import platforms
 from understudy.ask import schedulers
 from understudy.ask.experiment import Experiment
+from understudy.ask.workloads.workload import Workload
 from understudy.base.errors import UserError
 from understudy.campaign import parallel, result
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
+from understudy.device.profile import DiskProfile
 from understudy.papers.tables import PaperTable
 from understudy.show import report, side_by_side, table
 
 FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Three slots of the sentence; the platforms are the settings'."""
+
+    disk: DiskProfile
+    workload: type[Workload]
+    schedulers: list[str]
+
+
 def carry_out(
     command: str,
     settings: Settings,
-    experiments: Sequence[Experiment],
+    asked: Asked,
     paper: PaperTable | None = None,
     layout: table.Layout | None = None,
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
     names = settings.platforms
-    planned = {name: _for(name, experiments, len(names) > 1) for name in names}
+    planned = {name: _for(name, settings, asked) for name in names}
     if settings.dry_run:
         for name in names:
             _print_lines(platforms.load(name), planned[name])
         return
     click.echo(f"$ {command}", err=True)
-    with result.reserved(settings.out, experiments[0]) as folder:
+    with result.reserved(settings.out, planned[names[0]][0]) as folder:
         for name in names:
             platforms.load(name).check(planned[name])
         answers = []
@@ -56,17 +68,17 @@ def carry_out(
     _conclude(answers, settings.as_json)
 
 
-def _for(platform: str, experiments: Sequence[Experiment], skip: bool) -> list[Experiment]:
-    """The experiments that the platform can run; alone, it has to complain itself."""
+def _for(platform: str, settings: Settings, asked: Asked) -> list[Experiment]:
+    """What it is to run: of several, each what it can; alone, it has to complain itself."""
+    skip = len(settings.platforms) > 1
     possible = schedulers.on(platform)
-    chosen = [run for run in experiments if not skip or run.scheduler in possible]
+    chosen = [name for name in asked.schedulers if not skip or name in possible]
     if not chosen:
-        asked = ", ".join(dict.fromkeys(run.scheduler for run in experiments))
         raise UserError(
-            f"--schedulers: {platform} runs none of {asked}; leave it out of --on, or add one that "
-            "it runs"
+            f"--schedulers: {platform} runs none of {', '.join(asked.schedulers)}; leave it out of "
+            "--on, or add one that it runs"
         )
-    return chosen
+    return settings.experiments(asked.disk, asked.workload, chosen, platform)
 
 
 def _run(
@@ -80,12 +92,13 @@ def _run(
     with bars() as progress:
         platform.prepare(experiments, progress.prepare)
         outcomes = parallel.run_all(platform, experiments, settings.jobs_at_once, progress.run)
-    return result.Result(command, name, tuple(outcomes), paper)
+    return result.Result(command, tuple(outcomes), paper)
 
 
 def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]) -> None:
+    platform.check(experiments)
     for experiment in experiments:
-        click.echo(f"# {experiment.scheduler}, seed {experiment.seed}")
+        click.echo(f"# {experiment.scheduler.name}, seed {experiment.seed}")
         click.echo(shlex.join(platform.dry_run(experiment)))
 
 
@@ -95,7 +108,7 @@ def _warn(found: result.Result) -> None:
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             click.echo(
-                f"{outcome.experiment.scheduler}, seed {outcome.experiment.seed}: overloaded: "
+                f"{outcome.experiment.scheduler.name}, seed {outcome.experiment.seed}: overloaded: "
                 f"requests arrive {load:,.2f} times as fast as the device can serve them, so how "
                 "long they wait depends on where the run ends",
                 err=True,

@@ -14,12 +14,13 @@ from rich.table import Table
 
 from understudy import platforms
 from understudy.ask import schedulers
-from understudy.ask.experiment import OF_WORKLOADS, Experiment
-from understudy.ask.workload import WORKLOADS, Workload
+from understudy.ask.experiment import Experiment
+from understudy.ask.workloads import WORKLOADS
+from understudy.ask.workloads.workload import Workload
 from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.campaign import sweep
-from understudy.cli.options import Settings, with_settings, with_workload
+from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
 from understudy.cli.session import console
 from understudy.device import profile
@@ -38,11 +39,8 @@ MEASURE = table.RANKED[0]
 @click.option("--disks", default="cheetah-15k4", help="Names or files, comma-separated, or all.")
 @click.option("--workloads", default="random,surge-direct", help="Names, comma-separated.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
-@with_workload
 @with_settings
-def command(
-    disks: str, workloads: str, names: str, of_workload: dict[str, Any], settings: Settings
-) -> None:
+def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
     Only figures are kept, a row for each run, in the file that --out names [sweep.parquet].
@@ -57,14 +55,16 @@ def command(
         experiment
         for disk in _disks(disks)
         for workload in _workloads(workloads)
-        for experiment in _experiments(disk, workload, names, of_workload, settings)
+        for experiment in settings.without(workload).experiments(
+            disk, workload, schedulers.parse(names), settings.platforms[0]
+        )
     ]
     file = settings.out or Path("sweep.parquet")
     if settings.dry_run:
         click.echo(f"{len(experiments)} runs into {file}")
         return
     with sweep.opened(file) as book:
-        _say_outdated(sweep.outdated(book, experiments, settings.platforms[0]), file)
+        _say_outdated(sweep.outdated(book, experiments), file)
         frame = _run(settings, experiments, book)
     _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
@@ -77,7 +77,7 @@ def _disks(text: str) -> list[DiskProfile]:
     return disks
 
 
-def _workloads(text: str) -> list[Workload]:
+def _workloads(text: str) -> list[type[Workload]]:
     names = _words(text)
     catalog.refuse_twice("--workloads", names)
     return [catalog.pick("workload", name, WORKLOADS) for name in names]
@@ -85,23 +85,6 @@ def _workloads(text: str) -> list[Workload]:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",")]
-
-
-def _experiments(
-    disk: DiskProfile,
-    workload: Workload,
-    names: str,
-    of_workload: dict[str, Any],
-    settings: Settings,
-) -> list[Experiment]:
-    useful = {
-        name: value
-        for name, value in of_workload.items()
-        if name not in OF_WORKLOADS or name in workload.options
-    }
-    return settings.experiments(
-        disk=disk, workload=workload, schedulers=schedulers.parse(names), **useful
-    )
 
 
 def _say_outdated(rows: int, file: Path) -> None:
@@ -113,12 +96,11 @@ def _say_outdated(rows: int, file: Path) -> None:
 
 
 def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> pl.DataFrame:
-    name = settings.platforms[0]
-    platform = platforms.load(name)
+    platform = platforms.load(settings.platforms[0])
     platform.check(experiments)
     with bars() as progress:
         platform.prepare(experiments, progress.prepare)
-        return sweep.run(platform, name, experiments, book, settings.jobs_at_once, progress.count)
+        return sweep.run(platform, experiments, book, settings.jobs_at_once, progress.count)
 
 
 @dataclass(frozen=True)

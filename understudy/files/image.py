@@ -21,7 +21,7 @@ import shutil
 import struct
 import subprocess
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -34,14 +34,15 @@ from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
+from understudy.base.progress import Report
 
 Ints = npt.NDArray[np.int64]
-Report = Callable[[str, float], None]
 """Told what is being done and how much of it is done, from 0 to 1."""
 
 BLOCK_BYTES = 4096
 PAPER_FILES = 1_000_000
-PAPER_DISK_BYTES = 73.4e9
+PAPER_DISK_BYTES = 73_400_000_000
+IMAGE_SEED = 1  # of the file system that both platforms read
 FILES_MIN = 100
 FILES_MAX = 10_000_000
 DISK_BYTES_MIN = 16 * 2**20
@@ -154,7 +155,7 @@ class Image:
         return [(file_path(index, len(sizes)), size) for index, size in enumerate(sizes)]
 
 
-def build(virtual_bytes: int, seed: int, report: Report) -> Image:
+def build(virtual_bytes: int, report: Report, seed: int = IMAGE_SEED) -> Image:
     """Find the image for a disk of `virtual_bytes` in the cache, or build it."""
     file_count(virtual_bytes)  # refuses before any work
     name = _content(virtual_bytes, seed)

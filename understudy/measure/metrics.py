@@ -111,22 +111,24 @@ class Summary:
         return asdict(self)
 
 
-def summarise(outcome: Outcome, platform: str) -> Summary:
+def summarise(outcome: Outcome) -> Summary:
     """All measures of one run; its records must have passed records.check."""
     frame, run, facts = outcome.requests, outcome.experiment, outcome.facts
     carried = Carried(frame)
-    parallel = run.disk.array is not None
+    parallel = run.device.disk.array is not None
     service_ns = carried["model_service_ns"] if parallel else service_times_ns(carried)
-    service_ms = np.asarray(service_ns, np.float64) / (NS_PER_MS * run.scale)
+    service_ms = np.asarray(service_ns, np.float64) / (NS_PER_MS * run.platform.scale)
     response_ms = response_times_ms(outcome)
-    busy_ns = span_ns(frame) / run.scale
-    device_ns = (carried["completion_ns"] - carried["dispatch_ns"]).to_numpy().mean() / run.scale
+    busy_ns = span_ns(frame) / run.platform.scale
+    device_ns = (
+        carried["completion_ns"] - carried["dispatch_ns"]
+    ).to_numpy().mean() / run.platform.scale
     return Summary(
-        scheduler=run.scheduler,
-        platform=platform,
+        scheduler=run.scheduler.name,
+        platform=run.platform.name,
         seed=run.seed,
-        clock=run.clock,
-        scale=run.scale,
+        clock=run.platform.clock,
+        scale=run.platform.scale,
         requests=frame.height,
         dispatched=len(carried),
         merged=frame.height - len(carried),
@@ -141,7 +143,7 @@ def summarise(outcome: Outcome, platform: str) -> Summary:
         throughput_sectors_per_ms=int(frame["sectors"].sum()) / (busy_ns / NS_PER_MS),
         mean_device_ms=float(device_ns) / NS_PER_MS,
         mean_model_service_ms=float(carried["model_service_ns"].to_numpy().mean()) / NS_PER_MS,
-        mean_lateness_ms=mean_lateness_ms(carried) / run.scale,
+        mean_lateness_ms=mean_lateness_ms(carried) / run.platform.scale,
         device_seconds=busy_ns / NS_PER_S,
         capacity_sectors=int(facts["capacity_sectors"]),
         **_seconds(facts),
@@ -152,7 +154,7 @@ def summarise(outcome: Outcome, platform: str) -> Summary:
 def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Summary:
     """All measures of a simulation that kept no requests; percentiles to 1/256."""
     response = figures.response
-    service = figures.model if run.disk.array else figures.service
+    service = figures.model if run.device.disk.array else figures.service
     busy_ns = figures.last_completion_ns - figures.first_arrival_ns
     percentiles = {
         f"p{percent}_response_ms": value / NS_PER_MS
@@ -160,11 +162,11 @@ def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Su
     }
     share = figures.predicted_hits / figures.hits if figures.hits else None
     return Summary(
-        scheduler=run.scheduler,
-        platform="sim",
+        scheduler=run.scheduler.name,
+        platform=run.platform.name,
         seed=run.seed,
-        clock=run.clock,
-        scale=run.scale,
+        clock=run.platform.clock,
+        scale=run.platform.scale,
         requests=figures.completed,
         dispatched=figures.dispatched,
         merged=figures.completed - figures.dispatched,
@@ -248,7 +250,7 @@ def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
 def response_times_ms(outcome: Outcome) -> Times:
     """Response of each bio, ms of the modelled disk: (completion - arrival) / k."""
     response = outcome.requests["completion_ns"] - outcome.requests["arrival_ns"]
-    return response.to_numpy().astype(np.float64) / (NS_PER_MS * outcome.experiment.scale)
+    return response.to_numpy().astype(np.float64) / (NS_PER_MS * outcome.experiment.platform.scale)
 
 
 def span_ns(frame: pl.DataFrame) -> int:

@@ -7,14 +7,13 @@ on a machine that could never run one.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
 from understudy.ask.experiment import Experiment, Outcome
+from understudy.base.progress import Report
 from understudy.measure.metrics import Summary
-
-Report = Callable[[str, float], None]  # phase, fraction done from 0 to 1
 
 PLATFORMS = {"sim": "understudy.platforms.sim.in_simulator", "vm": "understudy.platforms.vm.in_vm"}
 

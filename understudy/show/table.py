@@ -83,14 +83,15 @@ def headline(experiment: Experiment, seeds: int, platform: str) -> str:
     where = (
         "simulated"
         if platform == "sim"
-        else f"in a VM, {experiment.clock} clock, k = {experiment.scale:g}"
+        else f"in a VM, {experiment.platform.clock} clock, k = {experiment.platform.scale:g}"
     )
     draws = f"seed {experiment.seed}" if seeds == 1 else f"{seeds} seeds"
-    writes = f", {experiment.writes_percent} % writes" if experiment.writes_percent else ""
-    processes = "1 process" if experiment.processes == 1 else f"{experiment.processes} processes"
+    workload = experiment.workload
+    processes = "1 process" if workload.processes == 1 else f"{workload.processes} processes"
     return (
-        f"{experiment.workload.name} on {experiment.disk.name}: {experiment.requests:,} requests, "
-        f"{processes}{writes}, {draws}; {where}"
+        f"{workload.name} on {experiment.device.disk.name}: "
+        f"{workload.measured(experiment.requests):,} requests, "
+        f"{', '.join([processes, *workload.told(), draws])}; {where}"
     )
 
 

@@ -11,19 +11,19 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from functools import cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from understudy.ask import page_cache, schedulers, tunables
-from understudy.ask.experiment import KIB, Experiment, Outcome, option_of
-from understudy.ask.workload import Kind
+from understudy.ask import schedulers, tunables
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.ask.setting import OnSim
+from understudy.ask.workloads.workload import KIB, SECTOR_BYTES, HostCache, Simulated
 from understudy.base.errors import RunFailed, Unstable, UserError
+from understudy.base.progress import Report, silent
 from understudy.device.timing import Timing
-from understudy.files import image
 from understudy.measure import records
 from understudy.measure.metrics import Summary, from_figures
 from understudy.native import declared
@@ -33,9 +33,7 @@ from understudy.native.simulator import (
     Answer,
     Array,
     Figures,
-    Layout,
     PageCache,
-    Rows,
     Simulation,
     Watch,
     arrive,
@@ -44,14 +42,7 @@ from understudy.native.simulator import (
 )
 from understudy.native.simulator import check as check_simulation
 from understudy.native.simulator import run as simulate
-from understudy.platforms import Report
-from understudy.platforms.sim import rows as trace_rows
 
-SECTOR_BYTES = 512
-IMAGE_SEED = 1  # as in the VM
-SECTORS_PER_BLOCK = image.BLOCK_BYTES // SECTOR_BYTES
-SURGE = (Kind.SURGE_DIRECT, Kind.SURGE_BUFFERED)
-VESPER_FILE_BYTES = 10 * 1000
 LOOK_SECONDS = 0.1
 LINUX_MAX_SECTORS = 2560
 MAX_PENDING_EVER = 2**20  # as in sim/check.c
@@ -89,7 +80,7 @@ def dry_run(experiment: Experiment) -> list[str]:
         "processes": asked.processes,
         "requests": asked.requests,
         "seed": asked.seed,
-        "depth": experiment.at_once,
+        "depth": experiment.device.at_once,
     }
     return ["simulate", *(f"{name}={value}" for name, value in parts.items())]
 
@@ -112,58 +103,63 @@ def summarise(
     return from_figures(experiment, answer.figures, facts)
 
 
-def describe(experiment: Experiment, report: Report = lambda phase, done: None) -> Simulation:
+def describe(experiment: Experiment, report: Report = silent) -> Simulation:
     """The experiment in the engine's terms."""
-    rows, processes = _rows(experiment)
-    sectors = experiment.virtual_bytes // SECTOR_BYTES
+    workload, device, setting = experiment.workload, experiment.device, experiment.platform
+    assert isinstance(setting, OnSim)
+    played = workload.simulated(experiment.around, report)
+    cache = workload.cache(device.virtual_bytes)
     scheduler = _simulated(experiment)
     return Simulation(
-        workload=_engine(experiment),
+        workload=played.engine,
         scheduler=scheduler,
         device=_device(experiment),
-        capacity_sectors=sectors,
-        requests=experiment.requests if rows is None else len(rows.sector),
-        processes=processes,
+        capacity_sectors=device.virtual_bytes // SECTOR_BYTES,
+        requests=workload.measured(experiment.requests),
+        processes=played.processes,
         seed=experiment.seed,
-        parameters=_parameters(experiment),
-        tunables=_following(experiment, scheduler) | dict(experiment.tunables),
-        layout=_layout(experiment, report),
-        rows=rows,
-        cache=_page_cache(experiment),
-        depth=experiment.depth,
+        parameters=played.parameters,
+        tunables=_following(experiment, scheduler) | dict(experiment.scheduler.tunables),
+        layout=played.layout,
+        rows=played.rows,
+        cache=_page_cache(cache),
+        depth=device.depth,
         merge_sectors=_merge_sectors(experiment),
-        max_pending=_most_pending(experiment, rows, processes),
-        weights=experiment.weights or None,
-        gap_ns=round(experiment.gap_us * 1000),
-        ask_ns=round(experiment.ask_us * 1000),
+        max_pending=_most_pending(played, cache, device.at_once),
+        weights=workload.weights or None,
+        gap_ns=round(setting.gap_us * 1000),
+        ask_ns=round(setting.ask_us * 1000),
     )
 
 
 def _simulated(experiment: Experiment) -> str:
     """Whom the simulator runs for the scheduler."""
-    return schedulers.SIMULATED.get(experiment.scheduler, experiment.scheduler)
+    name = experiment.scheduler.name
+    return schedulers.SIMULATED.get(name, name)
 
 
 def _merge_sectors(experiment: Experiment) -> int:
     """As the kernel: with a scheduler, up to the default of its block layer."""
-    if experiment.disk.array or experiment.scheduler == "none":
+    if experiment.device.disk.array or experiment.scheduler.name == "none":
         return 0
     return LINUX_MAX_SECTORS
 
 
 def _device(experiment: Experiment) -> Drive | Array:
-    array = experiment.disk.array
+    array = experiment.device.disk.array
     if array:
         return Array(array.servers, array.service_ns, array.distribution == "exponential")
     return Drive.from_timing(_timing(experiment), experiment.seed)
 
 
 def _timing(experiment: Experiment) -> Timing:
-    return experiment.disk.timing(experiment.virtual_bytes // SECTOR_BYTES)
+    return experiment.device.disk.timing(experiment.device.virtual_bytes // SECTOR_BYTES)
 
 
 def _following(experiment: Experiment, scheduler: str) -> dict[str, int]:
-    return {} if experiment.disk.array else tunables.following(scheduler, _timing(experiment))
+    return (
+        {} if experiment.device.disk.array else tunables.following(scheduler, _timing(experiment))
+    )
 
 
 def _simulate(
@@ -200,22 +196,14 @@ def _wait(
 
 
 def _check(experiment: Experiment) -> None:
-    fixed = {"clock": "virtual", "scale": 1.0, "controller": "vdisk"}
-    for field, value in fixed.items():
-        if getattr(experiment, field) != value:
-            raise UserError(f"{option_of(field)}: only in the VM; add --on vm")
-    if experiment.scheduler not in schedulers.on("sim"):
+    chosen = experiment.scheduler
+    if chosen.name not in schedulers.on("sim"):
         raise UserError(
-            f"--schedulers: {experiment.scheduler} is the kernel's own, only in the VM; add --on vm"
+            f"--schedulers: {chosen.name} is the kernel's own, only in the VM; add --on vm"
         )
-    for name, value in experiment.tunables:
+    for name, value in chosen.tunables:
         tunables.check(_simulated(experiment), name, value)
-    trace = experiment.trace
-    if trace and trace.end_sector * SECTOR_BYTES > experiment.virtual_bytes:
-        needed = -(-trace.end_sector * SECTOR_BYTES // 10**6)
-        raise UserError(
-            f"--virtual-size: the trace reaches past it; take {needed}M, or the size of its disk"
-        )
+    experiment.workload.check_fits(experiment.device.virtual_bytes)
 
 
 def _check_stable(asked: Simulation, figures: Figures) -> None:
@@ -238,102 +226,28 @@ def _load(asked: Simulation, figures: Figures) -> float | None:
     return offered_load(asked, figures) if workloads()[asked.workload].open else None
 
 
-def _engine(experiment: Experiment) -> str:
-    if experiment.workload.kind is Kind.TRACE and experiment.replay == "closed":
-        return "rows-closed"
-    return experiment.workload.engine
-
-
-def _parameters(experiment: Experiment) -> dict[str, int]:
-    kind = experiment.workload.kind
-    values: dict[str, int] = {}
-    if kind in SURGE:
-        values["think_scale_milli"] = round(1000 * experiment.think_scale)
-    if "think_ms" in experiment.workload.options:
-        values["think_ns"] = round(1e6 * experiment.think_ms)
-    if "writes_percent" in experiment.workload.options:
-        values["writes_percent"] = experiment.writes_percent
-    if experiment.rate:
-        values["mean_gap_ns"] = round(1e9 * experiment.processes / experiment.rate)
-    return values
-
-
-def _rows(experiment: Experiment) -> tuple[Rows | None, int]:
-    """The trace as a table, and how many processes play."""
-    if not experiment.trace:
-        return None, experiment.processes
-    if experiment.replay == "closed":
-        return trace_rows.closed_rows(experiment.trace), experiment.trace.owners
-    if experiment.weights:  # which are of processes
-        return trace_rows.open_rows_by_owner(experiment.trace), experiment.trace.owners
-    return trace_rows.open_rows(experiment.trace), 1
-
-
-def _layout(experiment: Experiment, report: Report) -> Layout | None:
-    if experiment.workload.kind in SURGE:
-        return surge_layout(experiment.virtual_bytes, report)
-    if experiment.workload.kind is Kind.CONCURRENT_READ:
-        return vesper_layout(experiment.virtual_bytes // SECTOR_BYTES, experiment.processes)
-    return None
-
-
-@cache
-def _image_layout(virtual_bytes: int) -> image.Layout:
-    return image.build(virtual_bytes, IMAGE_SEED, lambda phase, done: None).layout
-
-
-def surge_layout(virtual_bytes: int, report: Report) -> Layout:
-    """The file system of the VM, in sectors."""
-    image.build(virtual_bytes, IMAGE_SEED, report)
-    layout = _image_layout(virtual_bytes)
-    return Layout(
-        bytes=layout.size.astype(np.uint64),
-        first=layout.first.astype(np.uint64),
-        start=(layout.start * SECTORS_PER_BLOCK).astype(np.uint64),
-        length=(layout.length * SECTORS_PER_BLOCK).astype(np.uint64),
-    )
-
-
-def vesper_layout(capacity_sectors: int, files: int) -> Layout:
-    """Files of 10 KB, evenly over the disk: on 128 KB, ten of them take most of it."""
-    length = -(-VESPER_FILE_BYTES // SECTOR_BYTES)
-    stride = capacity_sectors // files
-    if stride < length:
-        raise UserError(f"--virtual-size: {files} files of 10 KB do not fit")
-    return Layout(
-        bytes=np.full(files, VESPER_FILE_BYTES, np.uint64),
-        first=np.arange(files + 1, dtype=np.uint64),
-        start=np.arange(files, dtype=np.uint64) * np.uint64(stride),
-        length=np.full(files, length, np.uint64),
-    )
-
-
-def _page_cache(experiment: Experiment) -> PageCache | None:
-    """Pages of 4 KiB; of one sector for the small disks of the Vesper assignments."""
-    size = page_cache.size_bytes(experiment)
-    if not size:
+def _page_cache(cache: HostCache | None) -> PageCache | None:
+    if cache is None:
         return None
-    sectors = 1 if experiment.workload.kind is Kind.CONCURRENT_READ else SECTORS_PER_BLOCK
-    page_bytes = sectors * SECTOR_BYTES
-    return PageCache(size, sectors, page_cache.read_ahead_kib(experiment) * KIB // page_bytes)
+    ahead = cache.read_ahead_kib * KIB // cache.page_bytes
+    return PageCache(cache.bytes, cache.page_bytes // SECTOR_BYTES, ahead)
 
 
-def _most_pending(experiment: Experiment, rows: Rows | None, processes: int) -> int:
+def _most_pending(played: Simulated, cache: HostCache | None, depth: int) -> int:
     """Room for all that can wait or be served at once; a queue that grows for ever has an
     end at some length."""
-    if not workloads()[_engine(experiment)].open:
-        return _bounded(processes * _each(experiment))
-    return MAX_PENDING + experiment.at_once if rows is None else _bounded(len(rows.sector))
+    if not workloads()[played.engine].open:
+        return _bounded(played.processes * _each(cache))
+    return MAX_PENDING + depth if played.rows is None else _bounded(len(played.rows.sector))
 
 
 def _bounded(pending: int) -> int:
     return min(max(1024, pending), MAX_PENDING_EVER)
 
 
-def _each(experiment: Experiment) -> int:
+def _each(cache: HostCache | None) -> int:
     """A process waits for one answer, or for pages and what is read ahead of them."""
-    cache = _page_cache(experiment)
-    return 2 + 2 * cache.read_ahead_pages if cache else 2
+    return 2 + 2 * cache.read_ahead_kib * KIB // cache.page_bytes if cache else 2
 
 
 def _frame(answer: Answer) -> pl.DataFrame:
@@ -367,13 +281,13 @@ def _facts(
             for tunable in scheduler.tunables
         },
         "scheduler_counters": figures.counters,
-        "page_cache_bytes": page_cache.size_bytes(experiment),
+        "page_cache_bytes": asked.cache.bytes if asked.cache else 0,
         "page_hits": figures.page_hits,
         "page_misses": figures.page_misses,
-        "depth": experiment.at_once,
+        "depth": experiment.device.at_once,
         "offered_load": _load(asked, figures),
-        "gap_us": experiment.gap_us,
-        "ask_us": experiment.ask_us,
+        "gap_us": asked.gap_ns / 1000,
+        "ask_us": asked.ask_ns / 1000,
         "virtual_seconds": figures.last_completion_ns / 1e9,
         "boot_wall_seconds": 0.0,
         "measure_wall_seconds": seconds,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from understudy.ask.experiment import Clock
+from understudy.ask.setting import Clock
 from understudy.base.errors import UserError
 
 BINARY = "qemu-system-x86_64"

@@ -36,7 +36,7 @@ def _view(found: result.Result) -> dict[str, Any]:
     return {
         "title": table.headline(found.experiment, len(comparison.seeds), found.platform),
         "summary": found.experiment.workload.summary,
-        "disk": found.experiment.disk,
+        "disk": found.experiment.device.disk,
         "schedulers": comparison.schedulers,
         "blocks": table.rows(comparison),
         "ranked": table.ranked(comparison) if table.is_wide(comparison) else [],
@@ -51,7 +51,7 @@ def _view(found: result.Result) -> dict[str, Any]:
         "inputs": _flat(result.inputs(found.command, experiments)),
         "environment": _flat(result.environment(found.outcomes)),
         "runs": [
-            _run(outcome.facts, outcome.experiment.scheduler, outcome.experiment.seed)
+            _run(outcome.facts, outcome.experiment.scheduler.name, outcome.experiment.seed)
             for outcome in found.outcomes
         ],
     }

@@ -91,10 +91,10 @@ def draw(outcomes: Sequence[Outcome]) -> list[Drawing]:
 
 
 def _by_scheduler(outcomes: Sequence[Outcome]) -> Responses:
-    names = dict.fromkeys(outcome.experiment.scheduler for outcome in outcomes)
+    names = dict.fromkeys(outcome.experiment.scheduler.name for outcome in outcomes)
     return {
         name: np.concatenate(
-            [response_times_ms(run) for run in outcomes if run.experiment.scheduler == name]
+            [response_times_ms(run) for run in outcomes if run.experiment.scheduler.name == name]
         )
         for name in names
     }

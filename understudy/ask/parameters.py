@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""A parameter is declared once, where the thing is that has it.
+
+From the declaration follow its option on the command line, the check of its range, the platforms
+that can do it, and its column in results.  A slot of the sentence (understudy.ask.experiment) is a
+frozen dataclass of such fields.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from understudy.base.errors import UserError
+
+EVERYWHERE = ("sim", "vm")
+WHERE = {"sim": "the simulator", "vm": "the VM"}
+KEY = "parameter"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is said of a field: `low` and `high` are included, in `unit`; `told` is how a heading
+    shows a value that is not the default.
+
+    `parse` makes the value of what was typed, as `kind` does unless it is given.  `column` is the
+    name in results, if it is not the field's, or None if it has none there.
+    """
+
+    option: str
+    help: str
+    kind: type[int] | type[float] | type[str] = int
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+    parse: Callable[[str], Any] | None = None
+    platforms: tuple[str, ...] = EVERYWHERE
+    column: str | None = ""
+    told: str = ""
+
+    def check(self, value: Any) -> None:
+        """Refuse what is outside its range; None, if a default allows it, is inside."""
+        if value is None or self.low is None:
+            return
+        for one in value if isinstance(value, tuple) else (value,):
+            if not self.low <= one <= (self.high or float("inf")):
+                raise UserError(f"{self.option}: {one} is outside {self.low} to {self.high}")
+
+
+def parameter(default: Any = dataclasses.MISSING, **declared: Any) -> Any:
+    """A dataclass field that is a parameter."""
+    return dataclasses.field(default=default, metadata={KEY: Parameter(**declared)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """A slot, or a part of one: every parameter is in its range."""
+
+    name: ClassVar[str] = ""
+    chosen_by: ClassVar[str] = ""  # the option that chooses among kinds of the slot
+
+    def __post_init__(self) -> None:
+        """Refuse what no platform can run."""
+        for field, declared in self.declared().items():
+            declared.check(getattr(self, field))
+
+    @classmethod
+    def declared(cls) -> dict[str, Parameter]:
+        """Its parameters by field."""
+        return {
+            field.name: field.metadata[KEY]
+            for field in dataclasses.fields(cls)
+            if KEY in field.metadata
+        }
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **rest: Any) -> Self:
+        """One with those of the given values that are its own; None was not given."""
+        own = {name: given[name] for name in cls.declared() if given.get(name) is not None}
+        for field in dataclasses.fields(cls):
+            if field.name in own or field.name in rest or KEY not in field.metadata:
+                continue
+            if field.default is dataclasses.MISSING:
+                needed = field.metadata[KEY].option
+                raise UserError(f"{cls.chosen_by}: {cls.name} needs {needed}")
+        return cls(**own, **rest)
+
+    def columns(self) -> dict[str, Any]:
+        """Its values as results show them."""
+        return {
+            declared.column or field: getattr(self, field)
+            for field, declared in self.declared().items()
+            if declared.column is not None
+        }
+
+    def told(self) -> list[str]:
+        """What a heading says of values that are not the defaults."""
+        return [
+            field.metadata[KEY].told.format(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if KEY in field.metadata
+            and field.metadata[KEY].told
+            and getattr(self, field.name) != field.default
+        ]
+
+    def refuse_elsewhere(self, platform: str) -> None:
+        """Refuse a value, other than the default, that the platform has no way to honour."""
+        for field in dataclasses.fields(self):
+            declared = field.metadata.get(KEY)
+            if not declared or platform in declared.platforms:
+                continue
+            if getattr(self, field.name) != field.default:
+                raise UserError(only_on(declared.option, declared.platforms[0]))
+
+
+def only_on(option: str, platform: str) -> str:
+    """What to say of an option that another platform has."""
+    return f"{option}: only in {WHERE[platform]}; add --on {platform}"
+
+
+def columns_of(slots: Iterable[type[Parameters]]) -> dict[str, type[Any]]:
+    """The columns of several kinds of a slot, each once, with their types."""
+    return {
+        declared.column or field: declared.kind
+        for slot in slots
+        for field, declared in slot.declared().items()
+        if declared.column is not None
+    }

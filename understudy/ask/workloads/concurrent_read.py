@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The program of the Vesper assignments (SIGCSE 2006 section 3.1): threads read small pieces.
+
+It has no page cache unless one is asked for; then pages are sectors, since its disks are small.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from understudy.ask.workloads.page_cache import ThroughPageCache
+from understudy.ask.workloads.workload import (
+    KIB,
+    SECTOR_BYTES,
+    HostCache,
+    Simulated,
+    Surroundings,
+    Thinks,
+    Workload,
+    processes,
+)
+from understudy.base.errors import UserError
+from understudy.base.progress import Report
+from understudy.native.simulator import Layout
+
+FILE_BYTES = 10 * 1000
+CACHE_PER_READ_AHEAD = 4
+
+
+def layout(capacity_sectors: int, files: int) -> Layout:
+    """Files of 10 KB, evenly over the disk: on 128 KB, ten of them take most of it."""
+    length = -(-FILE_BYTES // SECTOR_BYTES)
+    stride = capacity_sectors // files
+    if stride < length:
+        raise UserError(f"--virtual-size: {files} files of 10 KB do not fit")
+    return Layout(
+        bytes=np.full(files, FILE_BYTES, np.uint64),
+        first=np.arange(files + 1, dtype=np.uint64),
+        start=np.arange(files, dtype=np.uint64) * np.uint64(stride),
+        length=np.full(files, length, np.uint64),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConcurrentRead(ThroughPageCache, Thinks, Workload):
+    """A thread and a file for each process."""
+
+    name: ClassVar[str] = "concurrent-read"
+    summary: ClassVar[str] = "threads read files of 10 KB, 10 bytes at a time (Vesper assignments)"
+    order: ClassVar[int] = 5
+    processes: int = processes(10)
+
+    def check_fits(self, virtual_bytes: int) -> None:
+        """Room for every file."""
+        layout(virtual_bytes // SECTOR_BYTES, self.processes)
+
+    def cache(self, virtual_bytes: int) -> HostCache | None:
+        """As large as asked, or as it takes to read ahead as asked."""
+        ahead = self.read_ahead_kib or 0
+        size = self.page_cache_bytes or CACHE_PER_READ_AHEAD * ahead * KIB * self.processes
+        return HostCache(size, ahead, SECTOR_BYTES) if size else None
+
+    def simulated(self, around: Surroundings, report: Report) -> Simulated:
+        """sim/workloads/concurrent_read.c."""
+        return Simulated(
+            "concurrent-read",
+            self.processes,
+            {"think_ns": self.think_ns()},
+            layout(around.virtual_bytes // SECTOR_BYTES, self.processes),
+        )

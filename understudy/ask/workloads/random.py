@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The probe that the papers fitted the disk with (PERFORM 2010 section 5): pages at random."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from understudy.ask.workloads.workload import (
+    InGuest,
+    Simulated,
+    Surroundings,
+    Thinks,
+    Workload,
+    Writes,
+    processes,
+)
+from understudy.base.progress import Report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Random(Thinks, Writes, Workload):
+    """Each process one request at a time."""
+
+    name: ClassVar[str] = "random"
+    summary: ClassVar[str] = "4 KiB at random places of the raw disk, each process one at a time"
+    order: ClassVar[int] = 1
+    processes: int = processes(1)
+
+    def simulated(self, around: Surroundings, report: Report) -> Simulated:
+        """sim/workloads/random.c."""
+        values = {"writes_percent": self.writes_percent, "think_ns": self.think_ns()}
+        return Simulated("random", self.processes, values)
+
+    def in_guest(self, around: Surroundings) -> InGuest:
+        """guest/random.c."""
+        think_us = round(1000 * self.think_ms * around.think_scale)
+        return InGuest(
+            [
+                *["random", "--device", around.device],
+                *["--writes", str(self.writes_percent), "--think-us", str(think_us)],
+            ]
+        )

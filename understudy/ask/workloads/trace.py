@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""A recorded trace on another device: as it was recorded, or at its processes' own pace."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from understudy.ask.parameters import parameter
+from understudy.ask.workloads.workload import (
+    SECTOR_BYTES,
+    Simulated,
+    Surroundings,
+    Workload,
+    processes,
+)
+from understudy.base.errors import UserError
+from understudy.base.progress import Report
+from understudy.traces.load import load
+from understudy.traces.steps import closed_rows, open_rows, open_rows_by_owner
+from understudy.traces.trace import Trace
+
+MB = 10**6
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceReplay(Workload):
+    """Open, every request comes when it came; closed, think times are inferred."""
+
+    name: ClassVar[str] = "trace"
+    summary: ClassVar[str] = (
+        "a recorded trace on another device (--trace FILE, --replay open or closed)"
+    )
+    order: ClassVar[int] = 7
+    processes: int = processes(1)
+    trace: Trace = parameter(
+        option="--trace",
+        help="What to replay: Parquet or CSV.",
+        metavar="FILE[:SCHEDULER[:SEED]]",
+        kind=str,
+        parse=load,
+    )
+    replay: str = parameter(
+        "open",
+        option="--replay",
+        help="Replay as recorded, or with the think times inferred from it [default: open].",
+        kind=str,
+        choices=("open", "closed"),
+    )
+
+    @property
+    def sharers(self) -> int:
+        """Its owners."""
+        return self.trace.owners
+
+    @property
+    def shared_among(self) -> str:
+        """The same in words."""
+        return f"{self.trace.owners} owners in the trace"
+
+    def measured(self, requests: int) -> int:
+        """All of it, whatever is asked for."""
+        return len(self.trace)
+
+    def check_fits(self, virtual_bytes: int) -> None:
+        """Every request lies on the disk."""
+        if self.trace.end_sector * SECTOR_BYTES > virtual_bytes:
+            raise UserError(
+                f"--virtual-size: the trace reaches past it; take {self.trace.end_sector}s, or "
+                "the size of its disk"
+            )
+
+    def simulated(self, around: Surroundings, report: Report) -> Simulated:
+        """sim/workloads/rows.c."""
+        if self.replay == "closed":
+            rows = closed_rows(self.trace)
+            return Simulated("rows-closed", self.trace.owners, rows=rows)
+        if self.weights:  # which are of processes
+            rows = open_rows_by_owner(self.trace)
+            return Simulated("rows-open", self.trace.owners, rows=rows)
+        return Simulated("rows-open", 1, rows=open_rows(self.trace))
+
+    def columns(self) -> dict[str, Any]:
+        """The trace by its name and its content's."""
+        found = super().columns()
+        return {**found, "trace": self.trace.name, "trace_digest": self.trace.digest}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""What a VM left behind, held against the counters and the witnesses before anybody may call it a
+result."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.base.errors import RunFailed
+from understudy.base.progress import silent
+from understudy.files import image
+from understudy.measure import records
+from understudy.native import declared
+from understudy.platforms.vm import machine, packages, qemu, reads, scenario, witness
+
+SECTORS_PER_BLOCK = image.BLOCK_BYTES // 512
+
+
+def _pairs(text: bytes) -> dict[str, int | str]:
+    """Lines "name value"."""
+    pairs = (line.split(" ", 1) for line in text.decode().splitlines() if " " in line)
+    return {name: int(value) if value.isdigit() else value for name, value in pairs}
+
+
+def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What the scheduler's sysfs folder held, its counters apart from its tunables."""
+    ours = declared.schedulers().get(scheduler)
+    counters = {counter.name for counter in ours.counters} if ours else set()
+    return {
+        "tunables": {name: value for name, value in fields.items() if name not in counters},
+        "scheduler_counters": {name: fields[name] for name in sorted(counters)},
+    }
+
+
+def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None:
+    """Nothing escaped: every request that was issued completed or failed, under us.
+
+    Picks from an old queue spoil a run on a disk that promises there are none; on the
+    others they are what the disk does, and are reported.
+    """
+    refused = {
+        "missed": "requests completed past the throttle",
+        "untracked": "requests were too many to track",
+        "lost": "bios ended unseen",
+    }
+    if scenario.controller_of(experiment).budget:
+        refused["stale"] = "picks were made while the disk was busy"
+    for name, meaning in refused.items():
+        if counters[name]:
+            raise RunFailed(f"{counters[name]} {meaning}: the run does not count")
+    if counters["requests"] != counters["completed"] + counters["failed"]:
+        raise RunFailed(
+            f"{counters['requests']} requests were issued, but {counters['completed']} completed "
+            f"and {counters['failed']} failed"
+        )
+
+
+def mark_metadata(rows: pl.DataFrame, layout: image.Layout) -> pl.DataFrame:
+    """Rows outside every file's extents are metadata, whatever flag their bio bore.
+
+    The file system reads ahead in its inode tables without saying so.
+    """
+    order = np.argsort(layout.start)
+    start = layout.start[order] * SECTORS_PER_BLOCK
+    end = start + layout.length[order] * SECTORS_PER_BLOCK
+    sector = rows["sector"].to_numpy()
+    extent = np.searchsorted(start, sector, side="right") - 1
+    is_data = (extent >= 0) & (sector < end[extent])
+    return rows.with_columns(meta=pl.Series(~is_data))
+
+
+def _rows(experiment: Experiment, data: bytes, origin_ns: int | None) -> pl.DataFrame:
+    rows = records.from_bytes(data, origin_ns, expected=experiment.requests)
+    built = scenario.image_of(experiment, silent)
+    return mark_metadata(rows, built.layout) if built else rows
+
+
+def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, Any]:
+    rows = _rows(experiment, out["records"], 0)
+    tolerance = witness.VIRTUAL if experiment.platform.clock == "virtual" else witness.WALL
+    answer: dict[str, Any] = {
+        "trace": witness.compare_trace(rows, out["trace"].decode(errors="replace"), tolerance)
+    }
+    entries = reads.parse_log(out["reads.bin"], "the VM's reads.bin")
+    if experiment.workload.cache(experiment.device.virtual_bytes):
+        answer["processes"] = witness.compare_arrivals(rows, entries)
+    else:
+        answer["processes"] = witness.compare_processes(rows, entries, tolerance)
+    return answer
+
+
+def read(
+    experiment: Experiment, kernel: packages.Kernel, vm: machine.Vm, result: machine.Result
+) -> Outcome:
+    """The run's records and facts; RunFailed if anything about them is not as it must be."""
+    counters = _pairs(result.out["counters"])
+    _check_counters(experiment, counters)
+    requests = _rows(experiment, result.out["records"], None)
+    cache = experiment.workload.cache(experiment.device.virtual_bytes)
+    held = max(1, int(counters["held"]))
+    built = scenario.image_of(experiment, silent)
+    span_ns = int(requests["completion_ns"].max() or 0)  # type: ignore[arg-type]
+    facts: dict[str, Any] = {
+        "capacity_sectors": int(result.out["capacity_sectors"]),
+        "scheduler_in_kernel": result.out["scheduler"].decode().strip(),
+        **_scheduler_fields(experiment.scheduler.name, _pairs(result.out["scheduler_fields"])),
+        "counters": counters,
+        "overshoot_mean_ns": int(counters["overshoot_ns"]) / held,
+        "issued": counters["requests"],
+        "completed": counters["completed"],
+        "failed": counters["failed"],
+        "late_permille": counters["late_permille"],
+        "stale_picks": counters["stale"],
+        "witness": _witnesses(experiment, result.out),
+        "page_cache_bytes": cache.bytes if cache else 0,
+        "file_system": asdict(built.facts) if built else None,
+        "kernel_version": f"{kernel.release}, package {kernel.version}",
+        "qemu_version": qemu.version(),
+        "qemu": result.command,
+        "memory_mib": vm.machine.memory_mib,
+        "modules": sorted(vm.modules),
+        "virtual_seconds": span_ns / 1e9,
+        "boot_wall_seconds": result.boot_seconds,
+        "measure_wall_seconds": result.notified["measured"] - result.notified["measuring"],
+        "wall_seconds": result.boot_seconds + result.run_seconds,
+    }
+    return Outcome(experiment, requests, facts)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""An experiment in the words of the VM: what guest/measure is told, the modules, the memory."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from understudy.ask import tunables
+from understudy.ask.experiment import Experiment
+from understudy.ask.setting import OnVm
+from understudy.ask.workloads.workload import InGuest
+from understudy.base.errors import UserError
+from understudy.base.paths import ROOT
+from understudy.base.progress import Report
+from understudy.device.timing import Curve, Timing
+from understudy.files import image
+from understudy.platforms.vm import kvm, machine, qemu
+from understudy.platforms.vm.controllers import Controller, controller
+
+CORE_MODULES = ("iprobe", "vpt")
+KERNEL_SCHEDULERS = {"none": None, "mq-deadline": None, "bfq": "bfq", "kyber": "kyber-iosched"}
+FILE_SYSTEM_MODULES = ("crc32c_generic", "ext4")
+FILES_BYTES_MIN = 64 * 2**20
+
+BASE_MEMORY_MIB = 512
+RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
+LOG_BYTES = 64  # for each read of a process: entry and copy
+BASE_SECONDS = 300
+SECONDS_PER_REQUEST = 0.05
+
+
+def setting_of(experiment: Experiment) -> OnVm:
+    """How it is run; only what is asked of a VM comes here."""
+    assert isinstance(experiment.platform, OnVm)
+    return experiment.platform
+
+
+def controller_of(experiment: Experiment) -> Controller:
+    """The virtual disk that stands in."""
+    return controller(setting_of(experiment).controller)
+
+
+def played(experiment: Experiment) -> InGuest:
+    """What plays the workload."""
+    around = replace(experiment.around, device=f"/dev/{controller_of(experiment).disk}")
+    return experiment.workload.in_guest(around)
+
+
+def image_of(experiment: Experiment, report: Report) -> image.Image | None:
+    """The file system that the workload reads, if it reads one."""
+    if not experiment.workload.reads_files:
+        return None
+    return image.build(experiment.device.virtual_bytes, report)
+
+
+def _cache_bytes(experiment: Experiment) -> int:
+    cache = experiment.workload.cache(experiment.device.virtual_bytes)
+    return cache.bytes if cache else 0
+
+
+def _log_entries(experiment: Experiment) -> int:
+    """Room for the reads of the processes, most of which a page cache answers."""
+    return played(experiment).reads_a_request * experiment.requests + 10_000
+
+
+def _workload(experiment: Experiment) -> str:
+    """Shell functions prepare_disk and workload."""
+    program = played(experiment)
+    command = [*program.command, "--processes", str(experiment.workload.processes)]
+    command += ["--seed", str(experiment.seed)]
+    command += ["--log", "/out/reads.bin", "--log-max", str(_log_entries(experiment))]
+    disk = f"/dev/{controller_of(experiment).disk}"
+    prepare = (
+        f"restore /image {disk} || fail 'no file system'; "
+        f"mount -t ext4 -o ro {disk} /mnt || fail 'no file system'"
+        if experiment.workload.reads_files
+        else ":"
+    )
+    return f"prepare_disk() {{\n\t{prepare}\n}}\nworkload() {{\n\texec {shlex.join(command)}\n}}\n"
+
+
+def _settings(experiment: Experiment) -> dict[str, str | int]:
+    scale = setting_of(experiment).scale
+    chosen = tunables.following(experiment.scheduler.name, timing(experiment))
+    chosen |= dict(experiment.scheduler.tunables)
+    return {
+        "DISK": controller_of(experiment).disk,
+        "SCHEDULER": experiment.scheduler.name,
+        "REQUESTS": experiment.requests,
+        "SCALE_MILLI": round(1000 * scale),
+        "TIME_SCALE": round(scale),
+        "CACHE_BYTES": _cache_bytes(experiment),
+        "TUNABLES": shlex.quote(" ".join(f"{name}={value}" for name, value in chosen.items())),
+    }
+
+
+def timing(experiment: Experiment) -> Timing:
+    """The disk in the throttle's units, at the size that the guest sees."""
+    capacity = controller_of(experiment).capacity_sectors(experiment.device.virtual_bytes)
+    return experiment.device.disk.timing(capacity)
+
+
+def _profile(experiment: Experiment) -> dict[str, str]:
+    """What the throttle's files are to be told: the folder /profile in the guest."""
+    found = timing(experiment)
+    segments, segment_sectors, prefetch_sectors = found.cache
+    values: dict[str, int | str] = {
+        "intercept_ns": found.intercept_ns,
+        "seek_curve": _points(found.seek),
+        "transfer_curve": _points(found.transfer),
+        "rotation_ns": found.rotation_ns,
+        "rotation_random": int(found.random_phase),
+        "rotation_seed": experiment.seed,
+        "hit_ns": found.hit_ns,
+        "cache_segments": segments,
+        "cache_segment_sectors": segment_sectors,
+        "cache_prefetch_sectors": prefetch_sectors,
+    }
+    return {f"profile/{name}": f"{value}\n" for name, value in values.items()}
+
+
+def _points(curve: Curve) -> str:
+    return " ".join(f"{at}:{value}" for at, value in curve)
+
+
+def _modules(experiment: Experiment) -> dict[str, str]:
+    size = experiment.device.virtual_bytes
+    names = dict.fromkeys(CORE_MODULES, "")
+    names |= controller_of(experiment).module_parameters(size)
+    scheduler = KERNEL_SCHEDULERS.get(experiment.scheduler.name, experiment.scheduler.name)
+    if scheduler:
+        names[scheduler] = ""
+    if experiment.workload.reads_files:
+        names |= dict.fromkeys(FILE_SYSTEM_MODULES, "")
+    return names
+
+
+def check(experiment: Experiment) -> None:
+    """Refuse what no VM can do."""
+    workload, device, setting = experiment.workload, experiment.device, setting_of(experiment)
+    needs_files = workload.reads_files
+    if needs_files and not controller_of(experiment).holds_data:
+        raise UserError(
+            f"--controller: {setting.controller} holds no data, so no file system for "
+            f"{workload.name}; use vdisk, or --workload random"
+        )
+    if device.disk.array:
+        raise UserError(
+            f"--disk: {device.disk.name} is an array, only in the simulator; add --on sim"
+        )
+    if needs_files and device.virtual_bytes < FILES_BYTES_MIN:
+        raise UserError(
+            f"--virtual-size: {device.virtual_bytes} bytes is less than the 64MiB that the "
+            f"files of {workload.name} need in a VM"
+        )
+    if device.virtual_bytes % 4096:
+        raise UserError("--virtual-size: not a multiple of 4096 bytes")
+    if setting.scale != int(setting.scale):
+        raise UserError("--scale: the VM scales by whole factors; take 1, 2, ... 100")
+
+
+def _accelerator(experiment: Experiment) -> qemu.Accelerator:
+    return "kvm" if experiment.platform.clock == "wall" and kvm.probe().works else "tcg"
+
+
+def describe(experiment: Experiment, report: Report) -> machine.Vm:
+    """The VM for an experiment."""
+    check(experiment)
+    built = image_of(experiment, report)
+    settings = "".join(f"{key}={value}\n" for key, value in _settings(experiment).items())
+    placed: dict[str, str | Path] = dict(_profile(experiment))
+    if built:
+        placed["image"] = built.blocks
+    recorded = experiment.requests * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
+    memory = BASE_MEMORY_MIB + recorded // 2**20
+    if built:
+        memory += 4 * built.blocks.stat().st_size // 2**20
+    return machine.Vm(
+        scenario=settings + _workload(experiment) + (ROOT / "guest" / "measure").read_text(),
+        modules=_modules(experiment),
+        files=placed,
+        machine=qemu.Machine(
+            clock=experiment.platform.clock,
+            accelerator=_accelerator(experiment),
+            memory_mib=memory,
+            devices=controller_of(experiment).device_arguments(experiment.device.virtual_bytes),
+        ),
+        timeout_seconds=BASE_SECONDS
+        + SECONDS_PER_REQUEST * experiment.requests * experiment.platform.scale,
+    )

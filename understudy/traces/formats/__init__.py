@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""The formats of traces: one module in this folder each, told by content and not by name.
+
+A format has `NAME` for people, `recognises`, which looks at how a file begins, and `read`, which
+makes a table of it with the columns of requests.parquet that it has, or raises ValueError.
+"""
+
+import pkgutil
+from importlib import import_module
+from typing import BinaryIO, Protocol, cast
+
+import polars as pl
+
+HEAD_BYTES = 4096
+
+
+class Format(Protocol):
+    """What a module here offers."""
+
+    NAME: str
+
+    def recognises(self, head: bytes) -> bool:
+        """Does a file of this format begin like that?"""
+
+    def read(self, file: BinaryIO) -> pl.DataFrame:
+        """The whole file, from its beginning."""
+
+
+FORMATS = [
+    cast(Format, import_module(f"{__name__}.{entry.name}"))
+    for entry in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name)
+]
+
+
+def read(file: BinaryIO) -> pl.DataFrame:
+    """The table in a file of any format; ValueError says what is wrong with it."""
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    for one in FORMATS:
+        if one.recognises(head):
+            return one.read(file)
+    names = " nor ".join(one.NAME for one in FORMATS)
+    raise ValueError(f"neither {names}")

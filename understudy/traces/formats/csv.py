@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Comma-separated values with a line of names."""
+
+from typing import BinaryIO
+
+import polars as pl
+
+NAME = "CSV"
+
+
+def recognises(head: bytes) -> bool:
+    """Text with a comma in its first line."""
+    first = head.split(b"\n", 1)[0]
+    return b"," in first and b"\0" not in head
+
+
+def read(file: BinaryIO) -> pl.DataFrame:
+    """The whole file."""
+    try:
+        return pl.read_csv(file)
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(f"damaged {NAME}: {str(error).splitlines()[0]}") from None

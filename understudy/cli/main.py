@@ -100,7 +100,8 @@ def _reason(error: OSError) -> str:
 def _flushed(code: int) -> int:
     """What was printed may not have been taken: a full disk, a reader that has gone."""
     try:
-        sys.stdout.flush()
+        if sys.stdout:  # it may have been closed from the start
+            sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()
         return EXIT_FAILED

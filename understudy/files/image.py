@@ -30,15 +30,16 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from understudy.base import programs
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.base.progress import Report
 
 Ints = npt.NDArray[np.int64]
 """Told what is being done and how much of it is done, from 0 to 1."""
 
+OWN_SOURCE = Path(__file__).read_bytes()  # as it was when it was imported
 BLOCK_BYTES = 4096
 PAPER_FILES = 1_000_000
 PAPER_DISK_BYTES = 73_400_000_000
@@ -207,8 +208,7 @@ def draw_sizes(generator: np.random.Generator, count: int, virtual_bytes: int) -
 
 def _content(virtual_bytes: int, seed: int) -> str:
     inputs = f"{virtual_bytes} {seed} {_mke2fs_version()} {np.__version__}".encode()
-    sources = ("image/mkfiles.c", "understudy/files/image.py")
-    return digest([inputs, *((ROOT / name).read_bytes() for name in sources)])
+    return digest([inputs, programs.content(MKFILES).encode(), OWN_SOURCE])
 
 
 def _build_into(folder: Path, name: str, virtual_bytes: int, seed: int, report: Report) -> None:

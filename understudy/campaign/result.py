@@ -99,7 +99,7 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
 
 
 def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Versions, and the processors that the wall seconds depend on."""
+    """Versions that the bytes depend on, and the processors that the wall seconds do."""
     facts = outcomes[0].facts
     return {
         "understudy": __version__,
@@ -108,6 +108,7 @@ def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "processors": os.cpu_count(),
         "kernel": facts.get("kernel_version"),
         "qemu": facts.get("qemu_version"),
+        **facts.get("versions", {}),
     }
 
 

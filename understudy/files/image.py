@@ -207,7 +207,7 @@ def draw_sizes(generator: np.random.Generator, count: int, virtual_bytes: int) -
 
 
 def _content(virtual_bytes: int, seed: int) -> str:
-    inputs = f"{virtual_bytes} {seed} {_mke2fs_version()} {np.__version__}".encode()
+    inputs = f"{virtual_bytes} {seed} {mke2fs_version()} {np.__version__}".encode()
     return digest([inputs, programs.content(MKFILES).encode(), OWN_SOURCE])
 
 
@@ -241,7 +241,7 @@ def _facts(image_bytes: int, seed: int, layout: Layout, blocks: Path, name: str)
         used_share=round(data_blocks * BLOCK_BYTES / image_bytes, 4),
         fragmented_share=round(float((extents > 1).mean()), 4),
         metadata_blocks=metadata_blocks,
-        mke2fs=_mke2fs_version(),
+        mke2fs=mke2fs_version(),
         content_hash=name,
         blocks_sha256=sha256,
     )
@@ -269,7 +269,8 @@ def _tool(name: str) -> str:
 
 
 @cache
-def _mke2fs_version() -> str:
+def mke2fs_version() -> str:
+    """As it says it, with its date."""
     done = subprocess.run([_tool("mke2fs"), "-V"], capture_output=True, text=True, check=False)
     return done.stderr.partition("\n")[0].strip()
 

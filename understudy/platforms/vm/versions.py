@@ -10,6 +10,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from understudy.base.cache import digest
 from understudy.base.programs import compiler_version
 from understudy.files import image
@@ -27,6 +29,7 @@ def of_guest() -> dict[str, str]:
         "libc": os.confstr("CS_GNU_LIBC_VERSION") or "unknown",
         "busybox": _first_line("busybox"),
         "e2fsprogs": image.mke2fs_version(),
+        "numpy": np.__version__,
     }
 
 

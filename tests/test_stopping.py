@@ -23,6 +23,7 @@ OUT = ("--out", "run")
 COMPARE = ("compare", "--workload", "random", *OUT)
 WITH_FILES = ("predict", "--virtual-size", "300M", "--requests", "20000", *OUT)
 IN_VM = ("predict", "--on", "vm", "--workload", "random", "--virtual-size", "64MiB", *OUT)
+IN_VM += ("--schedulers", "none,cats")
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ MOMENTS = {
     "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel, trials=4),
 }
 IN_VMS = {
-    "build": Moment(IN_VM, "building", 6, Home.with_kernel, trials=5),
+    "build": Moment(IN_VM, "building", 6, Home.with_kernel, trials=3),
     "boot": Moment(IN_VM, "booting", 1),
     "measure": Moment((*IN_VM, "--requests", "20000"), "measuring", 1),
-    "collect": Moment((*IN_VM, "--requests", "3000"), "measured", 1, trials=4),
+    "collect": Moment((*IN_VM, "--requests", "500"), "measured", 1, trials=3),
     "files": Moment((*WITH_FILES, "--on", "vm"), "booting", 5),
     "sweep": Moment(("sweep", "--on", "vm", "--virtual-size", "300M"), "sweep", 3),
 }

@@ -8,17 +8,15 @@ scratch folder are gone afterwards, and the error carries the guest's last words
 
 import contextlib
 import os
-import shutil
 import subprocess
 import tarfile
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from understudy.base import programs
+from understudy.base import programs, scratch
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.platforms.vm import guest_programs, modules, packages, qemu
@@ -226,8 +224,7 @@ def run(
     the time-out or ends without results; a scenario's own exit code is returned.
     """
     kernel = kernel or packages.fetch_kernel()
-    folder = Path(tempfile.mkdtemp(prefix="understudy-vm-"))
-    try:
+    with scratch.folder("understudy-vm-") as folder:
         archive = folder / "initramfs"
         archive.write_bytes(make_initramfs(kernel, vm))
         with (folder / "out.tar").open("wb") as out:
@@ -247,5 +244,3 @@ def run(
             notified=notices.when,
             command=command,
         )
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

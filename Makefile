@@ -8,10 +8,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-# Meson finds the core's files when it configures: a folder that changed is stale.
+# Meson finds the core's files when it configures: a folder that changed is stale.  Only
+# the C tests link schedulers.
 INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
-	core core/schedulers sim/workloads tests/core
+	core sim/worker sim/workloads tests/core
 
 .PHONY: setup demo test lint test-core test-python bench clean
 
@@ -40,7 +41,7 @@ lint: setup
 	mypy
 	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
 
-build/core/configured: $(INSTALLED)
+build/core/configured: $(INSTALLED) core/schedulers
 	rm -rf $(@D) && meson setup $(@D) > /dev/null && touch $@
 
 test-core: build/core/configured

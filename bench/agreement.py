@@ -21,6 +21,7 @@ from understudy.ask.experiment import Experiment, Outcome, asked
 from understudy.ask.schedulers import Choice
 from understudy.ask.setting import OnSim
 from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import RunFailed
 from understudy.campaign import parallel
 from understudy.device import profile
 from understudy.measure.comparison import Estimate, estimate
@@ -82,7 +83,10 @@ def _line(experiments: Sequence[Experiment]) -> None:
 def _run(name: str, experiments: Sequence[Experiment]) -> list[Outcome]:
     platform = load(name)
     platform.prepare(experiments, lambda phase, done: None)
-    return parallel.run_all(platform, experiments, JOBS, lambda *_: None)
+    outcomes, failures = parallel.run_all(platform, experiments, JOBS, lambda *_: None)
+    if failures:
+        raise RunFailed(", ".join(failures.values()))
+    return outcomes
 
 
 def gaps_us(outcome: Outcome) -> Times:

@@ -12,7 +12,7 @@
 
 #include "../core/draw.h"
 #include "../core/drive.h"
-#include "../sim/registry.h"
+#include "../tests/core/schedulers.h"
 
 #define CAPACITY 143374744ull
 #define MS 1000000ull

@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,21 +12,24 @@ import click
 from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 
+CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
+HEADERS = ("core/*.h", "sim/*.h")
+
 
 def build(name: str, *sources: str) -> Path:
     """bench/NAME.c with the whole core and the whole simulator."""
     return compiled(
         Program(
             name,
-            (f"bench/{name}.c", *sources, *_found("core/**/*.c"), *_found("sim/**/*.c")),
-            (*_found("core/*.h"), *_found("sim/*.h")),
-            flags=("-Wno-unused-parameter",),
+            (f"bench/{name}.c", "tests/core/schedulers.c", *sources, *_found(CODE)),
+            tuple(_found(HEADERS)),
+            flags=("-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
         )
     )
 
 
-def _found(pattern: str) -> list[str]:
-    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
+def _found(patterns: Sequence[str]) -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for one in patterns for path in ROOT.glob(one))
 
 
 def printed(program: Path, *arguments: object) -> float:

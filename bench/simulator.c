@@ -9,6 +9,7 @@
 
 #include "../sim/check.h"
 #include "../sim/registry.h"
+#include "../tests/core/schedulers.h"
 
 #define CAPACITY (1ull << 21)
 #define FIELDS_MAX 32
@@ -45,7 +46,7 @@ static void set_drive(void)
 
 int main(int argc, char **argv)
 {
-	struct sim_watch watch = { .stop = 0 };
+	struct sim_watch watch = { 0 };
 	struct sim_input input = {
 		.scheduler = argc == 4 ? registry_find(argv[1]) : NULL,
 		.tunables = tunables,

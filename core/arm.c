@@ -30,6 +30,13 @@ void arm_remove(void *state, struct io_request *rq)
 	sorted_queue_remove(&arm->pending, rq);
 }
 
+void arm_grown(void *state, u64 capacity_sectors)
+{
+	struct arm *arm = state;
+
+	arm->capacity_sectors = capacity_sectors;
+}
+
 bool arm_has_work(const void *state)
 {
 	const struct arm *arm = state;

@@ -39,6 +39,7 @@ struct arm {
 /* Operations of struct scheduler. */
 int arm_init(void *state, const struct sched_limits *limits);
 void arm_exit(void *state);
+void arm_grown(void *state, u64 capacity_sectors);
 void arm_add(void *state, struct io_request *rq, u64 now_ns);
 void arm_remove(void *state, struct io_request *rq);
 bool arm_has_work(const void *state);

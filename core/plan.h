@@ -15,6 +15,8 @@
  * struct plan - what is left of the last order
  * @built: counter of orders found
  * @room: where they are found
+ * @farthest: a request beyond it counts as one there: what they weigh must fit into 64
+ *	bits however much the disk grows
  * @rq: requests in that order
  * @at: the next one
  * @count: end of the plan; nothing is left if it is @at
@@ -22,6 +24,7 @@
 struct plan {
 	u64 built;
 	struct optimal_order room;
+	u64 farthest;
 	struct io_request **rq;
 	u32 at;
 	u32 count;

@@ -9,15 +9,22 @@
  * knows whether it runs in a kernel or in a simulator.  The host asks for the
  * next request only when the device is free to start it, so a choice is never
  * made from an old queue.
+ *
+ * What is said here binds both sides; contract.h is how a host sees to it.
  */
 #ifndef UNDERSTUDY_SCHEDULER_H
 #define UNDERSTUDY_SCHEDULER_H
 
 #include "request.h"
 
+/* What a kernel has room for: the longest name, and most tunables or counters. */
+#define SCHED_NAME_MAX 15
+#define SCHED_FIELDS_MAX 16
+
 /**
  * struct sched_limits - what a scheduler may know when it is set up
- * @capacity_sectors: size of the disk, sectors of 512 bytes
+ * @capacity_sectors: size of the disk, sectors of 512 bytes; 0 if it is not known yet.
+ *	@grown tells of more; no request lies beyond what was told last
  * @max_requests: most requests that are ever pending at once
  */
 struct sched_limits {
@@ -27,11 +34,12 @@ struct sched_limits {
 
 /**
  * struct sched_field - one u64 in a scheduler's state that people may see
- * @name: as in sysfs and on the command line; times end in _ns and are scaled
- *	with the disk in wall-clock runs
+ * @name: as in sysfs and on the command line, of a-z, 0-9 and _, and only one of its
+ *	scheduler's has it; times end in _ns and are scaled with the disk in wall-clock
+ *	runs
  * @help: one line for people
  * @offset: where it is in the state
- * @initial: default value (tunables only)
+ * @initial: default value, from @min to @max (tunables only)
  * @min: smallest value that is accepted (tunables only)
  * @max: largest value that is accepted (tunables only)
  */
@@ -57,7 +65,8 @@ struct sched_field {
 
 /**
  * struct scheduler - a disk scheduler
- * @name: what people type to choose it
+ * @name: what people type to choose it, of a-z, 0-9, - and _; no two have the same, and
+ *	none begins with "none", which stands for no scheduler
  * @summary: one line for people
  * @state_size: bytes of state; the host allocates it, zeroed, and writes the
  *	tunables' initial values into it before @init
@@ -69,14 +78,18 @@ struct sched_field {
  *	suits everybody who thinks of a single head
  * @init: prepare the state; 0 or a negative errno.  May be NULL.
  * @exit: give back what @init took.  May be NULL.
+ * @grown: the disk has so many sectors from now on, more than before.  May be NULL.
  * @add: a request is pending from now on
  * @remove: take a pending request back (it was merged into another, or its
  *	extent is about to change and it will be added again)
  * @next: choose the request to serve now; it is pending no longer.  NULL means
- *	"none", and *wake_ns, if it is set to a time after now_ns, "none until
- *	then, or until another call changes my mind".
+ *	"none until *wake_ns, or until another call changes my mind".  The host sets
+ *	*wake_ns to 0, for never; any other time is after now_ns.  Who is asked while
+ *	requests are pending and none is in service chooses one or names a time, and
+ *	does not hold them back for longer than CONTRACT_HOLD_NS and twice the sum of
+ *	its tunables that are times.
  * @completed: a request that @next returned was served.  May be NULL.
- * @has_work: is any request pending?
+ * @has_work: is any request pending?  Also one that @next would not give now.
  */
 struct scheduler {
 	const char *name;
@@ -90,6 +103,7 @@ struct scheduler {
 
 	int (*init)(void *state, const struct sched_limits *limits);
 	void (*exit)(void *state);
+	void (*grown)(void *state, u64 capacity_sectors);
 	void (*add)(void *state, struct io_request *rq, u64 now_ns);
 	void (*remove)(void *state, struct io_request *rq);
 	struct io_request *(*next)(void *state, u64 now_ns, u64 *wake_ns);
@@ -98,16 +112,19 @@ struct scheduler {
 };
 
 /*
- * Make a scheduler known to the host it is compiled into: to the kernel module
- * as its only one, to a program as one of a list that nobody edits.
+ * Make a scheduler known: to its kernel module, or to the simulator that loads it, as
+ * the only one.  A program that links several of them, as the tests do, defines
+ * SCHEDULERS_IN_A_LIST and finds them in a section, so that nobody edits a list.
  */
-#ifdef __KERNEL__
-extern const struct scheduler *const module_scheduler;
-#define REGISTER_SCHEDULER(s) const struct scheduler *const module_scheduler = &(s)
-#else
+#ifdef SCHEDULERS_IN_A_LIST
 #define REGISTER_SCHEDULER(s)                          \
 	static const struct scheduler *const s##_entry \
 		__attribute__((used, section("schedulers"))) = &(s)
+#else
+extern const struct scheduler *const module_scheduler;
+#define REGISTER_SCHEDULER(s)                                                      \
+	const struct scheduler *const module_scheduler                             \
+		__attribute__((visibility("default"))) = &(s)
 #endif
 
 static inline u32 sched_depth(const struct scheduler *scheduler)

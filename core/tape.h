@@ -20,15 +20,18 @@ enum tape_kind {
 	TAPE_REMOVE = 1,
 	TAPE_NEXT = 2,
 	TAPE_COMPLETED = 3,
-	TAPE_KINDS = 4,
+	TAPE_GROWN = 4,
+	TAPE_KINDS = 5,
 };
 
 /**
  * struct tape_call - one call
  * @now_ns: when; never before the call ahead of it
- * @id: of the request that was handed in, or out by next; 0: next gave none
+ * @id: of the request that was handed in, or out by next; 0: next gave none, or the
+ *	disk has grown
  * @arrival_ns, @sector, @sectors, @owner, @weight, @op, @io_class, @level: its own
  *	as well, 0 if there is none
+ * @sector: also the size to which the disk has grown
  * @reason: why next chose it
  * @wake_ns: what next asked for
  * @place: which piece of the host's memory holds it, from add until it is removed

@@ -11,28 +11,18 @@ from cffi import FFI
 
 DECLARATIONS = """
 typedef uint8_t u8;
+typedef int32_t s32;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t s64;
 
-/* core/scheduler.h, sim/registry.h */
+/* core/scheduler.h */
 struct sched_field {
     const char *name;
     const char *help;
     u64 initial, min, max;
     ...;
 };
-struct scheduler {
-    const char *name;
-    const char *summary;
-    const struct sched_field *tunables;
-    u32 nr_tunables;
-    const struct sched_field *counters;
-    u32 nr_counters;
-    ...;
-};
-u32 registry_count(void);
-const struct scheduler *registry_get(u32 index);
 
 /* core/request.h, core/tape.h, sim/replay.h */
 #define IO_WEIGHT_DEFAULT ...
@@ -42,6 +32,7 @@ const struct scheduler *registry_get(u32 index);
 #define TAPE_REMOVE ...
 #define TAPE_NEXT ...
 #define TAPE_COMPLETED ...
+#define TAPE_GROWN ...
 #define TAPE_MAGIC ...
 struct tape_call {
     u64 now_ns, id, arrival_ns, sector, wake_ns;
@@ -56,7 +47,6 @@ struct tape_header {
     char scheduler[16];
 };
 struct replay {
-    const struct scheduler *scheduler;
     const u64 *tunables;
     u64 *counters;
     u64 capacity_sectors;
@@ -65,7 +55,6 @@ struct replay {
     struct tape_call *calls;
     ...;
 };
-int replay_run(const struct replay *replay);
 
 /* sim/workload.h, sim/layout.h, sim/device.h, sim/moments.h, sim/engine.h, sim/check.h */
 struct workload {
@@ -106,9 +95,8 @@ struct sim_columns {
     u32 *sectors, *owner;
     u8 *op, *reason, *hit;
 };
-struct sim_watch { u64 completed; u32 stop; };
+struct sim_watch { u64 completed, events; };
 struct sim_input {
-    const struct scheduler *scheduler;
     const u64 *tunables;
     const struct workload *workload;
     const u64 *parameters;
@@ -121,7 +109,7 @@ struct sim_input {
     const u32 *weight;
     const u8 *io_class, *level;
     const struct sim_columns *columns;
-    struct sim_watch *watch;
+    ...;
 };
 struct sim_summary {
     u64 completed, first_arrival_ns, last_arrival_ns, last_completion_ns;
@@ -129,10 +117,11 @@ struct sim_summary {
     u64 reason[...];
     struct moments service, device, response, model;
     struct histogram responses;
+    u64 oldest;
+    char broken[...];
     u64 *counters;
 };
 const char *sim_check(const struct sim_input *input, u64 rows, u64 extents);
-int sim_run(const struct sim_input *input, struct sim_summary *summary);
 
 /* core/optimal_order.h */
 struct optimal_order { u64 *position; u32 *order; ...; };
@@ -163,6 +152,30 @@ int disk_check(const struct disk *disk);
 u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, bool *hit);
 void drive_reset(struct drive *drive);
 
+/* sim/worker/job.h, sim/worker/fault.h */
+#define JOB_DESCRIBE ...
+#define JOB_SIMULATE ...
+#define JOB_REPLAY ...
+struct fault { u32 signal; u64 offset; };
+struct job {
+    u32 kind;
+    s32 starter;
+    u64 address;
+    char workload[...];
+    u64 memory_bytes, output_bytes;
+    u32 ended;
+    s32 error;
+    u64 refused_bytes;
+    struct fault fault;
+    struct sim_watch watch;
+    struct sim_input input;
+    struct sim_columns columns;
+    struct drive drive;
+    struct sim_summary summary;
+    struct replay replay;
+    char text[...];
+};
+
 /* core/draw.h */
 struct draw { ...; };
 void draw_seed(struct draw *draw, u64 seed, u64 stream);
@@ -173,6 +186,8 @@ u64 draw_exponential(struct draw *draw, u64 mean);
 u32 draw_zipf(struct draw *draw, u32 n);
 
 /* below */
+void *map_shared(int file, size_t bytes);
+int munmap(void *memory, size_t bytes);
 void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
                      const u32 *sectors, u64 *service_ns, u8 *hit);
 """
@@ -183,7 +198,17 @@ SOURCE = """
 #include "core/optimal_order.h"
 #include "sim/check.h"
 #include "sim/registry.h"
-#include "sim/replay.h"
+#include "sim/worker/job.h"
+
+#include <sys/mman.h>
+
+/* A file in memory, or NULL; without a descriptor that stays open, as Python's mmap has. */
+static void *map_shared(int file, size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
 
 static void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
                             const u32 *sectors, u64 *service_ns, u8 *hit)

@@ -181,7 +181,8 @@ static const char *check_rest(const struct sim_input *input)
 		return "merge_sectors is over 65536";
 	if (input->gap_ns >= TIME_MAX_NS || input->ask_ns >= TIME_MAX_NS)
 		return "a time is 2^62 ns or more";
-	if (!fields_in_range(input->scheduler->tunables, input->scheduler->nr_tunables,
+	if (input->scheduler &&
+	    !fields_in_range(input->scheduler->tunables, input->scheduler->nr_tunables,
 			     input->tunables))
 		return "a tunable is out of its range";
 	if (!fields_in_range(input->workload->parameters,

@@ -7,6 +7,8 @@
 
 /**
  * sim_check - look at everything before anything runs
+ * @input: what is asked for; a scheduler that is NULL, as in a program that has none,
+ *is not looked at
  * @rows: how many rows the columns of the table have
  * @extents: the same for the layout's
  *

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <string.h>
+
 #include "elevator.h"
 #include "fields.h"
 
@@ -10,39 +12,36 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		.capacity_sectors = input->world.capacity_sectors,
 		.max_requests = input->max_pending,
 	};
-	void *state;
-	int error;
-
-	elevator->scheduler = scheduler;
 	elevator->pool = pool;
 	elevator->merge_sectors = input->merge_sectors;
 	if (input->merge_sectors &&
 	    extents_init(&elevator->extents, input->max_pending))
 		return -ENOMEM;
-	state = port_zalloc(scheduler->state_size);
-	if (!state)
+	elevator->state = port_zalloc(scheduler->state_size);
+	if (!elevator->state)
 		return -ENOMEM;
-	fields_set(state, scheduler->tunables, scheduler->nr_tunables, input->tunables);
-	error = scheduler->init ? scheduler->init(state, &limits) : 0;
-	if (error)
-		port_free(state);
-	else
-		elevator->state = state;
-	return error;
+	fields_set(elevator->state, scheduler->tunables, scheduler->nr_tunables,
+		   input->tunables);
+	return contract_init(&elevator->contract, scheduler, elevator->state, &limits,
+			     &pool->io, sizeof(*pool), input->max_pending);
 }
 
-void elevator_exit(struct elevator *elevator, u64 *counters)
+/* First what it leaves, as the scheduler's exit may be the end of all. */
+void elevator_exit(struct elevator *elevator, struct sim_summary *summary)
 {
-	const struct scheduler *scheduler = elevator->scheduler;
+	const struct scheduler *scheduler = elevator->contract.scheduler;
+	const struct io_request *oldest = NULL;
 
-	extents_exit(&elevator->extents);
-	if (!elevator->state)
-		return;
-	fields_get(elevator->state, scheduler->counters, scheduler->nr_counters,
-		   counters);
-	if (scheduler->exit)
-		scheduler->exit(elevator->state);
+	if (scheduler)
+		oldest = contract_oldest(&elevator->contract);
+	summary->oldest = oldest ? oldest->id : 0;
+	memcpy(summary->broken, elevator->contract.broken, CONTRACT_TEXT);
+	if (scheduler)
+		fields_get(elevator->state, scheduler->counters, scheduler->nr_counters,
+			   summary->counters);
+	contract_exit(&elevator->contract);
 	port_free(elevator->state);
+	extents_exit(&elevator->extents);
 }
 
 static u32 number_of(const struct elevator *elevator, const struct pending *pending)
@@ -55,15 +54,13 @@ static void hand_in(struct elevator *elevator, struct pending *pending, u64 now_
 	if (elevator->merge_sectors)
 		extents_add(&elevator->extents, number_of(elevator, pending),
 			    &pending->io);
-	elevator->scheduler->add(elevator->state, &pending->io, now_ns);
-	elevator->nr_pending++;
+	contract_add(&elevator->contract, &pending->io, now_ns);
 }
 
 static void take_back(struct elevator *elevator, struct pending *pending)
 {
 	extents_remove(&elevator->extents, number_of(elevator, pending));
-	elevator->scheduler->remove(elevator->state, &pending->io);
-	elevator->nr_pending--;
+	contract_remove(&elevator->contract, &pending->io);
 }
 
 static struct pending *found(const struct elevator *elevator, u32 i, u64 sectors)
@@ -139,21 +136,19 @@ void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns
 
 struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_ns)
 {
-	struct io_request *io =
-		elevator->scheduler->next(elevator->state, now_ns, wake_ns);
+	struct contract *contract = &elevator->contract;
+	struct io_request *io = contract_next(contract, now_ns, wake_ns);
 	struct pending *pending = (struct pending *)io;
 
-	if (!io)
+	if (!io || contract_is_broken(contract))
 		return NULL;
 	if (elevator->merge_sectors)
 		extents_remove(&elevator->extents, number_of(elevator, pending));
-	elevator->nr_pending--;
 	return pending;
 }
 
 void elevator_completed(struct elevator *elevator, const struct pending *pending,
 			u64 now_ns)
 {
-	if (elevator->scheduler->completed)
-		elevator->scheduler->completed(elevator->state, &pending->io, now_ns);
+	contract_completed(&elevator->contract, &pending->io, now_ns);
 }

@@ -6,40 +6,41 @@
 #ifndef UNDERSTUDY_ELEVATOR_H
 #define UNDERSTUDY_ELEVATOR_H
 
+#include "../core/contract.h"
 #include "engine.h"
 #include "extents.h"
 #include "pending.h"
 
 /**
  * struct elevator - a scheduler at work
- * @scheduler: which one
+ * @contract: its calls, and how many requests it has
  * @state: its own
  * @pool: where the requests are
  * @merge_sectors: longest request that merging makes; 0: nothing is merged
  * @extents: of what it has, if requests may merge
- * @nr_pending: how many requests it has
  */
 struct elevator {
-	const struct scheduler *scheduler;
+	struct contract contract;
 	void *state;
 	struct pending *pool;
 	u32 merge_sectors;
 	struct extents extents;
-	u32 nr_pending;
 };
 
 /* 0, -ENOMEM, or the error of the scheduler's init. */
 int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		  struct pending *pool);
 
-/* Also fit for one whose init failed, or that is zeroed; leaves the counters' values.
+/*
+ * Also fit for one whose init failed, or that is zeroed; leaves the counters' values
+ * and the words about a broken rule.
  */
-void elevator_exit(struct elevator *elevator, u64 *counters);
+void elevator_exit(struct elevator *elevator, struct sim_summary *summary);
 
 /* A request of one bio, of its own or merged into another one. */
 void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns);
 
-/* The one to serve now, or NULL; see struct scheduler. */
+/* The one to serve now, or NULL, also if a rule was broken; see struct scheduler. */
 struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_ns);
 
 /* It was served. */

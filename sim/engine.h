@@ -14,8 +14,10 @@
 #ifndef UNDERSTUDY_ENGINE_H
 #define UNDERSTUDY_ENGINE_H
 
+#include "../core/contract.h"
 #include "device.h"
 #include "moments.h"
+#include "watch.h"
 #include "workload.h"
 
 /**
@@ -51,12 +53,6 @@ struct sim_columns {
 	u8 *op;
 	u8 *reason;
 	u8 *hit;
-};
-
-/* What another thread may look at, and how it stops the run. */
-struct sim_watch {
-	u64 completed;
-	u32 stop;
 };
 
 /**
@@ -114,6 +110,8 @@ struct sim_input {
  * @responses: for percentiles
  * @predicted: chosen because the scheduler foresaw a hit
  * @predicted_hits: both
+ * @oldest: id of the request that the scheduler had for longest in the end, or 0
+ * @broken: the rule that the scheduler broke, in words; empty if it keeps them
  * @counters: of the scheduler, room for one each, the caller's
  */
 struct sim_summary {
@@ -133,16 +131,19 @@ struct sim_summary {
 	struct moments response;
 	struct moments model;
 	struct histogram responses;
+	u64 oldest;
+	char broken[CONTRACT_TEXT];
 	u64 *counters;
 };
 
 /**
  * sim_run - simulate
- * @input: must have passed sim_check
+ * @input: must have passed sim_check, and its scheduler contract_check_declaration
  *
- * Returns: 0; -ENOMEM; -EINTR if it was stopped; -EOVERFLOW if more than max_pending
- * requests had to wait, with the summary of those that completed; -EDEADLK if the
- * scheduler holds requests back for ever; -ETIMEDOUT if it serves others instead, a
+ * Returns: 0; -ENOMEM; -EOVERFLOW if more than max_pending requests had to wait, with
+ * the summary of those that completed; -EPROTO if the scheduler broke a rule of
+ * core/scheduler.h, and summary->broken says which; -EDEADLK if it is asked again and
+ * again and never gives anything; -ETIMEDOUT if it serves others for ever, a
  * hundred times as many as are measured and a million; -ENODATA if everything that is
  * read has long been in the page cache; -ELOOP if processes go round without ever
  * thinking or waiting; -ETIME if the clock would pass 2^63 ns; or the error of the

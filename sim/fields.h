@@ -14,6 +14,16 @@ static inline void fields_set(void *state, const struct sched_field *fields, u32
 		*sched_field_value(state, &fields[i]) = values[i];
 }
 
+/* To what they are without anybody's choice. */
+static inline void fields_reset(void *state, const struct sched_field *fields,
+				u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		*sched_field_value(state, &fields[i]) = fields[i].initial;
+}
+
 static inline void fields_get(void *state, const struct sched_field *fields, u32 count,
 			      u64 *values)
 {

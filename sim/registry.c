@@ -1,50 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <string.h>
-
 #include "registry.h"
 
-/* Set by the linker around the sections "schedulers" and "workloads". */
-extern const struct scheduler *const first_scheduler[] __asm__("__start_schedulers")
-	__attribute__((visibility("hidden")));
-extern const struct scheduler *const end_of_schedulers[] __asm__("__stop_schedulers")
-	__attribute__((visibility("hidden")));
-
+/* Set by the linker around the section "workloads". */
 extern const struct workload *const first_workload[] __asm__("__start_workloads")
 	__attribute__((visibility("hidden")));
 extern const struct workload *const end_of_workloads[] __asm__("__stop_workloads")
 	__attribute__((visibility("hidden")));
-
-u32 registry_count(void)
-{
-	return end_of_schedulers - first_scheduler;
-}
-
-const struct scheduler *registry_get(u32 index)
-{
-	return first_scheduler[index];
-}
-
-const struct scheduler *registry_find(const char *name)
-{
-	u32 i;
-
-	for (i = 0; i < registry_count(); i++) {
-		if (!strcmp(registry_get(i)->name, name))
-			return registry_get(i);
-	}
-	return NULL;
-}
-
-void *registry_new_state(const struct scheduler *scheduler)
-{
-	void *state = port_zalloc(scheduler->state_size);
-	u32 i;
-
-	for (i = 0; state && i < scheduler->nr_tunables; i++)
-		*sched_field_value(state, &scheduler->tunables[i]) =
-			scheduler->tunables[i].initial;
-	return state;
-}
 
 u32 workload_count(void)
 {

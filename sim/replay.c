@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "registry.h"
 #include "replay.h"
 #include "fields.h"
 
@@ -12,7 +11,7 @@ struct place {
 
 struct run {
 	const struct replay *replay;
-	const struct scheduler *scheduler;
+	struct contract contract;
 	void *state;
 	struct place *place;
 	struct place *last; /* what next handed out last, or NULL */
@@ -44,7 +43,7 @@ static int add(struct run *run, const struct tape_call *call)
 		.io_class = call->io_class,
 		.level = call->level,
 	};
-	run->scheduler->add(run->state, &place->rq, call->now_ns);
+	contract_add(&run->contract, &place->rq, call->now_ns);
 	return 0;
 }
 
@@ -54,17 +53,19 @@ static void take_back(struct run *run, const struct tape_call *call)
 
 	if (!holds(place, PENDING, call->id))
 		return;
-	run->scheduler->remove(run->state, &place->rq);
+	contract_remove(&run->contract, &place->rq);
 	run->nr_pending--;
 	place->is = FREE;
 }
 
-static void next(struct run *run, struct tape_call *call)
+static int next(struct run *run, struct tape_call *call)
 {
 	struct tape_call answer = { .now_ns = call->now_ns, .kind = TAPE_NEXT };
 	struct io_request *rq =
-		run->scheduler->next(run->state, call->now_ns, &answer.wake_ns);
+		contract_next(&run->contract, call->now_ns, &answer.wake_ns);
 
+	if (contract_is_broken(&run->contract))
+		return -EPROTO;
 	run->last = (struct place *)rq;
 	if (rq) {
 		tape_describe(&answer, rq);
@@ -74,6 +75,7 @@ static void next(struct run *run, struct tape_call *call)
 		run->nr_pending--;
 	}
 	*call = answer;
+	return 0;
 }
 
 static void complete(struct run *run, const struct tape_call *call)
@@ -82,8 +84,7 @@ static void complete(struct run *run, const struct tape_call *call)
 
 	if (!place || !holds(place, IN_SERVICE, call->id ?: place->rq.id))
 		return;
-	if (run->scheduler->completed)
-		run->scheduler->completed(run->state, &place->rq, call->now_ns);
+	contract_completed(&run->contract, &place->rq, call->now_ns);
 	place->is = FREE;
 }
 
@@ -98,10 +99,12 @@ static int play(struct run *run, struct tape_call *call)
 		take_back(run, call);
 		return 0;
 	case TAPE_NEXT:
-		next(run, call);
-		return 0;
+		return next(run, call);
 	case TAPE_COMPLETED:
 		complete(run, call);
+		return 0;
+	case TAPE_GROWN:
+		contract_grown(&run->contract, call->sector);
 		return 0;
 	default:
 		return -EINVAL;
@@ -110,45 +113,49 @@ static int play(struct run *run, struct tape_call *call)
 
 static int set_up(struct run *run)
 {
-	const struct scheduler *scheduler = run->scheduler;
+	const struct replay *replay = run->replay;
+	const struct scheduler *scheduler = replay->scheduler;
 	struct sched_limits limits = {
-		.capacity_sectors = run->replay->capacity_sectors,
-		.max_requests = run->replay->max_requests,
+		.capacity_sectors = replay->capacity_sectors,
+		.max_requests = replay->max_requests,
 	};
 	int error;
 
-	run->place = port_zalloc(run->replay->places * sizeof(*run->place));
-	run->state = registry_new_state(scheduler);
+	run->place = port_zalloc(replay->places * sizeof(*run->place));
+	run->state = port_zalloc(scheduler->state_size);
 	if (!run->place || !run->state)
 		return -ENOMEM;
-	error = scheduler->init ? scheduler->init(run->state, &limits) : 0;
+	fields_reset(run->state, scheduler->tunables, scheduler->nr_tunables);
+	error = contract_init(&run->contract, scheduler, run->state, &limits,
+			      &run->place->rq, sizeof(*run->place), replay->places);
 	fields_set(run->state, scheduler->tunables, scheduler->nr_tunables,
-		   run->replay->tunables);
+		   replay->tunables);
 	return error;
 }
 
-static void read_counters(const struct run *run)
+static void take_down(struct run *run)
 {
-	const struct scheduler *scheduler = run->scheduler;
+	const struct scheduler *scheduler = run->contract.scheduler;
 
-	fields_get(run->state, scheduler->counters, scheduler->nr_counters,
-		   run->replay->counters);
+	memcpy(run->replay->broken, run->contract.broken, CONTRACT_TEXT);
+	if (scheduler)
+		fields_get(run->state, scheduler->counters, scheduler->nr_counters,
+			   run->replay->counters);
+	contract_exit(&run->contract);
+	port_free(run->state);
+	port_free(run->place);
 }
 
 int replay_run(const struct replay *replay)
 {
-	struct run run = { .replay = replay, .scheduler = replay->scheduler };
+	struct run run = { .replay = replay };
 	int error = set_up(&run);
 	u64 i;
 
-	if (!error) {
-		for (i = 0; !error && i < replay->nr_calls; i++)
-			error = play(&run, &replay->calls[i]);
-		read_counters(&run);
-		if (run.scheduler->exit)
-			run.scheduler->exit(run.state);
+	for (i = 0; !error && i < replay->nr_calls; i++) {
+		error = play(&run, &replay->calls[i]);
+		replay->watch->events++;
 	}
-	port_free(run.state);
-	port_free(run.place);
+	take_down(&run);
 	return error;
 }

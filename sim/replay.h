@@ -12,8 +12,9 @@
 #ifndef UNDERSTUDY_REPLAY_H
 #define UNDERSTUDY_REPLAY_H
 
-#include "../core/scheduler.h"
+#include "../core/contract.h"
 #include "../core/tape.h"
+#include "watch.h"
 
 /**
  * struct replay - input and output; every array is the caller's
@@ -25,6 +26,8 @@
  * @places: places of the calls are below it
  * @nr_calls: length of the tape
  * @calls: the tape; what next answers is written over
+ * @broken: CONTRACT_TEXT bytes for the rule that the scheduler broke, in words
+ * @watch: how far it is
  */
 struct replay {
 	const struct scheduler *scheduler;
@@ -35,11 +38,13 @@ struct replay {
 	u32 places;
 	u64 nr_calls;
 	struct tape_call *calls;
+	char *broken;
+	struct sim_watch *watch;
 };
 
 /*
- * 0, -ENOMEM, -ENOSPC if more than max_requests are pending, or -EINVAL if a call is
- * none, or adds to a place that is not free.
+ * 0, -ENOMEM, -ENOSPC if more than max_requests are pending, -EINVAL if a call is
+ * none, or adds to a place that is not free, or -EPROTO if the scheduler broke a rule.
  */
 int replay_run(const struct replay *replay);
 

@@ -103,13 +103,14 @@ def outcome(run: Experiment) -> Outcome:
 
 
 class FakePlatform:
-    """Answers at once; `broken` names a scheduler whose run fails."""
+    """Answers at once; `broken` names a scheduler whose run fails, and a run of a platform
+    that is `stuck` ends when it is stopped."""
 
     def __init__(self, broken: str | None = None) -> None:
         """Remember nothing yet."""
         self.broken = broken
+        self.stuck = False
         self.prepared: list[Experiment] = []
-        self.stopped: list[str] = []
 
     def check(self, experiments: Sequence[Experiment]) -> None:
         """Take anything."""
@@ -128,13 +129,12 @@ class FakePlatform:
         *,
         stop: threading.Event,
     ) -> Outcome:
-        """Answer, fail, or, if another run is to fail, wait for being stopped."""
+        """Answer, fail, or wait for being stopped."""
         report("measuring", 0.5)
         if experiment.scheduler.name == self.broken:
             raise RunFailed(f"the guest of {experiment.scheduler.name} panicked")
-        if self.broken:
-            assert stop.wait(10), "nobody stopped this run"
-            self.stopped.append(experiment.scheduler.name)
+        if self.stuck:
+            assert stop.wait(60), "nobody stopped this run"
             raise RunFailed("stopped")
         return outcome(experiment)
 

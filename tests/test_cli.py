@@ -16,7 +16,7 @@ from understudy import platforms
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.ask.setting import OnVm
 from understudy.base import sizes
-from understudy.base.errors import RunFailed, UserError
+from understudy.base.errors import UserError
 from understudy.base.progress import Report
 from understudy.campaign import parallel
 from understudy.cli.main import main
@@ -271,16 +271,18 @@ def test_runs_that_begin_at_once_get_a_folder_each(
     assert len(list((tmp_path / "runs").iterdir())) == 4
 
 
-def test_a_failed_run_stops_the_others_and_leaves_no_result(
+def test_a_failed_run_fails_its_scheduler_and_the_others_go_on(
     platform: FakePlatform, tmp_path: Path
 ) -> None:
     platform.broken = "bfq"
-    done = understudy(*SMALL, str(tmp_path / "run"), "--jobs", "4")
+    done = understudy(*SMALL, str(tmp_path / "run"), "--jobs", "1", "--seeds", "2", "--json")
     assert done.exit_code == 1
-    assert "understudy: the guest of bfq panicked\n" in done.stderr
-    assert done.stdout == ""
-    assert {"cats", "mq-deadline"} <= set(platform.stopped)  # they had started before it
-    assert list(tmp_path.iterdir()) == []
+    assert done.stderr.count("understudy: the guest of bfq panicked\n") == 1
+    found = json.loads(done.stdout)
+    assert found["inputs"]["schedulers"] == ["cats", "mq-deadline", "none"]
+    assert [run["seed"] for run in found["runs"]] == [1, 2] * 3
+    assert found["failed"] == {"bfq": "the guest of bfq panicked"}
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == found
 
 
 def test_records_that_break_a_promise_fail_the_run() -> None:
@@ -290,13 +292,14 @@ def test_records_that_break_a_promise_fail_the_run() -> None:
             wrong = good.requests.with_columns(due_ns=good.requests["completion_ns"] + 1)
             return Outcome(experiment, wrong, good.facts)
 
-    with pytest.raises(RunFailed, match="completed before it was due"):
-        parallel.run_all(Early(), [experiment()], 1, lambda *_: None)
+    outcomes, failures = parallel.run_all(Early(), [experiment()], 1, lambda *_: None)
+    assert not outcomes
+    assert "completed before it was due" in failures[experiment().scheduler.name]
 
 
 def test_outcomes_come_in_the_order_of_the_experiments() -> None:
     runs = [experiment(scheduler=name, requests=20) for name in ("none", "cats", "bfq")]
-    outcomes = parallel.run_all(FakePlatform(), runs, 3, lambda *_: None)
+    outcomes, _ = parallel.run_all(FakePlatform(), runs, 3, lambda *_: None)
     assert [run.experiment.scheduler.name for run in outcomes] == ["none", "cats", "bfq"]
 
 

@@ -33,7 +33,10 @@ def asked(workload: str = "random", **changes: Any) -> Experiment:
 
 def run(one: Experiment) -> Outcome:
     """Through the campaign, which checks the records."""
-    return parallel.run_all(in_simulator, [one], 1, lambda *_: None)[0]
+    outcomes, failures = parallel.run_all(in_simulator, [one], 1, lambda *_: None)
+    if failures:
+        raise RunFailed(failures[one.scheduler.name])
+    return outcomes[0]
 
 
 EXTRA: dict[str, dict[str, Any]] = {

@@ -3,6 +3,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,7 @@ from click.testing import CliRunner, Result
 from understudy.base.errors import RunFailed
 from understudy.campaign import sweep
 from understudy.cli.main import main
-from understudy.native import binding_file
+from understudy.native import binding_file, program_file, registry
 from understudy.platforms.sim import in_simulator
 
 WORDS = ("sweep", "--workloads", "random", "--requests", "100", "--processes", "4")
@@ -153,7 +154,7 @@ def test_rows_of_another_version_are_kept_and_run_again(
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "2", "--out", str(file))
     assert "another version" not in understudy(*words).stderr
-    monkeypatch.setattr(sweep, "version", lambda: "changed")
+    monkeypatch.setattr(sweep, "version", lambda scheduler: "changed")
     runs = counted(monkeypatch)
     done = understudy(*words)
     assert f"{file}: 2 rows are of another version of Understudy: kept, and run" in done.stderr
@@ -166,11 +167,29 @@ def test_rows_of_another_version_are_kept_and_run_again(
 def test_the_version_is_that_of_what_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Path] = []
     monkeypatch.setattr(sweep, "digest_of_files", lambda files: seen.extend(files) or "name")
-    assert sweep.version.__wrapped__() == "name"
-    assert binding_file() in seen
+    assert sweep._shared_version.__wrapped__() == "name"
+    assert {binding_file(), program_file()} <= set(seen)
     names = {file.name for file in seen}
     assert {"metrics.py", "simulator.py", "Kbuild", "surge.c", "mkfiles.c"} <= names
     assert "options.py" not in names
+
+
+def test_a_scheduler_that_changed_runs_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.parquet"
+    words = (*WORDS, "--schedulers", "clook,look", "--seeds", "2", "--out", str(file))
+    assert understudy(*words).exit_code == 0
+    sources = {name: registry.source(name) for name in ("clook", "look")}
+    sources["look"] = replace(sources["look"], text=sources["look"].text + b"/* changed */\n")
+    monkeypatch.setattr(registry, "source", sources.__getitem__)
+    sweep.version.cache_clear()
+    try:
+        runs = counted(monkeypatch)
+        assert understudy(*words).exit_code == 0
+    finally:
+        sweep.version.cache_clear()
+    assert sorted(runs) == [("look", 1), ("look", 2)]
 
 
 def test_what_cannot_be_served_has_a_row(tmp_path: Path) -> None:
@@ -241,7 +260,7 @@ def test_a_row_says_what_was_run(tmp_path: Path) -> None:
     row = pl.read_parquet(file).row(0, named=True)
     expected = {
         "platform": "sim",
-        "version": sweep.version(),
+        "version": sweep.version("sfq"),
         "virtual_bytes": 64_000_000,
         "gap_us": 5.0,
         "ask_us": 7.0,

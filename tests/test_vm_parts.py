@@ -19,10 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_runs import experiment
 
+from understudy.ask.setting import OnVm
 from understudy.base import cache
 from understudy.base.errors import RunFailed, UserError
 from understudy.files import image
 from understudy.platforms.vm import modules, outcome, packages, reads, scenario, witness
+from understudy.platforms.vm.controllers import CONTROLLERS
 from understudy.platforms.vm.initramfs import Initramfs
 
 
@@ -129,7 +131,7 @@ def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
     ours = tmp_path / "ours"
     ours.mkdir()
     fake_module(ours, "vpt", "disk")
-    order = modules.ModuleTree(kernel, ours).in_load_order(["vpt", "disk", "ext9"])
+    order = modules.ModuleTree(kernel, ours.glob("*.ko")).in_load_order(["vpt", "disk", "ext9"])
     assert [path.stem for path in order] == ["disk-helper", "disk", "vpt"]
 
 
@@ -264,3 +266,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
 def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
         scenario.describe(experiment(**changes), lambda phase, fraction: None)
+
+
+def test_the_help_names_every_controller() -> None:
+    assert all(name in OnVm.declared()["controller"].help for name in CONTROLLERS)

@@ -33,6 +33,7 @@ static const struct scheduler cscan_scheduler = {
 	.nr_counters = ARRAY_SIZE(cscan_counters),
 	.init = cscan_init,
 	.exit = arm_exit,
+	.grown = arm_grown,
 	.add = trip_add,
 	.remove = arm_remove,
 	.next = trip_next,

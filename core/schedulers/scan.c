@@ -25,6 +25,7 @@ static const struct scheduler scan_scheduler = {
 	.nr_counters = ARRAY_SIZE(scan_counters),
 	.init = arm_init,
 	.exit = arm_exit,
+	.grown = arm_grown,
 	.add = trip_add,
 	.remove = arm_remove,
 	.next = trip_next,

@@ -44,6 +44,7 @@ static const struct scheduler vr_scheduler = {
 	.nr_counters = ARRAY_SIZE(vr_counters),
 	.init = arm_init,
 	.exit = arm_exit,
+	.grown = arm_grown,
 	.add = arm_add,
 	.remove = arm_remove,
 	.next = vr_next,

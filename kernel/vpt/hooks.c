@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the throttle looks into the block layer of one disk:
+ * Where the throttle looks into the block layer:
  *
  *	arrival     tracepoint block_bio_queue (and block_split)
  *	pick        iprobe on the elevator's dispatch function
@@ -8,17 +8,15 @@
  *	up path     iprobes on blk_mq_complete_request and ..._remote, where every
  *	            driver that completes from an interrupt passes
  *	completion  tracepoint block_rq_complete (or block_bio_complete: no request)
+ *	another go  tracepoint block_rq_requeue
  *
- * Before a disk is accepted, one real read is sent to it and must be seen at its
- * dispatch and on the up path: a driver that completes its requests elsewhere is
- * refused instead of being throttled in name only.
+ * Tracepoints and functions are the kernel's, so the hooks see the requests of every
+ * disk and look for the throttled one that each belongs to.  So far there is one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bio.h>
 #include <linux/blkdev.h>
-#include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
 
@@ -27,75 +25,107 @@
 #include "../iosched/compat.h"
 #include "../iosched/pick.h"
 
-static struct block_device *bdev;
-static struct request_queue *queue; /* what the hooks compare with */
+/* It stays as long as there are hooks that may look at it. */
+static struct vpt_disk *throttled;
+
+static struct vpt_disk *disk_of_queue(const struct request_queue *q)
+{
+	struct vpt_disk *disk = READ_ONCE(throttled);
+
+	return disk && disk->queue == q ? disk : NULL;
+}
+
+static struct vpt_disk *disk_of_bio(const struct bio *bio)
+{
+	return disk_of_queue(bdev_get_queue(bio->bi_bdev));
+}
+
+static struct vpt_disk *disk_of(struct request *rq)
+{
+	return blk_rq_is_passthrough(rq) ? NULL : disk_of_queue(rq->q);
+}
 
 static void on_bio_queue(void *data, struct bio *bio)
 {
+	struct vpt_disk *disk = disk_of_bio(bio);
 	unsigned long flags;
 
-	if (bdev_get_queue(bio->bi_bdev) != READ_ONCE(queue))
+	if (!disk)
 		return;
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	vpt_bio_arrived(bio, ktime_get_ns());
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	vpt_bio_arrived(disk, bio, ktime_get_ns());
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
 /* front was split off; what is left hangs on as its parent. */
 static void on_split(void *data, struct bio *front, unsigned int new_sector)
 {
+	struct vpt_disk *disk = disk_of_bio(front);
 	unsigned long flags;
 
-	if (bdev_get_queue(front->bi_bdev) != READ_ONCE(queue))
+	if (!disk)
 		return;
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	vpt_bio_split(front, front->bi_private);
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	vpt_bio_split(disk, front, front->bi_private);
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
 /* A bio that ends with its hook still set ended without a request. */
 static void on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
+	struct vpt_disk *disk = disk_of_queue(q);
 	unsigned long flags;
 
-	if (q != READ_ONCE(queue))
+	if (!disk)
 		return;
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	vpt_bio_lost(bio);
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
-}
-
-static bool is_ours(const struct request *rq)
-{
-	return rq->q == READ_ONCE(queue) &&
-	       !blk_rq_is_passthrough((struct request *)rq);
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	vpt_bio_lost(disk, bio);
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
 static void on_rq_issue(void *data, struct request *rq)
 {
+	struct vpt_disk *disk = disk_of(rq);
 	unsigned long flags;
 
-	if (!is_ours(rq))
+	if (!disk)
 		return;
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	vpt_issued(rq, ktime_get_ns());
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	vpt_issued(disk, rq, ktime_get_ns());
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
+}
+
+static void on_rq_requeue(void *data, struct request *rq)
+{
+	struct vpt_disk *disk = disk_of(rq);
+	unsigned long flags;
+
+	if (!disk)
+		return;
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	vpt_requeued(disk, rq);
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
 static void on_rq_complete(void *data, struct request *rq, blk_status_t status,
 			   unsigned int bytes)
 {
+	struct vpt_disk *disk = disk_of(rq);
 	struct vpt_request *vr;
 	unsigned long flags;
 
-	if (!is_ours(rq))
+	if (!disk)
 		return;
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	vr = vpt_find(rq);
-	vpt_bios_completed(rq, vr, blk_status_to_errno(status), bytes, ktime_get_ns());
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	vr = vpt_find(disk, rq);
+	if (rq->rq_flags & RQF_FLUSH_SEQ)
+		vpt_bios_served(disk, rq, vr);
+	else
+		vpt_bios_completed(disk, rq, vr, blk_status_to_errno(status), bytes,
+				   ktime_get_ns());
 	if (vr && bytes >= blk_rq_bytes(rq))
-		vpt_finished(vr, status != BLK_STS_OK);
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
+		vpt_finished(disk, vr, status != BLK_STS_OK);
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
 struct hook {
@@ -108,6 +138,7 @@ struct hook {
 /* In the order of registration: what begins unseen may end, but not the reverse. */
 static struct hook hooks[] = {
 	{ .name = "block_rq_complete", .probe = on_rq_complete },
+	{ .name = "block_rq_requeue", .probe = on_rq_requeue },
 	{ .name = "block_rq_issue", .probe = on_rq_issue },
 	{ .name = "block_bio_complete", .probe = on_bio_complete },
 	{ .name = "block_bio_queue", .probe = on_bio_queue },
@@ -162,7 +193,7 @@ static int register_tracepoints(void)
 
 static bool completes_ours(struct iprobe *probe, struct pt_regs *regs)
 {
-	return is_ours((struct request *)regs->di);
+	return disk_of((struct request *)regs->di);
 }
 
 static void hold_complete(struct request *rq);
@@ -180,30 +211,51 @@ static struct iprobe complete_remote_probe = {
 	.decide = completes_ours,
 };
 
-static void hold_complete(struct request *rq)
+/*
+ * What blk_mq_complete_request does.  The original would do it too, but on its way pass
+ * our hook on the other function, where the request is complete already.
+ */
+static void complete_now(struct request *rq)
 {
-	void (*original)(struct request *) = complete_probe.original;
+	bool (*original)(struct request *) = complete_remote_probe.original;
 
-	if (!vpt_hold(rq))
-		original(rq);
-	iprobe_done(&complete_probe);
+	if (!original(rq))
+		rq->q->mq_ops->complete(rq);
 }
 
-void vpt_complete(struct request *rq)
+static void hold_complete(struct request *rq)
 {
-	void (*original)(struct request *) = complete_probe.original;
-
-	original(rq);
+	if (!vpt_hold(disk_of(rq), rq))
+		complete_now(rq);
+	iprobe_done(&complete_probe);
 }
 
 /* True tells the driver that somebody else completes the request. */
 static bool hold_complete_remote(struct request *rq)
 {
 	bool (*original)(struct request *) = complete_remote_probe.original;
-	bool elsewhere = vpt_hold(rq) || original(rq);
+	bool elsewhere = vpt_hold(disk_of(rq), rq) || original(rq);
 
 	iprobe_done(&complete_remote_probe);
 	return elsewhere;
+}
+
+static int hook_up_path(void)
+{
+	int ret = iprobe_register(&complete_remote_probe);
+
+	if (ret)
+		return ret;
+	ret = iprobe_register(&complete_probe);
+	if (ret)
+		iprobe_unregister(&complete_remote_probe);
+	return ret;
+}
+
+static void unhook_up_path(void)
+{
+	iprobe_unregister(&complete_probe);
+	iprobe_unregister(&complete_remote_probe);
 }
 
 /* The pick. */
@@ -216,12 +268,13 @@ static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx)
 {
 	struct request *(*original)(struct blk_mq_hw_ctx *) = dispatch_probe.original;
 	struct request *rq = original(hctx);
+	struct vpt_disk *disk = rq ? disk_of(rq) : NULL;
 	unsigned long flags;
 
-	if (rq && is_ours(rq)) {
-		raw_spin_lock_irqsave(&vpt_lock, flags);
-		vpt_picked(rq, ktime_get_ns(), pick_reason_get(rq));
-		raw_spin_unlock_irqrestore(&vpt_lock, flags);
+	if (disk) {
+		raw_spin_lock_irqsave(&disk->lock, flags);
+		vpt_picked(disk, rq, ktime_get_ns(), pick_reason_get(rq));
+		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}
 	iprobe_done(&dispatch_probe);
 	return rq;
@@ -235,9 +288,9 @@ static void unhook_elevator(void)
 	dispatch_probe.address = 0;
 }
 
-int vpt_rehook_elevator(void)
+int vpt_rehook_elevator(struct vpt_disk *disk)
 {
-	unsigned long dispatch = (unsigned long)elevator_dispatch_function(queue);
+	unsigned long dispatch = (unsigned long)elevator_dispatch_function(disk->queue);
 	int ret;
 
 	if (dispatch == dispatch_probe.address && iprobe_registered(&dispatch_probe))
@@ -254,141 +307,37 @@ int vpt_rehook_elevator(void)
 	return ret;
 }
 
-static int hook_up_path(void)
+int vpt_hook(struct vpt_disk *disk)
 {
-	int ret = iprobe_register(&complete_probe);
-
-	if (ret)
-		return ret;
-	ret = iprobe_register(&complete_remote_probe);
-	if (ret)
-		iprobe_unregister(&complete_probe);
-	return ret;
-}
-
-static void unhook_up_path(void)
-{
-	iprobe_unregister(&complete_remote_probe);
-	iprobe_unregister(&complete_probe);
-}
-
-/* Read the first page of the disk and see whether we could have held it. */
-static int probe_disk(void)
-{
-	struct page *page = alloc_page(GFP_KERNEL);
-	struct vpt_counters before, after;
-	unsigned long flags;
-	struct bio_vec vec;
-	struct bio bio;
 	int ret;
 
-	if (!page)
-		return -ENOMEM;
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	before = vpt_counters;
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
-
-	bio_init(&bio, bdev, &vec, 1, REQ_OP_READ);
-	__bio_add_page(&bio, page, PAGE_SIZE, 0);
-	ret = submit_bio_wait(&bio);
-	bio_uninit(&bio);
-	__free_page(page);
-
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	after = vpt_counters;
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
-	if (after.requests == before.requests || after.missed != before.missed) {
-		pr_err("%pg completes its requests where they can't be held\n", bdev);
-		return -EOPNOTSUPP;
-	}
-	if (ret)
-		pr_err("%pg: reading sector 0 failed: error %d\n", bdev, ret);
-	return ret;
-}
-
-static int hook_all(void)
-{
+	disk->throttle.complete = complete_now;
+	WRITE_ONCE(throttled, disk);
 	/* The way up first: what is tracked from its issue on can then be held. */
-	int ret = hook_up_path();
-
+	ret = hook_up_path();
 	if (ret)
-		return ret;
+		goto no_up_path;
 	ret = register_tracepoints();
 	if (ret)
 		goto no_tracepoints;
-	ret = vpt_rehook_elevator();
+	ret = vpt_rehook_elevator(disk);
 	if (ret)
 		goto no_elevator;
-	/* What began before all hooks were there ends before it is judged. */
-	blk_mq_freeze_queue(queue);
-	blk_mq_unfreeze_queue(queue);
-	ret = probe_disk();
-	if (ret)
-		goto no_disk;
 	return 0;
 
-no_disk:
-	unhook_elevator();
 no_elevator:
 	unregister_tracepoints();
 no_tracepoints:
-	vpt_release_all();
 	unhook_up_path();
+no_up_path:
+	WRITE_ONCE(throttled, NULL);
 	return ret;
 }
 
-int vpt_attach(const char *path)
+void vpt_unhook(struct vpt_disk *disk)
 {
-	int ret;
-
-	bdev = blkdev_get_by_path(path, FMODE_READ, NULL);
-	if (IS_ERR(bdev)) {
-		ret = PTR_ERR(bdev);
-		bdev = NULL;
-		return ret;
-	}
-	ret = -EOPNOTSUPP;
-	if (bdev_is_partition(bdev) || !queue_is_mq(bdev_get_queue(bdev))) {
-		pr_err("%pg is not a whole disk on blk-mq\n", bdev);
-		goto close;
-	}
-	disk_set_linear(&vpt_drive.disk, bdev_nr_sectors(bdev), 0, 0);
-	vpt_start_holding();
-	WRITE_ONCE(queue, bdev_get_queue(bdev));
-	ret = hook_all();
-	if (ret)
-		goto forget;
-	return 0;
-
-forget:
-	WRITE_ONCE(queue, NULL);
-	vpt_forget_all();
-close:
-	blkdev_put(bdev, FMODE_READ);
-	bdev = NULL;
-	return ret;
-}
-
-void vpt_detach(void)
-{
-	if (!bdev)
-		return;
-	vpt_release_all();
 	unhook_elevator();
 	unhook_up_path();
 	unregister_tracepoints();
-	WRITE_ONCE(queue, NULL);
-	vpt_forget_all();
-	blkdev_put(bdev, FMODE_READ);
-	bdev = NULL;
-}
-
-const char *vpt_disk_name(void)
-{
-	return bdev ? bdev->bd_disk->disk_name : "";
-}
-
-u32 vpt_disk_max_sectors(void)
-{
-	return queue_max_sectors(queue);
+	WRITE_ONCE(throttled, NULL);
 }

@@ -4,24 +4,23 @@
 
 #include "vpt.h"
 
+static struct vpt_disk *the_disk; /* so far there is a place for one */
+
 static int __init vpt_init(void)
 {
-	int ret = vpt_throttle_init();
-
-	if (ret)
-		return ret;
-	ret = vpt_sysfs_init();
-	if (ret)
-		vpt_throttle_exit();
-	return ret;
+	the_disk = vpt_disk_alloc();
+	if (!the_disk)
+		return -ENOMEM;
+	return vpt_sysfs_add(the_disk, "vpt");
 }
 
 static void __exit vpt_exit(void)
 {
-	vpt_sysfs_exit();
-	vpt_detach();
-	vpt_record_free();
-	vpt_throttle_exit();
+	vpt_sysfs_del(the_disk);
+	vpt_detach(the_disk);
+	vpt_end_trial(the_disk);
+	vpt_record_free(the_disk);
+	vpt_sysfs_put(the_disk);
 }
 
 module_init(vpt_init);

@@ -7,40 +7,36 @@
  * A measurement is the first N arrivals after the start, drained: it is over when
  * the last of them has completed.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bio.h>
-#include <linux/hashtable.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
 #include "vpt.h"
 
-#define HASH_BITS_BIO 10
-
 /* A record on its way; the record's place in the buffer is the entry's. */
-struct pending {
+struct vpt_pending {
 	struct hlist_node by_bio;
 	struct bio *bio; /* NULL: completed */
 };
 
-static struct vpt_record *records;
-static struct pending *pending;
-static u64 wanted, arrived, completed;
-static DEFINE_HASHTABLE(in_flight, HASH_BITS_BIO);
-
-static struct pending *find(const struct bio *bio)
+static struct vpt_pending *find(struct vpt_recorder *recorder, const struct bio *bio)
 {
-	struct pending *p;
+	struct vpt_pending *p;
 
-	hash_for_each_possible (in_flight, p, by_bio, (unsigned long)bio) {
+	hash_for_each_possible (recorder->in_flight, p, by_bio, (unsigned long)bio) {
 		if (p->bio == bio)
 			return p;
 	}
 	return NULL;
 }
 
-static struct vpt_record *record_of(const struct pending *p)
+static struct vpt_record *record_of(struct vpt_recorder *recorder,
+				    const struct vpt_pending *p)
 {
-	return &records[p - pending];
+	return &recorder->records[p - recorder->pending];
 }
 
 static u8 record_op(const struct bio *bio)
@@ -55,41 +51,44 @@ static u8 record_op(const struct bio *bio)
 	}
 }
 
-static void end_record(struct pending *p)
+static void end_record(struct vpt_recorder *recorder, struct vpt_pending *p)
 {
 	hash_del(&p->by_bio);
 	p->bio = NULL;
-	completed++;
+	recorder->completed++;
 }
 
-static struct vpt_record *begin_record(struct bio *bio)
+static struct vpt_record *begin_record(struct vpt_recorder *recorder, struct bio *bio)
 {
-	struct pending *p = &pending[arrived++];
+	struct vpt_pending *p = &recorder->pending[recorder->arrived++];
 
 	p->bio = bio;
-	hash_add(in_flight, &p->by_bio, (unsigned long)bio);
-	return record_of(p);
+	hash_add(recorder->in_flight, &p->by_bio, (unsigned long)bio);
+	return record_of(recorder, p);
 }
 
-void vpt_bio_lost(struct bio *bio)
+void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio)
 {
-	struct pending *p = find(bio);
+	struct vpt_recorder *recorder = &disk->recorder;
+	struct vpt_pending *p = find(recorder, bio);
 
 	if (!p)
 		return;
-	vpt_counters.lost++;
-	record_of(p)->error = -EIO;
-	end_record(p);
+	disk->counters.lost++;
+	record_of(recorder, p)->error = -EIO;
+	end_record(recorder, p);
 }
 
-void vpt_bio_arrived(struct bio *bio, u64 now_ns)
+void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 {
+	struct vpt_recorder *recorder = &disk->recorder;
+
 	/* If it is known, it ended unseen and its memory is in use again. */
-	vpt_bio_lost(bio);
+	vpt_bio_lost(disk, bio);
 	/* A bare flush has no request: the block layer sends one of its own. */
-	if (arrived == wanted || !bio_sectors(bio))
+	if (recorder->arrived == recorder->wanted || !bio_sectors(bio))
 		return;
-	*begin_record(bio) = (struct vpt_record){
+	*begin_record(recorder, bio) = (struct vpt_record){
 		.arrival_ns = now_ns,
 		.sector = bio->bi_iter.bi_sector,
 		.sectors = bio_sectors(bio),
@@ -103,114 +102,140 @@ void vpt_bio_arrived(struct bio *bio, u64 now_ns)
  * The block layer cut front off rest, which keeps its identity: both count as
  * arrivals of the same instant.
  */
-void vpt_bio_split(struct bio *front, struct bio *rest)
+void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest)
 {
-	struct pending *p = find(rest);
+	struct vpt_recorder *recorder = &disk->recorder;
+	struct vpt_pending *p = find(recorder, rest);
 	struct vpt_record *r;
 
 	if (!p)
 		return;
-	r = record_of(p);
+	r = record_of(recorder, p);
 	r->sector = rest->bi_iter.bi_sector;
 	r->sectors = bio_sectors(rest);
-	if (arrived == wanted)
+	if (recorder->arrived == recorder->wanted)
 		return;
-	r = begin_record(front);
-	*r = *record_of(p);
+	r = begin_record(recorder, front);
+	*r = *record_of(recorder, p);
 	r->sector = front->bi_iter.bi_sector;
 	r->sectors = bio_sectors(front);
 }
 
-static void complete_record(struct pending *p, const struct vpt_request *vr, int error,
-			    u64 now_ns)
+static void describe(struct vpt_record *r, const struct vpt_request *vr)
 {
-	struct vpt_record *r = record_of(p);
-
-	if (vr) {
-		r->pick_ns = vr->pick_ns;
-		r->dispatch_ns = vr->dispatch_ns;
-		r->due_ns = vr->due_ns;
-		r->request_id = vr->id;
-		r->model_service_ns = vr->model_service_ns;
-		r->flags |= vr->flags;
-		r->reason = vr->reason;
-	}
-	r->completion_ns = now_ns;
-	r->error = error;
-	end_record(p);
+	r->pick_ns = vr->pick_ns;
+	r->dispatch_ns = vr->dispatch_ns;
+	r->due_ns = vr->due_ns;
+	r->request_id = vr->id;
+	r->model_service_ns = vr->model_service_ns;
+	r->flags |= vr->flags;
+	r->reason = vr->reason;
 }
 
-/* The first bytes of the request are done; a bio that they end is completed. */
-void vpt_bios_completed(struct request *rq, struct vpt_request *vr, int error,
-			unsigned int bytes, u64 now_ns)
+/*
+ * A write that wants a flush before it or, on a disk that can't do FUA, after it comes
+ * to block_rq_complete twice: as its data are written, marked RQF_FLUSH_SEQ, and as
+ * the last flush is through, which is when its bio ends.  The first time tells all
+ * about the service, the second one the end.
+ */
+void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
+		     const struct vpt_request *vr)
 {
 	struct bio *bio;
 
+	for (bio = rq->bio; bio && vr; bio = bio->bi_next) {
+		struct vpt_pending *p = find(&disk->recorder, bio);
+
+		if (p)
+			describe(record_of(&disk->recorder, p), vr);
+	}
+}
+
+/* The first bytes of the request are done; a bio that they end is completed. */
+void vpt_bios_completed(struct vpt_disk *disk, struct request *rq,
+			const struct vpt_request *vr, int error, unsigned int bytes,
+			u64 now_ns)
+{
+	struct vpt_recorder *recorder = &disk->recorder;
+	struct bio *bio;
+
 	for (bio = rq->bio; bio && bytes >= bio->bi_iter.bi_size; bio = bio->bi_next) {
-		struct pending *p = find(bio);
+		struct vpt_pending *p = find(recorder, bio);
 
 		bytes -= bio->bi_iter.bi_size;
-		if (p)
-			complete_record(p, vr, error, now_ns);
+		if (!p)
+			continue;
+		if (vr)
+			describe(record_of(recorder, p), vr);
+		record_of(recorder, p)->completion_ns = now_ns;
+		record_of(recorder, p)->error = error;
+		end_record(recorder, p);
 	}
 }
 
-void vpt_record_free(void)
+void vpt_record_free(struct vpt_disk *disk)
 {
-	struct vpt_record *old_records = records;
-	struct pending *old_pending = pending;
+	struct vpt_recorder *recorder = &disk->recorder;
+	struct vpt_record *records = recorder->records;
+	struct vpt_pending *pending = recorder->pending;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	hash_init(in_flight);
-	records = NULL;
-	pending = NULL;
-	wanted = arrived = completed = 0;
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
-	vfree(old_records);
-	vfree(old_pending);
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	memset(recorder, 0, sizeof(*recorder));
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
+	vfree(records);
+	vfree(pending);
 }
 
-int vpt_record_start(u64 arrivals)
+/*
+ * Ten million arrivals take a gigabyte.  Asking for more than there is must fail, and
+ * nobody be killed for it: neither by this allocation, which gives up instead, nor by
+ * the next one of somebody else, since what is left would be nothing.
+ */
+static bool is_available(u64 bytes)
 {
-	struct vpt_record *new_records;
-	struct pending *new_pending;
+	u64 available = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
+
+	if (bytes <= available)
+		return true;
+	pr_err("recording takes %llu MiB of memory, and %llu MiB are available\n",
+	       bytes >> 20, available >> 20);
+	return false;
+}
+
+static void *zeroed(u64 bytes)
+{
+	return __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_RETRY_MAYFAIL |
+					__GFP_NOWARN);
+}
+
+int vpt_record_start(struct vpt_disk *disk, u64 arrivals)
+{
+	struct vpt_recorder *recorder = &disk->recorder;
+	struct vpt_record *records;
+	struct vpt_pending *pending;
 	unsigned long flags;
 
-	vpt_record_free();
-	new_records = vzalloc(array_size(arrivals, sizeof(*records)));
-	new_pending = vzalloc(array_size(arrivals, sizeof(*pending)));
-	if (!new_records || !new_pending) {
-		vfree(new_records);
-		vfree(new_pending);
+	vpt_record_free(disk);
+	if (!is_available(arrivals * (sizeof(*records) + sizeof(*pending))))
+		return -ENOMEM;
+	records = zeroed(arrivals * sizeof(*records));
+	pending = zeroed(arrivals * sizeof(*pending));
+	if (!records || !pending) {
+		vfree(records);
+		vfree(pending);
 		return -ENOMEM;
 	}
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	records = new_records;
-	pending = new_pending;
-	wanted = arrivals;
-	vpt_throttle_reset();
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	recorder->records = records;
+	recorder->pending = pending;
+	recorder->wanted = arrivals;
+	vpt_throttle_reset(disk);
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
 	return 0;
 }
 
-void vpt_record_progress(u64 *wanted_, u64 *arrived_, u64 *completed_)
+size_t vpt_record_bytes(const struct vpt_disk *disk)
 {
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&vpt_lock, flags);
-	*wanted_ = wanted;
-	*arrived_ = arrived;
-	*completed_ = completed;
-	raw_spin_unlock_irqrestore(&vpt_lock, flags);
-}
-
-size_t vpt_record_bytes(void)
-{
-	return arrived * sizeof(*records);
-}
-
-const void *vpt_record_data(void)
-{
-	return records;
+	return disk->recorder.arrived * sizeof(*disk->recorder.records);
 }

@@ -3,27 +3,55 @@
  * The virtual performance throttle: makes a disk of this machine keep the time of
  * a profiled one (PERFORM 2010 section 4, Jones 2010 section 4.3).
  *
- *	hooks.c      where it looks into the block layer, and which disk
- *	throttle.c   service times, due times, held completions
- *	recorder.c   what happened to each bio, for user space
- *	sysfs.c      /sys/kernel/vpt
+ *	main.c          loading and unloading
+ *	sysfs*.c        /sys/kernel/vpt: a folder of files for a disk
+ *	attach.c        which disk it is, and whether it can be throttled
+ *	hooks.c         where the block layer is looked into
+ *	recorder.c      what happened to each bio, for user space
+ *	throttle.c      service times, due times, held completions
+ *	requests.c      the requests between their pick and their completion
+ *	model.c         the profile of a disk, and its limit
+ *	disk.c          all that there is of one throttled disk
  *
- * Locking: one raw spinlock, vpt_lock, guards the throttle and the recorder.  It
- * is taken with interrupts off from every context (the hooks run in process
- * context, soft and hard interrupts, under drivers' locks), and nothing is called
- * under it but core/ and hrtimer_start: it is a leaf but for the timer base's
- * own lock.  Completions are released after it is dropped.
+ * Each stands on those below it and calls none above it: the throttle lets a held
+ * request go by a function that it was given.  Below sysfs.c and hooks.c nothing
+ * knows how many disks there are.
+ *
+ * Locking, for each disk: a mutex, control, makes changes from user space one after
+ * the other; a raw spinlock, lock, guards what the hooks change.  That one is taken
+ * with interrupts off from every context (the hooks run in process context, soft and
+ * hard interrupts, under drivers' locks), and nothing is called under it but core/
+ * and hrtimer_start: it is a leaf but for the timer base's own lock.  Completions are
+ * released after it is dropped.  Settings are changed under both, so they may be read
+ * under either.
  */
 #ifndef UNDERSTUDY_VPT_H
 #define UNDERSTUDY_VPT_H
 
+#include <linux/bio.h>
 #include <linux/blk-mq.h>
+#include <linux/completion.h>
+#include <linux/hashtable.h>
+#include <linux/hrtimer.h>
+#include <linux/kobject.h>
+#include <linux/mutex.h>
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 
 #include "record.h"
 #include "../../core/drive.h"
 
-extern raw_spinlock_t vpt_lock;
+/* The longest that a request may take: half of the block layer's time-out. */
+#define VPT_HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
+
+/* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples. */
+#define VPT_CURVE_TEXT_MAX SZ_64K
+
+/* What user space sets of a disk, and where its model drive is. */
+struct vpt_model {
+	struct drive drive;
+	u64 scale_milli; /* k */
+};
 
 /* One request between its pick and its completion. */
 struct vpt_request {
@@ -35,10 +63,33 @@ struct vpt_request {
 	u64 model_service_ns;
 	u16 flags; /* VPT_* */
 	u8 reason;
-	enum { VPT_PICKED, VPT_ISSUED, VPT_HELD, VPT_RELEASED } state;
+	enum {
+		VPT_PICKED,
+		VPT_ISSUED, /* the driver started it; it has its due time */
+		VPT_HELD, /* the driver completed it before that */
+		VPT_RELEASED, /* passed on; what comes after that is not judged again */
+	} state;
 };
 
-/* Since the last reset; read by sysfs. */
+/* All of them. */
+struct vpt_requests {
+	struct vpt_request *pool;
+	struct hlist_head unused;
+	DECLARE_HASHTABLE(tracked, 8);
+	u32 nr_tracked; /* picked and not yet finished */
+	u32 on_disk; /* of these, issued */
+};
+
+struct vpt_throttle {
+	void (*complete)(struct request *rq); /* past our own hooks; interrupts off */
+	bool holding;
+	struct list_head held;
+	struct hrtimer timer; /* for the first of the held */
+	u64 last_id;
+	u64 last_due_ns;
+};
+
+/* Since the last reset. */
 struct vpt_counters {
 	u64 requests; /* dispatched to the disk */
 	u64 completed;
@@ -54,54 +105,120 @@ struct vpt_counters {
 	u64 pick_unseen; /* pick taken from the first issue */
 };
 
-/* throttle.c: all with vpt_lock held unless noted */
-extern struct drive vpt_drive;
-extern struct vpt_counters vpt_counters;
-extern u64 vpt_scale_milli;
+struct vpt_recorder {
+	struct vpt_record *records;
+	struct vpt_pending *pending;
+	u64 wanted, arrived, completed;
+	DECLARE_HASHTABLE(in_flight, 10);
+};
 
-int vpt_throttle_init(void);
-void vpt_throttle_exit(void);
-void vpt_throttle_reset(void);
-struct vpt_request *vpt_find(const struct request *rq);
-void vpt_picked(struct request *rq, u64 now_ns, u8 reason);
-void vpt_issued(struct request *rq, u64 now_ns);
-void vpt_finished(struct vpt_request *vr, bool failed);
-/* Not held: takes the lock.  True: it completes later, by itself. */
-bool vpt_hold(struct request *rq);
+/* The read that shows whether a disk can be throttled. */
+struct vpt_trial {
+	struct page *page;
+	struct bio_vec vec;
+	struct bio bio;
+	struct completion answered;
+	bool unanswered; /* nobody waits for it any more */
+};
+
+/* A curve on its way in; what is missing comes from the same open file. */
+struct vpt_curve_text {
+	struct file *file;
+	size_t length;
+	char text[VPT_CURVE_TEXT_MAX + 1];
+};
+
+/* One throttled disk, or the place for one. */
+struct vpt_disk {
+	struct kobject kobj;
+	struct mutex control;
+	struct vpt_curve_text incoming;
+
+	struct block_device *bdev; /* NULL: none */
+	struct request_queue *queue; /* its */
+	struct vpt_trial trial;
+
+	raw_spinlock_t lock;
+	struct vpt_model model;
+	struct vpt_counters counters;
+	struct vpt_requests requests;
+	struct vpt_throttle throttle;
+	struct vpt_recorder recorder;
+};
+
+/* disk.c */
+struct vpt_disk *vpt_disk_alloc(void);
+void vpt_disk_free(struct vpt_disk *disk);
+
+/* model.c: with control held */
+void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors);
+/* 0, or -ERANGE and a line in the log: its slowest request looks like a dead disk. */
+int vpt_model_check(const struct vpt_model *model, struct block_device *bdev);
+/*
+ * To be changed and checked before the disk's own is, and then to be freed with kvfree.
+ * Only the settings in it mean something.  An error pointer without a disk.
+ */
+struct vpt_model *vpt_model_copy(const struct vpt_disk *disk);
+
+/* requests.c: all with the lock held unless noted */
+int vpt_requests_init(struct vpt_requests *requests); /* not held */
+void vpt_requests_exit(struct vpt_requests *requests); /* not held */
+struct vpt_request *vpt_find(struct vpt_disk *disk, const struct request *rq);
+/* NULL: there is no room. */
+struct vpt_request *vpt_track(struct vpt_disk *disk, struct request *rq);
+void vpt_untrack(struct vpt_disk *disk, struct vpt_request *vr);
+void vpt_untrack_all(struct vpt_disk *disk);
+
+/* throttle.c: all with the lock held unless noted */
+void vpt_throttle_init(struct vpt_disk *disk); /* not held */
+void vpt_throttle_reset(struct vpt_disk *disk);
+void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason);
+void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns);
+void vpt_requeued(struct vpt_disk *disk, struct request *rq);
+void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed);
+/* Not held: takes the lock.  False: the caller completes it, now. */
+bool vpt_hold(struct vpt_disk *disk, struct request *rq);
+/* Not held.  From a reset on; complete releases a request. */
+void vpt_start_holding(struct vpt_disk *disk);
 /* Not held.  Stop holding, and complete what is held. */
-void vpt_release_all(void);
-void vpt_start_holding(void);
+void vpt_release_all(struct vpt_disk *disk);
 /* Not held.  Stop tracking: the hooks are gone. */
-void vpt_forget_all(void);
+void vpt_forget_all(struct vpt_disk *disk);
 
-/* recorder.c: all with vpt_lock held unless noted */
-void vpt_bio_arrived(struct bio *bio, u64 now_ns);
+/* recorder.c: all with the lock held unless noted */
+void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns);
 /* It ended without a request that we saw complete. */
-void vpt_bio_lost(struct bio *bio);
-void vpt_bio_split(struct bio *front, struct bio *rest);
-void vpt_bios_completed(struct request *rq, struct vpt_request *vr, int error,
-			unsigned int bytes, u64 now_ns);
-/* Not held. */
-int vpt_record_start(u64 arrivals);
-void vpt_record_free(void);
-void vpt_record_progress(u64 *wanted, u64 *arrived, u64 *completed);
-size_t vpt_record_bytes(void);
-const void *vpt_record_data(void);
+void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio);
+void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest);
+/* Its request was served, but it ends later: a flush is to follow. */
+void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
+		     const struct vpt_request *vr);
+void vpt_bios_completed(struct vpt_disk *disk, struct request *rq,
+			const struct vpt_request *vr, int error, unsigned int bytes,
+			u64 now_ns);
+/* The rest not held, but control. */
+int vpt_record_start(struct vpt_disk *disk, u64 arrivals);
+void vpt_record_free(struct vpt_disk *disk);
+size_t vpt_record_bytes(const struct vpt_disk *disk);
 
 /* hooks.c: process context */
-int vpt_attach(const char *path);
-void vpt_detach(void);
-/* Complete a request past our own hook; interrupts off. */
-void vpt_complete(struct request *rq);
-/* The name of the disk; empty if none. */
-const char *vpt_disk_name(void);
-/* The longest request that the block layer makes for it. */
-u32 vpt_disk_max_sectors(void);
+int vpt_hook(struct vpt_disk *disk);
+void vpt_unhook(struct vpt_disk *disk);
 /* Find the elevator's way to hand out requests again. */
-int vpt_rehook_elevator(void);
+int vpt_rehook_elevator(struct vpt_disk *disk);
+
+/* attach.c: process context, with control held */
+int vpt_attach(struct vpt_disk *disk, const char *path);
+void vpt_detach(struct vpt_disk *disk);
+/* Wait until no read of ours is on its way. */
+void vpt_end_trial(struct vpt_disk *disk);
 
 /* sysfs.c */
-int vpt_sysfs_init(void);
-void vpt_sysfs_exit(void);
+/* From here on the disk belongs to its folder, also if there is an error. */
+int vpt_sysfs_add(struct vpt_disk *disk, const char *name);
+/* The folder is gone, and nobody is in one of its files. */
+void vpt_sysfs_del(struct vpt_disk *disk);
+/* Frees the disk. */
+void vpt_sysfs_put(struct vpt_disk *disk);
 
 #endif

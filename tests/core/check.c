@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: MIT
 /* What check.h declares, and memory that runs out when a test says so. */
+#include <stdarg.h>
+
 #include "check.h"
 
 u64 check_seed;
+const char *check_scheduler;
+const char *check_rule;
 static u32 left = U32_MAX;
 static size_t most = SIZE_MAX;
+
+void check_fail(const char *file, int line, const char *format, ...)
+{
+	va_list arguments;
+
+	fprintf(stderr, "%s:%d: ", file, line);
+	if (check_scheduler)
+		fprintf(stderr, "scheduler %s: ", check_scheduler);
+	if (check_rule)
+		fprintf(stderr, "%s: ", check_rule);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, " (CHECK_SEED=%llu)\n", (unsigned long long)check_seed);
+	abort();
+}
 
 void port_grant(u32 allocations)
 {

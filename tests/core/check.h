@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of the core share: CHECK, which ends the program with the place
- * and the seed, and the seed itself.  A test sets check_seed before each random
- * case; running it with CHECK_SEED=n tries that one alone.
+ * What the tests of the core share: CHECK, which ends the program with the place, what
+ * is being tried and the seed.  A test sets check_seed before each random case; running
+ * it with CHECK_SEED=n tries that one alone.
  */
 #ifndef UNDERSTUDY_CHECK_H
 #define UNDERSTUDY_CHECK_H
@@ -14,28 +14,34 @@
 
 extern u64 check_seed;
 
-#define CHECK(condition)                                                         \
-	do {                                                                     \
-		if (!(condition)) {                                              \
-			fprintf(stderr, "%s:%d: not so: %s (CHECK_SEED=%llu)\n", \
-				__FILE__, __LINE__, #condition,                  \
-				(unsigned long long)check_seed);                 \
-			abort();                                                 \
-		}                                                                \
+/* Which scheduler is tried, and for which rule; NULL: the place says enough. */
+extern const char *check_scheduler;
+extern const char *check_rule;
+
+/* The end of the program, told as printf does it. */
+#define CHECK_FAIL(...) check_fail(__FILE__, __LINE__, __VA_ARGS__)
+void check_fail(const char *file, int line, const char *format, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
+
+#define CHECK(condition)                                      \
+	do {                                                  \
+		if (!(condition))                             \
+			CHECK_FAIL("not so: %s", #condition); \
 	} while (0)
 
-#define CHECK_EQ(got, want)                                            \
-	do {                                                           \
-		long long got_ = (long long)(got);                     \
-		long long want_ = (long long)(want);                   \
-		if (got_ != want_) {                                   \
-			fprintf(stderr,                                \
-				"%s:%d: %s is %lld, not %lld "         \
-				"(CHECK_SEED=%llu)\n",                 \
-				__FILE__, __LINE__, #got, got_, want_, \
-				(unsigned long long)check_seed);       \
-			abort();                                       \
-		}                                                      \
+/* The same where words say more than the condition. */
+#define CHECK_RULE(condition, words)             \
+	do {                                     \
+		if (!(condition))                \
+			CHECK_FAIL("%s", words); \
+	} while (0)
+
+#define CHECK_EQ(got, want)                                                    \
+	do {                                                                   \
+		long long got_ = (long long)(got);                             \
+		long long want_ = (long long)(want);                           \
+		if (got_ != want_)                                             \
+			CHECK_FAIL("%s is %lld, not %lld", #got, got_, want_); \
 	} while (0)
 
 /* From now on, so many allocations succeed; U32_MAX: all of them. */

@@ -1,27 +1,40 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
-#include "../../sim/registry.h"
+#include "schedulers.h"
 #include "host.h"
 
-void host_init(struct host *host, const char *scheduler)
+static void is_kept(const struct host *host)
 {
-	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING };
+	CHECK_RULE(!contract_is_broken(&host->contract), host->contract.broken);
+}
 
+void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors)
+{
+	struct sched_limits limits = { capacity_sectors, HOST_PENDING };
+
+	check_scheduler = scheduler;
 	memset(host, 0, sizeof(*host));
 	host->scheduler = registry_find(scheduler);
 	CHECK(host->scheduler);
 	host->state = registry_new_state(host->scheduler);
 	CHECK(host->state);
-	if (host->scheduler->init)
-		CHECK_EQ(host->scheduler->init(host->state, &limits), 0);
-	CHECK(!host->scheduler->has_work(host->state));
+	CHECK_EQ(contract_init(&host->contract, host->scheduler, host->state, &limits,
+			       host->request, sizeof(host->request[0]), HOST_REQUESTS),
+		 0);
+	CHECK(!contract_has_work(&host->contract));
+	is_kept(host);
+	host->capacity_sectors = capacity_sectors;
+}
+
+void host_init(struct host *host, const char *scheduler)
+{
+	host_init_on(host, scheduler, HOST_CAPACITY);
 }
 
 void host_exit(struct host *host)
 {
-	if (host->scheduler->exit)
-		host->scheduler->exit(host->state);
+	contract_exit(&host->contract);
 	port_free(host->state);
 }
 
@@ -40,6 +53,7 @@ void host_set(struct host *host, const char *tunable, u64 value)
 {
 	*field(host, host->scheduler->tunables, host->scheduler->nr_tunables, tunable) =
 		value;
+	contract_tuned(&host->contract);
 }
 
 u64 host_counter(const struct host *host, const char *counter)
@@ -57,7 +71,11 @@ static u32 index_of(const struct host *host, const struct io_request *rq)
 void host_put_back(struct host *host, struct io_request *rq)
 {
 	CHECK(host->nr_pending < HOST_PENDING);
-	host->scheduler->add(host->state, rq, host->now_ns);
+	if (request_end(rq) > host->capacity_sectors) {
+		host->capacity_sectors = request_end(rq);
+		contract_grown(&host->contract, host->capacity_sectors);
+	}
+	contract_add(&host->contract, rq, host->now_ns);
 	host->pending[index_of(host, rq)] = true;
 	host->nr_pending++;
 }
@@ -102,7 +120,7 @@ struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
 
 void host_take_back(struct host *host, struct io_request *rq)
 {
-	host->scheduler->remove(host->state, rq);
+	contract_remove(&host->contract, rq);
 	dequeue(host, rq);
 }
 
@@ -130,16 +148,12 @@ struct io_request *host_ask(struct host *host)
 	struct io_request *rq;
 
 	CHECK(host->in_service < sched_depth(host->scheduler));
-	host->wake_ns = 0;
-	rq = host->scheduler->next(host->state, host->now_ns, &host->wake_ns);
+	rq = contract_next(&host->contract, host->now_ns, &host->wake_ns);
+	is_kept(host);
 	if (rq) {
-		CHECK(rq->reason < PICK_REASONS);
 		dequeue(host, rq);
 		host->in_service++;
-	} else if (host->nr_pending && !host->in_service) {
-		CHECK(host->wake_ns > host->now_ns);
 	}
-	CHECK_EQ(host->scheduler->has_work(host->state), host->nr_pending > 0);
 	return rq;
 }
 
@@ -148,23 +162,21 @@ void host_finish(struct host *host, const struct io_request *rq, u64 service_ns)
 	host->now_ns += service_ns;
 	host->due_ns[index_of(host, rq)] = 0;
 	host->in_service--;
-	if (host->scheduler->completed)
-		host->scheduler->completed(host->state, rq, host->now_ns);
+	contract_completed(&host->contract, rq, host->now_ns);
 }
 
-void host_expect_at(int line, struct host *host, const struct io_request *rq,
-		    enum pick_reason reason, u64 service_ns)
+void host_expect_at(const char *file, int line, struct host *host,
+		    const struct io_request *rq, enum pick_reason reason,
+		    u64 service_ns)
 {
 	struct io_request *got = host_ask(host);
 
-	if (!got || got != rq || got->reason != reason) {
-		fprintf(stderr, "line %d of the test: %s, not request %d, reason %d\n",
-			line, got ? "another choice" : "nothing", (int)rq->id, reason);
-		if (got)
-			fprintf(stderr, "but request %d, reason %d\n", (int)got->id,
-				got->reason);
-		abort();
-	}
+	if (!got)
+		check_fail(file, line, "nothing, not request %d", (int)rq->id);
+	if (got != rq || got->reason != reason)
+		check_fail(file, line,
+			   "request %d, reason %d, not request %d, reason %d",
+			   (int)got->id, got->reason, (int)rq->id, reason);
 	host_finish(host, got, service_ns);
 }
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A host in virtual time for the tests of schedulers.  It keeps the contract of
- * core/scheduler.h and checks that the scheduler does: what is handed out is
- * pending, nothing is held back without a time to ask again, and that time is in
- * the future.  Only while something is in service no such time is needed: the
- * completion is an occasion to ask.
+ * core/scheduler.h and sees to it, through core/contract.h, that the scheduler does:
+ * the test ends with the rule that was broken.
  *
  * A test drives it by hand (add, ask, finish), or lets it run a random load.
  */
 #ifndef UNDERSTUDY_TEST_HOST_H
 #define UNDERSTUDY_TEST_HOST_H
 
-#include "../../core/scheduler.h"
+#include "../../core/contract.h"
 #include "check.h"
 
 #define HOST_REQUESTS 512
@@ -22,6 +20,8 @@
 struct host {
 	const struct scheduler *scheduler;
 	void *state;
+	struct contract contract;
+	u64 capacity_sectors; /* grows with the requests */
 	u64 now_ns;
 	u64 wake_ns; /* of the last question */
 	struct io_request request[HOST_REQUESTS]; /* ids are indices, unless united */
@@ -34,6 +34,7 @@ struct host {
 };
 
 void host_init(struct host *host, const char *scheduler);
+void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors);
 void host_exit(struct host *host);
 void host_set(struct host *host, const char *tunable, u64 value);
 u64 host_counter(const struct host *host, const char *counter);
@@ -63,9 +64,10 @@ void host_finish(struct host *host, const struct io_request *rq, u64 service_ns)
 
 /* Expect this request for this reason, and finish it after service_ns. */
 #define host_expect(host, rq, reason, service_ns) \
-	host_expect_at(__LINE__, host, rq, reason, service_ns)
-void host_expect_at(int line, struct host *host, const struct io_request *rq,
-		    enum pick_reason reason, u64 service_ns);
+	host_expect_at(__FILE__, __LINE__, host, rq, reason, service_ns)
+void host_expect_at(const char *file, int line, struct host *host,
+		    const struct io_request *rq, enum pick_reason reason,
+		    u64 service_ns);
 
 /* What a random load is like; what happens in it is called back. */
 struct host_load {

@@ -9,6 +9,7 @@
 #include "../../sim/check.h"
 #include "../../sim/registry.h"
 #include "check.h"
+#include "schedulers.h"
 
 #define US 1000ull
 #define MS 1000000ull

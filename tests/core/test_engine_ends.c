@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * How a simulation ends when it can't go on: without memory, stopped, with too many
+ * How a simulation ends when it can't go on: without memory, with too many
  * pending, held back or passed over for ever, going round, out of time; and what is
  * refused before it begins.
  */
@@ -83,14 +83,6 @@ static void no_memory_to_grow(void)
 		CHECK_EQ(sim.columns.completion_ns[i], 5);
 }
 
-static void stopped(void)
-{
-	use("clook", "random");
-	sim.watch.stop = 1;
-	CHECK_EQ(simulation_run(&sim), -EINTR);
-	CHECK(sim.summary.completed < sim.input.requests);
-}
-
 /* As many may wait as are said, and one more may not. */
 static void too_many(void)
 {
@@ -130,7 +122,21 @@ static void stubborn_add(void *state, struct io_request *rq, u64 now_ns)
 	fifo_add(&stubborn->pending, rq);
 }
 
+static bool stubborn_has_work(const void *state)
+{
+	const struct stubborn *stubborn = state;
+
+	return stubborn->pending.oldest;
+}
+
+/* Soon, it says, whenever it is asked. */
 static struct io_request *hold_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	*wake_ns = now_ns + 1;
+	return NULL;
+}
+
+static struct io_request *mute_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	return NULL;
 }
@@ -150,6 +156,15 @@ static const struct scheduler hold = {
 	.state_size = sizeof(struct stubborn),
 	.add = stubborn_add,
 	.next = hold_next,
+	.has_work = stubborn_has_work,
+};
+
+static const struct scheduler mute = {
+	.name = "mute",
+	.state_size = sizeof(struct stubborn),
+	.add = stubborn_add,
+	.next = mute_next,
+	.has_work = stubborn_has_work,
 };
 
 static const struct scheduler newest = {
@@ -157,7 +172,21 @@ static const struct scheduler newest = {
 	.state_size = sizeof(struct stubborn),
 	.add = stubborn_add,
 	.next = newest_next,
+	.has_work = stubborn_has_work,
 };
+
+/* The engine stops there, and says which rule it was. */
+static void broken(void)
+{
+	use("fcfs", "random");
+	sim.input.scheduler = &mute;
+	CHECK_EQ(simulation_run(&sim), -EPROTO);
+	CHECK_EQ(sim.summary.completed, 0);
+	CHECK(!strcmp(
+		sim.summary.broken,
+		"next holds request 1 back for ever: nothing is in service, and it "
+		"names no time"));
+}
 
 static void held_back(void)
 {
@@ -165,6 +194,7 @@ static void held_back(void)
 	sim.input.scheduler = &hold;
 	CHECK_EQ(simulation_run(&sim), -EDEADLK);
 	CHECK_EQ(sim.summary.completed, 0);
+	CHECK(!sim.summary.broken[0]);
 }
 
 /* Two of the first three requests are never the newest again. */
@@ -273,10 +303,10 @@ int main(void)
 	for (i = 0; i < registry_count(); i++)
 		no_memory_for(registry_get(i));
 	no_memory_to_grow();
-	stopped();
 	too_many();
 	unstable();
 	held_back();
+	broken();
 	passed_over();
 	going_round();
 	everything_is_cached();

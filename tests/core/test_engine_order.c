@@ -59,6 +59,13 @@ static struct io_request *scribe_next(void *state, u64 now_ns, u64 *wake_ns)
 	return rq;
 }
 
+static bool scribe_has_work(const void *state)
+{
+	const struct scribe *scribe = state;
+
+	return scribe->pending.oldest;
+}
+
 static void scribe_completed(void *state, const struct io_request *rq, u64 now_ns)
 {
 	note(COMPLETED, now_ns, rq->id);
@@ -75,6 +82,7 @@ static const struct scheduler scribe_scheduler = {
 	.nr_tunables = ARRAY_SIZE(scribe_tunables),
 	.add = scribe_add,
 	.next = scribe_next,
+	.has_work = scribe_has_work,
 	.completed = scribe_completed,
 };
 

@@ -11,6 +11,7 @@
 
 #include "../../sim/check.h"
 #include "../../sim/registry.h"
+#include "../core/schedulers.h"
 #include "../core/check.h"
 
 #define MS 1000000ull

@@ -5,7 +5,7 @@
  */
 #include <stddef.h>
 
-#include "../../sim/registry.h"
+#include "../core/schedulers.h"
 #include "../core/host.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -48,7 +48,7 @@ for disk in vdisk nullb0; do
 		put $((2000000 + cycle * 3000000)) $vpt/intercept_ns
 		[ $((cycle % 2)) = 0 ] || put 100000 $vpt/record
 		usleep $((20000 + cycle * 7000))
-		echo "$disk $(cat $vpt/held) $(cat /sys/block/$disk/inflight)" >> /out/held
+		echo "$disk" $(cat $vpt/held $vpt/requests $vpt/completed) >> /out/held
 		echo "missed $(cat $vpt/missed)" >> /out/missed
 		case $((cycle % 3)) in
 		0) put none $vpt/disk ;;
@@ -95,7 +95,7 @@ def test_requests_were_held() -> None:
     held = [line.split() for line in text(unloading(), "held").splitlines()]
     assert {disk for disk, *_ in held} == {"vdisk", "nullb0"}
     assert all(int(count) > 0 for _, count, *_ in held)
-    assert sum(int(line[2]) + int(line[3]) > 0 for line in held) > len(held) // 2
+    assert sum(int(line[2]) > int(line[3]) for line in held) > len(held) // 2
     assert text(unloading(), "nproc") == "2"
 
 

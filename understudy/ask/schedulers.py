@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The schedulers that a run can use: ours, one file each in core/, and the kernel's own."""
+"""The schedulers that a run can use: ours, one file each in core/, anybody's file, and the
+kernel's own."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from understudy.base.catalog import refuse_twice, unknown
-from understudy.base.errors import UserError
-from understudy.base.paths import ROOT
+from understudy.base.errors import RunFailed, UserError
+from understudy.native import declared, registry
 
 Tunables = tuple[tuple[str, int], ...]
 
@@ -16,6 +20,10 @@ KERNEL = ("none", "mq-deadline", "bfq", "kyber")
 SIMULATED = {"mq-deadline": "deadline", "none": "fcfs"}
 
 DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
+
+# What a scheduler cannot be called, besides the kernel's: words of the command line, and
+# our other kernel modules.
+RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vpt")
 
 
 @dataclass(frozen=True)
@@ -28,20 +36,69 @@ class Choice:
 
 def core() -> list[str]:
     """Ours: a file in core/schedulers/ is all it takes to be listed."""
-    return sorted(file.stem for file in (ROOT / "core" / "schedulers").glob("*.c"))
+    return registry.ours()
 
 
 def on(platform: str) -> list[str]:
-    """Those that the platform can run."""
+    """Those of ours and of the kernel's that the platform can run; it can run any file."""
     return [*core(), *(SIMULATED if platform == "sim" else KERNEL)]
 
 
+def runs_on(platform: str, name: str) -> bool:
+    """Can the platform run it?"""
+    return registry.known(name) or name in on(platform)
+
+
 def parse(names: str) -> list[str]:
-    """A comma-separated list, each one known and none twice; "all" is all of ours."""
-    chosen = core() if names.strip() == "all" else [name.strip() for name in names.split(",")]
+    """A comma-separated list, each one known and none twice; "all" is all of ours.
+
+    What ends in .c or has a slash is a file; its scheduler goes by the name that it gives
+    itself.
+    """
+    words = core() if names.strip() == "all" else [name.strip() for name in names.split(",")]
+    chosen = [_from_file(word) if _is_file(word) else word for word in words]
     known = [*core(), *KERNEL]
     for name in chosen:
-        if name not in known:
-            raise UserError(unknown("scheduler", name, [*known, "all"]))
+        if name not in known and not registry.known(name):
+            raise UserError(unknown("scheduler", name, [*known, "all"]) + ", or a file ./NAME.c")
     refuse_twice("--schedulers", chosen)
     return chosen
+
+
+def unfit(names: Iterable[str]) -> dict[str, str]:
+    """Those that cannot even say what they are, and why.
+
+    All of them are compiled first, so that what does not compile is refused at once.
+    """
+    found = {}
+    for name in filter(registry.known, dict.fromkeys(names)):
+        try:
+            declared.scheduler(name)
+        except RunFailed as error:
+            found[name] = str(error)
+    return found
+
+
+def _is_file(word: str) -> bool:
+    return word.endswith(".c") or "/" in word
+
+
+@cache
+def _from_file(word: str) -> str:
+    """The name of the scheduler in a file; the file's, if it crashes before it says so."""
+    try:
+        file = registry.Source(word, Path(word).expanduser().read_bytes())
+    except OSError as error:
+        raise UserError(f"--schedulers: {word}: {error.strerror}") from None
+    try:
+        name = declared.describe(file).name
+    except RunFailed:
+        name = file.stem
+    if name in (*core(), *KERNEL, *RESERVED):
+        raise UserError(f"--schedulers: {word} calls itself {name}, which is taken; rename it")
+    if registry.known(name):
+        raise UserError(
+            f"--schedulers: {word} calls itself {name}, as {registry.source(name).shown} does"
+        )
+    registry.add(name, file)
+    return name

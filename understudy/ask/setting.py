@@ -94,7 +94,7 @@ class OnVm(Parameters):
     controller: str = parameter(
         "vdisk",
         option="--controller",
-        help="Kind of virtual disk (vm) [default: vdisk].",
+        help="vdisk, null_blk, lsi53c895a, virtio-scsi or virtio-blk (vm) [default: vdisk].",
         kind=str,
         platforms=("vm",),
     )

@@ -12,7 +12,7 @@ from understudy.ask.schedulers import Tunables
 from understudy.base.catalog import unknown
 from understudy.base.errors import UserError
 from understudy.device.timing import Timing
-from understudy.native import declared
+from understudy.native import declared, registry
 
 SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
 
@@ -27,7 +27,7 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
         scheduler, name, value = found[1], found[2], int(found[3])
         if scheduler not in schedulers:
             raise UserError(f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}")
-        if scheduler in declared.schedulers():
+        if registry.known(scheduler):
             check(scheduler, name, value)
         chosen[scheduler] = (*chosen.get(scheduler, ()), (name, value))
     return chosen
@@ -45,14 +45,14 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
         "shadow_prefetch_sectors": prefetch_sectors,
         "full_seek_ns": max(0, disk.seek[-1][1] - disk.seek[0][1]),
     }
-    ours = declared.schedulers().get(scheduler)
+    ours = declared.scheduler(scheduler) if registry.known(scheduler) else None
     has = {tunable.name for tunable in ours.tunables} if ours else set()
     return {name: value for name, value in values.items() if name in has}
 
 
 def check(scheduler: str, name: str, value: int) -> None:
     """Refuse what one of our schedulers does not have, or not in its range."""
-    tunables = {tunable.name: tunable for tunable in declared.schedulers()[scheduler].tunables}
+    tunables = {tunable.name: tunable for tunable in declared.scheduler(scheduler).tunables}
     if name not in tunables:
         raise UserError(f"--set: {unknown(f'tunable of {scheduler}', name, tunables)}")
     tunable = tunables[name]

@@ -69,7 +69,7 @@ def _source(name: str) -> bytes:
 @cache
 def compiler_version() -> str:
     """Of gcc; it goes into the name of everything that is compiled."""
-    return _run(("gcc", "-dumpfullversion"), "gcc").stdout.strip()
+    return _run(("gcc", "-dumpfullversion"), "gcc libc6-dev").stdout.strip()
 
 
 def _library_contents(program: Program) -> bytes:

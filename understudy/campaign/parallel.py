@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Run many experiments side by side; all of them succeed or none counts.
+"""Run many experiments side by side.
 
-The first failure, or Ctrl-C, stops every other run and is what the caller
-sees.  Each run's records are held against the definitions before they count.
+A scheduler with a run that failed has failed: its other runs are left out, and what is
+found of the other schedulers counts.  Ctrl-C, and whatever else is not a run's failure,
+stops all.  Each run's records are held against the definitions before they count.
 """
 
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from understudy.ask.experiment import Experiment, Outcome
+from understudy.base.errors import RunFailed
 from understudy.measure import records
 from understudy.platforms import Platform
 
@@ -18,20 +20,30 @@ RunReport = Callable[[Experiment, str, float], None]
 
 def run_all(
     platform: Platform, experiments: Sequence[Experiment], jobs: int, report: RunReport
-) -> list[Outcome]:
-    """The outcomes in the order of the experiments, `jobs` at a time."""
+) -> tuple[list[Outcome], dict[str, str]]:
+    """The outcomes in the order of the experiments, `jobs` at a time, and who failed, how."""
     stop = threading.Event()
+    failures: dict[str, str] = {}
 
-    def one(experiment: Experiment) -> Outcome:
-        return _run(platform, experiment, report, stop)
+    def one(experiment: Experiment) -> Outcome | None:
+        name = experiment.scheduler.name
+        if name in failures:
+            return None
+        try:
+            return _run(platform, experiment, report, stop)
+        except RunFailed as error:
+            failures.setdefault(name, str(error))
+            return None
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
-            return _results([pool.submit(one, experiment) for experiment in experiments])
+            outcomes = _results([pool.submit(one, experiment) for experiment in experiments])
         except BaseException:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    counted = [run for run in outcomes if run and run.experiment.scheduler.name not in failures]
+    return counted, failures
 
 
 def _run(
@@ -46,7 +58,7 @@ def _run(
     return outcome
 
 
-def _results(futures: Sequence[Future[Outcome]]) -> list[Outcome]:
+def _results(futures: Sequence[Future[Outcome | None]]) -> list[Outcome | None]:
     for future in as_completed(futures):
-        future.result()  # raises the first failure as soon as it happens
+        future.result()  # raises what stops all as soon as it happens
     return [future.result() for future in futures]

@@ -10,9 +10,9 @@ exists is written over.
 import json
 import os
 import platform as machine
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain, count
@@ -42,6 +42,7 @@ class Result:
     command: str
     outcomes: tuple[Outcome, ...]
     paper: PaperTable | None = None
+    failures: Mapping[str, str] = field(default_factory=dict)  # schedulers that failed, and how
 
     @cached_property
     def summaries(self) -> list[Summary]:
@@ -75,6 +76,8 @@ class Result:
             ],
             "comparison": self.comparison.as_json(),
         }
+        if self.failures:
+            document["failed"] = dict(self.failures)
         if self.paper:
             document["paper"] = reproduction.as_json(self.paper, self.comparison)
         return document

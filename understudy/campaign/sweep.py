@@ -26,6 +26,7 @@ from typing import Any
 
 import polars as pl
 
+from understudy.ask import schedulers
 from understudy.ask.device import Device
 from understudy.ask.experiment import Experiment, Run
 from understudy.ask.parameters import columns_of
@@ -36,7 +37,7 @@ from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
 from understudy.base.paths import ROOT
 from understudy.measure.metrics import Summary
-from understudy.native import binding_file
+from understudy.native import binding_file, program_file, registry
 from understudy.platforms import Platform
 
 Row = dict[str, Any]
@@ -69,6 +70,7 @@ INPUTS: dict[str, Column] = {
 }
 FIGURES = {field.name: TYPES[field.type] for field in fields(Summary) if field.type in TYPES}
 SCHEMA: dict[str, Column] = {**INPUTS, "status": str, "utilisation": float, **FIGURES}
+NAMES: dict[str, Column] = {"key": str, "version": str}
 ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
 LINE_BEGINS = b'{"key": '  # as every row's line in the journal
 
@@ -108,26 +110,33 @@ def run(
     book: Book,
     jobs: int,
     report: Report,
-) -> pl.DataFrame:
-    """Run what the book does not have yet, `jobs` at a time; return these experiments' rows."""
-    keys = [key(experiment) for experiment in experiments]
-    done = set(book.rows.filter(version=version())["key"])
-    missing = [index for index, one in enumerate(keys) if one not in done]
-    finished = len(keys) - len(missing)
-    report(finished, len(keys))
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Run what the book does not have yet, `jobs` at a time; return these experiments' rows.
+
+    A scheduler with a run that failed has failed: its other runs are left out, and so are
+    its rows.  Also returned is who failed, and how.
+    """
+    names = _names(experiments)
+    done = set(book.rows.select("key", "version").rows())
+    missing = [index for index, one in enumerate(names.rows()) if one not in done]
+    finished = names.height - len(missing)
+    report(finished, names.height)
     new: list[Row] = []
+    failures: dict[str, str] = {}
     _say_how_to_go_on(book)
-    for index, figures in _answers(platform, experiments, missing, jobs):
-        new.append(_row(keys[index], experiments[index], figures))
-        _note(new[-1], book.journal)
-        if len(new) == 1:
-            _say_how_to_go_on(book)
+    for index, figures in _answers(platform, experiments, missing, jobs, failures):
+        if figures:
+            new.append(_row(names["key"][index], experiments[index], figures))
+            _note(new[-1], book.journal)
+            if len(new) == 1:
+                _say_how_to_go_on(book)
         finished += 1
-        report(finished, len(keys))
+        report(finished, names.height)
     whole = pl.concat([book.rows, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
     if book.journal.exists():
         _put(whole, book)
-    return whole.filter(pl.col("key").is_in(keys), version=version())
+    found = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
+    return found.filter(~pl.col("scheduler").is_in(list(failures))), failures
 
 
 def _say_how_to_go_on(book: Book) -> None:
@@ -141,8 +150,9 @@ def _say_how_to_go_on(book: Book) -> None:
 
 def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
     """How many rows of these experiments are another version's."""
-    keys = [key(experiment) for experiment in experiments]
-    return book.rows.filter(pl.col("key").is_in(keys), pl.col("version") != version()).height
+    names = _names(experiments)
+    of_these = book.rows.join(names, on="key", how="semi")
+    return of_these.join(names, on=["key", "version"], how="anti").height
 
 
 def summaries(rows: pl.DataFrame) -> list[Summary]:
@@ -155,10 +165,24 @@ def key(experiment: Experiment) -> str:
     return digest([json.dumps(experiment.columns(), sort_keys=True).encode()])
 
 
+def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
+    """The key and the version of each."""
+    keys = [key(experiment) for experiment in experiments]
+    versions = [version(experiment.scheduler.name) for experiment in experiments]
+    return pl.DataFrame({"key": keys, "version": versions}, schema=NAMES)
+
+
 @cache
-def version() -> str:
-    """Name of everything that answers: the compiled core and simulator, what drives them,
-    and what runs in a VM."""
+def version(scheduler: str) -> str:
+    """Name of everything that answers: the scheduler's own code, and what all runs have."""
+    name = schedulers.SIMULATED.get(scheduler, scheduler)
+    code = registry.content(registry.source(name)) if registry.known(name) else name
+    return digest([code.encode(), _shared_version().encode()])
+
+
+@cache
+def _shared_version() -> str:
+    """Name of the compiled core and simulator, what drives them, and what runs in a VM."""
     code = [
         file
         for part in (ROOT / "understudy").iterdir()
@@ -171,20 +195,35 @@ def version() -> str:
         for file in (ROOT / folder).rglob("*")
         if file.is_file()
     ]
-    return digest_of_files([binding_file(), *code, *in_vm])
+    return digest_of_files([binding_file(), program_file(), *code, *in_vm])
 
 
 def _answers(
-    platform: Platform, experiments: Sequence[Experiment], missing: Sequence[int], jobs: int
-) -> Iterator[tuple[int, Row]]:
-    """Each run's figures as soon as they are there; the first failure ends all."""
+    platform: Platform,
+    experiments: Sequence[Experiment],
+    missing: Sequence[int],
+    jobs: int,
+    failures: dict[str, str],
+) -> Iterator[tuple[int, Row | None]]:
+    """Each run's figures as soon as they are there; none from a scheduler that fails, which
+    is noted in `failures`."""
     stop = threading.Event()
     waiting = iter(missing)
-    running: dict[Future[Row], int] = {}
+    running: dict[Future[Row | None], int] = {}
+
+    def one(experiment: Experiment) -> Row | None:
+        name = experiment.scheduler.name
+        if name in failures:
+            return None
+        try:
+            return _figures(platform, experiment, stop)
+        except RunFailed as error:
+            failures.setdefault(name, str(error))
+            return None
 
     def fill(pool: ThreadPoolExecutor) -> None:
         while len(running) < AHEAD * jobs and (index := next(waiting, None)) is not None:
-            running[pool.submit(_figures, platform, experiments[index], stop)] = index
+            running[pool.submit(one, experiments[index])] = index
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
@@ -214,7 +253,8 @@ def _silent(phase: str, fraction: float) -> None:
 
 def _row(name: str, experiment: Experiment, figures: Row) -> Row:
     """A value for every column, None for what there is not."""
-    values = {**experiment.columns(), "key": name, "version": version(), **figures}
+    answered = version(experiment.scheduler.name)
+    values = {**experiment.columns(), "key": name, "version": answered, **figures}
     return {column: values.get(column) for column in SCHEMA}
 
 

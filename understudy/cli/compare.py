@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`understudy compare`: schedulers ranked, over many seeds, in the simulator."""
 
-from dataclasses import replace
-
 import click
-from click.core import ParameterSource
 
 from understudy.ask import schedulers
 from understudy.ask.workloads import WORKLOADS
@@ -22,25 +19,17 @@ EXAMPLE = "Example: understudy compare --schedulers all --workload random --proc
 @click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
 @click.option("--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
-@with_settings
-@click.pass_context
-def command(
-    context: click.Context,
-    disk: str,
-    workload: str,
-    names: str,
-    settings: Settings,
-) -> None:
+@with_settings(seeds=SEEDS)
+@click.pass_obj
+def command(line: str, disk: str, workload: str, names: str, settings: Settings) -> None:
     """Rank schedulers by mean response, and say which cannot be told apart.
 
-    As predict, but with ten seeds unless --seeds says otherwise, and a row for each
-    scheduler.  All of them see the same draws for the same seed.
+    As predict, but with several seeds and a row for each scheduler.  All of them see the
+    same draws for the same seed.
     """
-    if context.get_parameter_source("seeds") is ParameterSource.DEFAULT:
-        settings = replace(settings, seeds=SEEDS)
     asked = Asked(
         disk=profile.load(disk),
         workload=catalog.pick("workload", workload, WORKLOADS),
         schedulers=schedulers.parse(names),
     )
-    carry_out(context.obj, settings, asked, layout=table.ranking)
+    carry_out(line, settings, asked, layout=table.ranking)

@@ -27,18 +27,12 @@ from understudy.platforms import PLATFORMS
 
 SLOTS: tuple[type[Parameters], ...] = (*WORKLOADS.values(), Run, Device, *SETTINGS.values())
 
+ON = click.option(
+    "--on",
+    default="sim",
+    help="Platform: sim, the simulator (at once), vm, a stock kernel in a VM, or sim,vm.",
+)
 OPTIONS = (
-    click.option(
-        "--on",
-        default="sim",
-        help="Platform: sim, the simulator (at once), vm, a stock kernel in a VM, or sim,vm.",
-    ),
-    click.option(
-        "--seeds",
-        type=click.IntRange(1, 1000),
-        default=1,
-        help="How many seeds, one after another.",
-    ),
     click.option(
         "--set",
         "tunables",
@@ -159,8 +153,30 @@ def _option(name: str, declared: Parameter) -> Callable[..., Any]:
     )
 
 
-def with_settings(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command every slot's parameters and OPTIONS, as one argument `settings`."""
+def with_settings(seeds: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command every slot's parameters and its own options, as one argument `settings`.
+
+    `seeds` is how many there are unless --seeds says otherwise.
+    """
+    repeated = click.option(
+        "--seeds",
+        type=click.IntRange(1, 1000),
+        default=seeds,
+        help="How many seeds, one after another.",
+    )
+    of_slots = [_option(name, declared) for name, declared in DECLARED.items()]
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        wrapped = _gathered(function)
+        for option in reversed([ON, repeated, *of_slots, *OPTIONS]):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return decorate
+
+
+def _gathered(function: Callable[..., None]) -> Callable[..., None]:
+    """The command as click calls it."""
 
     @functools.wraps(function)
     def gathered(*args: Any, **asked: Any) -> None:
@@ -169,10 +185,7 @@ def with_settings(function: Callable[..., None]) -> Callable[..., None]:
         own = {name: asked.pop(name) for name in Settings.__dataclass_fields__ if name != "given"}
         function(*args, settings=Settings(**own, given=given), **asked)
 
-    of_slots = [_option(name, declared) for name, declared in DECLARED.items()]
-    return functools.reduce(
-        lambda wrapped, option: option(wrapped), reversed([*of_slots, *OPTIONS]), gathered
-    )
+    return gathered
 
 
 def _parsed(name: str, value: Any) -> Any:

@@ -23,7 +23,7 @@ EXAMPLE = "Example: understudy predict --workload random --processes 20 --writes
     + "; ".join(f"{names} on {platform}" for platform, names in schedulers.DEFAULTS.items())
     + "].",
 )
-@with_settings
+@with_settings()
 @click.pass_obj
 def command(
     line: str,

@@ -15,7 +15,7 @@ PAPERS_DISK = "cheetah-15k4"
 
 @click.command("reproduce", epilog="Example: understudy reproduce table2 --seeds 5")
 @click.argument("name", metavar="|".join(TABLES))
-@with_settings
+@with_settings()
 @click.pass_obj
 def command(line: str, name: str, settings: Settings) -> None:
     """Run a table of the papers and print theirs beside ours.

@@ -7,8 +7,9 @@ a folder of its own inside the run folder; the differences come last.
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -19,12 +20,14 @@ from understudy.ask.experiment import Experiment
 from understudy.ask.workloads.workload import Workload
 from understudy.base.errors import UserError
 from understudy.campaign import parallel, result
+from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
 from understudy.device.profile import DiskProfile
 from understudy.papers.tables import PaperTable
 from understudy.show import report, side_by_side, table
 
+PRINTED_LINES = 20
 FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
 
 
@@ -52,27 +55,47 @@ def carry_out(
             _print_lines(platforms.load(name), planned[name])
         return
     click.echo(f"$ {command}", err=True)
+    failures = schedulers.unfit(asked.schedulers)
+    tell(failures)
+    answers = []
     with result.reserved(settings.out, planned[names[0]][0]) as folder:
         for name in names:
-            platforms.load(name).check(planned[name])
-        answers = []
+            platforms.load(name).check(_fit(planned[name], failures))
         for name in names:
-            found = _run(command, name, settings, planned[name], paper)
-            place = folder / name if len(names) > 1 else folder
-            result.write(found, place, report.render(found))
-            if not settings.as_json:
-                table.show(found, console(), layout)
-            _warn(found)
-            click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
-            answers.append(found)
+            found = _run(command, name, settings, _fit(planned[name], failures), paper)
+            if found.outcomes:
+                place = folder / name if len(names) > 1 else folder
+                _put(found, place, settings.as_json, layout)
+                answers.append(found)
+            tell(found.failures)
+            failures |= found.failures
     _conclude(answers, settings.as_json)
+    if failures:
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def tell(failures: Mapping[str, str]) -> None:
+    """A line for each scheduler that failed."""
+    for message in failures.values():
+        click.echo(f"understudy: {message}", err=True)
+
+
+def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list[Experiment]:
+    return [run for run in experiments if run.scheduler.name not in failures]
+
+
+def _put(found: result.Result, place: Path, as_json: bool, layout: table.Layout | None) -> None:
+    result.write(found, place, report.render(found))
+    if not as_json:
+        table.show(found, console(), layout)
+    _warn(found)
+    click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
 
 
 def _for(platform: str, settings: Settings, asked: Asked) -> list[Experiment]:
     """What it is to run: of several, each what it can; alone, it has to complain itself."""
     skip = len(settings.platforms) > 1
-    possible = schedulers.on(platform)
-    chosen = [name for name in asked.schedulers if not skip or name in possible]
+    chosen = [name for name in asked.schedulers if not skip or schedulers.runs_on(platform, name)]
     if not chosen:
         raise UserError(
             f"--schedulers: {platform} runs none of {', '.join(asked.schedulers)}; leave it out of "
@@ -91,8 +114,11 @@ def _run(
     platform = platforms.load(name)
     with bars() as progress:
         platform.prepare(experiments, progress.prepare)
-        outcomes = parallel.run_all(platform, experiments, settings.jobs_at_once, progress.run)
-    return result.Result(command, tuple(outcomes), paper)
+        outcomes, failures = parallel.run_all(
+            platform, experiments, settings.jobs_at_once, progress.run
+        )
+    # The papers' tables want all of their schedulers.
+    return result.Result(command, tuple(outcomes), None if failures else paper, failures)
 
 
 def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]) -> None:
@@ -103,8 +129,12 @@ def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]
 
 
 def _warn(found: result.Result) -> None:
-    """Of requests that are too much for the device."""
+    """Of requests that are too much for the device; and tell what a scheduler printed."""
     for outcome in found.outcomes:
+        printed = outcome.facts.get("printed", "").splitlines()
+        rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
+        for line in printed[:PRINTED_LINES] + (rest if len(printed) > PRINTED_LINES else []):
+            click.echo(f"{outcome.experiment.scheduler.name} printed: {line}", err=True)
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             click.echo(
@@ -123,7 +153,7 @@ def console() -> Console:
 
 def _conclude(answers: Sequence[result.Result], as_json: bool) -> None:
     """What there is to say once every platform has answered."""
-    if as_json:
+    if as_json and answers:
         documents = {found.platform: found.as_json() for found in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()
         click.echo(json.dumps(whole, indent=2))

@@ -20,9 +20,10 @@ from understudy.ask.workloads.workload import Workload
 from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.campaign import sweep
+from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
-from understudy.cli.session import console
+from understudy.cli.session import console, tell
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
@@ -34,12 +35,14 @@ EXAMPLE = (
 )
 MEASURE = table.RANKED[0]
 
+Swept = tuple[pl.DataFrame, dict[str, str]]
+
 
 @click.command("sweep", epilog=EXAMPLE)
 @click.option("--disks", default="cheetah-15k4", help="Names or files, comma-separated, or all.")
 @click.option("--workloads", default="random,surge-direct", help="Names, comma-separated.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
-@with_settings
+@with_settings()
 def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
@@ -63,11 +66,17 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     if settings.dry_run:
         click.echo(f"{len(experiments)} runs into {file}")
         return
+    failures = schedulers.unfit(run.scheduler.name for run in experiments)
+    experiments = [run for run in experiments if run.scheduler.name not in failures]
     with sweep.opened(file) as book:
         _say_outdated(sweep.outdated(book, experiments), file)
-        frame = _run(settings, experiments, book)
-    _show(frame, settings)
+        frame, failed = _run(settings, experiments, book)
+    if frame.height:
+        _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
+    tell(failures | failed)
+    if failures or failed:
+        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def _disks(text: str) -> list[DiskProfile]:
@@ -95,7 +104,7 @@ def _say_outdated(rows: int, file: Path) -> None:
         )
 
 
-def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> pl.DataFrame:
+def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> Swept:
     platform = platforms.load(settings.platforms[0])
     platform.check(experiments)
     with bars() as progress:

@@ -9,3 +9,8 @@ from understudy import _core
 def binding_file() -> Path:
     """The compiled extension."""
     return Path(str(_core.__file__))
+
+
+def program_file() -> Path:
+    """The program in which schedulers run, installed beside the extension."""
+    return binding_file().with_name("simulate")

@@ -41,6 +41,17 @@ def same_length(columns: Columns) -> int:
     return next(iter(lengths.values()))
 
 
+def pointer_to(array: npt.NDArray[Any], structure: Any, member: str) -> Any:
+    """A C pointer to the array's data, of the type of a structure's member."""
+    kind = next(field.type for name, field in _members(structure) if name == member)
+    return ffi.cast(kind, array.ctypes.data)
+
+
+def _members(structure: Any) -> Any:
+    kind = ffi.typeof(structure)
+    return (kind.item if kind.kind == "pointer" else kind).fields
+
+
 def buffer(array: npt.NDArray[Any]) -> Any:
     """A C pointer to the array's data; the array has to outlive it."""
     pointer = {"u1": "u8 *", "u4": "u32 *", "u8": "u64 *", "i8": "s64 *"}[array.dtype.str[1:]]

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What the compiled schedulers declare of themselves: names, tunables, counters.
+"""What schedulers declare of themselves: names, tunables, counters.
 
 core/scheduler.h has the contract; workloads of the simulator declare their parameters the same way.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from understudy._core import ffi, lib
+from understudy._core import ffi
+from understudy.base.errors import RunFailed, UserError
+from understudy.native import registry, worker
 from understudy.native.arrays import U64, u64
 
 
@@ -42,26 +46,57 @@ class Scheduler:
     counters: tuple[Counter, ...]
 
 
-@cache
 def schedulers() -> dict[str, Scheduler]:
     """Every scheduler in core/schedulers/, by name."""
-    found = (_describe(lib.registry_get(i)) for i in range(lib.registry_count()))
-    return {scheduler.name: scheduler for scheduler in sorted(found, key=lambda s: s.name)}
+    names = registry.ours()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(names, pool.map(scheduler, names), strict=True))
+
+
+@cache
+def scheduler(name: str) -> Scheduler:
+    """A scheduler that the registry knows; RunFailed if it cannot say what it is."""
+    file = registry.source(name)
+    described = describe(file)
+    if described.name != name:
+        raise UserError(
+            f"{file.shown}: it calls itself {described.name}; its name and the file's have to be "
+            "the same"
+        )
+    return described
+
+
+def describe(file: registry.Source) -> Scheduler:
+    """What the scheduler in a file says of itself, in a process of its own."""
+    job = worker.Job(worker.DESCRIBE, {})
+    worker.run(job, file, file.stem)
+    if job.structure.error:
+        raise RunFailed(f"{file.stem}: {_why_not_loaded(job)}")
+    items = bytes(ffi.buffer(job.structure.text)).decode(errors="replace").split("\0")
+    return _scheduler(iter(items))
+
+
+def _why_not_loaded(job: worker.Job) -> str:
+    words = worker.text(job.structure.text)
+    if "module_scheduler" in words:
+        return "registers no scheduler: its file has to end with REGISTER_SCHEDULER"
+    return f"cannot be loaded: {words.rpartition(': ')[2] or 'it says too much of itself'}"
+
+
+def _scheduler(items: Iterator[str]) -> Scheduler:
+    """As sim/worker/describe.h has it."""
+    name, summary = next(items), next(items)
+    tunables = tuple(
+        Tunable(next(items), next(items), int(next(items)), int(next(items)), int(next(items)))
+        for _ in range(int(next(items)))
+    )
+    counters = tuple(Counter(next(items), next(items)) for _ in range(int(next(items))))
+    return Scheduler(name, summary, tunables, counters)
 
 
 def text(pointer: Any) -> str:
     """A C string."""
     return str(ffi.string(pointer).decode())
-
-
-def _describe(scheduler: Any) -> Scheduler:
-    counters = (scheduler.counters[i] for i in range(scheduler.nr_counters))
-    return Scheduler(
-        name=text(scheduler.name),
-        summary=text(scheduler.summary),
-        tunables=fields(scheduler.tunables, scheduler.nr_tunables),
-        counters=tuple(Counter(text(field.name), text(field.help)) for field in counters),
-    )
 
 
 def fields(first: Any, count: int) -> tuple[Tunable, ...]:
@@ -70,12 +105,6 @@ def fields(first: Any, count: int) -> tuple[Tunable, ...]:
         Tunable(text(field.name), text(field.help), field.initial, field.min, field.max)
         for field in (first[i] for i in range(count))
     )
-
-
-def find_scheduler(name: str) -> Any:
-    """The C structure of a scheduler that there is."""
-    found = (lib.registry_get(i) for i in range(lib.registry_count()))
-    return next(scheduler for scheduler in found if text(scheduler.name) == name)
 
 
 def tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:

@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy._core import ffi, lib
-from understudy.native.arrays import I64, U8, U64, Columns, buffer, dtype_of, same_length, u64
-from understudy.native.declared import find_scheduler, schedulers, tunable_values
+from understudy._core import lib
+from understudy.native import declared, registry, worker
+from understudy.native.arrays import I64, U8, U64, Columns, dtype_of, same_length, u64
 from understudy.native.optimal_order import POSITION_MAX, TABLE_MAX
 from understudy.native.request import WRITE
 
 NONE_PICKED = -1
-ADD, REMOVE, NEXT, COMPLETED = (
+ADD, REMOVE, NEXT, COMPLETED, GROWN = (
     lib.TAPE_ADD,
     lib.TAPE_REMOVE,
     lib.TAPE_NEXT,
     lib.TAPE_COMPLETED,
+    lib.TAPE_GROWN,
 )
 
 Tape = npt.NDArray[Any]  # of CALL: every call into a scheduler, core/tape.h
@@ -69,27 +70,30 @@ def play(
     max_requests: int = 1024,
 ) -> tuple[Tape, dict[str, int]]:
     """Play a tape (sim/replay.h): the same with the scheduler's answers in it, its counters."""
-    described = schedulers()[scheduler]
-    values = tunable_values(described, tunables or {})
-    counters = np.zeros(len(described.counters), np.uint64)
-    played = tape.copy()
-    run = ffi.new("struct replay *")
-    run.scheduler = find_scheduler(scheduler)
-    run.tunables = buffer(values)
-    run.counters = buffer(counters)
+    described = declared.scheduler(scheduler)
+    job = worker.Job(
+        worker.REPLAY,
+        {
+            "replay.tunables": declared.tunable_values(described, tunables or {}),
+            "replay.counters": worker.Room(np.uint64, len(described.counters)),
+            "replay.calls": tape,
+        },
+    )
+    run = job.structure.replay
     run.capacity_sectors = capacity_sectors
     run.max_requests = _pending_limit(max_requests)
-    run.places = int(played["place"].max(initial=0)) + 1
-    run.nr_calls = len(played)
-    run.calls = ffi.cast("struct tape_call *", ffi.from_buffer(played))
-    error = -lib.replay_run(run)
+    run.places = int(tape["place"].max(initial=0)) + 1
+    run.nr_calls = len(tape)
+    worker.run(job, registry.source(scheduler), scheduler)
+    error = -job.structure.error
     if error == errno.EINVAL:
         raise ValueError(f"{scheduler} can't be played this tape: a call does not fit")
     if error:
         why = f"{os.strerror(error)}; is max_requests enough?"
         raise ValueError(f"{scheduler} can't be played this tape: {why}")
     names = (counter.name for counter in described.counters)
-    return played, dict(zip(names, counters.tolist(), strict=True))
+    counters = job.arrays["replay.counters"].tolist()
+    return job.arrays["replay.calls"].copy(), dict(zip(names, counters, strict=True))
 
 
 def replay(

@@ -2,7 +2,7 @@
 """The simulator's engine from Python: one simulation, checked, run, its rows and figures.
 
 sim/engine.h has the contract.  Times are integer nanoseconds, positions and lengths
-sectors.  A run holds no lock of the interpreter's, so threads use all processors.
+sectors.  A run is a process of its own (worker.py), so threads use all processors.
 """
 
 import errno
@@ -15,8 +15,8 @@ import numpy as np
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed, Unstable
-from understudy.native import declared
-from understudy.native.arrays import U64, Columns, buffer
+from understudy.native import declared, registry, worker
+from understudy.native.arrays import U64, Columns
 from understudy.native.declared import Tunable
 from understudy.native.drive import Drive
 from understudy.native.request import REASONS
@@ -160,22 +160,7 @@ class Answer:
 
     figures: Figures
     rows: Columns
-
-
-class Watch:
-    """How far a run is; and its brake."""
-
-    def __init__(self) -> None:
-        self._watch = ffi.new("struct sim_watch *")
-
-    @property
-    def completed(self) -> int:
-        """Measured requests so far."""
-        return int(self._watch.completed)
-
-    def stop(self) -> None:
-        """End the run soon, with RunFailed."""
-        self._watch.stop = 1
+    printed: str  # by the scheduler
 
 
 @cache
@@ -187,51 +172,58 @@ def workloads() -> dict[str, WorkloadKind]:
 
 def check(simulation: Simulation) -> None:
     """Raise ValueError for what cannot be simulated."""
-    _Call(simulation, keep_rows=False, watch=Watch()).check()
+    _Call(simulation, keep_rows=False).check()
 
 
-def run(simulation: Simulation, *, keep_rows: bool = True, watch: Watch | None = None) -> Answer:
+def run(
+    simulation: Simulation, *, keep_rows: bool = True, look: worker.Look = lambda done: None
+) -> Answer:
     """Simulate.
 
     Raises ValueError for what cannot be simulated, Unstable for an open workload that
-    the device cannot keep up with, RunFailed for anything else that ends a run.
+    the device cannot keep up with, RunFailed for anything else that ends a run, and what
+    `look` raises, which is told now and then how many requests are done.
     """
-    call = _Call(simulation, keep_rows, watch or Watch())
+    call = _Call(simulation, keep_rows)
     call.check()
-    error = lib.sim_run(call.input, call.summary)
+    name = simulation.scheduler
+    printed = worker.run(call.job, registry.source(name), name, look)
     figures = call.figures()
-    if error:
-        raise _failure(simulation, -error, figures)
-    rows = {name: column[: figures.completed] for name, column in call.columns.items()}
-    return Answer(figures, rows)
+    if call.job.structure.error:
+        raise _failure(simulation, call.job, figures)
+    rows = {name: column[: figures.completed] for name, column in call.columns().items()}
+    return Answer(figures, rows, printed)
 
 
 class _Call:
-    """The C structures of one run; keeps what they point to alive."""
+    """The job of one run."""
 
-    def __init__(self, simulation: Simulation, keep_rows: bool, watch: Watch) -> None:
-        self._scheduler = declared.schedulers()[simulation.scheduler]
+    def __init__(self, simulation: Simulation, keep_rows: bool) -> None:
+        self._scheduler = declared.scheduler(simulation.scheduler)
         self._workload = workloads()[simulation.workload]
         self._simulation = simulation
-        self._kept: list[Any] = [watch]
-        self._extents = 0
-        self._rows = 0
-        self.columns: Columns = {}
-        self.input = ffi.new("struct sim_input *")
-        self.summary = ffi.new("struct sim_summary *")
-        self._counters = np.zeros(len(self._scheduler.counters), np.uint64)
-        self.summary.counters = self._pointer(self._counters)
-        self.input.watch = watch._watch
+        self._keep_rows = keep_rows
+        arrays = self._choice() | self._classes() | self._files() | self._table()
+        self.job = worker.Job(worker.SIMULATE, arrays | self._room())
+        self.input = self.job.structure.input
+        self.summary = self.job.structure.summary
         self._fill_choice()
         self._fill_device()
         self._fill_world()
         if keep_rows:
-            self._fill_columns()
+            self.input.columns = ffi.addressof(self.job.structure, "columns")
 
     def check(self) -> None:
-        wrong = lib.sim_check(self.input, self._rows, self._extents)
+        """In this process, so everything but the scheduler."""
+        rows = 0 if self._simulation.rows is None else len(self._simulation.rows.think_ns)
+        extents = 0 if self._simulation.layout is None else len(self._simulation.layout.start)
+        wrong = lib.sim_check(ffi.addressof(self.input), rows, extents)
         if wrong != ffi.NULL:
             raise ValueError(ffi.string(wrong).decode())
+
+    def columns(self) -> Columns:
+        """The rows; none if only figures were asked for."""
+        return {name: self.job.arrays[f"columns.{name}"] for name in COLUMNS if self._keep_rows}
 
     def figures(self) -> Figures:
         """What the run left behind."""
@@ -260,18 +252,81 @@ class _Call:
                 percent: int(lib.histogram_percentile(responses, percent))
                 for percent in PERCENTILES
             },
-            counters=dict(zip(counters, self._counters.tolist(), strict=True)),
+            counters=dict(zip(counters, self._counters(), strict=True)),
         )
+
+    def _counters(self) -> list[int]:
+        return [int(value) for value in self.job.arrays["summary.counters"]]
+
+    def _choice(self) -> dict[str, Any]:
+        asked = self._simulation
+        parameters = self._workload.parameters
+        return {
+            "input.tunables": declared.tunable_values(self._scheduler, asked.tunables),
+            "input.parameters": declared.field_values(asked.workload, parameters, asked.parameters),
+        }
+
+    def _classes(self) -> dict[str, Any]:
+        asked = self._simulation
+        return {
+            f"input.{name}": self._column(name, values, kind, asked.processes)
+            for name, values, kind in (
+                ("weight", asked.weights, np.uint32),
+                ("io_class", asked.io_classes, np.uint8),
+                ("level", asked.levels, np.uint8),
+            )
+            if values is not None
+        }
+
+    def _files(self) -> dict[str, Any]:
+        layout = self._simulation.layout
+        if layout is None:
+            return {}
+        files = len(layout.bytes)
+        extents = len(layout.start)
+        return {
+            f"input.world.layout.{name}": self._column(name, values, np.uint64, length)
+            for name, values, length in (
+                ("bytes", layout.bytes, files),
+                ("first", layout.first, files + 1),
+                ("start", layout.start, extents),
+                ("length", layout.length, extents),
+            )
+        }
+
+    def _table(self) -> dict[str, Any]:
+        rows = self._simulation.rows
+        if rows is None:
+            return {}
+        count = len(rows.think_ns)
+        cost_ns = np.zeros(count, np.uint64) if rows.cost_ns is None else rows.cost_ns
+        return {
+            f"input.world.rows.{name}": self._column(name, values, kind, length)
+            for name, values, kind, length in (
+                ("first", rows.first, np.uint64, self._simulation.processes + 1),
+                ("think_ns", rows.think_ns, np.uint64, count),
+                ("sector", rows.sector, np.uint64, count),
+                ("cost_ns", cost_ns, np.uint64, count),
+                ("sectors", rows.sectors, np.uint32, count),
+                ("owner", rows.owner, np.uint32, count),
+                ("op", rows.op, np.uint8, count),
+            )
+        }
+
+    def _room(self) -> dict[str, worker.Room]:
+        """For what comes out."""
+        rows = self._simulation.requests
+        columns = {
+            f"columns.{name}": worker.Room(kind, rows)
+            for name, kind in COLUMNS.items()
+            if self._keep_rows
+        }
+        return columns | {"summary.counters": worker.Room(np.uint64, len(self._scheduler.counters))}
 
     def _fill_choice(self) -> None:
         asked = self._simulation
-        self.input.scheduler = declared.find_scheduler(asked.scheduler)
-        self.input.tunables = self._pointer(
-            declared.tunable_values(self._scheduler, asked.tunables)
-        )
         self.input.workload = _find(asked.workload)
-        values = declared.field_values(asked.workload, self._workload.parameters, asked.parameters)
-        self.input.parameters = self._pointer(values)
+        self.job.structure.workload = asked.workload.encode()
         _set(
             self.input,
             requests=asked.requests,
@@ -293,23 +348,20 @@ class _Call:
             )
             _set(self.input, depth=device.servers if depth is None else depth)
         else:
-            self._kept.append(device)
-            self.input.drive = device.pointer
+            self.job.structure.drive = device.pointer[0]
+            self.input.drive = ffi.addressof(self.job.structure, "drive")
             _set(self.input, depth=1 if depth is None else depth)
 
     def _fill_world(self) -> None:
         asked = self._simulation
-        world = self.input.world
         _set(
-            world,
+            self.input.world,
             capacity_sectors=asked.capacity_sectors,
             seed=asked.seed,
             processes=asked.processes,
         )
         if asked.layout:
-            self._extents = self._fill_layout(world.layout, asked.layout)
-        if asked.rows:
-            self._rows = self._fill_rows(world.rows, asked.rows)
+            _set(self.input.world.layout, files=len(asked.layout.bytes))
         if asked.cache:
             _set(
                 self.input.cache,
@@ -317,51 +369,6 @@ class _Call:
                 page_sectors=asked.cache.page_sectors,
                 read_ahead_pages=asked.cache.read_ahead_pages,
             )
-        for name, values, kind in (
-            ("weight", asked.weights, np.uint32),
-            ("io_class", asked.io_classes, np.uint8),
-            ("level", asked.levels, np.uint8),
-        ):
-            if values is not None:
-                column = self._column(name, values, kind, asked.processes)
-                setattr(self.input, name, self._pointer(column))
-
-    def _fill_layout(self, target: Any, layout: Layout) -> int:
-        files = len(layout.bytes)
-        extents = len(layout.start)
-        target.files = files
-        for name, length in (
-            ("bytes", files),
-            ("first", files + 1),
-            ("start", extents),
-            ("length", extents),
-        ):
-            column = self._column(name, getattr(layout, name), np.uint64, length)
-            setattr(target, name, self._pointer(column))
-        return extents
-
-    def _fill_rows(self, target: Any, rows: Rows) -> int:
-        count = len(rows.think_ns)
-        cost_ns = np.zeros(count, np.uint64) if rows.cost_ns is None else rows.cost_ns
-        for name, values, kind, length in (
-            ("first", rows.first, np.uint64, self._simulation.processes + 1),
-            ("think_ns", rows.think_ns, np.uint64, count),
-            ("sector", rows.sector, np.uint64, count),
-            ("cost_ns", cost_ns, np.uint64, count),
-            ("sectors", rows.sectors, np.uint32, count),
-            ("owner", rows.owner, np.uint32, count),
-            ("op", rows.op, np.uint8, count),
-        ):
-            setattr(target, name, self._pointer(self._column(name, values, kind, length)))
-        return count
-
-    def _fill_columns(self) -> None:
-        columns = ffi.new("struct sim_columns *")
-        for name, kind in COLUMNS.items():
-            self.columns[name] = np.empty(self._simulation.requests, kind)
-            setattr(columns, name, self._pointer(self.columns[name]))
-        self._kept.append(columns)
-        self.input.columns = columns
 
     def _column(self, name: str, values: Any, kind: type[np.generic], length: int) -> Any:
         given = np.asarray(values)
@@ -372,10 +379,6 @@ class _Call:
             raise ValueError(f"{name}: not every entry is from 0 to {limit - 1}")
         return np.ascontiguousarray(given, kind)
 
-    def _pointer(self, array: Any) -> Any:
-        self._kept.append(array)
-        return buffer(array)
-
 
 def _set(structure: Any, **values: int) -> None:
     for name, value in values.items():
@@ -385,7 +388,8 @@ def _set(structure: Any, **values: int) -> None:
             raise ValueError(f"{name} is {value}, negative or far too large") from None
 
 
-def _failure(simulation: Simulation, code: int, figures: Figures) -> RunFailed:
+def _failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFailed:
+    code = -job.structure.error
     if code == errno.EOVERFLOW:
         load = offered_load(simulation, figures)
         how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"
@@ -395,11 +399,11 @@ def _failure(simulation: Simulation, code: int, figures: Figures) -> RunFailed:
             f"wait or are served; {how}; take {advice}",
             load,
         )
+    oldest = f"request {job.structure.summary.oldest:,}"
     reasons = {
-        errno.EINTR: "stopped",
-        errno.ENOMEM: "no memory: take fewer requests, or figures without rows",
-        errno.EDEADLK: "the scheduler holds requests back for ever",
-        errno.ETIMEDOUT: "some requests are never chosen while others arrive",
+        errno.ENOMEM: f"no memory: {worker.no_memory(job)}",
+        errno.EDEADLK: f"it holds {oldest} back for ever: asked again and again, it gives nothing",
+        errno.ETIMEDOUT: f"it never chooses {oldest}, while others arrive",
         errno.ENODATA: "the page cache holds everything that is read, so no more requests "
         "come: take fewer requests, or a smaller cache",
         errno.ELOOP: "the processes go round without ever thinking or waiting",

@@ -9,8 +9,6 @@ for `--gap`.  The clock begins at 0 and no run depends on the host.
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
 from math import sqrt
 from typing import Any
 
@@ -35,7 +33,6 @@ from understudy.native.simulator import (
     Figures,
     PageCache,
     Simulation,
-    Watch,
     arrive,
     offered_load,
     workloads,
@@ -43,7 +40,6 @@ from understudy.native.simulator import (
 from understudy.native.simulator import check as check_simulation
 from understudy.native.simulator import run as simulate
 
-LOOK_SECONDS = 0.1
 LINUX_MAX_SECTORS = 2560
 MAX_PENDING_EVER = 2**20  # as in sim/check.c
 
@@ -90,6 +86,8 @@ def run(experiment: Experiment, report: Report, *, stop: threading.Event | None 
     began = time.monotonic()
     answer, asked = _simulate(experiment, report, stop, keep_rows=True)
     facts = _facts(experiment, asked, answer.figures, time.monotonic() - began)
+    if answer.printed:
+        facts["printed"] = answer.printed
     return Outcome(experiment, _frame(answer), facts)
 
 
@@ -165,39 +163,22 @@ def _following(experiment: Experiment, scheduler: str) -> dict[str, int]:
 def _simulate(
     experiment: Experiment, report: Report, stop: threading.Event | None, *, keep_rows: bool
 ) -> tuple[Answer, Simulation]:
-    """In a thread, so that this one can look at it, and stop it."""
+    """Run it, unless it is stopped, and say how far it is."""
     asked = describe(experiment, report)
-    watch = Watch()
-    with ThreadPoolExecutor(max_workers=1) as worker:
-        try:
-            future = worker.submit(simulate, asked, keep_rows=keep_rows, watch=watch)
-            answer = _wait(future, asked, watch, report, stop)
-        except BaseException:
-            watch.stop()
-            raise
+
+    def look(done: int) -> None:
+        report("simulating", done / asked.requests)
+        if stop and stop.is_set():
+            raise RunFailed(f"{asked.scheduler}: stopped")
+
+    answer = simulate(asked, keep_rows=keep_rows, look=look)
     _check_stable(asked, answer.figures)
     return answer, asked
 
 
-def _wait(
-    future: "Future[Answer]",
-    asked: Simulation,
-    watch: Watch,
-    report: Report,
-    stop: threading.Event | None,
-) -> Answer:
-    while True:
-        try:
-            return future.result(timeout=LOOK_SECONDS)
-        except NotYet:
-            report("simulating", watch.completed / asked.requests)
-        if stop and stop.is_set():
-            raise RunFailed(f"{asked.scheduler}: stopped")
-
-
 def _check(experiment: Experiment) -> None:
     chosen = experiment.scheduler
-    if chosen.name not in schedulers.on("sim"):
+    if not schedulers.runs_on("sim", chosen.name):
         raise UserError(
             f"--schedulers: {chosen.name} is the kernel's own, only in the VM; add --on vm"
         )
@@ -272,7 +253,7 @@ def _frame(answer: Answer) -> pl.DataFrame:
 def _facts(
     experiment: Experiment, asked: Simulation, figures: Figures, seconds: float
 ) -> dict[str, Any]:
-    scheduler = declared.schedulers()[asked.scheduler]
+    scheduler = declared.scheduler(asked.scheduler)
     return {
         "capacity_sectors": asked.capacity_sectors,
         "scheduler_simulated": asked.scheduler,

@@ -19,6 +19,7 @@ from pathlib import Path
 from understudy.base import programs, scratch
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
+from understudy.native import registry
 from understudy.platforms.vm import guest_programs, modules, packages, qemu
 from understudy.platforms.vm.initramfs import Initramfs
 from understudy.platforms.vm.processor import own_processor
@@ -72,7 +73,9 @@ def busybox() -> Path:
 
 
 def _module_files(kernel: packages.Kernel, vm: Vm) -> dict[str, Path | str]:
-    tree = modules.ModuleTree(kernel, modules.build_modules(kernel))
+    schedulers = filter(registry.known, vm.modules)
+    ours = [modules.scheduler_module(kernel, name) for name in schedulers]
+    tree = modules.ModuleTree(kernel, [*modules.base_modules(kernel), *ours])
     early = tree.in_load_order(list(vm.modules))
     late = [path for path in tree.in_load_order(list(LATE_MODULES)) if path not in early]
     parameters = {name.replace("-", "_"): text for name, text in vm.modules.items()}

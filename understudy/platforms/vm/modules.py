@@ -1,61 +1,96 @@
 # SPDX-License-Identifier: MIT
-"""Our kernel modules, built against an unpacked kernel and cached by content."""
+"""Our kernel modules, built against an unpacked kernel and cached by content.
+
+Each scheduler's module is built and kept for itself, from its file and one object that all
+of them share.  The bytes of a module depend on its own sources, the kernel and the
+compiler, and on no path.
+"""
 
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from understudy.base.cache import cached_folder, digest, digest_of_files
-from understudy.base.errors import RunFailed
-from understudy.base.paths import ROOT
+from understudy.base import sources
+from understudy.base.cache import cached_folder, digest
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.programs import compiler_version
+from understudy.native import registry
 from understudy.platforms.vm.packages import Kernel
 
-
-def _sources() -> list[Path]:
-    return [
-        path
-        for top in ("core", "kernel")
-        for path in (ROOT / top).rglob("*")
-        if path.suffix in (".c", ".h")
-    ] + [ROOT / "kernel" / "Kbuild"]
+KBUILD = "kernel/Kbuild"
+SHARED = "iosched.o"
 
 
-def _build(kernel: Kernel, folder: Path) -> None:
-    tree = folder / "tree"
-    for top in ("core", "kernel"):
-        shutil.copytree(ROOT / top, tree / top)
-    shutil.copy(ROOT / "kernel" / "Kbuild", tree / "Kbuild")
-    make = subprocess.run(
+def base_modules(kernel: Kernel) -> list[Path]:
+    """Those that are no schedulers."""
+    taken = sources.matching("core/*.[ch]", "kernel/*/*.[ch]", KBUILD)
+    folder = _built(kernel, "base", taken, {}, "*.ko")
+    return sorted(folder.glob("*.ko"))
+
+
+def scheduler_module(kernel: Kernel, name: str) -> Path:
+    """The module of a scheduler that the registry knows; UserError if it does not compile."""
+    file = registry.source(name)
+    place = f"{registry.FOLDER}/{name}.c"
+    taken = sources.matching("core/*.h", KBUILD) | {place: file.text}
+    shared = {f"{SHARED}_shipped": _shared_object(kernel).read_bytes(), f".{SHARED}.cmd": b""}
+    try:
+        folder = _built(kernel, name, taken, shared, f"{name}.ko")
+    except RunFailed as error:
+        words = str(error).partition("\n")[2].replace(place, file.shown)
+        raise UserError(registry.does_not_compile(file, words)) from error
+    return folder / f"{name}.ko"
+
+
+def _shared_object(kernel: Kernel) -> Path:
+    taken = sources.matching("core/*.[ch]", "kernel/iosched/*.[ch]", KBUILD)
+    return _built(kernel, "iosched", taken, {}, SHARED) / SHARED
+
+
+def _built(
+    kernel: Kernel, part: str, taken: Mapping[str, bytes], made: Mapping[str, bytes], result: str
+) -> Path:
+    """The folder with what kbuild makes of a part (kernel/Kbuild): files like `result`."""
+    content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(taken)]
+    key = digest([*content, *sources.parts(made)])
+
+    def make(folder: Path) -> None:
+        tree = folder / "tree"
+        sources.write({**taken, **made, "Kbuild": taken[KBUILD]}, tree)
+        _make(kernel, tree, part, SHARED if result == SHARED else "modules")
+        for found in tree.glob(result):
+            shutil.move(found, folder)
+        shutil.rmtree(tree)
+
+    return cached_folder(f"modules/{part}-{key}", make)
+
+
+def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
+    """Without debugging information, of which a hash would stay, and without paths."""
+    done = subprocess.run(
         [
             "make",
             "-C",
             str(kernel.headers),
             f"M={tree}",
+            f"PART={part}",
             f"PRIVATE={kernel.private_headers}",
+            f"KCFLAGS=-g0 -ffile-prefix-map={tree}/= -ffile-prefix-map={kernel.folder}/=",
             f"-j{os.cpu_count()}",
-            "modules",
+            target,
         ],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "LC_ALL": "C", "MAKEFLAGS": ""},
     )
-    if make.returncode:
-        errors = [line for line in make.stderr.splitlines() if re.search(r"error|Error", line)]
-        raise RunFailed("building the kernel modules failed:\n" + "\n".join(errors[:20]))
-    for module in tree.glob("*.ko"):
-        subprocess.run(
-            ["strip", "--strip-debug", "-o", str(folder / module.name), str(module)], check=True
-        )
-    shutil.rmtree(tree)
-
-
-def build_modules(kernel: Kernel) -> Path:
-    """Folder of our .ko files, one for each scheduler in core/schedulers among them."""
-    key = digest([kernel.folder.name.encode(), digest_of_files(_sources()).encode()])
-    return cached_folder(f"modules/{key}", lambda folder: _build(kernel, folder))
+    if done.returncode:
+        words = done.stderr.replace(f"{tree}/", "").splitlines()
+        said = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]
+        raise RunFailed("\n".join([f"the kernel module {part} does not build:", *said[:40]]))
 
 
 def _modinfo(module: Path, key: str) -> list[str]:
@@ -67,8 +102,8 @@ def _modinfo(module: Path, key: str) -> list[str]:
 class ModuleTree:
     """Finds modules by name, the kernel's and ours, and what they need first."""
 
-    def __init__(self, kernel: Kernel, ours: Path) -> None:
-        paths = [*kernel.modules.rglob("*.ko"), *ours.glob("*.ko")]
+    def __init__(self, kernel: Kernel, ours: Iterable[Path]) -> None:
+        paths = [*kernel.modules.rglob("*.ko"), *ours]
         self._path = {path.stem.replace("-", "_"): path for path in paths}
 
     def path(self, name: str) -> Path | None:

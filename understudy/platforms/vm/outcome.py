@@ -15,7 +15,7 @@ from understudy.base.errors import RunFailed
 from understudy.base.progress import silent
 from understudy.files import image
 from understudy.measure import records
-from understudy.native import declared
+from understudy.native import declared, registry
 from understudy.platforms.vm import machine, packages, qemu, reads, scenario, versions, witness
 
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // 512
@@ -29,7 +29,7 @@ def _pairs(text: bytes) -> dict[str, int | str]:
 
 def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What the scheduler's sysfs folder held, its counters apart from its tunables."""
-    ours = declared.schedulers().get(scheduler)
+    ours = declared.scheduler(scheduler) if registry.known(scheduler) else None
     counters = {counter.name for counter in ours.counters} if ours else set()
     return {
         "tunables": {name: value for name, value in fields.items() if name not in counters},

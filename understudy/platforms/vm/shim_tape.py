@@ -16,6 +16,7 @@ from understudy.native.replay import (
     ADD,
     CALL,
     COMPLETED,
+    GROWN,
     NEXT,
     REMOVE,
     TAPE_HEADER,
@@ -80,25 +81,30 @@ def _refuse_impossible(recording: Recording) -> None:
     calls = recording.calls
     is_next = calls["kind"] == NEXT
     is_none = is_next & (calls["id"] == 0)
-    is_request = ~is_none
+    is_grown = calls["kind"] == GROWN
+    is_request = ~is_none & ~is_grown
+    sizes = np.where(is_grown, calls["sector"], np.uint64(recording.capacity_sectors))
+    capacity = np.maximum.accumulate(sizes)
     end = calls["sector"] + calls["sectors"]
     wrong = {
-        "kind": calls["kind"] > COMPLETED,
+        "kind": calls["kind"] > GROWN,
         "now_ns": np.diff(calls["now_ns"], prepend=calls["now_ns"][:1]).view(np.int64) < 0,
-        "id": ~is_next & (calls["id"] == 0),
-        "place": (calls["place"] >= recording.max_requests) | is_none & (calls["place"] != 0),
+        "id": is_request & (calls["id"] == 0) | is_grown & (calls["id"] != 0),
+        "place": (calls["place"] >= recording.max_requests) | ~is_request & (calls["place"] != 0),
         "arrival_ns": is_request & (calls["arrival_ns"] > calls["now_ns"]),
         "sectors": is_request & (calls["sectors"] == 0),
-        "sector": (end > recording.capacity_sectors) | (end < calls["sector"]),
+        "sector": (end > capacity) | (end < calls["sector"]) | is_none & (end != 0),
         "weight": is_request & (calls["weight"] == 0),
         "op": calls["op"] > WRITE,
         "io_class": is_request & ~np.isin(calls["io_class"], CLASSES),
         "level": calls["level"] >= LEVELS,
-        "reason": (calls["reason"] >= len(REASONS)) | (~is_next | is_none) & (calls["reason"] != 0),
+        "reason": (calls["reason"] >= len(REASONS))
+        | ~(is_next & is_request) & (calls["reason"] != 0),
         "wake_ns": ~is_next & (calls["wake_ns"] != 0),
         "unused": calls["unused"].any(axis=1),
     }
-    wrong |= {field: wrong.get(field, False) | is_none & (calls[field] != 0) for field in REQUEST}
+    of_requests = [field for field in REQUEST if field != "sector"]
+    wrong |= {f: wrong.get(f, False) | ~is_request & (calls[f] != 0) for f in of_requests}
     for field, rows in wrong.items():
         if rows.any():
             at = int(rows.argmax())

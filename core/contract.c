@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "contract.h"
+
+/* Where the request of a place is; at first nowhere. */
+enum whereabouts { NEVER_ADDED = 0, PENDING, IN_SERVICE, GONE };
+
+/* The words. */
+
+static void say(char *text, const char *words)
+{
+	u32 at = 0;
+
+	while (text[at])
+		at++;
+	for (; *words && at < CONTRACT_TEXT - 1; words++)
+		text[at++] = *words >= ' ' && *words <= '~' ? *words : '?';
+	text[at] = '\0';
+}
+
+static void say_number(char *text, u64 number)
+{
+	char digits[21] = { 0 };
+	u32 at = 20;
+
+	do
+		digits[--at] = '0' + number % 10;
+	while (number /= 10);
+	say(text, digits + at);
+}
+
+/* False, and the reason. */
+static bool wrong(char *text, const char *before, const char *name, const char *after)
+{
+	say(text, before);
+	say(text, name);
+	say(text, after);
+	return false;
+}
+
+static bool wrong_number(char *text, const char *before, u64 number, const char *after)
+{
+	say(text, before);
+	say_number(text, number);
+	say(text, after);
+	return false;
+}
+
+/* What is declared. */
+
+static bool is_empty(const char *text)
+{
+	return !text || !*text;
+}
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static bool begins_with(const char *text, const char *with)
+{
+	while (*with && *text == *with) {
+		text++;
+		with++;
+	}
+	return !*with;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	while (*text && !same(text, end))
+		text++;
+	return *text;
+}
+
+static bool is_made_of(const char *name, const char *others)
+{
+	const char *other;
+
+	for (; *name; name++) {
+		if ((*name >= 'a' && *name <= 'z') || (*name >= '0' && *name <= '9'))
+			continue;
+		for (other = others; *other && *other != *name; other++)
+			;
+		if (!*other)
+			return false;
+	}
+	return true;
+}
+
+static bool is_longer_than(const char *name, u32 characters)
+{
+	u32 i;
+
+	for (i = 0; i <= characters; i++) {
+		if (!name[i])
+			return false;
+	}
+	return true;
+}
+
+static bool name_is_good(const char *name, char *text)
+{
+	if (is_empty(name))
+		return wrong(text, "it has no name", "", "");
+	if (is_longer_than(name, SCHED_NAME_MAX))
+		return wrong_number(text, "its name has more than ", SCHED_NAME_MAX,
+				    " characters");
+	if (!is_made_of(name, "-_"))
+		return wrong(text, "its name, ", name,
+			     ", is not made of a-z, 0-9, - and _");
+	if (begins_with(name, "none"))
+		return wrong(text, "its name, ", name,
+			     ", begins with none, which stands for no scheduler");
+	return true;
+}
+
+static bool operations_are_there(const struct scheduler *s, char *text)
+{
+	const char *missing = !s->add	     ? "add"
+			      : !s->remove   ? "remove"
+			      : !s->next     ? "next"
+			      : !s->has_work ? "has_work"
+					     : NULL;
+
+	return !missing || wrong(text, missing, " is missing", "");
+}
+
+static bool field_is_good(const struct sched_field *field, bool tunable,
+			  size_t state_size, char *text)
+{
+	const char *what = tunable ? "its tunable " : "its counter ";
+
+	if (is_empty(field->name))
+		return wrong(text, what, "without a name", " needs one");
+	if (!is_made_of(field->name, "_"))
+		return wrong(text, what, field->name,
+			     " has a name that is not made of a-z, 0-9 and _");
+	if (is_empty(field->help))
+		return wrong(text, what, field->name, " has no help");
+	if (state_size < sizeof(u64) || field->offset > state_size - sizeof(u64))
+		return wrong(text, what, field->name, " lies outside its state");
+	if (field->offset % sizeof(u64))
+		return wrong(text, what, field->name, " is no u64 of its state");
+	if (tunable && (field->initial < field->min || field->initial > field->max))
+		return wrong(text, what, field->name,
+			     " has an initial value outside its range");
+	return true;
+}
+
+static const struct sched_field *field_at(const struct scheduler *s, u32 i)
+{
+	return i < s->nr_tunables ? &s->tunables[i] : &s->counters[i - s->nr_tunables];
+}
+
+/* They share a folder, so also a tunable and a counter may not have the same name. */
+static bool names_differ(const struct scheduler *s, u32 i, char *text)
+{
+	const struct sched_field *field = field_at(s, i);
+	u32 k;
+
+	for (k = 0; k < i; k++) {
+		if (same(field->name, field_at(s, k)->name))
+			return wrong(text, "two of its fields have the name ",
+				     field->name, "");
+		if (field->offset == field_at(s, k)->offset)
+			return wrong(text, "its field ", field->name,
+				     " lies where another one is");
+	}
+	return true;
+}
+
+static bool fields_are_good(const struct scheduler *s, char *text)
+{
+	u32 i;
+
+	if ((s->nr_tunables && !s->tunables) || (s->nr_counters && !s->counters))
+		return wrong(text,
+			     s->tunables || !s->nr_tunables ? "counters" : "tunables",
+			     " is missing", "");
+	if (s->nr_tunables > SCHED_FIELDS_MAX || s->nr_counters > SCHED_FIELDS_MAX)
+		return wrong_number(text, "it has more than ", SCHED_FIELDS_MAX,
+				    " tunables or counters");
+	for (i = 0; i < s->nr_tunables + s->nr_counters; i++) {
+		if (!field_is_good(field_at(s, i), i < s->nr_tunables, s->state_size,
+				   text) ||
+		    !names_differ(s, i, text))
+			return false;
+	}
+	return true;
+}
+
+bool contract_check_declaration(const struct scheduler *s, char broken[CONTRACT_TEXT])
+{
+	broken[0] = '\0';
+	if (!name_is_good(s->name, broken))
+		return false;
+	if (is_empty(s->summary))
+		return wrong(broken, "it has no summary", "", "");
+	return operations_are_there(s, broken) && fields_are_good(s, broken);
+}
+
+/* Work. */
+
+/* For how long the scheduler, as it is set, may hold everything back. */
+static u64 hold_ns(const struct scheduler *s, void *state)
+{
+	u64 sum = CONTRACT_HOLD_NS;
+	u32 i;
+
+	for (i = 0; i < s->nr_tunables; i++) {
+		u64 value = *sched_field_value(state, &s->tunables[i]);
+
+		if (!ends_in(s->tunables[i].name, "_ns"))
+			continue;
+		if (value > (U64_MAX - sum) / 2)
+			return U64_MAX;
+		sum += 2 * value;
+	}
+	return sum;
+}
+
+void contract_tuned(struct contract *c)
+{
+	u64 now = hold_ns(c->scheduler, c->state);
+
+	if (now > c->hold_ns)
+		c->hold_ns = now;
+}
+
+int contract_init(struct contract *c, const struct scheduler *s, void *state,
+		  const struct sched_limits *limits, struct io_request *first,
+		  size_t stride, u32 places)
+{
+	int error;
+
+	*c = (struct contract){
+		.first = (char *)first,
+		.stride = stride,
+		.places = places,
+	};
+	c->is = port_zalloc(places * sizeof(*c->is));
+	if (!c->is)
+		return -ENOMEM;
+	error = s->init ? s->init(state, limits) : 0;
+	if (error > 0) {
+		wrong_number(c->broken, "init returned ", error,
+			     ", which is neither 0 nor a negative errno");
+		error = -EINVAL;
+	}
+	if (error) {
+		contract_exit(c);
+		return error;
+	}
+	c->scheduler = s;
+	c->state = state;
+	contract_tuned(c);
+	return 0;
+}
+
+void contract_exit(struct contract *c)
+{
+	if (c->scheduler && c->scheduler->exit)
+		c->scheduler->exit(c->state);
+	c->scheduler = NULL;
+	port_free(c->is);
+	c->is = NULL;
+}
+
+static u8 *place_of(const struct contract *c, const struct io_request *rq)
+{
+	return &c->is[((char *)rq - c->first) / c->stride];
+}
+
+static struct io_request *request_at(const struct contract *c, u32 place)
+{
+	return (struct io_request *)(c->first + place * c->stride);
+}
+
+struct io_request *contract_oldest(const struct contract *c)
+{
+	struct io_request *found = NULL;
+	u32 i;
+
+	for (i = 0; i < c->places; i++) {
+		if (c->is[i] == PENDING && (!found || request_at(c, i)->id < found->id))
+			found = request_at(c, i);
+	}
+	return found;
+}
+
+static struct io_request *hand_out(struct contract *c, struct io_request *rq)
+{
+	if (!rq)
+		return NULL;
+	*place_of(c, rq) = IN_SERVICE;
+	c->pending--;
+	c->in_service++;
+	c->held = false;
+	return rq;
+}
+
+/* What has_work says: never no while a request is pending. */
+static bool says_work(struct contract *c)
+{
+	bool says = c->scheduler->has_work(c->state);
+
+	if (c->pending && !says)
+		wrong_number(c->broken, "has_work says no while request ",
+			     contract_oldest(c)->id, " is pending");
+	return says;
+}
+
+static bool choice_is_good(struct contract *c, const struct io_request *rq)
+{
+	u64 offset = (char *)rq - c->first;
+	u64 place = offset / c->stride;
+
+	if (place >= c->places || place * c->stride != offset ||
+	    c->is[place] == NEVER_ADDED)
+		return wrong(c->broken, "next returned a request that was never added",
+			     "", "");
+	if (c->is[place] == IN_SERVICE)
+		return wrong_number(c->broken, "next returned request ", rq->id,
+				    " twice");
+	if (c->is[place] == GONE)
+		return wrong_number(c->broken, "next returned request ", rq->id,
+				    ", which was served or taken back");
+	if (rq->reason >= PICK_REASONS)
+		return wrong_number(c->broken,
+				    "next gave a reason that there is not for request ",
+				    rq->id, "");
+	return true;
+}
+
+static bool wait_is_good(struct contract *c, u64 now_ns, u64 wake_ns)
+{
+	if (wake_ns && wake_ns <= now_ns)
+		return wrong_number(c->broken, "next asks to be called again ",
+				    now_ns - wake_ns, " ns ago");
+	if (!c->pending || c->in_service) {
+		c->held = false;
+		return true;
+	}
+	if (!wake_ns)
+		return wrong_number(
+			c->broken, "next holds request ", contract_oldest(c)->id,
+			" back for ever: nothing is in service, and it names no time");
+	if (!c->held) {
+		c->held = true;
+		c->since_ns = now_ns;
+	}
+	if (wake_ns - c->since_ns > c->hold_ns)
+		return wrong_number(c->broken, "next holds request ",
+				    contract_oldest(c)->id,
+				    " back for longer than its tunables allow");
+	return true;
+}
+
+void contract_grown(struct contract *c, u64 capacity_sectors)
+{
+	if (!contract_is_broken(c) && c->scheduler->grown)
+		c->scheduler->grown(c->state, capacity_sectors);
+}
+
+void contract_add(struct contract *c, struct io_request *rq, u64 now_ns)
+{
+	*place_of(c, rq) = PENDING;
+	c->pending++;
+	if (!contract_is_broken(c))
+		c->scheduler->add(c->state, rq, now_ns);
+}
+
+void contract_remove(struct contract *c, struct io_request *rq)
+{
+	*place_of(c, rq) = GONE;
+	c->pending--;
+	if (!contract_is_broken(c))
+		c->scheduler->remove(c->state, rq);
+}
+
+struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
+{
+	struct io_request *rq;
+
+	*wake_ns = 0;
+	if (contract_is_broken(c))
+		return hand_out(c, contract_oldest(c));
+	rq = c->scheduler->next(c->state, now_ns, wake_ns);
+	if (rq ? choice_is_good(c, rq) : wait_is_good(c, now_ns, *wake_ns))
+		hand_out(c, rq);
+	else
+		rq = hand_out(c, contract_oldest(c));
+	/* That it says yes is a lie only now: next might have given a request twice. */
+	if (!contract_is_broken(c) && says_work(c) && !c->pending && !rq)
+		wrong(c->broken, "has_work says yes while no request is pending", "",
+		      "");
+	if (contract_is_broken(c))
+		*wake_ns = 0;
+	return rq;
+}
+
+void contract_completed(struct contract *c, const struct io_request *rq, u64 now_ns)
+{
+	*place_of(c, rq) = GONE;
+	c->in_service--;
+	if (!contract_is_broken(c) && c->scheduler->completed)
+		c->scheduler->completed(c->state, rq, now_ns);
+}
+
+bool contract_has_work(struct contract *c)
+{
+	return (!contract_is_broken(c) && says_work(c)) || c->pending;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One throttled disk from its allocation to its end. */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "vpt.h"
+
+struct vpt_disk *vpt_disk_alloc(void)
+{
+	struct vpt_disk *disk = kvzalloc(sizeof(*disk), GFP_KERNEL);
+
+	if (!disk)
+		return NULL;
+	mutex_init(&disk->control);
+	raw_spin_lock_init(&disk->lock);
+	init_completion(&disk->trial.answered);
+	hash_init(disk->recorder.in_flight);
+	vpt_throttle_init(disk);
+	vpt_model_clear(&disk->model, 0);
+	disk->trial.page = alloc_page(GFP_KERNEL);
+	if (!disk->trial.page || vpt_requests_init(&disk->requests)) {
+		vpt_disk_free(disk);
+		return NULL;
+	}
+	return disk;
+}
+
+void vpt_disk_free(struct vpt_disk *disk)
+{
+	vpt_requests_exit(&disk->requests);
+	if (disk->trial.page)
+		__free_page(disk->trial.page);
+	kvfree(disk);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What user space says of the disk that is to be played, and the limit to it.  The
+ * limit holds at every change: no request may be held so long that the disk looks
+ * dead (VPT_HOLD_MAX_NS).
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/blkdev.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "vpt.h"
+
+void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors)
+{
+	memset(model, 0, sizeof(*model));
+	disk_set_linear(&model->drive.disk, capacity_sectors, 0, 0);
+	model->scale_milli = 1000;
+}
+
+int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
+{
+	u32 sectors = queue_max_sectors(bdev_get_queue(bdev));
+	u64 slowest_ns =
+		max(disk_slowest_ns(&model->drive.disk, sectors), model->drive.hit_ns);
+
+	slowest_ns = mul_u64_u64_div_u64(slowest_ns, model->scale_milli, 1000);
+	if (slowest_ns <= VPT_HOLD_MAX_NS)
+		return 0;
+	pr_err("%pg: with scale_milli %llu the slowest request would take %llu ms; "
+	       "%llu are allowed\n",
+	       bdev, model->scale_milli, div_u64(slowest_ns, NSEC_PER_MSEC),
+	       VPT_HOLD_MAX_NS / NSEC_PER_MSEC);
+	return -ERANGE;
+}
+
+struct vpt_model *vpt_model_copy(const struct vpt_disk *disk)
+{
+	struct vpt_model *copy;
+
+	if (!disk->bdev)
+		return ERR_PTR(-ENODEV);
+	copy = kvmalloc(sizeof(*copy), GFP_KERNEL);
+	if (!copy)
+		return ERR_PTR(-ENOMEM);
+	*copy = disk->model;
+	return copy;
+}

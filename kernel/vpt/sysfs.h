@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of /sys/kernel/vpt share; each of them is of one disk. */
+#ifndef UNDERSTUDY_VPT_SYSFS_H
+#define UNDERSTUDY_VPT_SYSFS_H
+
+#include <linux/sysfs.h>
+
+#include "vpt.h"
+
+extern const struct attribute_group vpt_settings_group; /* sysfs_settings.c */
+extern const struct attribute_group vpt_curves_group; /* sysfs_curves.c */
+extern const struct attribute_group vpt_records_group; /* sysfs_records.c */
+
+static inline struct vpt_disk *vpt_disk_of(struct kobject *kobj)
+{
+	return container_of(kobj, struct vpt_disk, kobj);
+}
+
+#endif

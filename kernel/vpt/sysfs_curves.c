@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/vpt: what of the profile is a curve.
+ *
+ *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
+ *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
+ *
+ * Their text is longer than a page, so these are binary attributes: it comes and goes
+ * in pieces.  A curve is complete, and takes effect, with its newline.
+ */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "sysfs.h"
+
+static bool is_seek(const struct bin_attribute *attr)
+{
+	return !strcmp(attr->attr.name, "seek_curve");
+}
+
+static struct curve *curve_of(struct vpt_model *model, const struct bin_attribute *attr)
+{
+	return is_seek(attr) ? &model->drive.disk.seek : &model->drive.disk.transfer;
+}
+
+static ssize_t curve_read(struct file *file, struct kobject *kobj,
+			  struct bin_attribute *attr, char *buffer, loff_t position,
+			  size_t count)
+{
+	struct vpt_disk *disk = vpt_disk_of(kobj);
+	const struct curve *curve = curve_of(&disk->model, attr);
+	char *text = kvmalloc(VPT_CURVE_TEXT_MAX, GFP_KERNEL);
+	size_t length = 0;
+	ssize_t ret;
+	u32 i;
+
+	if (!text)
+		return -ENOMEM;
+	mutex_lock(&disk->control);
+	for (i = 0; i < curve->nr_points; i++)
+		length += scnprintf(text + length, VPT_CURVE_TEXT_MAX - length,
+				    i ? " %llu:%llu" : "%llu:%llu", curve->point[i].at,
+				    curve->point[i].value);
+	mutex_unlock(&disk->control);
+	length += scnprintf(text + length, VPT_CURVE_TEXT_MAX - length, "\n");
+	ret = memory_read_from_buffer(buffer, count, &position, text, length);
+	kvfree(text);
+	return ret;
+}
+
+static int parse_point(struct curve_point *point, char *word)
+{
+	char *at = strsep(&word, ":");
+
+	if (!word)
+		return -EINVAL;
+	return kstrtou64(at, 10, &point->at) ?: kstrtou64(word, 10, &point->value);
+}
+
+static int parse_curve(struct curve *curve, char *text, u64 max)
+{
+	struct curve_point *point = curve->point;
+	char *word;
+	int ret;
+
+	while ((word = strsep(&text, " \t\n"))) {
+		if (!*word)
+			continue;
+		if (point == curve->point + CURVE_POINTS_MAX)
+			return -E2BIG;
+		ret = parse_point(point, word);
+		if (ret)
+			return ret;
+		if (point++->value > max)
+			return -ERANGE;
+	}
+	curve->nr_points = point - curve->point;
+	return 0;
+}
+
+/* All of the new curve or all of the old one, whatever is being served. */
+static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr)
+{
+	struct vpt_model *changed = vpt_model_copy(disk);
+	unsigned long flags;
+	int ret;
+
+	if (IS_ERR(changed))
+		return PTR_ERR(changed);
+	ret = parse_curve(curve_of(changed, attr), disk->incoming.text,
+			  is_seek(attr) ? VPT_HOLD_MAX_NS : DISK_SECTOR_PS_MAX);
+	ret = ret ?: disk_check(&changed->drive.disk);
+	ret = ret ?: vpt_model_check(changed, disk->bdev);
+	if (!ret) {
+		raw_spin_lock_irqsave(&disk->lock, flags);
+		*curve_of(&disk->model, attr) = *curve_of(changed, attr);
+		raw_spin_unlock_irqrestore(&disk->lock, flags);
+	}
+	kvfree(changed);
+	return ret;
+}
+
+/* Another piece; a write at the beginning of the file gives up what was unfinished. */
+static int take_piece(struct vpt_curve_text *incoming, struct file *file,
+		      const char *piece, loff_t position, size_t count)
+{
+	if (!position) {
+		incoming->file = file;
+		incoming->length = 0;
+	}
+	if (file != incoming->file || position != incoming->length)
+		return -EINVAL;
+	if (count > VPT_CURVE_TEXT_MAX - incoming->length)
+		return -E2BIG;
+	memcpy(incoming->text + incoming->length, piece, count);
+	incoming->length += count;
+	incoming->text[incoming->length] = '\0';
+	return 0;
+}
+
+static ssize_t curve_write(struct file *file, struct kobject *kobj,
+			   struct bin_attribute *attr, char *buffer, loff_t position,
+			   size_t count)
+{
+	struct vpt_disk *disk = vpt_disk_of(kobj);
+	bool complete;
+	int ret;
+
+	mutex_lock(&disk->control);
+	ret = take_piece(&disk->incoming, file, buffer, position, count);
+	complete = buffer[count - 1] == '\n';
+	if (!ret && complete)
+		ret = replace_curve(disk, attr);
+	if (ret || complete)
+		disk->incoming.length = 0;
+	mutex_unlock(&disk->control);
+	return ret ?: count;
+}
+
+static BIN_ATTR(seek_curve, 0644, curve_read, curve_write, 0);
+static BIN_ATTR(transfer_curve, 0644, curve_read, curve_write, 0);
+
+static struct bin_attribute *curves_attrs[] = {
+	&bin_attr_seek_curve,
+	&bin_attr_transfer_curve,
+	NULL,
+};
+
+const struct attribute_group vpt_curves_group = { .bin_attrs = curves_attrs };

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/vpt: what was recorded.
+ *
+ *	record                  write N: reset, then record the first N arrivals;
+ *	                        read: wanted, arrived, completed
+ *	records                 struct vpt_record for each arrival, once it is done;
+ *they tell who read what, so they are for root alone
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "sysfs.h"
+
+#define RECORDS_MAX 10000000ULL
+
+static ssize_t record_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *page)
+{
+	struct vpt_disk *disk = vpt_disk_of(kobj);
+	u64 wanted, arrived, completed;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	wanted = disk->recorder.wanted;
+	arrived = disk->recorder.arrived;
+	completed = disk->recorder.completed;
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
+	return sysfs_emit(page, "%llu %llu %llu\n", wanted, arrived, completed);
+}
+
+/* All of the profile is there, and the limit holds for the longest request of today. */
+static int check_profile(struct vpt_disk *disk)
+{
+	if (!disk->bdev)
+		return -ENODEV;
+	if (disk->incoming.length) {
+		pr_err("a curve was written without the newline that ends it\n");
+		return -EINVAL;
+	}
+	return vpt_model_check(&disk->model, disk->bdev);
+}
+
+static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
+			    const char *page, size_t count)
+{
+	struct vpt_disk *disk = vpt_disk_of(kobj);
+	u64 arrivals;
+	int ret = kstrtou64(page, 0, &arrivals);
+
+	if (ret)
+		return ret;
+	if (arrivals < 1 || arrivals > RECORDS_MAX)
+		return -ERANGE;
+	mutex_lock(&disk->control);
+	ret = check_profile(disk);
+	if (!ret)
+		ret = vpt_rehook_elevator(disk);
+	if (!ret)
+		ret = vpt_record_start(disk, arrivals);
+	mutex_unlock(&disk->control);
+	return ret ?: count;
+}
+
+static struct kobj_attribute record_attr = __ATTR_RW(record);
+
+static bool all_completed(struct vpt_disk *disk)
+{
+	unsigned long flags;
+	bool all;
+
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	all = disk->recorder.completed == disk->recorder.arrived;
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
+	return all;
+}
+
+static ssize_t records_read(struct file *file, struct kobject *kobj,
+			    struct bin_attribute *attr, char *buffer, loff_t position,
+			    size_t count)
+{
+	struct vpt_disk *disk = vpt_disk_of(kobj);
+	ssize_t ret = -EBUSY;
+
+	mutex_lock(&disk->control);
+	if (all_completed(disk))
+		ret = memory_read_from_buffer(buffer, count, &position,
+					      disk->recorder.records,
+					      vpt_record_bytes(disk));
+	mutex_unlock(&disk->control);
+	return ret;
+}
+
+static BIN_ATTR_ADMIN_RO(records, 0);
+
+static struct attribute *record_attrs[] = {
+	&record_attr.attr,
+	NULL,
+};
+
+static struct bin_attribute *records_attrs[] = {
+	&bin_attr_records,
+	NULL,
+};
+
+const struct attribute_group vpt_records_group = {
+	.attrs = record_attrs,
+	.bin_attrs = records_attrs,
+};

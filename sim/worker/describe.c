@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include <stdio.h>
+
+#include "describe.h"
+
+struct text {
+	char *at;
+	size_t left;
+	int error;
+};
+
+static void put(struct text *text, const char *item)
+{
+	int length = snprintf(text->at, text->left, "%s", item ? item : "");
+
+	if (length < 0 || (size_t)length >= text->left) {
+		text->error = -ENOSPC;
+		return;
+	}
+	text->at += length + 1;
+	text->left -= length + 1;
+}
+
+static void put_number(struct text *text, u64 number)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
+	put(text, digits);
+}
+
+int describe(const struct scheduler *scheduler, char *text, size_t bytes)
+{
+	struct text into = { .at = text, .left = bytes };
+	const struct sched_field *field;
+	u32 i;
+
+	put(&into, scheduler->name);
+	put(&into, scheduler->summary);
+	put_number(&into, scheduler->nr_tunables);
+	for (i = 0; i < scheduler->nr_tunables && !into.error; i++) {
+		field = &scheduler->tunables[i];
+		put(&into, field->name);
+		put(&into, field->help);
+		put_number(&into, field->initial);
+		put_number(&into, field->min);
+		put_number(&into, field->max);
+	}
+	put_number(&into, scheduler->nr_counters);
+	for (i = 0; i < scheduler->nr_counters && !into.error; i++) {
+		field = &scheduler->counters[i];
+		put(&into, field->name);
+		put(&into, field->help);
+	}
+	return into.error;
+}

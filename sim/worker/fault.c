@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
+
+#include "fault.h"
+
+static const int signals[] = {
+	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGXFSZ, SIGXCPU,
+};
+
+static struct {
+	struct fault *fault;
+	const char *file;
+	char stack[65536]; /* the process's own may be what has run out */
+} watch;
+
+static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *nothing)
+{
+	int interrupted_here = 0;
+	uintptr_t at = _Unwind_GetIPInfo(context, &interrupted_here);
+	Dl_info found;
+
+	if (!interrupted_here)
+		at--; /* from where a call returns to, which may be another line, to it
+		       */
+	if (!dladdr((void *)at, &found) || strcmp(found.dli_fname, watch.file))
+		return _URC_NO_REASON;
+	watch.fault->offset = at - (uintptr_t)found.dli_fbase;
+	return _URC_END_OF_STACK;
+}
+
+static void note(int signal)
+{
+	watch.fault->signal = signal;
+	_Unwind_Backtrace(look, NULL);
+	raise(signal); /* the handler is gone: this is the end */
+}
+
+void fault_watch(struct fault *fault, const char *file)
+{
+	stack_t stack = { .ss_sp = watch.stack, .ss_size = sizeof(watch.stack) };
+	struct sigaction action = {
+		.sa_handler = note,
+		.sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER,
+	};
+	u32 i;
+
+	watch.fault = fault;
+	watch.file = file;
+	sigaltstack(&stack, NULL);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &action, NULL);
+}

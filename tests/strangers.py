@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Schedulers that strangers might write: fcfs, with one thing done otherwise."""
+
+from pathlib import Path
+
+from understudy.base.paths import ROOT
+
+Change = tuple[str, str]
+
+FCFS = (ROOT / "core" / "schedulers" / "fcfs.c").read_text()
+INCLUDED = '#include "../fifo.h"\n'
+GIVES = "\tif (rq)\n\t\tfifo_remove(&fcfs->pending, rq);\n"
+DECLARED = "static const struct scheduler fcfs_scheduler = {\n"
+
+
+def write(folder: Path, name: str, *changes: Change) -> Path:
+    """A file NAME.c whose scheduler has that name, with each first text made the second."""
+    source = FCFS.replace('.name = "fcfs"', f'.name = "{name}"')
+    for old, new in changes:
+        assert old in source, old
+        source = source.replace(old, new, 1)
+    file = folder / f"{name}.c"
+    file.write_text(source)
+    return file
+
+
+def including(*headers: str) -> Change:
+    """With headers of libc."""
+    return INCLUDED, "".join(f"#include <{header}>\n" for header in headers) + INCLUDED
+
+
+def at_add(code: str) -> Change:
+    """Do that when a request `rq` is added, first."""
+    return "\tfifo_add(&fcfs->pending, rq);", f"\t{code}\n\tfifo_add(&fcfs->pending, rq);"
+
+
+def at_next(code: str) -> Change:
+    """Do that when the oldest request, `rq`, would be given, first."""
+    return GIVES, f"\t{code}\n{GIVES}"
+
+
+def at_init(code: str) -> Change:
+    """Have an init that does that."""
+    return _operation("init", "int fcfs_init(void *state, const struct sched_limits *limits)", code)
+
+
+def at_exit(code: str) -> Change:
+    """Have an exit that does that."""
+    return _operation("exit", "void fcfs_exit(void *state)", code)
+
+
+def _operation(name: str, head: str, code: str) -> Change:
+    function = f"static {head}\n{{\n\t{code}\n}}\n\n"
+    return DECLARED, f"{function}{DECLARED}\t.{name} = fcfs_{name},\n"
+
+
+def at_load(code: str) -> Change:
+    """Do that before anybody calls anything."""
+    constructor = f"__attribute__((constructor)) static void load(void)\n{{\n\t{code}\n}}\n\n"
+    return DECLARED, constructor + DECLARED

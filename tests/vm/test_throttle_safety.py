@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: MIT
+"""What the throttle must never do to a machine, whoever drives the disk.
+
+Held requests: a driver that resets its controller, is taken off its device or looks for
+requests that take too long finds them complete, and each ends once.  Attaching: it takes as
+long as the disk takes, whatever was played before, and can be killed.  Limits: no request
+is ever held for longer than allowed, also if the profile changes under way.  Records: root
+alone reads them, memory that is not there is refused, and they say when a write was durable.
+"""
+
+import re
+
+import pytest
+from guests import GIB, MIB, attempts, boot, group, once, text
+
+from understudy.base import programs
+from understudy.measure import records
+from understudy.platforms.vm.controllers import CONTROLLERS
+from understudy.platforms.vm.machine import Result
+
+CORE = {"iprobe": "", "vpt": ""}
+ERANGE = "Numerical result out of range"
+NULL = ("-blockdev", f"driver=null-co,node-name=target,size={GIB},read-zeroes=on")
+
+# Held requests, and a driver that gives up on them.
+
+READERS = 4
+NVME = f"""
+wait_for '[ -b /dev/nvme0n1 ]'
+read_one() {{ # NAME PLACE
+	dd if=/dev/nvme0n1 of=/dev/null bs=4k skip=$2 count=1 iflag=direct 2> /tmp/why-$2
+	echo "$2 $?" >> /out/ended-$1
+}}
+readers() {{ # NAME
+	for place in {" ".join(str(1000 * reader) for reader in range(READERS))}; do
+		read_one $1 $place &
+	done
+}}
+put /dev/nvme0n1 $vpt/disk
+put 1000000000 $vpt/intercept_ns
+put 1 $vpt/reset
+readers held
+wait_for '[ $(cat $vpt/held) = {READERS} ]'
+TROUBLE
+wait
+for counter in requests completed failed missed; do
+	echo "$counter $(cat $vpt/$counter)" >> /out/counters
+done
+put none $vpt/disk
+AFTER
+read_one after 7
+"""
+TROUBLES = {
+    "reset": ("echo 1 > /sys/class/nvme/nvme0/reset_controller || fail reset", ""),
+    "time-out": ("sleep 3", ""),
+    "remove": (
+        "device=$(basename $(readlink /sys/class/nvme/nvme0/device))\n"
+        "echo $device > /sys/bus/pci/drivers/nvme/unbind || fail unbind",
+        "echo $device > /sys/bus/pci/drivers/nvme/bind || fail bind\n"
+        "wait_for '[ -b /dev/nvme0n1 ]'",
+    ),
+}
+
+
+@once
+def nvme(trouble: str) -> Result:
+    """The VM in which a driver is troubled while four reads are held, up to four seconds."""
+    modules = {**CORE, "nvme-core": "io_timeout=1", "nvme": ""}
+    devices = (*NULL, "-device", "nvme,serial=1,drive=target")
+    during, after = TROUBLES[trouble]
+    scenario = NVME.replace("TROUBLE", during).replace("AFTER", after)
+    return boot(scenario, modules, devices=devices)
+
+
+@pytest.mark.parametrize(
+    "trouble", [pytest.param(name, marks=group(f"safety-nvme-{name}")) for name in TROUBLES]
+)
+def test_a_held_request_ends_once(trouble: str) -> None:
+    """Each read has its answer, none of them an error; the disk goes on."""
+    result = nvme(trouble)
+    ended = sorted(text(result, "ended-held").splitlines())
+    assert ended == sorted(f"{1000 * reader} 0" for reader in range(READERS))
+    assert text(result, "ended-after") == "7 0"
+    counters = dict(line.split() for line in text(result, "counters").splitlines())
+    assert (counters["failed"], counters["missed"]) == ("0", "0")
+    assert counters["requests"] == counters["completed"]
+
+
+@group("safety-nvme-time-out")
+def test_no_time_out_for_what_is_held() -> None:
+    """The driver has answered: it is not asked again, and does not reset its device."""
+    assert "timeout" not in text(nvme("time-out"), "dmesg")
+
+
+# Attaching.
+
+ATTACHING = """
+clock() {
+	read -r now rest < /proc/uptime
+	echo "$1 $now" >> /out/clock
+}
+delay() { # JIFFIES
+	put $1 /sys/bus/pseudo/drivers/scsi_debug/delay
+}
+read_sda() {
+	dd if=/dev/sda of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null || fail "read"
+}
+
+# A profile whose every hit takes 15 s, and the disk's first page is in its cache.
+put /dev/vdisk $vpt/disk
+put 1 $vpt/cache_segments
+put 64 $vpt/cache_segment_sectors
+put 15000000000 $vpt/hit_ns
+dd if=/dev/vdisk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null
+put none $vpt/disk
+clock begin
+put /dev/vdisk $vpt/disk
+clock attached
+dd if=/dev/vdisk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null
+clock read
+put none $vpt/disk
+
+# A disk that takes a second; somebody resets the counters meanwhile.
+wait_for '[ -b /dev/sda ]'
+put /dev/sda $vpt/disk
+put 1 $vpt/reset
+read_sda
+put none $vpt/disk
+delay 250
+attempt /dev/sda $vpt/disk &
+sleep 0.5
+put 1 $vpt/reset
+wait
+put none $vpt/disk
+
+# A disk that takes 20 s, and nobody wants to wait.
+delay 5000
+echo /dev/sda > $vpt/disk &
+waiting=$!
+sleep 1
+clock killing
+kill -KILL $waiting
+wait $waiting
+echo "$(cat $vpt/disk)" > /out/attached
+clock looked
+attempt /dev/vdisk $vpt/disk
+sleep 25
+delay 1
+put /dev/vdisk $vpt/disk
+delay 5000
+echo /dev/sda > $vpt/disk &
+waiting=$!
+sleep 1
+kill -KILL $waiting
+wait $waiting
+rmmod vpt || fail "vpt stays"
+clock gone
+delay 1
+read_sda
+"""
+
+
+@once
+def attaching() -> Result:
+    """The VM with a slow disk, and with a profile that was slow."""
+    modules = {**CORE, "vdisk": f"size={64 * MIB}", "scsi_debug": "delay=0", "sd_mod": ""}
+    return boot(ATTACHING, modules)
+
+
+def instants() -> dict[str, float]:
+    words = (line.split() for line in text(attaching(), "clock").splitlines())
+    return {name: float(seconds) for name, seconds in words}
+
+
+@group("safety-attaching")
+def test_an_old_profile_does_not_slow_the_next_attach() -> None:
+    """Nor the first read after it: a disk begins without a profile."""
+    found = instants()
+    assert found["attached"] - found["begin"] < 1
+    assert found["read"] - found["attached"] < 1
+
+
+@group("safety-attaching")
+def test_a_reset_waits_for_an_attach() -> None:
+    """And does not wipe out what the attach counts on."""
+    assert attempts(attaching())["disk=/dev/sda"] == "ok"
+
+
+@group("safety-attaching")
+def test_who_attaches_can_be_killed() -> None:
+    """At once, whatever the disk does, and what it answers later goes to nobody."""
+    found = instants()
+    assert found["looked"] - found["killing"] < 10  # of 19 until the disk's answer
+    assert text(attaching(), "attached") == ""
+    assert attempts(attaching())["disk=/dev/vdisk"] == "Device or resource busy"
+    assert found["gone"] - found["looked"] > 40  # the module waited for the second answer
+
+
+# Limits.
+
+LIMITS = """
+settings() {
+	for file in intercept_ns hit_ns rotation_ns seek_curve transfer_curve scale_milli; do
+		echo "$file $(cat $vpt/$file)"
+	done
+}
+disk=/dev/nullb0
+size=$(cat /sys/block/nullb0/size)
+attempt 5 $vpt/intercept_ns
+put $disk $vpt/disk
+put 4000000000 $vpt/intercept_ns
+put 3000 $vpt/scale_milli
+put 100 $vpt/record
+settings > /out/before
+echo limits > /dev/kmsg
+attempt 3751 $vpt/scale_milli
+attempt 5000000001 $vpt/intercept_ns
+attempt 5000000001 $vpt/hit_ns
+attempt 1000000001 $vpt/rotation_ns
+attempt "0:0 $size:1000000001" $vpt/seek_curve
+attempt "0:0 $size:100000000000" $vpt/transfer_curve
+settings > /out/after
+attempt 3750 $vpt/scale_milli
+put 3000 $vpt/scale_milli
+attempt 5000000000 $vpt/intercept_ns
+
+# A read that is due in ten seconds, a reset, a read that is due at once.
+put 1000 $vpt/scale_milli
+put 10000000000 $vpt/intercept_ns
+dd if=$disk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null &
+wait_for '[ $(cat $vpt/held) = 1 ]'
+put 1 $vpt/reset
+put 0 $vpt/intercept_ns
+read -r before rest < /proc/uptime
+dd if=$disk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null
+read -r after rest < /proc/uptime
+echo "$before $after" > /out/second_read
+wait
+stat -c %a $vpt/records > /out/mode
+"""
+
+
+@once
+def limits() -> Result:
+    """The VM in which a running profile is made slower and slower."""
+    null_blk = "irqmode=1 queue_mode=2 hw_queue_depth=64 bs=512 gb=1 memory_backed=1"
+    return boot(LIMITS, {**CORE, "null_blk": null_blk})
+
+
+@group("safety-limits")
+def test_no_change_passes_the_limit() -> None:
+    """Not of k, nor of any figure or curve, while it records; what is refused changes nothing."""
+    found = attempts(limits())
+    refused = [name for name, why in found.items() if why == ERANGE]
+    assert [name.split("=")[0] for name in refused] == [
+        *("scale_milli", "intercept_ns", "hit_ns", "rotation_ns", "seek_curve", "transfer_curve")
+    ]
+    assert found["scale_milli=3750"] == found["intercept_ns=5000000000"] == "ok"
+    assert found["intercept_ns=5"] == "No such device"
+    assert text(limits(), "before") == text(limits(), "after")
+    said = text(limits(), "dmesg").split("limits\n")[1]
+    assert said.count("the slowest request would take") == len(refused)
+    assert "nullb0: with scale_milli 3751 the slowest request would take 15004 ms" in said
+
+
+@group("safety-limits")
+def test_a_reset_forgets_what_was_due() -> None:
+    """The next request does not wait for one from before."""
+    before, after = map(float, text(limits(), "second_read").split())
+    assert after - before < 1
+
+
+@group("safety-limits")
+def test_records_are_for_root() -> None:
+    """They say what everybody reads."""
+    assert text(limits(), "mode") == "400"
+
+
+# Memory.
+
+MEMORY = """
+put /dev/vdisk $vpt/disk
+attempt 10000000 $vpt/record
+attempt 1000000 $vpt/record
+attempt 1000 $vpt/record
+cat $vpt/record > /out/progress
+"""
+
+
+@group("safety-memory")
+def test_records_that_do_not_fit_are_refused() -> None:
+    """Nobody is killed for them (init makes that a panic), and fewer are recorded."""
+    result = boot(MEMORY, {**CORE, "vdisk": f"size={64 * MIB}"}, memory_mib=512)
+    found = attempts(result)
+    assert found["record=10000000"] == "Cannot allocate memory"
+    assert found["record=1000000"] == found["record=1000"] == "ok"
+    assert text(result, "progress") == "1000 0 0"
+    assert re.search(
+        r"recording takes 991 MiB of memory, and \d+ MiB are available", text(result, "dmesg")
+    )
+
+
+# Durable writes.
+
+WRITES = 5
+DURABLE = f"""
+tracing=/sys/kernel/tracing
+wait_for '[ -b /dev/vdb ]'
+put mono $tracing/trace_clock
+put 1 $tracing/events/block/block_rq_complete/enable
+put /dev/vdb $vpt/disk
+put 1000000 $vpt/intercept_ns
+put {WRITES} $vpt/record
+for place in {" ".join(str(place) for place in range(WRITES))}; do
+	durable /dev/vdb $((place * 1048576)) || fail "durable"
+done
+put 0 $tracing/tracing_on
+cat /sys/block/vdb/queue/fua > /out/fua
+grep block_rq_complete: $tracing/trace > /out/trace
+cat $vpt/record > /out/progress
+cat $vpt/records > /out/records
+"""
+
+
+@once
+def durable() -> Result:
+    """The VM with a disk that has a write cache and can't write past it."""
+    virtio_blk = CONTROLLERS["virtio-blk"]
+    program = programs.Program("durable", ("tests/vm/durable.c",))
+    return boot(
+        DURABLE,
+        CORE | virtio_blk.module_parameters(GIB),
+        files={"bin/durable": programs.compiled(program)},
+        devices=virtio_blk.device_arguments(GIB),
+    )
+
+
+@group("safety-durable")
+def test_a_durable_write_ends_after_its_flush() -> None:
+    """Its record does; what was served for it stays in the record."""
+    result = durable()
+    assert text(result, "fua") == "0"
+    assert text(result, "progress") == f"{WRITES} {WRITES} {WRITES}"
+    rows = records.from_bytes(result.out["records"], origin_ns=0)
+    records.check(rows)
+    assert rows["model_service_ns"].to_list() == [1_000_000] * WRITES
+    line = re.compile(r" (\d+)\.(\d{6}): block_rq_complete: \S+ (\S+) ")
+    flushed_us = [
+        int(seconds) * 10**6 + int(us)
+        for seconds, us, kind in line.findall(text(result, "trace"))
+        if kind.startswith("FF")
+    ]
+    for row in rows.iter_rows(named=True):
+        between = [at for at in flushed_us if row["due_ns"] <= 1000 * at <= row["completion_ns"]]
+        assert between, (row, flushed_us)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""The sources that a command compiles, as they were when it first looked at them.
+
+A file that is changed while a command runs changes nothing of that command.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from understudy.base.errors import RunFailed
+from understudy.base.paths import ROOT
+
+FOLDERS = ("core", "kernel")
+SUFFIXES = (".c", ".h")
+FILES = ("kernel/Kbuild",)
+
+
+@cache
+def taken() -> Mapping[str, bytes]:
+    """Every source of core/ and kernel/, by its name in the checkout."""
+    found = (
+        path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES
+    )
+    names = sorted({*FILES, *(str(path.relative_to(ROOT)) for path in found)})
+    try:
+        return {name: (ROOT / name).read_bytes() for name in names}
+    except OSError as error:
+        raise RunFailed(f"{error.filename}: {error.strerror}") from error
+
+
+def matching(*patterns: str) -> dict[str, bytes]:
+    """Those whose names are like one of the patterns; "*" stands for part of one name."""
+    return {
+        name: text
+        for name, text in taken().items()
+        if any(_is_like(Path(name), pattern) for pattern in patterns)
+    }
+
+
+def _is_like(name: Path, pattern: str) -> bool:
+    return len(name.parts) == len(Path(pattern).parts) and name.match(pattern)
+
+
+def write(sources: Mapping[str, bytes], folder: Path) -> None:
+    """Put them into a folder, under the same names."""
+    for name, text in sources.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text)
+
+
+def parts(sources: Mapping[str, bytes]) -> Iterable[bytes]:
+    """Names and contents, for a digest."""
+    return (part for name in sorted(sources) for part in (name.encode(), sources[name]))

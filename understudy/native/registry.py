@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""The one registry of schedulers: a file in core/schedulers/, or any file that was added.
+
+A scheduler is one C file.  It is compiled when somebody asks for it, alone, and kept in the
+cache: a file that is new, changed or gone concerns no other.  Ours are named by their
+files, others by what they call themselves.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from understudy.base import sources
+from understudy.base.cache import cached_folder, digest
+from understudy.base.errors import UserError
+from understudy.base.programs import compiler_version
+
+FOLDER = "core/schedulers"
+PACKAGE = "gcc libc6-dev"
+
+# What a kernel's build refuses, the simulator refuses as well: no floating point, no
+# function that nobody declared.
+FLAGS = (
+    "-O2",
+    "-g",
+    "-std=gnu11",
+    "-fPIC",
+    "-fno-plt",
+    "-fvisibility=hidden",
+    "-mgeneral-regs-only",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Werror=implicit-function-declaration",
+    "-Werror=implicit-int",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+    "-Werror=return-type",
+    "-Werror=strict-prototypes",
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scheduler's file, as it was when it was first looked at.
+
+    `shown` is what people call it: as they typed it, or its place in the checkout.
+    """
+
+    shown: str
+    text: bytes
+
+    @property
+    def stem(self) -> str:
+        """The file's name."""
+        return Path(self.shown).stem
+
+
+_added: dict[str, Source] = {}
+
+
+def ours() -> list[str]:
+    """Names of the files in core/schedulers/."""
+    return sorted(Path(name).stem for name in sources.matching(f"{FOLDER}/*.c"))
+
+
+def known(name: str) -> bool:
+    """Is it a scheduler of ours, or one that was added?"""
+    return name in _added or name in ours()
+
+
+def source(name: str) -> Source:
+    """The file of a scheduler that is known."""
+    file = f"{FOLDER}/{name}.c"
+    return _added[name] if name in _added else Source(file, sources.taken()[file])
+
+
+def add(name: str, file: Source) -> None:
+    """From now on it is known under that name, which is nobody else's."""
+    _added[name] = file
+
+
+def content(file: Source) -> str:
+    """Name for everything that its code is made of."""
+    return digest(
+        [
+            compiler_version().encode(),
+            " ".join(FLAGS).encode(),
+            file.text,
+            *sources.parts(_headers()),
+        ]
+    )
+
+
+@cache
+def compiled(file: Source) -> Path:
+    """Its code, as a shared object."""
+    folder = cached_folder(
+        f"schedulers/{file.stem}-{content(file)}", lambda scratch: _compile(file, scratch)
+    )
+    return folder / "scheduler.so"
+
+
+@cache
+def _headers() -> dict[str, bytes]:
+    return sources.matching("core/*.h")
+
+
+def _compile(file: Source, folder: Path) -> None:
+    place = f"{FOLDER}/{file.stem}.c"
+    sources.write(_headers() | {place: file.text}, folder)
+    prefix = f"-ffile-prefix-map={folder}=."
+    done = _gcc([*FLAGS, prefix, "-shared", "-o", "scheduler.so", place], folder)
+    if done.returncode:
+        raise UserError(does_not_compile(file, done.stderr.replace(place, file.shown)))
+    shutil.rmtree(folder / "core")
+
+
+def does_not_compile(file: Source, words: str) -> str:
+    """The compiler's words about a file."""
+    return f"{file.shown} does not compile:\n{words.rstrip()}"
+
+
+def _gcc(arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(
+            ["gcc", *arguments], cwd=folder, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError as error:
+        raise UserError(f"no gcc here: apt-get install {PACKAGE}") from error
+
+
+def where(file: Source, offset: int) -> str:
+    """The function and the line of a place in the code: "mine_next, ./mine.c:31"."""
+    try:
+        done = subprocess.run(
+            ["addr2line", "-f", "-e", str(compiled(file)), hex(offset)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return file.shown
+    function, _, line = done.stdout.strip().partition("\n")
+    number = line.rpartition(":")[2].split(" ")[0]
+    if not number.isdigit():
+        return file.shown
+    return f"{function}, {file.shown}:{number}"

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""Run a scheduler in a process of its own, so that its code can harm nobody.
+
+Each job is one process (sim/worker/): it shares a piece of memory with this one, in which
+the question lies and then the answer.  Its memory and what it prints are limited there; here
+it is ended when it does not get on.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy._core import ffi, lib
+from understudy.base.errors import RunFailed
+from understudy.native import program_file, registry
+from understudy.native.arrays import pointer_to
+
+DESCRIBE: int = lib.JOB_DESCRIBE
+SIMULATE: int = lib.JOB_SIMULATE
+REPLAY: int = lib.JOB_REPLAY
+
+MEMORY_BYTES = 2 * 2**30
+MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
+OUTPUT_BYTES = 2**20
+LOOK_SECONDS = 0.1
+PATIENCE_SECONDS = 3.0  # of processor time without progress
+PATIENCE_LOOKS = 50  # asleep each time
+LAST_SECONDS = 1.0  # to say where it is
+LAST_WORDS = 80
+
+LOOPS = f"endless loop, or so: no progress in {PATIENCE_SECONDS:g} s of processor time"
+SLEEPS = f"sleeps, which no scheduler may: no progress in {PATIENCE_LOOKS * LOOK_SECONDS:g} s"
+
+JOB_DESCRIPTOR = 3
+CACHE_LINE = 64
+
+ENDINGS = {
+    signal.SIGSEGV: "segmentation fault",
+    signal.SIGBUS: "bus error",
+    signal.SIGFPE: "division by zero, or an overflow of one",
+    signal.SIGILL: "illegal instruction",
+    signal.SIGABRT: "aborted",
+    signal.SIGXFSZ: f"printed more than {OUTPUT_BYTES:,} bytes, and was stopped",
+    signal.SIGKILL: "killed from outside; perhaps the memory of this machine ran out",
+}
+
+Look = Callable[[int], None]
+"""Told now and then how many requests are done; what it raises ends the job."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """An array to be filled by the job."""
+
+    kind: npt.DTypeLike
+    length: int
+
+
+class Job:
+    """A struct job in shared memory, and the arrays that it points to.
+
+    `arrays` are named by the members that point to them, such as "input.tunables".
+    """
+
+    def __init__(self, kind: int, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
+        """Copy what is there to be read, and make room for the rest."""
+        places = {name: np.dtype(_kind(array)) for name, array in arrays.items()}
+        starts: dict[str, int] = {}
+        size = ffi.sizeof("struct job")
+        for name, array in arrays.items():
+            starts[name] = size = -(-size // CACHE_LINE) * CACHE_LINE
+            size += places[name].itemsize * _length(array)
+        self.file = _new_file(size)
+        memory = _map(self.file, size)
+        self.structure = ffi.cast("struct job *", memory)
+        buffer = ffi.buffer(memory, size)  # which keeps the memory
+        self.arrays: dict[str, npt.NDArray[Any]] = {
+            name: np.ndarray(_length(array), places[name], buffer, starts[name])
+            for name, array in arrays.items()
+        }
+        for name, array in arrays.items():
+            if not isinstance(array, Room):
+                self.arrays[name][:] = array
+            self._point(name)
+        self.structure.kind = kind
+        self.structure.starter = os.getpid()
+        self.structure.address = int(ffi.cast("uintptr_t", memory))
+        self.structure.memory_bytes = MEMORY_BYTES
+        self.structure.output_bytes = OUTPUT_BYTES
+        self._memory = memory
+
+    def __del__(self) -> None:
+        """The file has no name: with its descriptor only its mappings are left."""
+        if hasattr(self, "file"):
+            os.close(self.file)
+
+    def _point(self, name: str) -> None:
+        *path, member = name.split(".")
+        structure = self.structure
+        for part in path:
+            structure = getattr(structure, part)
+        setattr(structure, member, pointer_to(self.arrays[name], structure, member))
+
+
+def _kind(array: npt.NDArray[Any] | Room) -> npt.DTypeLike:
+    return array.kind if isinstance(array, Room) else array.dtype
+
+
+def _length(array: npt.NDArray[Any] | Room) -> int:
+    return array.length if isinstance(array, Room) else len(array)
+
+
+def _new_file(size: int) -> int:
+    file = os.memfd_create("understudy")
+    try:
+        os.ftruncate(file, size)
+    except OSError as error:
+        os.close(file)
+        raise RunFailed(f"no memory for {size:,} bytes: {error.strerror}") from error
+    return file
+
+
+def _map(file: int, size: int) -> Any:
+    memory = lib.map_shared(file, size)
+    if memory == ffi.NULL:
+        raise RunFailed(f"no memory for {size:,} bytes; take fewer requests")
+    return ffi.gc(memory, lambda mapped: lib.munmap(mapped, size), size)
+
+
+def run(job: Job, file: registry.Source, name: str, look: Look = lambda done: None) -> str:
+    """Carry the job out with the scheduler in the file; what it printed.
+
+    Raises RunFailed if the scheduler ended the process, or did not come back; whatever
+    `look` raises ends it as well.
+    """
+    code = registry.compiled(file)
+    output = os.memfd_create("output")
+    try:
+        process = _spawn(job, str(code), output)
+        status, largest, stopped = _end_of(process, job, look)
+        printed = os.pread(output, OUTPUT_BYTES, 0).decode(errors="replace")
+    finally:
+        os.close(output)
+    broken = text(job.structure.summary.broken)
+    if broken:
+        raise RunFailed(f"{name}: {broken}")
+    if not job.structure.ended:
+        ending = stopped or _ending(status)
+        memory = _memory(job, largest)
+        raise RunFailed(f"{name}: {ending}{_place(job, file)}{memory}{_last_words(printed)}")
+    return printed
+
+
+def text(characters: Any) -> str:
+    """A C string."""
+    return str(ffi.string(characters).decode(errors="replace"))
+
+
+def no_memory(job: Job) -> str:
+    """What it did not get, in words."""
+    refused = int(job.structure.refused_bytes)
+    return f"it asked for {refused:,} bytes, and may have {MEMORY_BYTES:,} in all"
+
+
+def _spawn(job: Job, code: str, output: int) -> int:
+    program = str(program_file())
+    return os.posix_spawn(
+        program,
+        [program, code],
+        {},
+        file_actions=[
+            (os.POSIX_SPAWN_DUP2, output, 1),
+            (os.POSIX_SPAWN_DUP2, output, 2),
+            (os.POSIX_SPAWN_DUP2, job.file, JOB_DESCRIPTOR),
+        ],
+        setpgroup=0,
+        setsigmask=(),
+        setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+    )
+
+
+def _end_of(process: int, job: Job, look: Look) -> tuple[int, int, str]:
+    """Once it has ended: its status, the most memory it had, and why if we ended it."""
+    ended = False
+    try:
+        handle = os.pidfd_open(process)
+        try:
+            stopped = _wait(process, handle, job, look)
+        finally:
+            os.close(handle)
+        ended = True
+    finally:
+        if not ended:
+            os.killpg(process, signal.SIGKILL)
+        _, status, usage = os.wait4(process, 0)
+    return status, 1024 * usage.ru_maxrss, stopped
+
+
+def _wait(process: int, handle: int, job: Job, look: Look) -> str:
+    """Until it has ended; a signal that tells where it is, if it must be ended."""
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    watch = job.structure.watch
+    events, since, asleep = -1, 0.0, 0
+    stopped = ""
+    while not stopped:
+        if poll.poll(1000 * LOOK_SECONDS):
+            return ""
+        look(int(watch.completed))
+        asleep = asleep + 1 if _sleeps(process) else 0
+        if watch.events != events:
+            events, since, asleep = watch.events, _used_seconds(process), 0
+        elif _used_seconds(process) - since > PATIENCE_SECONDS:
+            stopped = LOOPS
+        elif asleep > PATIENCE_LOOKS:
+            stopped = SLEEPS
+    os.kill(process, signal.SIGXCPU)
+    if not poll.poll(1000 * LAST_SECONDS):
+        os.killpg(process, signal.SIGKILL)
+    return stopped
+
+
+def _used_seconds(process: int) -> float:
+    """Processor time so far."""
+    return time.clock_gettime(~process << 3 | 2)  # as clock_getcpuclockid(3) has it
+
+
+def _sleeps(process: int) -> bool:
+    """Nobody wakes it but its own code; who only waits for a processor does not sleep."""
+    status = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    return status.rpartition(")")[2].split()[0] == "S"
+
+
+def _ending(status: int) -> str:
+    """How the process ended, in words."""
+    if os.WIFEXITED(status):
+        return f"ended its process, with exit code {os.WEXITSTATUS(status)}"
+    number = os.WTERMSIG(status)
+    known = {int(one): words for one, words in ENDINGS.items()}
+    return known.get(number) or signal.strsignal(number) or f"signal {number}"
+
+
+def _place(job: Job, file: registry.Source) -> str:
+    offset = int(job.structure.fault.offset)
+    return f" in {registry.where(file, offset)}" if offset else ""
+
+
+def _memory(job: Job, largest: int) -> str:
+    """Was there too little of it before?"""
+    if job.structure.refused_bytes:
+        return f"; {no_memory(job)}"
+    return "; it took all the memory that it may have" if largest > MOST_OF_MEMORY else ""
+
+
+def _last_words(printed: str) -> str:
+    lines = printed.split("\n")
+    words = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f'; it last printed "{words[:LAST_WORDS]}"' if words else ""

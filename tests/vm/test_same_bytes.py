@@ -4,15 +4,14 @@
 The checkout runs here; a copy of it runs as if on another machine: at another path, with
 another scheduler beside ours, another cache with a longer path, as another user on another
 host in another time zone and language, more than a year later, on one processor of a host that
-is busy.  Both build everything but the kernel's own.  What the VM boots into, the
+is busy.  It builds everything but the kernel's own anew.  What the VM boots into, the
 throttle's records and the processes' log are the same bytes, for each scheduler.
 """
 
-import functools
 import hashlib
 import json
 import os
-import shutil
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,11 +23,12 @@ import checkouts
 import pytest
 from guests import ALL_SCHEDULERS, group
 
-from understudy.base.paths import ROOT, cache_dir
+from understudy.base.paths import cache_dir
 
 pytestmark = group("same-bytes")
 
 ASKED = ("--on", "vm", "--virtual-size", "64MiB", "--requests", "300", "--processes", "20")
+Run = dict[str, Any]
 YEAR_SECONDS = 400 * 86_400
 
 # A clock of the host that is ahead.
@@ -79,38 +79,37 @@ exec unshare --map-user=12345 --map-group=12345 taskset -c "$PROCESSOR" "$@"
 class Machine:
     """Where the command runs, and how it gets there."""
 
-    def __init__(self, root: Path, cache: Path, environment: dict[str, str], *before: str) -> None:
-        """A new cache, which has the kernel."""
-        self._command = [*before, sys.executable, "-P", "-m", "understudy"]
-        self._work = cache.parent
-        self._cache = cache
-        self._environment = {**environment, "XDG_CACHE_HOME": str(cache)}
-        (cache / "understudy").mkdir(parents=True)
-        (cache / "understudy" / "kernel").symlink_to(cache_dir() / "kernel")
+    def __init__(self, work: Path, environment: dict[str, str], *before: str) -> None:
+        self.environment = environment
+        self.before = before
+        self._work = work
 
     def run(self, *words: str) -> str:
         """What the command says on its standard output."""
-        command = [*self._command, *words]
+        command = [*self.before, sys.executable, "-P", "-m", "understudy", *words]
         done = subprocess.run(
-            command, cwd=self._work, env=self._environment, capture_output=True, text=True,
+            command,
+            cwd=self._work,
+            env=self.environment,
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr[-4000:]
         return done.stdout
 
     def boots_into(self, scheduler: str) -> dict[str, str]:
         """Digests of all that QEMU is given, by file."""
-        folder = self._cache / "understudy" / "dry-run"
-        shutil.rmtree(folder, ignore_errors=True)
-        self.run("predict", *ASKED, "--schedulers", scheduler, "--dry-run")
+        said = self.run("predict", *ASKED, "--schedulers", scheduler, "--dry-run")
+        words = shlex.split(said, comments=True)
+        folder = Path(words[words.index("-initrd") + 1]).parent
         return {
             file.name: hashlib.sha256(file.read_bytes()).hexdigest()
-            for file in folder.rglob("*")
-            if file.is_file() and file.name != "out.tar"
+            for file in folder.iterdir()
+            if file.name != "out.tar"
         }
 
-    @functools.cached_property
-    def runs(self) -> dict[str, dict[str, Any]]:
+    def runs(self) -> dict[str, Run]:
         """Every scheduler's entry in result.json."""
         names = ",".join(ALL_SCHEDULERS)
         self.run("predict", *ASKED, "--schedulers", names, "--jobs", "2", "--out", "run")
@@ -120,19 +119,23 @@ class Machine:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    """The checkout as it is."""
-    return Machine(ROOT, tmp_path_factory.mktemp("a") / "c", dict(os.environ))
+    """The checkout as it is, with its cache."""
+    return Machine(tmp_path_factory.mktemp("here"), dict(os.environ))
 
 
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """As different as can be had on one machine."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    root = checkouts.copy(folder / "a checkout".replace(" ", "-") / "of-somebody-else")
+    root = checkouts.copy(folder / "of-somebody-else" / "checkout")
     beside = (root / "core" / "schedulers" / "fcfs.c").read_text()
     (root / "core" / "schedulers" / "aaa.c").write_text(beside.replace("fcfs", "aaa"))
+    cache = folder / "a-cache-whose-path-is-a-good-deal-longer-than-that-of-the-other-one"
+    (cache / "understudy").mkdir(parents=True)
+    (cache / "understudy" / "kernel").symlink_to(cache_dir() / "kernel")
     environment = {
         **checkouts.with_our_build(root),
+        "XDG_CACHE_HOME": str(cache),
         "LC_ALL": "C",
         "LANGUAGE": "tr",
         "TZ": "Pacific/Kiritimati",
@@ -140,10 +143,20 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         "PROCESSOR": str(min(os.sched_getaffinity(0))),
         "SOMETHING": "more in the environment " * 40,
     }
-    cache = folder / "a-cache-whose-path-is-a-good-deal-longer-than-that-of-the-other-one"
-    before = ("unshare", "--uts", "sh", "-c", ELSEWHERE, "sh")
+    return Machine(folder, environment, "unshare", "--uts", "sh", "-c", ELSEWHERE, "sh")
+
+
+@pytest.fixture(scope="module")
+def runs_here(here: Machine) -> dict[str, Run]:
+    """On a host that does what it does."""
+    return here.runs()
+
+
+@pytest.fixture(scope="module")
+def runs_elsewhere(elsewhere: Machine) -> dict[str, Run]:
+    """On a busy host."""
     with busy_host():
-        yield Machine(root, cache, environment, *before)
+        return elsewhere.runs()
 
 
 def later(folder: Path) -> Path:
@@ -167,14 +180,13 @@ def busy_host() -> Iterator[None]:
 
 def test_the_other_machine_is_another(elsewhere: Machine) -> None:
     """Or the tests below would say nothing."""
-    command = [*elsewhere._command[:-4], sys.executable, "-c", (
+    look = (
         "import os, socket, time;"
         "print(os.getuid(), socket.gethostname(), time.strftime('%Y %Z'), "
         "len(os.sched_getaffinity(0)))"
-    )]  # fmt: skip
-    said = subprocess.run(
-        command, env=elsewhere._environment, capture_output=True, text=True, check=True
-    ).stdout.split()
+    )
+    command = [*elsewhere.before, sys.executable, "-c", look]
+    said = subprocess.check_output(command, env=elsewhere.environment, text=True).split()
     assert said[:2] == ["12345", "quite-another-host-name"]
     assert int(said[2]) > int(subprocess.check_output(["date", "+%Y"]))
     assert said[3:] == ["+14", "1"]
@@ -187,9 +199,11 @@ def test_it_boots_into_the_same(scheduler: str, here: Machine, elsewhere: Machin
 
 
 @pytest.mark.parametrize("scheduler", ALL_SCHEDULERS)
-def test_the_same_bytes(scheduler: str, here: Machine, elsewhere: Machine) -> None:
+def test_the_same_bytes(
+    scheduler: str, runs_here: dict[str, Run], runs_elsewhere: dict[str, Run]
+) -> None:
     """Records, and the processes' own log; so every figure."""
-    one, other = here.runs[scheduler], elsewhere.runs[scheduler]
+    one, other = runs_here[scheduler], runs_elsewhere[scheduler]
     assert one["facts"]["sha256"] == other["facts"]["sha256"]
     assert one["facts"]["file_system"] == other["facts"]["file_system"]
     assert one["facts"]["versions"] == other["facts"]["versions"]

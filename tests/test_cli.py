@@ -297,20 +297,6 @@ def test_records_that_break_a_promise_fail_the_run() -> None:
     assert "completed before it was due" in failures[experiment().scheduler.name]
 
 
-def test_ctrl_c_stops_the_runs_and_is_exit_code_130(
-    platform: FakePlatform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(futures: Sequence[object]) -> list[Outcome]:
-        raise KeyboardInterrupt
-
-    platform.stuck = True
-    monkeypatch.setattr(parallel, "_results", interrupted)
-    done = understudy(*SMALL, str(tmp_path / "run"), "--jobs", "4")
-    assert done.exit_code == 130
-    assert "understudy: interrupted" in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_outcomes_come_in_the_order_of_the_experiments() -> None:
     runs = [experiment(scheduler=name, requests=20) for name in ("none", "cats", "bfq")]
     outcomes, _ = parallel.run_all(FakePlatform(), runs, 3, lambda *_: None)

@@ -159,6 +159,6 @@ def _conclude(answers: Sequence[result.Result], as_json: bool) -> None:
     if as_json and answers:
         documents = {found.platform: found.as_json() for found in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()
-        click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(whole, indent=2))
     elif len(answers) > 1:
         side_by_side.show(answers[0], answers[1], console())

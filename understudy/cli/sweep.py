@@ -20,7 +20,7 @@ from understudy.ask.workloads.workload import Workload
 from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.campaign import sweep
-from understudy.cli.main import EXIT_FAILED, EXIT_INTERRUPTED
+from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
 from understudy.cli.session import console, tell, warn_of_disk
@@ -109,19 +109,9 @@ def _say_outdated(rows: int, file: Path) -> None:
 def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> Swept:
     platform = platforms.load(settings.platforms[0])
     platform.check(experiments)
-    try:
-        with bars(len(experiments)) as progress:
-            platform.prepare(experiments, progress.prepare)
-            return sweep.run(platform, experiments, book, settings.jobs_at_once, progress.count)
-    except KeyboardInterrupt:
-        if not book.journal.exists():
-            raise
-        click.echo(
-            f"understudy: interrupted: the runs that are done are kept in {book.journal}; "
-            "give the same command again to go on",
-            err=True,
-        )
-        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+    with bars(len(experiments)) as progress:
+        platform.prepare(experiments, progress.prepare)
+        return sweep.run(platform, experiments, book, settings.jobs_at_once, progress.count)
 
 
 @dataclass(frozen=True)

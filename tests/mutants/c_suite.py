@@ -58,12 +58,12 @@ class Build:
 
     def compile(self, source: Path) -> bool:
         """One object."""
-        parts = [source.relative_to(self.root), "-o", self.object_of(source)]
+        parts: list[str | Path] = [source.relative_to(self.root), "-o", self.object_of(source)]
         return self._run([*CC, *self._flags, "-c", *parts])
 
     def link(self, tests: Iterable[Path]) -> bool:
         """The library, and these programs."""
-        link = [*CC, *self._flags, "-Wl,-rpath,$ORIGIN"]
+        link: list[str | Path] = [*CC, *self._flags, "-Wl,-rpath,$ORIGIN"]
         library = f"{self._name}/libcore.so"
         objects = [self.object_of(source) for source in self.library]
         return self._run([*link, "-shared", *objects, "-lm", "-o", library]) and all(

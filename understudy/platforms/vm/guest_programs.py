@@ -3,13 +3,20 @@
 
 from understudy.base.programs import Program
 
+ANY_HEADERS = ("guest/complain.h", "guest/options.h")
 READS = ("guest/reads.c", "core/draw.c")
-READS_HEADERS = ("guest/reads.h", "guest/options.h", "core/draw.h", "core/port.h")
+READS_HEADERS = (*ANY_HEADERS, "guest/call.h", "guest/reads.h", "core/draw.h", "core/port.h")
+DISK_HEADERS = ("guest/disk_size.h",)
 
 GUEST_PROGRAMS = (
-    Program("surge", ("guest/surge.c", *READS), (*READS_HEADERS, "guest/file_path.h")),
-    Program("random", ("guest/random.c", *READS), READS_HEADERS),
-    Program("restore", ("guest/restore.c",), ("guest/options.h",)),
-    Program("port", ("guest/port.c",), ("guest/options.h",)),
+    Program(
+        "surge",
+        ("guest/surge.c", *READS),
+        (*READS_HEADERS, "guest/file_path.h", "core/surge.h"),
+    ),
+    Program("random", ("guest/random.c", *READS), (*READS_HEADERS, *DISK_HEADERS)),
+    Program("restore", ("guest/restore.c",), (*ANY_HEADERS, *DISK_HEADERS)),
+    Program("wire", ("guest/wire.c",), ANY_HEADERS),
+    Program("port", ("guest/port.c",), ANY_HEADERS),
 )
 BY_NAME = {program.name: program for program in GUEST_PROGRAMS}

@@ -3,6 +3,7 @@
 # make demo    setup, then one prediction
 # make test    setup, then every test
 # make bench   setup, then the benchmarks (docs/benchmarks.md)
+# make mutants setup, then a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +15,7 @@ INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
 	core sim/worker sim/workloads tests/core
 
-.PHONY: setup demo test lint test-core test-python bench clean
+.PHONY: setup demo test lint test-core test-python bench mutants clean
 
 setup: $(INSTALLED)
 
@@ -52,6 +53,9 @@ test-python: setup
 
 bench: setup
 	python -m bench
+
+mutants: setup
+	python -m tests.mutants $(MUTANTS)
 
 clean:
 	rm -rf build .venv

@@ -52,8 +52,7 @@ struct io_request *arm_ahead(const struct arm *arm, u64 sector);
 
 /*
  * The request nearest to the head, where one that makes the arm turn counts as so many
- * sectors farther away.  Of two at the same distance the upper one; NULL if there is
- * none.
+ * sectors farther away; of two at the same distance the upper one.  NULL: there is none.
  */
 struct io_request *arm_nearest(const struct arm *arm, u64 turn_sectors);
 

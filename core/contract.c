@@ -2,7 +2,7 @@
 #include "contract.h"
 
 /* Where the request of a place is; at first nowhere. */
-enum whereabouts { NEVER_ADDED = 0, PENDING, IN_SERVICE, GONE };
+enum whereabouts { NEVER_ADDED = 0, PENDING, IN_SERVICE, SERVED, TAKEN_BACK };
 
 /* The words. */
 
@@ -324,12 +324,12 @@ static bool choice_is_good(struct contract *c, const struct io_request *rq)
 	    c->is[place] == NEVER_ADDED)
 		return wrong(c->broken, "next returned a request that was never added",
 			     "", "");
-	if (c->is[place] == IN_SERVICE)
+	if (c->is[place] == IN_SERVICE || c->is[place] == SERVED)
 		return wrong_number(c->broken, "next returned request ", rq->id,
 				    " twice");
-	if (c->is[place] == GONE)
+	if (c->is[place] == TAKEN_BACK)
 		return wrong_number(c->broken, "next returned request ", rq->id,
-				    ", which was served or taken back");
+				    ", which was taken back");
 	if (rq->reason >= PICK_REASONS)
 		return wrong_number(c->broken,
 				    "next gave a reason that there is not for request ",
@@ -377,7 +377,7 @@ void contract_add(struct contract *c, struct io_request *rq, u64 now_ns)
 
 void contract_remove(struct contract *c, struct io_request *rq)
 {
-	*place_of(c, rq) = GONE;
+	*place_of(c, rq) = TAKEN_BACK;
 	c->pending--;
 	if (!contract_is_broken(c))
 		c->scheduler->remove(c->state, rq);
@@ -406,7 +406,7 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 
 void contract_completed(struct contract *c, const struct io_request *rq, u64 now_ns)
 {
-	*place_of(c, rq) = GONE;
+	*place_of(c, rq) = SERVED;
 	c->in_service--;
 	if (!contract_is_broken(c) && c->scheduler->completed)
 		c->scheduler->completed(c->state, rq, now_ns);

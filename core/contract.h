@@ -9,7 +9,8 @@
  * about a scheduler that does not return or writes into memory that is not its own.
  *
  * The requests lie in an array of the host's; a place in it is one request, from the
- * call of add until remove or completed.
+ * call of add until remove or completed.  A host that uses the places in turn, so that
+ * each stays empty for long, learns more of a scheduler that returns one twice.
  */
 #ifndef UNDERSTUDY_CONTRACT_H
 #define UNDERSTUDY_CONTRACT_H
@@ -25,7 +26,7 @@
 /**
  * struct contract - a scheduler and what it has to answer for
  * @broken: what it did, for people, such as "next returned request 17 twice"; empty
- *while it keeps the rules
+ *	while it keeps the rules
  * @scheduler: which one
  * @state: its own
  * @pending: requests that it has

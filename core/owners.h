@@ -54,8 +54,7 @@ int owners_init(struct owners *owners, u32 max_in_use);
 /* Also fit for owners whose init failed, or that are zeroed. */
 void owners_exit(struct owners *owners);
 
-/* The owner's slot, in use from now on; *is_new if it was somebody else's or nobody's.
- */
+/* The owner's slot, in use from now on; *is_new if it was not his before. */
 u32 owners_get(struct owners *owners, u32 owner, bool *is_new);
 
 /* One more use of a slot. */

@@ -37,8 +37,10 @@ struct plan {
 		.offset = offsetof(struct type, plan.built)        \
 	}
 
-/* 0, -ENOMEM, or -EINVAL for more requests on a larger disk than core/optimal_order.h
- * can weigh. */
+/*
+ * 0, -ENOMEM, or -EINVAL for more requests on a larger disk than core/optimal_order.h
+ * can weigh.
+ */
 int plan_init(struct plan *plan, const struct sched_limits *limits);
 
 /* Also fit for a plan whose init failed, or that is zeroed. */

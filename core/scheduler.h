@@ -122,8 +122,8 @@ struct scheduler {
 		__attribute__((used, section("schedulers"))) = &(s)
 #else
 extern const struct scheduler *const module_scheduler;
-#define REGISTER_SCHEDULER(s)                                                      \
-	const struct scheduler *const module_scheduler                             \
+#define REGISTER_SCHEDULER(s)                          \
+	const struct scheduler *const module_scheduler \
 		__attribute__((visibility("default"))) = &(s)
 #endif
 

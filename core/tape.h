@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A tape: every call that a host made into a scheduler, in order, with what the
- * scheduler answered.  The kernel's shim records one (kernel/iosched/tape.c);
+ * scheduler answered.  The kernel's shim records one (kernel/iosched/tape_recorder.c);
  * sim/replay.c plays it to the same scheduler, which must answer the same.
  *
  * In a file, a header and then the calls, little endian, no padding.

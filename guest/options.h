@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EXIT_FAILED 1
 #define EXIT_USAGE 2
 
 static inline uint64_t option_number(const char *name, const char *text, uint64_t min,

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guest's two wires to QEMU.
+ * The guest's words to QEMU.
  *
  *   port exit CODE     ends the VM at once through isa-debug-exit at 0x501;
  *                      QEMU's own exit code is then 2 * CODE + 1
  *   port notify TEXT   writes TEXT and a newline to isa-debugcon at 0xe9
+ *   port rest          the VM may be stopped here, at this very instruction, and saved:
+ *                      pvpanic at 0x505 stops it or lets it pass, as QEMU was told
  *   port follow FILE   FILE holds "WANTED ARRIVED COMPLETED" (the throttle's progress);
  *                      notifies "progress COMPLETED WANTED" once a second until
- *                      all that is wanted has completed
+ *                      all that is wanted has completed; fails if all has arrived and
+ *                      nothing more completes in STARVED_SECONDS
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/io.h>
 #include <time.h>
 
+#include "complain.h"
 #include "options.h"
 
 #define EXIT_PORT 0x501
 #define NOTIFY_PORT 0xe9
+#define REST_PORT 0x505
+#define REST 1
+#define STARVED_SECONDS 100
 
 static int take_port(unsigned short port)
 {
@@ -52,15 +57,28 @@ static int notify(const char *text)
 	return 0;
 }
 
-static int read_progress(const char *path, unsigned long long *wanted,
-			 unsigned long long *completed)
+static int rest(void)
+{
+	if (take_port(REST_PORT))
+		return EXIT_FAILED;
+	outb(REST, REST_PORT);
+	return 0;
+}
+
+struct progress {
+	unsigned long long wanted, arrived, completed;
+};
+
+static int read_progress(const char *path, struct progress *now)
 {
 	FILE *file = fopen(path, "r");
-	int fields = file ? fscanf(file, "%llu %*u %llu", wanted, completed) : 0;
+	int fields = file ? fscanf(file, "%llu %llu %llu", &now->wanted, &now->arrived,
+				   &now->completed)
+			  : 0;
 
 	if (file)
 		fclose(file);
-	if (fields == 2)
+	if (fields == 3)
 		return 0;
 	fprintf(stderr, "%s: no progress to read\n", path);
 	return EXIT_FAILED;
@@ -68,18 +86,28 @@ static int read_progress(const char *path, unsigned long long *wanted,
 
 static int follow(const char *path)
 {
-	unsigned long long wanted = 1, completed = 0;
+	struct progress now, before = { 0 };
+	unsigned int starved = 0;
 	char line[64];
 
 	if (take_port(NOTIFY_PORT))
 		return EXIT_FAILED;
 	for (;;) {
-		if (read_progress(path, &wanted, &completed))
+		if (read_progress(path, &now))
 			return EXIT_FAILED;
-		snprintf(line, sizeof(line), "progress %llu %llu", completed, wanted);
+		snprintf(line, sizeof(line), "progress %llu %llu", now.completed,
+			 now.wanted);
 		send(line);
-		if (completed >= wanted)
+		if (now.completed >= now.wanted)
 			return 0;
+		if (now.arrived < now.wanted || now.completed > before.completed)
+			starved = 0;
+		if (starved++ == STARVED_SECONDS) {
+			fprintf(stderr, "%llu of %llu requests do not come back\n",
+				now.wanted - now.completed, now.wanted);
+			return EXIT_FAILED;
+		}
+		before = now;
 		nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
 	}
 }
@@ -90,8 +118,11 @@ int main(int argc, char **argv)
 		return leave(option_number("exit", argv[2], 0, 127));
 	if (argc == 3 && !strcmp(argv[1], "notify"))
 		return notify(argv[2]);
+	if (argc == 2 && !strcmp(argv[1], "rest"))
+		return rest();
 	if (argc == 3 && !strcmp(argv[1], "follow"))
 		return follow(argv[2]);
-	fputs("port exit CODE | port notify TEXT | port follow FILE\n", stderr);
+	fputs("port exit CODE | port notify TEXT | port rest | port follow FILE\n",
+	      stderr);
 	return EXIT_USAGE;
 }

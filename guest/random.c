@@ -10,15 +10,12 @@
  * multiples of 4096).
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <linux/fs.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "complain.h"
+#include "disk_size.h"
 #include "options.h"
 #include "reads.h"
 
@@ -30,9 +27,10 @@ struct random_pages {
 	uint64_t think_ns;
 };
 
-static void run(void *context, struct draw *draw)
+static void run(void *context, struct reads_process *process)
 {
 	const struct random_pages *random = context;
+	struct draw *draw = &process->draw;
 	void *page = reads_buffer();
 	void *zeros = reads_buffer();
 
@@ -40,23 +38,11 @@ static void run(void *context, struct draw *draw)
 		bool write = draw_below(draw, 100) < random->writes_percent;
 		uint64_t at = draw_below(draw, random->pages) * PAGE_BYTES;
 
-		reads_page(random->fd, write ? zeros : page, at, write, at | write);
+		reads_page(process, random->fd, write ? zeros : page, at, write,
+			   at | write);
 		if (random->think_ns)
 			reads_sleep(random->think_ns);
 	}
-}
-
-/* A regular file stands in for a disk in the tests. */
-static int size_of(int fd, uint64_t *bytes)
-{
-	struct stat stat;
-
-	if (fstat(fd, &stat))
-		return -1;
-	if (S_ISBLK(stat.st_mode))
-		return ioctl(fd, BLKGETSIZE64, bytes);
-	*bytes = (uint64_t)stat.st_size;
-	return 0;
 }
 
 static int open_device(struct random_pages *random)
@@ -65,11 +51,8 @@ static int open_device(struct random_pages *random)
 	uint64_t bytes = 0;
 
 	random->fd = open(random->device, access | O_DIRECT | O_CLOEXEC);
-	if (random->fd < 0 || size_of(random->fd, &bytes)) {
-		fprintf(stderr, "%s: %s (errno %d)\n", random->device, strerror(errno),
-			errno);
-		return EXIT_FAILED;
-	}
+	if (random->fd < 0 || disk_size(random->fd, &bytes))
+		return complain(random->device);
 	random->pages = bytes / PAGE_BYTES;
 	if (random->pages)
 		return 0;
@@ -79,20 +62,16 @@ static int open_device(struct random_pages *random)
 
 static void usage(void)
 {
-	fputs("random --device DISK [--processes 1] [--seed 1] [--writes PERCENT]\n"
-	      "       [--think-us 0] [--log FILE [--log-max ENTRIES]]\n",
+	fputs("random --device DISK [--writes PERCENT] [--think-us 0]\n" READS_USAGE,
 	      stderr);
 	exit(EXIT_USAGE);
 }
 
 static const struct option long_options[] = {
+	READS_LONG_OPTIONS,
 	{ "device", required_argument, NULL, 'd' },
-	{ "processes", required_argument, NULL, 'p' },
-	{ "seed", required_argument, NULL, 's' },
 	{ "writes", required_argument, NULL, 'w' },
 	{ "think-us", required_argument, NULL, 't' },
-	{ "log", required_argument, NULL, 'l' },
-	{ "log-max", required_argument, NULL, 'm' },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -104,11 +83,6 @@ static void parse(int argc, char **argv, struct random_pages *random,
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (option == 'd')
 			random->device = optarg;
-		else if (option == 'p')
-			options->processes =
-				option_number("--processes", optarg, 1, PROCESSES_MAX);
-		else if (option == 's')
-			options->seed = option_number("--seed", optarg, 0, UINT64_MAX);
 		else if (option == 'w')
 			random->writes_percent =
 				option_number("--writes", optarg, 0, 100);
@@ -116,12 +90,7 @@ static void parse(int argc, char **argv, struct random_pages *random,
 			random->think_ns =
 				option_number("--think-us", optarg, 0, UINT32_MAX) *
 				1000;
-		else if (option == 'l')
-			options->log_path = optarg;
-		else if (option == 'm')
-			options->log_max =
-				option_number("--log-max", optarg, 1, UINT32_MAX);
-		else
+		else if (!reads_option(options, option, optarg))
 			usage();
 	}
 	if (optind != argc || !random->device)

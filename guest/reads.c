@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * See reads.h.  The log is a shared mapping made before the fork; a slot is taken by
- * an atomic counter and its end_ns is stored last, so that a process killed half-way
- * through an entry leaves one that the parent can see is torn, and drops.
+ * See reads.h.  A slot of the log is taken by an atomic counter and its end_ns is
+ * stored last, so that a process killed half-way through an entry leaves one that the
+ * parent can see is torn, and drops.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -19,8 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "call.h"
+#include "complain.h"
 #include "options.h"
 #include "reads.h"
+
+#define STACK_BYTES 65536
 
 struct shared_log {
 	uint64_t next; /* slots taken, also those beyond the end */
@@ -30,12 +33,23 @@ struct shared_log {
 
 static struct shared_log *log_shared;
 static uint64_t log_slots;
-static uint32_t log_owner;
 
-static int complain(const char *what)
+bool reads_option(struct reads_options *options, int option, const char *value)
 {
-	fprintf(stderr, "%s: %s (errno %d)\n", what, strerror(errno), errno);
-	return EXIT_FAILED;
+	if (option == 'p')
+		options->processes =
+			option_number("--processes", value, 1, PROCESSES_MAX);
+	else if (option == 's')
+		options->seed = option_number("--seed", value, 0, UINT64_MAX);
+	else if (option == 'c')
+		options->cgroup = value;
+	else if (option == 'l')
+		options->log_path = value;
+	else if (option == 'm')
+		options->log_max = option_number("--log-max", value, 1, UINT32_MAX);
+	else
+		return false;
+	return true;
 }
 
 static uint64_t clock_ns(void)
@@ -57,13 +71,14 @@ static int log_open(const struct reads_options *options)
 {
 	log_slots = options->log_path ? options->log_max : 0;
 	log_shared = mmap(NULL, log_bytes(), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (log_shared == MAP_FAILED)
 		return complain("memory for the log of reads");
 	return 0;
 }
 
-static void log_add(uint64_t start_ns, uint64_t end_ns, uint64_t offset, ssize_t result)
+static void log_add(uint32_t owner, uint64_t start_ns, uint64_t end_ns, uint64_t offset,
+		    long result)
 {
 	uint64_t slot = __atomic_fetch_add(&log_shared->next, 1, __ATOMIC_RELAXED);
 	struct reads_entry *entry;
@@ -75,16 +90,17 @@ static void log_add(uint64_t start_ns, uint64_t end_ns, uint64_t offset, ssize_t
 	entry = &log_shared->entries[slot];
 	entry->start_ns = start_ns;
 	entry->offset = offset;
-	entry->owner = log_owner;
+	entry->owner = owner;
 	entry->result = (int32_t)result;
 	__atomic_store_n(&entry->end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
-void reads_log_failure(uint64_t logged_offset, int error)
+void reads_log_failure(const struct reads_process *process, uint64_t logged_offset,
+		       int error)
 {
 	uint64_t now_ns = clock_ns();
 
-	log_add(now_ns, now_ns, logged_offset, -error);
+	log_add(process->id, now_ns, now_ns, logged_offset, -error);
 }
 
 /* Push the whole entries together over the torn ones; returns how many are left. */
@@ -163,22 +179,18 @@ void *reads_buffer(void)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	if (page == MAP_FAILED)
-		_exit(complain("memory for a page"));
+		_exit(complain_of("memory for a page", ENOMEM));
 	return page;
 }
 
-ssize_t reads_page(int fd, void *page, uint64_t offset, bool write,
-		   uint64_t logged_offset)
+long reads_page(const struct reads_process *process, int fd, void *page,
+		uint64_t offset, bool write, uint64_t logged_offset)
 {
 	uint64_t start_ns = clock_ns();
-	ssize_t result = write ? pwrite(fd, page, PAGE_BYTES, (off_t)offset)
-			       : pread(fd, page, PAGE_BYTES, (off_t)offset);
-	int error = errno;
-	uint64_t end_ns = clock_ns();
+	long result = call(write ? SYS_pwrite64 : SYS_pread64, fd, (long)page,
+			   PAGE_BYTES, (long)offset);
 
-	if (result < 0)
-		result = -error;
-	log_add(start_ns, end_ns, logged_offset, result);
+	log_add(process->id, start_ns, clock_ns(), logged_offset, result);
 	return result;
 }
 
@@ -187,7 +199,8 @@ void reads_sleep(uint64_t ns)
 	struct timespec left = { .tv_sec = (time_t)(ns / 1000000000u),
 				 .tv_nsec = (long)(ns % 1000000000u) };
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+	while (call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&left,
+		    (long)&left) == -EINTR)
 		;
 }
 
@@ -200,9 +213,12 @@ struct herd {
 	int arrived[2]; /* each process writes a byte when it is prepared */
 	int go[2]; /* the parent closes it to let all go */
 	int signals; /* a signalfd */
+	pid_t parent;
+	const struct reads_options *options;
+	const struct reads_play *play;
 };
 
-static int herd_open(struct herd *herd, uint32_t processes)
+static int herd_open(struct herd *herd)
 {
 	sigset_t caught;
 
@@ -217,26 +233,48 @@ static int herd_open(struct herd *herd, uint32_t processes)
 		return complain("signalfd");
 	if (pipe2(herd->arrived, O_CLOEXEC) || pipe2(herd->go, O_CLOEXEC))
 		return complain("pipe");
-	herd->pids = calloc(processes, sizeof(*herd->pids));
+	herd->parent = getpid();
+	herd->pids = calloc(herd->options->processes, sizeof(*herd->pids));
 	return herd->pids ? 0 : complain("memory for the processes");
 }
 
 /*
- * Only the processes join: the log was touched by the parent, so a limit on the group's
- * memory bounds their page cache and not our instrument.
+ * The page cache of a process is charged to the group of whoever owns its memory, and
+ * that is the parent.  It joins after it has touched the log and leaves before it
+ * writes it: a limit on the group's memory bounds page cache and not our instrument.
  */
-static void child_join(const char *cgroup)
+static int join_group(const char *folder)
 {
 	char path[4096];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write_all(fd, "0", 1) || close(fd))
-		_exit(complain(path));
+		return complain(path);
+	return 0;
 }
 
-static void child_settle(const struct herd *herd, pid_t parent)
+static int leave_group(const char *folder)
+{
+	char above[4000];
+
+	snprintf(above, sizeof(above), "%s/..", folder);
+	return join_group(above);
+}
+
+struct child {
+	const struct herd *herd;
+	struct reads_process process;
+};
+
+static void child_check(const char *what, long result)
+{
+	if (result < 0)
+		_exit(complain_of(what, (int)-result));
+}
+
+static void child_settle(const struct herd *herd)
 {
 	sigset_t all;
 
@@ -244,61 +282,65 @@ static void child_settle(const struct herd *herd, pid_t parent)
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGINT, SIG_IGN); /* Ctrl-C is the parent's to pass on */
 	sigprocmask(SIG_UNBLOCK, &all, NULL);
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_TIMERSLACK, 1))
-		_exit(complain("prctl"));
-	if (getppid() != parent)
+	child_check("prctl", call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0));
+	child_check("prctl", call(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0));
+	if (getppid() != herd->parent)
 		_exit(EXIT_FAILED);
 	close(herd->arrived[0]);
 	close(herd->go[1]);
 	close(herd->signals);
-	log_owner = (uint32_t)getpid();
 }
 
 static void child_wait_for_go(const struct herd *herd)
 {
 	char byte = 0;
 
-	if (write_all(herd->arrived[1], &byte, 1))
-		_exit(complain("barrier"));
+	child_check("barrier", call(SYS_write, herd->arrived[1], (long)&byte, 1, 0));
 	close(herd->arrived[1]);
-	while (read(herd->go[0], &byte, 1) < 0 && errno == EINTR)
+	while (call(SYS_read, herd->go[0], (long)&byte, 1, 0) == -EINTR)
 		;
 	close(herd->go[0]);
 }
 
-static void child_run(const struct herd *herd, const struct reads_options *options,
-		      const struct reads_play *play, uint32_t process, pid_t parent)
+static int child_main(void *argument)
 {
-	struct draw draw;
+	struct child *child = argument;
+	const struct reads_play *play = child->herd->play;
 
-	child_settle(herd, parent);
-	if (options->cgroup)
-		child_join(options->cgroup);
-	draw_seed(&draw, options->seed, process);
+	child_settle(child->herd);
+	child->process.id = (uint32_t)getpid();
 	if (play->prepare)
-		play->prepare(play->context, draw);
-	child_wait_for_go(herd);
-	play->run(play->context, &draw);
-	fprintf(stderr, "process %u came to an end\n", process);
+		play->prepare(play->context, child->process.draw);
+	child_wait_for_go(child->herd);
+	play->run(play->context, &child->process);
+	fprintf(stderr, "process %u came to an end\n", child->process.id);
 	_exit(EXIT_FAILED);
 }
 
-static int herd_fork(struct herd *herd, const struct reads_options *options,
-		     const struct reads_play *play)
+/* On a stack of its own, at whose lower end it finds what it needs to know. */
+static pid_t child_start(const struct herd *herd, uint32_t number)
 {
-	pid_t parent = getpid();
+	struct child *child = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
-	for (; herd->count < options->processes; herd->count++) {
-		pid_t pid = fork();
+	if (child == MAP_FAILED)
+		return -1;
+	child->herd = herd;
+	draw_seed(&child->process.draw, herd->options->seed, number);
+	return clone(child_main, (char *)child + STACK_BYTES, CLONE_VM | SIGCHLD,
+		     child);
+}
+
+static int herd_start(struct herd *herd)
+{
+	for (; herd->count < herd->options->processes; herd->count++) {
+		pid_t pid = child_start(herd, herd->count);
 
 		if (pid < 0)
-			return complain("fork");
-		if (pid == 0)
-			child_run(herd, options, play, herd->count, parent);
+			return complain("clone");
 		herd->pids[herd->count] = pid;
 	}
 	close(herd->arrived[1]);
-	herd->arrived[1] = -1;
 	return 0;
 }
 
@@ -433,27 +475,32 @@ static int herd_watch(struct herd *herd)
 	return outcome;
 }
 
-static int herd_play(struct herd *herd, const struct reads_options *options,
-		     const struct reads_play *play)
+static int herd_play(struct herd *herd)
 {
-	int failed = herd_fork(herd, options, play);
+	const char *cgroup = herd->options->cgroup;
+	int failed;
 
+	if (cgroup && join_group(cgroup))
+		return EXIT_FAILED;
+	failed = herd_start(herd);
 	if (!failed)
 		failed = herd_watch(herd);
 	herd_end(herd);
+	if (cgroup && leave_group(cgroup))
+		return EXIT_FAILED;
 	return failed;
 }
 
 int reads_run(const struct reads_options *options, const struct reads_play *play)
 {
-	struct herd herd = { .count = 0 };
+	struct herd herd = { .options = options, .play = play };
 	int failed = log_open(options);
 
 	if (!failed)
-		failed = herd_open(&herd, options->processes);
+		failed = herd_open(&herd);
 	if (failed)
 		return failed;
-	failed = herd_play(&herd, options, play);
+	failed = herd_play(&herd);
 	free(herd.pids);
 	return log_close(options) || failed ? EXIT_FAILED : 0;
 }

@@ -4,7 +4,12 @@
  * timed by the clock of the process that asked.  This is the second witness of the
  * throttle's records, so it shares no code with them.
  *
- * Life of a workload: the parent forks the processes, prints "ready" and waits for
+ * The processes share one address space, like threads, because in an emulator each
+ * switch between two costs as much as a request; for the kernel, and for the scheduler
+ * under test, each is a process with an I/O context of its own.  They use no errno and
+ * nothing of libc that keeps a state (guest/call.h).
+ *
+ * Life of a workload: the parent starts the processes, prints "ready" and waits for
  * a line (or the end) of its input; then all processes begin together and run for
  * ever.  SIGTERM or SIGINT to the parent ends them, writes the log and prints one
  * line: "done LOGGED FAILED LOST".
@@ -45,7 +50,29 @@ struct reads_options {
 	uint64_t seed;
 	const char *log_path; /* NULL: no log */
 	uint32_t log_max;
-	const char *cgroup; /* folder of the group that the processes join, or NULL */
+	const char *cgroup; /* folder of the group that they run in, or NULL */
+};
+
+/* What all workloads have on their command line. */
+#define READS_LONG_OPTIONS                                  \
+	{ "processes", required_argument, NULL, 'p' },      \
+		{ "seed", required_argument, NULL, 's' },   \
+		{ "cgroup", required_argument, NULL, 'c' }, \
+		{ "log", required_argument, NULL, 'l' },    \
+	{                                                   \
+		"log-max", required_argument, NULL, 'm'     \
+	}
+#define READS_USAGE                                             \
+	"       [--processes N] [--seed 1] [--cgroup FOLDER]\n" \
+	"       [--log FILE [--log-max ENTRIES]]\n"
+
+/* Takes the option if it is one of these; what is wrong ends the program. */
+bool reads_option(struct reads_options *options, int option, const char *value);
+
+/* One process, as it sees itself. */
+struct reads_process {
+	struct draw draw;
+	uint32_t id;
 };
 
 /*
@@ -54,7 +81,7 @@ struct reads_options {
  */
 struct reads_play {
 	void (*prepare)(void *context, struct draw draw);
-	void (*run)(void *context, struct draw *draw);
+	void (*run)(void *context, struct reads_process *process);
 	void *context;
 };
 
@@ -62,11 +89,12 @@ struct reads_play {
 int reads_run(const struct reads_options *options, const struct reads_play *play);
 
 /* One timed and logged page; bytes, or a negative errno. */
-ssize_t reads_page(int fd, void *page, uint64_t offset, bool write,
-		   uint64_t logged_offset);
+long reads_page(const struct reads_process *process, int fd, void *page,
+		uint64_t offset, bool write, uint64_t logged_offset);
 
 /* A failure that is not a page's: an open, say. */
-void reads_log_failure(uint64_t logged_offset, int error);
+void reads_log_failure(const struct reads_process *process, uint64_t logged_offset,
+		       int error);
 
 /* Sleep on CLOCK_MONOTONIC. */
 void reads_sleep(uint64_t ns);

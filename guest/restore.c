@@ -4,21 +4,18 @@
  *
  *   restore BLOCKS DISK
  *
- * BLOCKS holds only the 4 KiB blocks that are not zero (understudy/files/image.py writes
- * it): "USBLOCK1", u64 bytes of the image, u64 count, `count` ascending u64 block
- * numbers, then the blocks; little-endian.  Neighbouring blocks go out in one write.
- * The whole of BLOCKS is checked before the first write.
+ * BLOCKS holds only the 4 KiB blocks that are not zero (understudy/files/image.py
+ * writes it): "USBLOCK1", u64 bytes of the image, u64 count, `count` ascending u64
+ * block numbers, then the blocks; little-endian.  Neighbouring blocks go out in one
+ * write. The whole of BLOCKS is checked before the first write.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "complain.h"
+#include "disk_size.h"
 #include "options.h"
 
 #define BLOCK_BYTES 4096
@@ -30,12 +27,6 @@ struct blocks_file {
 	uint64_t count;
 	uint64_t numbers[];
 };
-
-static int complain(const char *path)
-{
-	fprintf(stderr, "%s: %s (errno %d)\n", path, strerror(errno), errno);
-	return EXIT_FAILED;
-}
 
 static int refuse(const char *path, const char *reason)
 {
@@ -84,19 +75,6 @@ static const struct blocks_file *map_blocks(const char *path)
 		return NULL;
 	}
 	return check(path, blocks, (uint64_t)stat.st_size) ? NULL : blocks;
-}
-
-/* A regular file stands in for a disk in the tests. */
-static int disk_size(int fd, uint64_t *bytes)
-{
-	struct stat stat;
-
-	if (fstat(fd, &stat))
-		return -1;
-	if (S_ISBLK(stat.st_mode))
-		return ioctl(fd, BLKGETSIZE64, bytes);
-	*bytes = (uint64_t)stat.st_size;
-	return 0;
 }
 
 static int open_disk(const char *path, uint64_t image_bytes)

@@ -9,17 +9,17 @@
  * In the log, `offset` is (file index << 32) + the byte in the file.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../core/surge.h"
+#include "call.h"
+#include "complain.h"
 #include "file_path.h"
 #include "options.h"
 #include "reads.h"
@@ -30,6 +30,7 @@ struct surge {
 	int open_flags;
 	uint32_t think_scale_milli;
 	uint64_t rehearse_reads;
+	bool look_up;
 };
 
 static void think(const struct surge *surge, struct draw *draw)
@@ -42,70 +43,80 @@ static int open_file(const struct surge *surge, uint32_t index, uint64_t *bytes)
 {
 	char path[FILE_PATH_MAX];
 	struct stat stat;
-	int fd;
+	long fd, error;
 
 	file_path(path, surge->dir, index, surge->files);
-	fd = open(path, surge->open_flags);
+	fd = call(SYS_open, (long)path, surge->open_flags, 0, 0);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &stat)) {
-		int error = errno;
-
-		close(fd);
-		return -error;
+		return (int)fd;
+	error = call(SYS_fstat, fd, (long)&stat, 0, 0);
+	if (error) {
+		call(SYS_close, fd, 0, 0, 0);
+		return (int)error;
 	}
 	*bytes = (uint64_t)stat.st_size;
-	return fd;
+	return (int)fd;
 }
 
 /* A failure ends the file; the sleep after it keeps a dead disk from spinning. */
-static void read_file(const struct surge *surge, struct draw *draw, void *page)
+static void read_file(const struct surge *surge, struct reads_process *process,
+		      void *page)
 {
-	uint32_t index = surge_file(draw, surge->files);
+	uint32_t index = surge_file(&process->draw, surge->files);
 	uint64_t logged = (uint64_t)index << 32;
 	uint64_t bytes = 0;
-	ssize_t got = PAGE_BYTES;
+	long got = PAGE_BYTES;
 	int fd = open_file(surge, index, &bytes);
 
 	if (fd < 0) {
-		reads_log_failure(logged, -fd);
-		think(surge, draw);
+		reads_log_failure(process, logged, -fd);
+		think(surge, &process->draw);
 		return;
 	}
 	for (uint64_t at = 0; at < bytes && got > 0; at += PAGE_BYTES) {
-		got = reads_page(fd, page, at, false, logged + at);
-		think(surge, draw);
+		got = reads_page(process, fd, page, at, false, logged + at);
+		think(surge, &process->draw);
 	}
-	close(fd);
+	call(SYS_close, fd, 0, 0, 0);
 }
 
-static void run(void *context, struct draw *draw)
+static void run(void *context, struct reads_process *process)
 {
 	const struct surge *surge = context;
 	void *page = reads_buffer();
 
 	for (;;)
-		for (uint64_t n = surge_file_count(draw); n; n--)
-			read_file(surge, draw, page);
+		for (uint64_t n = surge_file_count(&process->draw); n; n--)
+			read_file(surge, process, page);
 }
 
 /*
- * The rehearsal: the same draws, but each file is only opened and its extents asked
- * for, so that the run finds inodes and extents in memory and reads nothing but data.
- * Returns the number of reads that the file stands for.
+ * Open a file and ask for its extents, so that the run finds inodes and extents in
+ * memory and reads nothing but data.  Returns 0 or an errno.
+ */
+static int look_up(const struct surge *surge, uint32_t index, uint64_t *bytes)
+{
+	struct fiemap map = { .fm_length = FIEMAP_MAX_OFFSET };
+	int fd = open_file(surge, index, bytes);
+
+	if (fd < 0)
+		return -fd;
+	call(SYS_ioctl, fd, FS_IOC_FIEMAP, (long)&map, 0);
+	call(SYS_close, fd, 0, 0, 0);
+	return 0;
+}
+
+/*
+ * The rehearsal: the same draws, but each file is only looked up.  Returns the number
+ * of reads that the file stands for.
  */
 static uint64_t rehearse_file(const struct surge *surge, struct draw *draw)
 {
-	struct fiemap map = { .fm_length = FIEMAP_MAX_OFFSET };
 	uint32_t index = surge_file(draw, surge->files);
 	uint64_t bytes = 0, reads;
-	int fd = open_file(surge, index, &bytes);
+	int error = look_up(surge, index, &bytes);
 
-	if (fd >= 0) {
-		ioctl(fd, FS_IOC_FIEMAP, &map);
-		close(fd);
-	}
-	reads = fd < 0 ? 1 : (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	reads = error ? 1 : (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 	for (uint64_t i = 0; i < reads; i++)
 		surge_sleep_ns(draw);
 	return reads;
@@ -121,26 +132,34 @@ static void rehearse(void *context, struct draw draw)
 			reads += rehearse_file(surge, &draw);
 }
 
+/* Every file once, for a file system small enough to be kept in memory. */
+static int look_up_all(const struct surge *surge)
+{
+	uint64_t bytes;
+	int error = 0;
+
+	for (uint32_t index = 0; index < surge->files && !error; index++)
+		error = look_up(surge, index, &bytes);
+	return error ? complain_of(surge->dir, error) : 0;
+}
+
 static void usage(void)
 {
-	fputs("surge --dir FOLDER --files N [--processes 50] [--seed 1] [--direct]\n"
-	      "      [--think-scale-milli 1000] [--rehearse READS_EACH]\n"
-	      "      [--cgroup FOLDER] [--log FILE [--log-max ENTRIES]]\n",
+	fputs("surge --dir FOLDER --files N --look-up\n"
+	      "surge --dir FOLDER --files N [--direct] [--think-scale-milli 1000]\n"
+	      "       [--rehearse READS_EACH]\n" READS_USAGE,
 	      stderr);
 	exit(EXIT_USAGE);
 }
 
 static const struct option long_options[] = {
+	READS_LONG_OPTIONS,
 	{ "dir", required_argument, NULL, 'd' },
 	{ "files", required_argument, NULL, 'f' },
-	{ "processes", required_argument, NULL, 'p' },
-	{ "seed", required_argument, NULL, 's' },
 	{ "direct", no_argument, NULL, 'D' },
 	{ "think-scale-milli", required_argument, NULL, 't' },
+	{ "look-up", no_argument, NULL, 'u' },
 	{ "rehearse", required_argument, NULL, 'r' },
-	{ "cgroup", required_argument, NULL, 'c' },
-	{ "log", required_argument, NULL, 'l' },
-	{ "log-max", required_argument, NULL, 'm' },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -154,27 +173,17 @@ static void parse(int argc, char **argv, struct surge *surge,
 			surge->dir = optarg;
 		else if (option == 'f')
 			surge->files = option_number("--files", optarg, 1, 100000000);
-		else if (option == 'p')
-			options->processes =
-				option_number("--processes", optarg, 1, PROCESSES_MAX);
-		else if (option == 's')
-			options->seed = option_number("--seed", optarg, 0, UINT64_MAX);
 		else if (option == 'D')
 			surge->open_flags |= O_DIRECT;
 		else if (option == 't')
 			surge->think_scale_milli = option_number("--think-scale-milli",
 								 optarg, 0, 1000000);
+		else if (option == 'u')
+			surge->look_up = true;
 		else if (option == 'r')
 			surge->rehearse_reads =
 				option_number("--rehearse", optarg, 0, UINT32_MAX);
-		else if (option == 'c')
-			options->cgroup = optarg;
-		else if (option == 'l')
-			options->log_path = optarg;
-		else if (option == 'm')
-			options->log_max =
-				option_number("--log-max", optarg, 1, UINT32_MAX);
-		else
+		else if (!reads_option(options, option, optarg))
 			usage();
 	}
 	if (optind != argc || !surge->dir || !surge->files)
@@ -194,9 +203,10 @@ int main(int argc, char **argv)
 	if (surge.rehearse_reads)
 		play.prepare = rehearse;
 	if (access(surge.dir, X_OK)) {
-		fprintf(stderr, "%s: %s (errno %d)\n", surge.dir, strerror(errno),
-			errno);
+		complain(surge.dir);
 		return EXIT_USAGE;
 	}
+	if (surge.look_up)
+		return look_up_all(&surge);
 	return reads_run(&options, &play);
 }

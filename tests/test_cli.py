@@ -117,7 +117,7 @@ def test_reproduce_prints_both_papers_columns(platform: FakePlatform, tmp_path: 
     for words in (
         "Table 3",
         "8,080.16 (2)",
-        "19,292.52 (2)",
+        "19,293 (2)",
         "foresaw",
         "mq-deadline, the successor",
     ):

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.base.paths import ROOT
@@ -176,7 +176,6 @@ def test_a_random_phase_is_half_a_rotation_on_average() -> None:
     assert (latencies(2) != found).mean() > 0.99
 
 
-@settings(deadline=None)  # a busy machine is not a failure
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 10_000)), max_size=50))
 def test_a_hit_costs_the_same_everywhere(requests: list[tuple[int, int]]) -> None:
     drive = Drive.linear(20_000, 1000, 1000, cache=(2, 221, 64), hit_ns=7)

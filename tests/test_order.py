@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.base.errors import UserError
@@ -31,7 +31,6 @@ def test_the_slides_example() -> None:
     assert found["optimal"] == Order([60, 41, 10, 95], 36.25, 61.0)
 
 
-@settings(deadline=None)  # a busy machine is not a failure
 @given(head=positions, requests=st.lists(positions, min_size=1, max_size=40))
 def test_orders_serve_everything_and_none_beats_the_optimal(head: int, requests: list[int]) -> None:
     found = orders(head, requests)
@@ -44,7 +43,6 @@ def test_orders_serve_everything_and_none_beats_the_optimal(head: int, requests:
     assert found["look"].order[: len(ahead)] == sorted(ahead)
 
 
-@settings(deadline=None)  # a busy machine is not a failure
 @given(head=positions, requests=st.lists(positions, min_size=1, max_size=6))
 def test_optimal_is_optimal(head: int, requests: list[int]) -> None:
     def mean_response(order: tuple[int, ...]) -> float:

@@ -9,10 +9,9 @@ SCAN and C-SCAN move here sector by sector, one in each nanosecond.
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.native import replay
@@ -249,9 +248,9 @@ def play(reference: Reference, program: Iterable[Step]) -> Program:
 
 
 def replayed(scheduler: str, played: Program, **tunables: int) -> replay.Picks:
-    columns = list(zip(*played.rows, strict=True)) or [(), (), (), ()]
+    time_ns, number, sector, sectors = zip(*played.rows, strict=True) if played.rows else [()] * 4
     zeros = [0] * len(played.rows)
-    arrivals = replay.Arrivals(*columns, owner=zeros, op=zeros)
+    arrivals = replay.Arrivals(time_ns, number, sector, sectors, owner=zeros, op=zeros)
     return replay.replay(
         scheduler, arrivals, played.asked, tunables=tunables, capacity_sectors=CAPACITY
     )
@@ -265,14 +264,10 @@ def agree(scheduler: str, played: Program, **tunables: int) -> replay.Picks:
     return picks
 
 
-relaxed = settings(deadline=None)  # a busy machine is not a failure
-
-
 @pytest.mark.parametrize(
     ("scheduler", "reference"),
     [("fcfs", Fcfs), ("sstf", Sstf), ("look", Look), ("clook", Clook)],
 )
-@relaxed
 @given(program=steps)
 def test_picks_are_the_definitions(
     scheduler: str, reference: type[Reference], program: list[Step]
@@ -280,13 +275,11 @@ def test_picks_are_the_definitions(
     agree(scheduler, play(reference(), program))
 
 
-@relaxed
 @given(program=steps, r_milli=st.integers(0, 1000))
 def test_vr_weighs_a_turn(program: list[Step], r_milli: int) -> None:
     agree("vr", play(Vr(r_milli), program), r_milli=r_milli)
 
 
-@relaxed
 @given(program=steps)
 def test_the_ends_of_the_continuum(program: list[Step]) -> None:
     """V(0) is SSTF and V(1) is LOOK, tie by tie."""
@@ -294,7 +287,6 @@ def test_the_ends_of_the_continuum(program: list[Step]) -> None:
     agree("vr", play(Look(), program), r_milli=1000)
 
 
-@relaxed
 @given(program=steps)
 def test_trips_that_take_no_time_change_nothing(program: list[Step]) -> None:
     agree("scan", play(Look(), program), full_seek_ns=0)
@@ -302,7 +294,6 @@ def test_trips_that_take_no_time_change_nothing(program: list[Step]) -> None:
 
 
 @pytest.mark.parametrize(("scheduler", "reference"), [("scan", Scan), ("cscan", Cscan)])
-@relaxed
 @given(program=steps)
 def test_arms_go_to_the_edge(
     scheduler: str, reference: type[Reference], program: list[Step]
@@ -361,13 +352,15 @@ UP, DOWN = [(0, 53)], [(0, 100), (100, 53)]  # to the head's place
 def test_the_textbooks_totals(scheduler: str, first: list[tuple[int, int]], cylinders: int) -> None:
     """200 cylinders, 0 to 199, and the head at 53: the way of the arm, and so its time."""
     tunables = {"full_seek_ns": 199} if scheduler in ("scan", "cscan") else {}
-    run = partial(closed_loop, scheduler, capacity=199, **tunables)
+
+    def run(arrivals: list[tuple[int, int]]) -> dict[int, int]:
+        return closed_loop(scheduler, arrivals, 199, **tunables)
+
     begin = max(run(first).values())
     queue = [(begin, cylinder) for cylinder in TEXTBOOK]
     assert max(run(first + queue).values()) - begin == cylinders
 
 
-@relaxed
 @given(
     requests=st.lists(st.integers(0, 100), min_size=1, max_size=12, unique=True),
     head=st.integers(0, 100),

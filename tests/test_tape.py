@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from understudy.base.errors import RunFailed
 from understudy.native import replay
-from understudy.native.replay import ADD, COMPLETED, NEXT, REMOVE
+from understudy.native.replay import ADD, COMPLETED, GROWN, NEXT, REMOVE
 from understudy.platforms.vm import shim_tape
 
 # Request 1 grows by a merge; 1 and 2 are served, then there is no more.
@@ -88,6 +88,7 @@ def test_refuses_what_is_no_tape(data: bytes, says: str) -> None:
     ("at", "field", "value"),
     [
         (0, "kind", 5),
+        (0, "sector", 993),
         (3, "now_ns", 1001),
         (0, "id", 0),
         (0, "place", 3),
@@ -114,6 +115,37 @@ def test_refuses_a_damaged_call(at: int, field: str, value: int) -> None:
     damaged[field][at] = value
     with pytest.raises(RunFailed, match=f"call {at} of the tape is damaged: {field} is"):
         shim_tape.parse(recorded(damaged))
+
+
+def grown(before: int, sectors: int) -> replay.Tape:
+    """A tape on which the disk has grown to so many sectors."""
+    call = np.zeros(1, replay.CALL)
+    call["kind"], call["now_ns"], call["sector"] = GROWN, 1000 + before, sectors
+    return np.insert(calls(), before, call)
+
+
+def test_a_disk_may_grow_on_the_tape() -> None:
+    """To where a request lies that comes after it; a scheduler answers the same."""
+    made = grown(1, 2000)
+    made["sector"][made["id"] == 2] = 1900
+    found = shim_tape.parse(recorded(made)).calls
+    assert (replay.play("fcfs", found)[0] == made).all()
+    assert (replay.play("vr", found, capacity_sectors=1000)[0]["kind"] == made["kind"]).all()
+
+
+@pytest.mark.parametrize(
+    ("before", "sectors", "at", "field"),
+    [
+        (2, 2000, 1, "sector"),  # the request came before it
+        (1, 1000, 1, "sector"),  # no more than there was
+        (1, 1500, 2, "sector"),  # not enough
+    ],
+)
+def test_refuses_requests_beyond_the_disk(before: int, sectors: int, at: int, field: str) -> None:
+    made = grown(before, sectors)
+    made["sector"][made["id"] == 2] = 1900
+    with pytest.raises(RunFailed, match=f"call {at} of the tape is damaged: {field} is"):
+        shim_tape.parse(recorded(made))
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@
  *  - won if a read of that owner comes in time;
  *  - lost if time runs out;
  *  - cut short if a read has expired, if the batch is over and writes are pending, or
- * if somebody's read is so close that there is no point in waiting: no farther from the
- *    head than close_sectors, or than the owner's own reads usually are.
+ *    if somebody's read is so close that there is no point in waiting: no farther from
+ *    the head than close_sectors, or than the owner's own reads usually are.
  *
  * It counts only if something pending was held back.
  */

@@ -5,7 +5,7 @@
  *
  * Each owner is a flow (a class, to the papers) with a share, the weight of its
  * requests.  Requests of a flow go in order of arrival.  The i-th one has a start tag
- *and a finish tag,
+ * and a finish tag,
  *
  *	S(i) = max(v(arrival), F(i - 1)),  F(i) = S(i) + cost / weight,
  *
@@ -14,14 +14,14 @@
  * pending.  A flow that was away begins at v: it has saved nothing.
  *
  * While i - 1 is pending, v has not passed S(i - 1); so if it is when i arrives, S(i)
- *is F(i - 1).  Therefore a flow needs one tag only: the start tag of its oldest request
- *or, with none pending, the finish tag of its last. A request that is merged is charged
- *for what it is when it is handed out.
+ * is F(i - 1).  Therefore a flow needs one tag only: the start tag of its oldest request
+ * or, with none pending, the finish tag of its last.  A request that is merged is
+ * charged for what it is when it is handed out.
  *
  * Cost is what the host knows of it beforehand.  Otherwise it is an estimate by size,
  * settled at the completion: the flow's tag moves by the device time that the request
  * really took, less the estimate.  That is the time since the completion before, or
- *since the device began to be busy: what is charged adds up to the time it was busy,
+ * since the device began to be busy: what is charged adds up to the time it was busy,
  * whatever the depth, and on a disk, which has one head, each request is charged its
  * own service and no queueing.
  */

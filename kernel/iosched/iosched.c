@@ -9,14 +9,28 @@
  *   layer is told that there is no work, or it would poll on jiffies.
  * - Merges are the block layer's own; the scheduler sees them as a removal and an
  *   addition with the same id.
+ * - A scheduler that breaks a rule of core/scheduler.h is named in the kernel's log, on
+ *   one line for which the host of the VM looks, "understudy: NAME: rule broken: WHAT".
+ *   What is pending is then served in order of arrival (core/contract.h).
+ * - A write with FLUSH or FUA, on a disk that has a cache to flush, never comes here:
+ *   the block layer puts each of its steps ahead of the elevator.  So it is no request
+ * of the scheduler's, on no tape, and not among those in service: on a driver without
+ *   a dispatch budget the scheduler is asked while one is on the disk.  On a disk
+ * without such a cache (vdisk) the flags are dropped, and it is a write like any other.
  *
  * Locking: iosched->lock guards everything here and is the outermost of ours; it
  * is taken in process context (insert, merge, dispatch) and in interrupts
- * (completion), hence always with interrupts off.  Under it we call only the
- * core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf) and
+ * (completion, the wake-up), hence always with interrupts off.  Under it we call only
+ * the core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf) and
  * tape_record, which takes no lock.
+ *
+ * On PREEMPT_RT it is a lock that sleeps, as those are that the block layer takes
+ * around our functions; so nothing of ours may run in hard interrupts there.  The timer
+ * is therefore neither HARD nor SOFT: the stock kernel fires it in the interrupt, with
+ * no delay, PREEMPT_RT in a thread.  That its handler takes no lock would not do: to
+ * run the queue it asks our has_work.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#define pr_fmt(fmt) "understudy: " fmt
 
 #include <linux/ioprio.h>
 #include <linux/module.h>
@@ -49,7 +63,7 @@ static u8 direction(const struct request *rq)
 
 static bool is_busy(const struct iosched *is)
 {
-	return is->in_service >= sched_depth(module_scheduler);
+	return is->contract.in_service >= sched_depth(module_scheduler);
 }
 
 static enum hrtimer_restart wake_fires(struct hrtimer *timer)
@@ -75,8 +89,23 @@ static void take_priority(struct io_request *io, unsigned short ioprio)
 		     (IO_LEVELS - IO_LEVEL_DEFAULT);
 }
 
+/* With the lock held: is there a broken rule of which nobody was told yet? */
+static bool take_news(struct iosched *is)
+{
+	bool news = contract_is_broken(&is->contract) && !is->told;
+
+	is->told |= news;
+	return news;
+}
+
+/* Without the lock: a console takes its time. */
+static void tell(const char *broken)
+{
+	pr_err("%s: rule broken: %s\n", THIS_MODULE->name, broken);
+}
+
 /*
- * The four ways into the scheduler.  The clock is read once for each, or for all that
+ * The ways into the scheduler.  The clock is read once for each, or for all that
  * one event leads to, with the lock held: it never goes back from call to call.
  */
 
@@ -93,11 +122,26 @@ static void record(struct iosched *is, enum tape_kind kind, struct io_request *i
 	tape_record(is->tape, &call);
 }
 
+/* A disk that shrinks keeps its size: requests beyond it may still be pending. */
+static void follow_capacity(struct iosched *is, u64 needed, u64 now_ns)
+{
+	struct tape_call call = { .kind = TAPE_GROWN, .now_ns = now_ns };
+
+	call.sector = max_t(u64, get_capacity(is->q->disk), needed);
+	if (call.sector <= is->capacity_sectors)
+		return;
+	is->capacity_sectors = call.sector;
+	contract_grown(&is->contract, call.sector);
+	if (is->tape)
+		tape_record(is->tape, &call);
+}
+
 static void call_add(struct iosched *is, struct slot *slot, u64 now_ns)
 {
 	slot->io.sector = blk_rq_pos(slot->rq);
 	slot->io.sectors = blk_rq_sectors(slot->rq);
-	module_scheduler->add(is->state, &slot->io, now_ns);
+	follow_capacity(is, request_end(&slot->io), now_ns);
+	contract_add(&is->contract, &slot->io, now_ns);
 	if (is->tape)
 		record(is, TAPE_ADD, &slot->io, now_ns, 0);
 	is->waiting = false;
@@ -105,14 +149,14 @@ static void call_add(struct iosched *is, struct slot *slot, u64 now_ns)
 
 static void call_remove(struct iosched *is, struct slot *slot, u64 now_ns)
 {
-	module_scheduler->remove(is->state, &slot->io);
+	contract_remove(&is->contract, &slot->io);
 	if (is->tape)
 		record(is, TAPE_REMOVE, &slot->io, now_ns, 0);
 }
 
 static struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns)
 {
-	struct io_request *io = module_scheduler->next(is->state, now_ns, wake_ns);
+	struct io_request *io = contract_next(&is->contract, now_ns, wake_ns);
 
 	if (is->tape)
 		record(is, TAPE_NEXT, io, now_ns, *wake_ns);
@@ -121,18 +165,36 @@ static struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns
 
 static void call_completed(struct iosched *is, struct slot *slot, u64 now_ns)
 {
-	if (module_scheduler->completed)
-		module_scheduler->completed(is->state, &slot->io, now_ns);
+	contract_completed(&is->contract, &slot->io, now_ns);
 	if (is->tape)
 		record(is, TAPE_COMPLETED, &slot->io, now_ns, 0);
+}
+
+/* Slots are used in turn: a scheduler that returns an old one is found out. */
+static void put_free(struct iosched *is, struct slot *slot)
+{
+	slot->next_free = NULL;
+	*is->free_end = slot;
+	is->free_end = &slot->next_free;
+}
+
+static struct slot *take_free(struct iosched *is)
+{
+	struct slot *slot = is->free;
+
+	if (!slot)
+		return NULL;
+	is->free = slot->next_free;
+	if (!is->free)
+		is->free_end = &is->free;
+	return slot;
 }
 
 static void free_slot(struct iosched *is, struct slot *slot)
 {
 	slot->rq->elv.priv[0] = NULL;
 	slot->rq = NULL;
-	slot->next_free = is->free;
-	is->free = slot;
+	put_free(is, slot);
 }
 
 static void index_for_merge(struct iosched *is, struct request *rq)
@@ -156,12 +218,11 @@ static void unindex(struct iosched *is, struct request *rq)
 /* Hand the request to the scheduler if there is a slot for it. */
 static bool admit(struct iosched *is, struct request *rq)
 {
-	struct slot *slot = is->free;
+	struct slot *slot = take_free(is);
 	u64 now_ns = ktime_get_ns();
 
 	if (!slot)
 		return false;
-	is->free = slot->next_free;
 	slot->rq = rq;
 	slot->dispatched = false;
 	slot->io = (struct io_request){
@@ -229,14 +290,13 @@ static struct request *next_scheduled(struct iosched *is)
 	io = call_next(is, now_ns, &wake_ns);
 	if (!io) {
 		is->waiting = true;
-		if (wake_ns > now_ns)
+		if (wake_ns)
 			hrtimer_start(&is->wake, ns_to_ktime(wake_ns),
-				      HRTIMER_MODE_ABS_HARD);
+				      HRTIMER_MODE_ABS);
 		return NULL;
 	}
 	slot = container_of(io, struct slot, io);
 	slot->dispatched = true;
-	is->in_service++;
 	unindex(is, slot->rq);
 	pick_reason_set(slot->rq, io->reason);
 	return slot->rq;
@@ -247,12 +307,16 @@ static struct request *iosched_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct iosched *is = hctx->queue->elevator->elevator_data;
 	struct request *rq;
 	unsigned long flags;
+	bool news;
 
 	spin_lock_irqsave(&is->lock, flags);
 	rq = next_direct(is) ?: next_scheduled(is);
 	if (rq)
 		rq->rq_flags |= RQF_STARTED;
+	news = take_news(is);
 	spin_unlock_irqrestore(&is->lock, flags);
+	if (news)
+		tell(is->contract.broken);
 	return rq;
 }
 
@@ -260,12 +324,15 @@ static bool iosched_has_work(struct blk_mq_hw_ctx *hctx)
 {
 	struct iosched *is = hctx->queue->elevator->elevator_data;
 	unsigned long flags;
-	bool work;
+	bool work, news;
 
 	spin_lock_irqsave(&is->lock, flags);
 	work = !list_empty(&is->direct) ||
-	       (!is_busy(is) && !is->waiting && module_scheduler->has_work(is->state));
+	       (!is_busy(is) && !is->waiting && contract_has_work(&is->contract));
+	news = take_news(is);
 	spin_unlock_irqrestore(&is->lock, flags);
+	if (news)
+		tell(is->contract.broken);
 	return work;
 }
 
@@ -293,7 +360,6 @@ static void left_the_disk(struct request *rq)
 	spin_lock_irqsave(&is->lock, flags);
 	slot = slot_of(rq);
 	if (slot && slot->dispatched) {
-		is->in_service--;
 		is->waiting = false;
 		call_completed(is, slot, ktime_get_ns());
 		free_slot(is, slot);
@@ -402,6 +468,7 @@ static void iosched_requests_merged(struct request_queue *q, struct request *rq,
 
 static void free_iosched(struct iosched *is)
 {
+	contract_exit(&is->contract);
 	kvfree(is->slots);
 	kvfree(is->state);
 	kfree(is);
@@ -420,15 +487,14 @@ static struct iosched *alloc_iosched(struct request_queue *q)
 		free_iosched(is);
 		return NULL;
 	}
-	for (i = 0; i < REQUESTS_MAX; i++) {
-		is->slots[i].next_free = is->free;
-		is->free = &is->slots[i];
-	}
+	is->free_end = &is->free;
+	for (i = 0; i < REQUESTS_MAX; i++)
+		put_free(is, &is->slots[i]);
 	spin_lock_init(&is->lock);
 	INIT_LIST_HEAD(&is->direct);
 	INIT_LIST_HEAD(&is->overflow);
 	is->sorted[IO_READ] = is->sorted[IO_WRITE] = RB_ROOT;
-	hrtimer_init(&is->wake, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	hrtimer_init(&is->wake, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	is->wake.function = wake_fires;
 	is->q = q;
 	return is;
@@ -440,18 +506,21 @@ static int init_scheduler(struct iosched *is)
 		.capacity_sectors = get_capacity(is->q->disk),
 		.max_requests = REQUESTS_MAX,
 	};
-	int ret = 0;
+	int ret;
 	u32 i;
 
+	is->capacity_sectors = limits.capacity_sectors;
 	for (i = 0; i < module_scheduler->nr_tunables; i++) {
 		const struct sched_field *field = &module_scheduler->tunables[i];
 
 		*sched_field_value(is->state, field) = field->initial;
 	}
-	if (module_scheduler->init)
-		ret = module_scheduler->init(is->state, &limits);
+	ret = contract_init(&is->contract, module_scheduler, is->state, &limits,
+			    &is->slots->io, sizeof(*is->slots), REQUESTS_MAX);
 	if (!ret)
 		is->tape = tape_begin(&limits);
+	else if (contract_is_broken(&is->contract))
+		tell(is->contract.broken);
 	return ret;
 }
 
@@ -486,8 +555,6 @@ static void iosched_exit_sched(struct elevator_queue *eq)
 	struct iosched *is = eq->elevator_data;
 
 	hrtimer_cancel(&is->wake);
-	if (module_scheduler->exit)
-		module_scheduler->exit(is->state);
 	tape_end(is->tape);
 	free_iosched(is);
 }
@@ -518,25 +585,35 @@ static struct elevator_type iosched_type = {
 
 static int register_elevator(void)
 {
+	const char *name = module_scheduler->name;
 	int ret;
 
-	strscpy(elevator_name, module_scheduler->name, ELV_NAME_MAX);
+	strscpy(elevator_name, name, ELV_NAME_MAX);
 	ret = elv_register(&iosched_type);
 	if (ret != -EBUSY)
 		return ret;
 	/* The kernel has one of that name (deadline is an alias of mq-deadline). */
-	snprintf(elevator_name, ELV_NAME_MAX, "us-%s", module_scheduler->name);
-	pr_info("the kernel has a %s of its own; this one is %s\n",
-		module_scheduler->name, elevator_name);
-	return elv_register(&iosched_type);
+	if (snprintf(elevator_name, ELV_NAME_MAX, "us-%s", name) < ELV_NAME_MAX)
+		ret = elv_register(&iosched_type);
+	if (ret == -EBUSY)
+		tell("its name is taken");
+	else if (!ret)
+		pr_info("%s: the kernel has one of that name; this one is %s\n", name,
+			elevator_name);
+	return ret;
 }
 
 static int __init iosched_init(void)
 {
-	int ret = iosched_fill_attributes();
+	char broken[CONTRACT_TEXT];
+	int ret;
 
-	if (ret)
-		return ret;
+	BUILD_BUG_ON(SCHED_NAME_MAX >= ELV_NAME_MAX);
+	if (!contract_check_declaration(module_scheduler, broken)) {
+		tell(broken);
+		return -EINVAL;
+	}
+	iosched_fill_attributes();
 	ret = tape_init();
 	if (ret)
 		return ret;

@@ -28,6 +28,7 @@ static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *p
 		return -ERANGE;
 	spin_lock_irq(&is->lock);
 	*sched_field_value(is->state, field) = value;
+	contract_tuned(&is->contract);
 	is->waiting = false;
 	spin_unlock_irq(&is->lock);
 	blk_mq_run_hw_queues(is->q, true);
@@ -40,8 +41,6 @@ static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *p
 	F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) \
 	F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 /* clang-format on */
-#define FIELDS_MAX 16
-
 #define DEFINE_CALLBACKS(n)                                                           \
 	static ssize_t show_tunable_##n(struct elevator_queue *eq, char *page)        \
 	{                                                                             \
@@ -61,21 +60,19 @@ FOR_EACH_FIELD(DEFINE_CALLBACKS)
 #define TUNABLE_CALLBACKS(n) { .show = show_tunable_##n, .store = store_tunable_##n },
 #define COUNTER_CALLBACKS(n) { .show = show_counter_##n },
 
-static const struct elv_fs_entry tunable_entries[FIELDS_MAX] = { FOR_EACH_FIELD(
+static const struct elv_fs_entry tunable_entries[] = { FOR_EACH_FIELD(
 	TUNABLE_CALLBACKS) };
-static const struct elv_fs_entry counter_entries[FIELDS_MAX] = { FOR_EACH_FIELD(
+static const struct elv_fs_entry counter_entries[] = { FOR_EACH_FIELD(
 	COUNTER_CALLBACKS) };
 
-struct elv_fs_entry iosched_attributes[2 * FIELDS_MAX + 1];
+struct elv_fs_entry iosched_attributes[2 * SCHED_FIELDS_MAX + 1];
 
-int iosched_fill_attributes(void)
+void iosched_fill_attributes(void)
 {
 	struct elv_fs_entry *entry = iosched_attributes;
 	u32 i;
 
-	if (module_scheduler->nr_tunables > FIELDS_MAX ||
-	    module_scheduler->nr_counters > FIELDS_MAX)
-		return -E2BIG;
+	BUILD_BUG_ON(ARRAY_SIZE(tunable_entries) < SCHED_FIELDS_MAX);
 	for (i = 0; i < module_scheduler->nr_tunables; i++) {
 		*entry = tunable_entries[i];
 		entry->attr.name = module_scheduler->tunables[i].name;
@@ -86,5 +83,4 @@ int iosched_fill_attributes(void)
 		entry->attr.name = module_scheduler->counters[i].name;
 		entry++->attr.mode = 0444;
 	}
-	return 0;
 }

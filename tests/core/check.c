@@ -8,6 +8,7 @@ u64 check_seed;
 const char *check_scheduler;
 const char *check_rule;
 static u32 left = U32_MAX;
+static bool refused;
 static size_t most = SIZE_MAX;
 
 void check_fail(const char *file, int line, const char *format, ...)
@@ -29,6 +30,13 @@ void check_fail(const char *file, int line, const char *format, ...)
 void port_grant(u32 allocations)
 {
 	left = allocations;
+	refused = false;
+}
+
+bool port_refused(void)
+{
+	left = U32_MAX;
+	return refused;
 }
 
 void port_limit(size_t bytes)
@@ -38,9 +46,11 @@ void port_limit(size_t bytes)
 
 void *port_zalloc(size_t bytes)
 {
-	if (!left || bytes > most)
+	if (bytes > most)
 		return NULL;
-	left -= left != U32_MAX;
+	refused |= !left;
+	if (left != U32_MAX && !left--) /* which makes it U32_MAX */
+		return NULL;
 	return calloc(1, bytes ? bytes : 1);
 }
 

@@ -44,8 +44,11 @@ void check_fail(const char *file, int line, const char *format, ...)
 			CHECK_FAIL("%s is %lld, not %lld", #got, got_, want_); \
 	} while (0)
 
-/* From now on, so many allocations succeed; U32_MAX: all of them. */
+/* After so many more allocations, one fails; U32_MAX: none does. */
 void port_grant(u32 allocations);
+
+/* Did that one fail?  From now on, none does. */
+bool port_refused(void);
 
 /* From now on, none of more bytes succeeds; SIZE_MAX: all of them. */
 void port_limit(size_t bytes);

@@ -254,8 +254,7 @@ static struct io_request *first_due(struct host *host)
 	return first;
 }
 
-/* On to the next completion, or to when the scheduler wants to be asked, or until then.
- */
+/* On to the next completion, to when the scheduler wants to be asked, or to then. */
 static void pass_time(struct host *host, u64 until_ns)
 {
 	struct io_request *rq = host->in_service ? first_due(host) : NULL;

@@ -4,30 +4,13 @@
  * may wait longer than a bound that follows from the rules, and the disk is idle
  * only for somebody.
  */
-#include "host.h"
+#include "by_hand.h"
 
 #define ANTIC (6 * MS)
 #define READ_EXPIRE (125 * MS)
 #define WRITE_EXPIRE (250 * MS)
 #define READ_BATCH (500 * MS)
 #define WRITE_BATCH (125 * MS)
-
-static struct host host;
-
-static struct io_request *read_of(u32 owner, u64 sector)
-{
-	return host_add(&host, IO_READ, sector, 8, owner);
-}
-
-static struct io_request *write_at(u64 sector)
-{
-	return host_add(&host, IO_WRITE, sector, 8, 99);
-}
-
-static u64 counter(const char *name)
-{
-	return host_counter(&host, name);
-}
 
 static void begin(void)
 {
@@ -38,13 +21,6 @@ static void begin_without_waits(void)
 {
 	begin();
 	host_set(&host, "antic_expire_ns", 0);
-}
-
-/* The scheduler wants to be asked again after so long. */
-static void expect_wait(u64 ns)
-{
-	CHECK(!host_ask(&host));
-	CHECK_EQ(host.wake_ns, host.now_ns + ns);
 }
 
 /* One read of the owner alone, who has thought so long since the one before. */
@@ -316,17 +292,33 @@ static void a_sector_back_counts_double(void)
 	host_exit(&host);
 }
 
-/* Of two reads at one place behind the head, the older. */
+/* Of two reads at one place behind the head, the older; the next sweep comes later. */
 static void the_older_of_two_at_one_place(void)
 {
-	struct io_request *first, *second;
+	struct io_request *first, *second, *lowest;
 
 	begin_without_waits();
 	live(1, 100000, 0);
+	lowest = read_of(4, 10);
 	first = read_of(2, 99900);
 	second = read_of(3, 99900);
 	host_expect(&host, first, PICK_ORDER, MS);
 	host_expect(&host, second, PICK_ORDER, MS);
+	host_expect(&host, lowest, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Just as far, counted double: on it goes. */
+static void of_equal_ways_the_one_ahead(void)
+{
+	struct io_request *ahead, *back;
+
+	begin_without_waits();
+	live(1, 100000, 0);
+	back = read_of(2, 100008 - 400);
+	ahead = read_of(2, 100008 + 800);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_expect(&host, back, PICK_ORDER, MS);
 	host_exit(&host);
 }
 
@@ -547,6 +539,7 @@ int main(void)
 	steps_back_are_short();
 	a_sector_back_counts_double();
 	the_older_of_two_at_one_place();
+	of_equal_ways_the_one_ahead();
 	the_expired_go_first_one_at_a_time();
 	age_is_inherited();
 	reads_and_writes_take_turns();

@@ -428,6 +428,22 @@ static void cscan_passes_nobody_but_late_comers(void)
 	host_exit(&host);
 }
 
+/* R counts in sizes of the disk as it is now, not as it was when it was chosen. */
+static void vr_reckons_with_a_disk_that_grew(void)
+{
+	struct io_request *behind, *ahead;
+
+	host_init_on(&host, "vr", 0);
+	host.capacity_sectors = HOST_CAPACITY;
+	contract_grown(&host.contract, HOST_CAPACITY);
+	head_to(500000);
+	behind = host_add(&host, IO_READ, 490000, 1, 0);
+	ahead = host_add(&host, IO_READ, 650000, 1, 0);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_expect(&host, behind, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
 int main(void)
 {
 	textbooks();
@@ -440,5 +456,6 @@ int main(void)
 	cscan_goes_around();
 	cscan_passes_nobody_but_late_comers();
 	check_seeds(300, random_case);
+	vr_reckons_with_a_disk_that_grew();
 	return 0;
 }

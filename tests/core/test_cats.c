@@ -4,36 +4,12 @@
  * ones below it; then random loads, for the invariants and for counters that all
  * move.  Tunables are the defaults unless a case sets them.
  */
-#include "host.h"
+#include "by_hand.h"
 
 #define BUSDRIVER (7 * MS)
 #define READ_DELAY (100 * MS)
 #define MIN_WRITE_DELAY (10 * MS)
 #define MAX_WRITE_DELAY (500 * MS)
-
-static struct host host;
-
-static struct io_request *read_of(u32 owner, u64 sector)
-{
-	return host_add(&host, IO_READ, sector, 8, owner);
-}
-
-static struct io_request *write_at(u64 sector)
-{
-	return host_add(&host, IO_WRITE, sector, 8, 99);
-}
-
-static u64 counter(const char *name)
-{
-	return host_counter(&host, name);
-}
-
-/* The scheduler wants to be asked again after so long. */
-static void expect_wait(u64 ns)
-{
-	CHECK(!host_ask(&host));
-	CHECK_EQ(host.wake_ns, host.now_ns + ns);
-}
 
 static void begin_without_waits(void)
 {
@@ -199,6 +175,47 @@ static void bursts_and_reads_take_turns(void)
 	host_expect(&host, read[1], PICK_TABLE, MS);
 	host_expect(&host, write[1], PICK_BURST, MS);
 	host_expect(&host, read[2], PICK_TABLE, MS);
+	host_exit(&host);
+}
+
+/* A hit, which costs no seek, is not one of the reads that are owed. */
+static void hits_are_not_owed(void)
+{
+	struct io_request *write[2], *read[2], *hit;
+
+	begin_without_waits();
+	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
+	write[0] = write_at(50000);
+	host.now_ns += MAX_WRITE_DELAY;
+	read[0] = read_of(1, 200000);
+	read[1] = read_of(2, 300000);
+	host_expect(&host, write[0], PICK_BURST, 0);
+	write[1] = write_at(100);
+	write[1]->arrival_ns -= MAX_WRITE_DELAY;
+	host_expect(&host, read[0], PICK_TABLE, MS);
+	hit = read_of(3, 1010);
+	host_expect(&host, hit, PICK_HIT, MS);
+	host_expect(&host, read[1], PICK_TABLE, MS);
+	host_expect(&host, write[1], PICK_BURST, MS);
+	host_exit(&host);
+}
+
+/* The very next request after those of a burst is not of it. */
+static void a_burst_ends_with_its_newest_write(void)
+{
+	struct io_request *first, *last, *next;
+
+	begin_without_waits();
+	first = write_at(1000);
+	last = write_at(9000);
+	host.now_ns += MAX_WRITE_DELAY;
+	host_expect(&host, first, PICK_BURST, MS);
+	next = write_at(5000);
+	host_expect(&host, last, PICK_BURST, MS);
+	expect_wait(MIN_WRITE_DELAY - MS);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, next, PICK_BURST, MS);
+	CHECK_EQ(counter("write_bursts"), 2);
 	host_exit(&host);
 }
 
@@ -518,6 +535,8 @@ int main(void)
 	a_hit_goes_before_a_burst_and_a_sweep();
 	a_burst_is_what_was_pending_when_it_began();
 	bursts_and_reads_take_turns();
+	hits_are_not_owed();
+	a_burst_ends_with_its_newest_write();
 	overdue_reads_are_swept();
 	a_wait_is_won();
 	too_late_is_lost();

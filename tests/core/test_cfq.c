@@ -4,7 +4,7 @@
  * equal time for equal readers, more for a better level, and nobody of the best
  * effort class waits for ever.
  */
-#include "host.h"
+#include "by_hand.h"
 
 #define SLICE (100 * MS)
 #define ASYNC_SLICE (40 * MS)
@@ -13,18 +13,6 @@
 #define FAR_WAIT (2 * MS)
 #define READ_EXPIRE (125 * MS)
 #define WRITE_EXPIRE (250 * MS)
-
-static struct host host;
-
-static struct io_request *read_of(u32 owner, u64 sector)
-{
-	return host_add(&host, IO_READ, sector, 8, owner);
-}
-
-static struct io_request *write_at(u64 sector)
-{
-	return host_add(&host, IO_WRITE, sector, 8, 99);
-}
 
 static struct io_request *urgent(u8 op, u32 owner, u64 sector, u8 io_class, u8 level)
 {
@@ -36,11 +24,6 @@ static struct io_request *urgent(u8 op, u32 owner, u64 sector, u8 io_class, u8 l
 	return rq;
 }
 
-static u64 counter(const char *name)
-{
-	return host_counter(&host, name);
-}
-
 static void begin(void)
 {
 	host_init(&host, "cfq");
@@ -50,12 +33,6 @@ static void begin_without_waits(void)
 {
 	begin();
 	host_set(&host, "slice_idle_ns", 0);
-}
-
-static void expect_wait(u64 ns)
-{
-	CHECK(!host_ask(&host));
-	CHECK_EQ(host.wake_ns, host.now_ns + ns);
 }
 
 /* The owners of the next requests, one letter each. */
@@ -371,6 +348,43 @@ static void nobody_waits_for_a_thinker(void)
 	host_exit(&host);
 }
 
+/* He is waited for who needs just so long, and not he who needs more. */
+static void a_wait_is_as_long_as_the_thought(void)
+{
+	u64 longer_ns;
+
+	for (longer_ns = 0; longer_ns < 2; longer_ns++) {
+		begin();
+		host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+		host.now_ns += IDLE_WAIT + longer_ns;
+		host_expect(&host, read_of('a', 1008), PICK_ORDER, MS);
+		CHECK_EQ(counter("waits_spared"), longer_ns);
+		host_exit(&host);
+	}
+}
+
+/* On a device that serves several at once, past the host, which does not. */
+static struct io_request *ask(void)
+{
+	return host.scheduler->next(host.state, host.now_ns, &host.wake_ns);
+}
+
+/* His read completes in somebody else's slice: nobody waits for that one's next. */
+static void only_the_owner_of_the_slice_is_waited_for(void)
+{
+	struct io_request *first, *urgent_read, *other;
+
+	begin();
+	first = read_of('a', 1000);
+	CHECK(ask() == first);
+	urgent_read = urgent(IO_READ, 'r', 5000, IO_CLASS_REALTIME, 4);
+	CHECK(ask() == urgent_read);
+	other = read_of('b', 900000);
+	host.scheduler->completed(host.state, first, host.now_ns);
+	CHECK(ask() == other);
+	host_exit(&host);
+}
+
 static void nobody_waits_after_a_write(void)
 {
 	struct io_request *other;
@@ -595,6 +609,8 @@ int main(void)
 	nobody_waits_long_for_a_seeker();
 	a_wait_ends_with_the_slice();
 	nobody_waits_for_a_thinker();
+	a_wait_is_as_long_as_the_thought();
+	only_the_owner_of_the_slice_is_waited_for();
 	nobody_waits_after_a_write();
 	a_merge_does_not_end_a_wait();
 	ascending_with_short_steps_back();

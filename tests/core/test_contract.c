@@ -159,8 +159,7 @@ static void expect(const char *words)
 	}
 }
 
-/* The scene is over: what is left comes in order of arrival, and nobody asks the actor.
- */
+/* What is left comes in order of arrival, and nobody asks the actor. */
 static void drop_curtain(const char *words)
 {
 	u32 calls = stage.actor.calls;
@@ -231,14 +230,14 @@ static void requests_are_given_once(void)
 	CHECK(next(a) == a);
 	complete(a);
 	CHECK(next(a) == b);
-	drop_curtain("next returned request 17, which was served or taken back");
+	drop_curtain("next returned request 17 twice");
 
 	raise_curtain();
 	a = add(0, 17);
 	b = add(1, 18);
 	contract_remove(&stage.contract, a);
 	CHECK(next(a) == b);
-	drop_curtain("next returned request 17, which was served or taken back");
+	drop_curtain("next returned request 17, which was taken back");
 }
 
 static void requests_are_the_hosts(void)
@@ -294,8 +293,7 @@ static void waits_end(void)
 	drop_curtain("next asks to be called again 12 ns ago");
 }
 
-/* Again and again a little: ten seconds and twice its own time, counted from the first.
- */
+/* Ten seconds and twice its own time, counted from the first of several waits. */
 static void waits_are_not_put_off(void)
 {
 	u64 most = CONTRACT_HOLD_NS;
@@ -364,7 +362,7 @@ static void work_is_told_of(void)
 	complete(a);
 	CHECK(contract_has_work(&stage.contract));
 	CHECK(!next(a));
-	drop_curtain("next returned request 17, which was served or taken back");
+	drop_curtain("next returned request 17 twice");
 
 	/* A good choice stays one. */
 	raise_curtain();

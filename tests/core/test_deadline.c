@@ -209,6 +209,47 @@ static void the_expired_come_first(void)
 	host_exit(&host);
 }
 
+/* To the nanosecond; before, the batch's follower goes on. */
+static void a_request_expires_at_its_age(void)
+{
+	struct io_request *first, *oldest, *second, *third;
+	u64 early_ns;
+
+	for (early_ns = 0; early_ns < 2; early_ns++) {
+		host_init(&host, "deadline");
+		host_set(&host, "fifo_batch", 2);
+		first = read_at(60);
+		oldest = read_at(5);
+		second = read_at(70);
+		third = read_at(80);
+		host_expect(&host, first, PICK_ORDER, 0);
+		host_expect(&host, second, PICK_ORDER, 500 * MS - early_ns);
+		if (early_ns)
+			host_expect(&host, third, PICK_ORDER, 0);
+		else
+			host_expect(&host, oldest, PICK_EXPIRED, 0);
+		host_exit(&host);
+	}
+}
+
+/* Looked at for its age when the batch began, and then served in its order. */
+static void the_oldest_may_be_a_follower(void)
+{
+	struct io_request *first, *oldest, *second, *third;
+
+	host_init(&host, "deadline");
+	host_set(&host, "fifo_batch", 2);
+	first = read_at(60);
+	oldest = read_at(75);
+	second = read_at(70);
+	third = read_at(72);
+	host_expect(&host, first, PICK_ORDER, MS);
+	host_expect(&host, second, PICK_ORDER, MS);
+	host_expect(&host, third, PICK_ORDER, MS);
+	host_expect(&host, oldest, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
 static void a_merged_follower_stays_one(void)
 {
 	struct io_request *first, *oldest, *follower;
@@ -291,6 +332,8 @@ int main(void)
 	the_follower_is_settled_at_dispatch();
 	reads_starve_writes_twice();
 	the_expired_come_first();
+	a_request_expires_at_its_age();
+	the_oldest_may_be_a_follower();
 	a_merged_follower_stays_one();
 	a_lost_follower_is_replaced();
 	a_follower_may_age();

@@ -87,6 +87,33 @@ static void refused(void)
 	CHECK_EQ(disk_slowest_ns(&disk, U32_MAX), 2 + U32_MAX * 100000000ull);
 }
 
+/* A minute for each part, 100 us for a sector; not more. */
+static void the_limits(void)
+{
+	disk_set_linear(&disk, 10, 60000000000ull, 60000000000ull);
+	disk.rotation_ns = 60000000000ull;
+	CHECK_EQ(disk_check(&disk), 0);
+	disk.seek.point[1].value++;
+	CHECK_EQ(disk_check(&disk), -EINVAL);
+	disk.seek.point[1].value--;
+	disk.rotation_ns++;
+	CHECK_EQ(disk_check(&disk), -EINVAL);
+	disk.rotation_ns--;
+	disk.intercept_ns++;
+	CHECK_EQ(disk_check(&disk), -EINVAL);
+	disk.intercept_ns--;
+	disk.transfer.nr_points = 2;
+	disk.transfer.point[0] = (struct curve_point){ 0, 100000000000ull };
+	disk.transfer.point[1] = (struct curve_point){ 10, 100000000000ull };
+	CHECK_EQ(disk_check(&disk), 0);
+	disk.transfer.point[0].value++;
+	CHECK_EQ(disk_check(&disk), -EINVAL);
+	/* A line has no transfer of its own, whatever the disk was before. */
+	disk_set_linear(&disk, 10, 1, 1);
+	CHECK_EQ(disk_check(&disk), 0);
+	CHECK_EQ(disk_service_ns(&disk, 0, 0, 1000), 1);
+}
+
 /* Samples at random places of the disk, in order. */
 static void random_curve(struct draw *draw, struct curve *curve, u64 end, u64 max)
 {
@@ -177,6 +204,7 @@ int main(void)
 	every_term_is_charged();
 	zones_are_jumps();
 	refused();
+	the_limits();
 	check_seeds(300, close_to_the_formula);
 	check_seeds(200, same_both_ways);
 	return 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The cache, and the device's rule for it (a drive); CATS' rule is in test_cats. */
+#include <string.h>
+
 #include "../../core/drive.h"
 #include "check.h"
 
@@ -84,6 +86,99 @@ static void parameters_change(void)
 	CHECK(disk_cache_holds(&cache, 500, 8));
 }
 
+/*
+ * The definition in the simplest terms: a segment is the set of the sectors that it
+ * holds, and the sets stand in the order in which they were written.
+ */
+
+#define SECTORS 700
+#define NAIVE_SEGMENTS 8
+
+static struct naive {
+	u32 segments;
+	bool holds[NAIVE_SEGMENTS][SECTORS]; /* the oldest first */
+} naive;
+
+static bool naive_holds(u64 sector, u32 sectors)
+{
+	u32 i, k;
+
+	for (i = 0; i < naive.segments; i++) {
+		for (k = 0; k < sectors && naive.holds[i][sector + k]; k++)
+			;
+		if (k == sectors)
+			return true;
+	}
+	return false;
+}
+
+static void naive_insert(u64 sector, u64 sectors, u64 longest)
+{
+	bool *newest = naive.holds[naive.segments - 1];
+	u64 k;
+
+	memmove(naive.holds[0], naive.holds[1],
+		(naive.segments - 1) * sizeof(naive.holds[0]));
+	memset(newest, 0, sizeof(naive.holds[0]));
+	for (k = 0; k < sectors; k++)
+		newest[sector + k] = sectors - k <= longest;
+}
+
+static void naive_drop(u64 sector, u32 sectors)
+{
+	u32 i, k;
+
+	for (i = 0; i < naive.segments; i++) {
+		for (k = 0; k < sectors; k++) {
+			if (naive.holds[i][sector + k])
+				memset(naive.holds[i], 0, sizeof(naive.holds[i]));
+		}
+	}
+}
+
+static void compare_everywhere(void)
+{
+	u64 sector;
+	u32 sectors;
+
+	for (sector = 0; sector < SECTORS - 40; sector++) {
+		for (sectors = 1; sectors < 40; sectors += 1 + sector % 5)
+			CHECK_EQ(disk_cache_holds(&cache, sector, sectors),
+				 naive_holds(sector, sectors));
+	}
+}
+
+/* Lengths of segments and of what is read ahead change in between. */
+static void is_the_naive_cache(struct draw *draw)
+{
+	u32 i;
+
+	memset(&cache, 0, sizeof(cache));
+	memset(&naive, 0, sizeof(naive));
+	naive.segments = 1 + draw_below(draw, NAIVE_SEGMENTS);
+	cache.segments = naive.segments;
+	for (i = 0; i < 60; i++) {
+		u64 sector = draw_below(draw, SECTORS - 100);
+		u32 sectors = 1 + draw_below(draw, 30);
+
+		if (!draw_below(draw, 10))
+			cache.segment_sectors = draw_below(draw, 80);
+		if (!draw_below(draw, 10))
+			cache.prefetch_sectors = draw_below(draw, 60);
+		if (draw_below(draw, 4)) {
+			disk_cache_insert(&cache, sector, sectors);
+			naive_insert(sector, sectors + cache.prefetch_sectors,
+				     cache.segment_sectors);
+		} else {
+			disk_cache_drop(&cache, sector, sectors);
+			naive_drop(sector, sectors);
+		}
+		compare_everywhere();
+	}
+	disk_cache_clear(&cache);
+	CHECK(!disk_cache_holds(&cache, 0, 1));
+}
+
 static struct drive drive;
 
 static u64 serve(u8 op, u64 sector, bool want_hit)
@@ -125,6 +220,7 @@ int main(void)
 	long_spans_keep_their_tail();
 	writes_drop_what_they_touch();
 	parameters_change();
+	check_seeds(40, is_the_naive_cache);
 	the_device();
 	return 0;
 }

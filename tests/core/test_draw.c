@@ -162,6 +162,57 @@ static void no_bias(struct draw *draw)
 	CHECK(fabs((double)low / MANY - 1.0 / 3) < 2 / sqrt(MANY));
 }
 
+/* SplitMix64 backwards: the stream whose next value is this one. */
+static struct draw before(u64 value)
+{
+	u64 x = value;
+
+	x ^= x >> 31 ^ x >> 62;
+	x *= 0x319642b2d24d8ec3ull; /* times 0x94d049bb133111eb it is 1 */
+	x ^= x >> 27 ^ x >> 54;
+	x *= 0x96de1b173f119089ull; /* times 0xbf58476d1ce4e5b9 it is 1 */
+	x ^= x >> 30 ^ x >> 60;
+	return (struct draw){ .state = x - 0x9e3779b97f4a7c15ull };
+}
+
+/* Of four quarters three are wanted: the values of the lowest are drawn again. */
+static void the_first_that_is_not_drawn_again(void)
+{
+	u64 quarter = 1ull << 62;
+	struct draw draw = before(quarter);
+	struct draw after = draw;
+
+	CHECK(draw_u64(&after) == quarter);
+	CHECK_EQ(draw_below(&draw, 3 * quarter), quarter);
+	CHECK(draw.state == after.state);
+
+	draw = after = before(quarter - 1);
+	draw_u64(&after);
+	draw_below(&draw, 3 * quarter);
+	CHECK(draw.state != after.state);
+}
+
+/* The ends of the uniform draw: 1, whose logarithm is 0, and the smallest, 2^-64. */
+static void ends_of_the_draw(void)
+{
+	struct draw one = before(U64_MAX), least = before(0);
+	struct draw draw = one;
+
+	CHECK_EQ(draw_exponential(&draw, 1000000), 0);
+	draw = one;
+	CHECK_EQ(draw_pareto(&draw, 1500, 1000), 1000);
+	draw = one;
+	CHECK_EQ(draw_zipf(&draw, 1000), 999);
+	draw = least;
+	CHECK_EQ(draw_exponential(&draw, 1000000), 44361419); /* 64 ln 2 */
+	draw = least;
+	CHECK_EQ(draw_pareto(&draw, 4000, 1), 65536); /* 2^16 */
+	draw = least;
+	CHECK_EQ(draw_pareto(&draw, 1000, 1), U64_MAX); /* 2^64 */
+	draw = least;
+	CHECK_EQ(draw_zipf(&draw, 1000), 0);
+}
+
 /* A stream of its own for each number, and no overflow for any parameter. */
 static void edges(void)
 {
@@ -195,6 +246,8 @@ int main(void)
 	check_seeds(3, zipf_distribution);
 	check_seeds(3, file_counts);
 	check_seeds(3, no_bias);
+	the_first_that_is_not_drawn_again();
+	ends_of_the_draw();
 	edges();
 	return 0;
 }

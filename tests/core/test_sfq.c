@@ -163,6 +163,35 @@ static void estimates_are_settled(void)
 	host_exit(&host);
 }
 
+/*
+ * Even what took no time moves a flow on, by the smallest part of a tag: a's first took
+ * nothing, and b, whose request came last, is before his second.  Six such parts are
+ * what a cost of 1 ns has at the largest weight, and after five a is still before it.
+ */
+static void no_service_is_free(void)
+{
+	struct io_request *first;
+	u32 i;
+
+	begin(1);
+	first = read_of('a');
+	CHECK(host_ask(&host) == first);
+	read_of('a');
+	read_of('b');
+	host_finish(&host, first, 0);
+	expect_owners("ba", 0);
+	host_exit(&host);
+
+	begin(1);
+	costing('c', 1, 10000);
+	costing('c', 1, 10000);
+	expect_owners("c", 0);
+	for (i = 0; i < 6; i++)
+		read_of('a');
+	expect_owners("aaaaaac", 0);
+	host_exit(&host);
+}
+
 static void a_known_cost_is_not_settled(void)
 {
 	begin(1);
@@ -549,6 +578,7 @@ int main(void)
 	no_more_than_depth_in_service();
 	unknown_cost_is_estimated_by_size();
 	estimates_are_settled();
+	no_service_is_free();
 	a_known_cost_is_not_settled();
 	together_they_are_charged_the_time_of_the_device();
 	an_idle_device_costs_nothing();

@@ -30,6 +30,16 @@ static void take(struct io_request *rq)
 	shadow_cache_remove(&shadow, rq);
 }
 
+static u32 nr_suspects(void)
+{
+	const struct io_request *rq;
+	u32 n = 0;
+
+	for (rq = fifo.oldest; rq; rq = rq->fifo_next)
+		n += rq->tag != 0;
+	return n;
+}
+
 static void find(void)
 {
 	struct io_request *rq = fifo.oldest;
@@ -37,6 +47,7 @@ static void find(void)
 	while (rq && !disk_cache_holds(&cache, rq->sector, rq->sectors))
 		rq = rq->fifo_next;
 	CHECK(shadow_cache_find(&shadow, &fifo) == rq);
+	CHECK_EQ(shadow.suspects, nr_suspects());
 	if (rq)
 		found_hits++;
 	else

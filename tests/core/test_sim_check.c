@@ -61,6 +61,35 @@ static void run(void)
 	REFUSED("processes", input->world.processes = 0);
 	REFUSED("processes", input->world.processes = 100001);
 	PASSES(input->max_pending = 1 << 20);
+	PASSES(input->max_pending = 1);
+	PASSES(input->requests = 1);
+	PASSES(input->merge_sectors = 65536);
+	REFUSED("merge_sectors", input->merge_sectors = 65537);
+	PASSES(input->gap_ns = input->ask_ns = (1ull << 62) - 1);
+	REFUSED("a time", input->ask_ns = 1ull << 62);
+	PASSES(input->world.rows.first = NULL, input->world.processes = 100000);
+	PASSES(input->world.processes = 1);
+}
+
+/* Every value is looked at, from its least to its largest. */
+static void ranges(void)
+{
+	const struct scheduler *deadline = sim.input.scheduler;
+	const struct workload *random = sim.input.workload;
+	u32 i;
+
+	for (i = 0; i < deadline->nr_tunables; i++) {
+		PASSES(sim.tunables[i] = deadline->tunables[i].min);
+		PASSES(sim.tunables[i] = deadline->tunables[i].max);
+		REFUSED("a tunable", sim.tunables[i] = deadline->tunables[i].max + 1);
+	}
+	for (i = 0; i < random->nr_parameters; i++) {
+		PASSES(sim.parameters[i] = random->parameters[i].min);
+		PASSES(sim.parameters[i] = random->parameters[i].max);
+		REFUSED("a parameter",
+			sim.parameters[i] = random->parameters[i].max + 1);
+	}
+	REFUSED("a parameter", sim.parameters[1] = random->parameters[1].min - 1);
 }
 
 static void device(void)
@@ -86,6 +115,17 @@ static void device(void)
 	REFUSED("servers", simulation_array(&sim, (1 << 16) + 1, 1, true));
 	REFUSED("mean service", simulation_array(&sim, 1, 1ull << 56, true));
 	PASSES(simulation_array(&sim, 1 << 16, (1ull << 56) - 1, true));
+	PASSES(simulation_array(&sim, 1, 0, true));
+	PASSES(input->depth = 1 << 20);
+	PASSES(sim.drive.cache.segments = 1024);
+	PASSES(sim.drive.cache.segment_sectors = (1ull << 48) - 1);
+	PASSES(sim.drive.cache.prefetch_sectors = (1ull << 48) - 1);
+	REFUSED("a segment", sim.drive.cache.prefetch_sectors = 1ull << 48);
+	PASSES(sim.drive.hit_ns = DISK_NS_MAX);
+	PASSES(disk_set_linear(disk, (1ull << 48) - 1, 1, 1),
+	       input->world.capacity_sectors = (1ull << 48) - 1);
+	PASSES(disk_set_linear(disk, 1, 1, 1), input->world.capacity_sectors = 1,
+	       input->world.rows.first = NULL, input->world.layout.files = 0);
 }
 
 static void classes(void)
@@ -93,9 +133,11 @@ static void classes(void)
 	static const u32 weight[4] = { 1, U32_MAX, 0, 1 };
 	static const u8 io_class[4] = { 1, 3, 2, 0 };
 	static const u8 level[4] = { 0, 7, 8, 0 };
+	static const u8 too_high[4] = { 1, 1, 1, 4 };
 
 	REFUSED("a weight", sim.input.weight = weight);
 	REFUSED("an I/O class", sim.input.io_class = io_class);
+	REFUSED("an I/O class", sim.input.io_class = too_high);
 	REFUSED("an I/O level", sim.input.level = level);
 	PASSES(sim.input.weight = weight, sim.input.world.processes = 2,
 	       sim.input.io_class = io_class, sim.input.level = level);
@@ -103,8 +145,10 @@ static void classes(void)
 
 static void table(void)
 {
-	u64 last = 5;
+	u64 last;
 
+	use();
+	last = sim.rows - 1;
 	REFUSED("not in order", sim.first_row[1] = sim.first_row[2] + 1);
 	REFUSED("fewer rows", sim.rows--);
 	REFUSED("no sectors", sim.sectors[last] = 0);
@@ -115,8 +159,23 @@ static void table(void)
 	REFUSED("neither", sim.op[last] = IO_OPS);
 	REFUSED("a time", sim.think_ns[last] = 1ull << 62);
 	REFUSED("a time", sim.cost_ns[last] = 1ull << 62);
+	REFUSED("no sectors", sim.sectors[0] = 0);
+	PASSES(sim.think_ns[last] = sim.cost_ns[last] = (1ull << 62) - 1);
+	PASSES(sim.sector[last] = SIM_CAPACITY - 1, sim.sectors[last] = 1);
+	PASSES(sim.op[last] = IO_OPS - 1);
+	PASSES(sim.first_row[1] = sim.first_row[2]);
 	PASSES(sim.sector[last] = SIM_CAPACITY - sim.sectors[last]);
 	PASSES(sim.input.world.rows.first = NULL, sim.op[last] = 9);
+}
+
+static u64 sectors_of(u32 file)
+{
+	u64 sectors = 0;
+	u64 i;
+
+	for (i = sim.first_extent[file]; i < sim.first_extent[file + 1]; i++)
+		sectors += sim.length[i];
+	return sectors;
 }
 
 static void files(void)
@@ -134,6 +193,13 @@ static void files(void)
 	REFUSED("longer than", sim.bytes[3] = U64_MAX);
 	REFUSED("empty", first[4] = first[3]);
 	PASSES(sim.input.cache.bytes = 0, sim.length[first[3]]++);
+	REFUSED("empty", sim.bytes[9] = 0);
+	REFUSED("whole pages", sim.length[first[10] - 1]++);
+	REFUSED("past the end of the disk",
+		sim.start[3] = SIM_CAPACITY - sim.length[3] + 1);
+	PASSES(sim.start[3] = SIM_CAPACITY - sim.length[3]);
+	PASSES(sim.bytes[3] = sectors_of(3) * 512);
+	REFUSED("longer than", sim.bytes[3] = sectors_of(3) * 512 + 1);
 }
 
 static void page_cache(void)
@@ -147,6 +213,10 @@ static void page_cache(void)
 	REFUSED("read-ahead", cache->read_ahead_pages = (1 << 15) + 1);
 	PASSES(cache->bytes = 4096, cache->read_ahead_pages = 1 << 15);
 	PASSES(cache->bytes = 4096ull << 31);
+	REFUSED("too many pages", cache->bytes = (4096ull << 31) + 4096);
+	PASSES(cache->page_sectors = 1);
+	PASSES(cache->page_sectors = 1 << 15, cache->bytes = 512ull << 15,
+	       sim.input.world.layout.files = 0);
 }
 
 /* What passes at the very limits can be run. */
@@ -171,6 +241,7 @@ static void limits_run(void)
 int main(void)
 {
 	run();
+	ranges();
 	device();
 	classes();
 	table();

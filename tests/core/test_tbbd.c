@@ -3,28 +3,10 @@
  * TBBD: its two rules by hand, then random loads against a second telling of them,
  * which searches all requests and takes the order from the papers' table.
  */
-#include "host.h"
+#include "by_hand.h"
 #include "order_table.h"
 
 #define BUSDRIVER (7 * MS)
-
-static struct host host;
-
-static struct io_request *read_of(u32 owner, u64 sector)
-{
-	return host_add(&host, IO_READ, sector, 8, owner);
-}
-
-static u64 counter(const char *name)
-{
-	return host_counter(&host, name);
-}
-
-static void expect_wait(u64 ns)
-{
-	CHECK(!host_ask(&host));
-	CHECK_EQ(host.wake_ns, host.now_ns + ns);
-}
 
 /* One request was served, and its owner is waited for while somebody is held back. */
 static struct io_request *begin_wait(u8 op)

@@ -317,7 +317,7 @@ def switching() -> Result:
     scenario = scenario.replace("ALL", " ".join(ALL_SCHEDULERS))
     scenario = scenario.replace("OURS", " ".join(OUR_SCHEDULERS))
     modules = {"iprobe": "", "vpt": "", "vdisk": f"size={ROUNDS * MIB}", **SCHEDULER_MODULES}
-    return boot(scenario, modules, clock="wall", cpus=2, memory_mib=1024, timeout_seconds=400)
+    return boot(scenario, modules, clock="wall", cpus=2, memory_mib=1024)
 
 
 @group("iosched-switching")

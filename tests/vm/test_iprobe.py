@@ -41,7 +41,7 @@ def selftest() -> Result:
         {"iprobe": "", "iprobe_selftest": f"rounds={ROUNDS}"},
         clock="wall",
         cpus=2,
-        timeout_seconds=900,
+        timeout_seconds=3000,
     )
 
 

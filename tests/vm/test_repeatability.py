@@ -6,6 +6,7 @@ host busy: the throttle's records and the processes' own log are the same bytes.
 seed gives others.  No pick was made from an old queue.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from guests import ALL_SCHEDULERS, MIB, experiment, group, once, pairs, raw_run
 
 from understudy.ask.experiment import Experiment
 from understudy.platforms.vm.machine import Result
+
+SPIN = "import os\nwhile os.getppid() == {parent}: pass"
 
 on_each = pytest.mark.parametrize(
     "scheduler", [pytest.param(name, marks=group(f"repeat-{name}")) for name in ALL_SCHEDULERS]
@@ -42,8 +45,8 @@ def first(scheduler: str) -> Result:
 
 @contextmanager
 def busy_host() -> Iterator[None]:
-    """Another process that takes all the time it can get."""
-    spinner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    """Another process that takes all the time it can get, as long as this one lives."""
+    spinner = subprocess.Popen([sys.executable, "-c", SPIN.format(parent=os.getpid())])
     try:
         yield
     finally:

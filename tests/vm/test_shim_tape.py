@@ -23,7 +23,7 @@ from understudy.platforms.vm import shim_tape
 from understudy.platforms.vm.machine import Result
 
 TAPE_CALLS = 300_000
-SECONDS = 0.5
+SERVED = 1000
 
 SCENARIO = """
 queue=/sys/block/vdisk/queue
@@ -33,12 +33,17 @@ choose() {
 	*) put $1 $queue/scheduler ;;
 	esac
 }
-# A load for a while, from the moment at which a scheduler is chosen.
+served() {
+	set -- $(cat /sys/block/vdisk/stat)
+	echo $(($1 + $5))
+}
+# A load until so much is served, from the moment at which a scheduler is chosen.
 load() { # SCHEDULER
 	choose $1
 	random --device /dev/vdisk --processes 24 --writes 50 < /dev/null > /tmp/said 2>&1 &
 	random=$!
-	sleep SECONDS
+	enough=$(($(served) + SERVED))
+	wait_for '[ $(served) -ge $enough ]'
 	[ -z "$2" ] || eval "$2"
 	kill -TERM $random
 	wait $random || fail "random: $(cat /tmp/said)"
@@ -94,7 +99,7 @@ done
 def taped() -> Result:
     """Every scheduler on two processors, then one in trouble."""
     scenario = SCENARIO.replace("OURS", " ".join(OUR_SCHEDULERS))
-    scenario = scenario.replace("SECONDS", str(SECONDS))
+    scenario = scenario.replace("SERVED", str(SERVED))
     modules = dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
     modules["vdisk"] = f"size={MIB}"
     return boot(scenario, modules, clock="wall", cpus=2, memory_mib=1024)
@@ -105,7 +110,7 @@ def taped() -> Result:
 def test_same_answers_after_two_processors(name: str) -> None:
     """Insertions, merges, picks and completions of both, in the order in which they were."""
     found = shim_tape.parse(taped().out[f"tape-{name}"])
-    assert len(found.calls) > 500
+    assert len(found.calls) > 3 * SERVED // 2
     fields = pairs(taped().out[f"fields-{name}"])
     played, _ = replay.play(
         name,

@@ -71,7 +71,7 @@ def unloading() -> Result:
         "null_blk": "irqmode=1 queue_mode=2 hw_queue_depth=64 submit_queues=2 bs=512 gb=1 "
         "memory_backed=1 no_sched=1",
     }
-    return boot(UNLOADING, modules, clock="wall", cpus=2, memory_mib=1024, timeout_seconds=400)
+    return boot(UNLOADING, modules, clock="wall", cpus=2, memory_mib=1024)
 
 
 @group("trouble-unloading")

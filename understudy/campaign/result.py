@@ -41,7 +41,6 @@ class Result:
 
     command: str
     outcomes: tuple[Outcome, ...]
-    paper: PaperTable | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # schedulers that failed, and how
 
     @cached_property
@@ -63,6 +62,14 @@ class Result:
     def experiment(self) -> Experiment:
         """Any one of the experiments: they differ in scheduler and seed only."""
         return self.outcomes[0].experiment
+
+    @cached_property
+    def paper(self) -> PaperTable | None:
+        """The papers' table of the same question."""
+        asked = self.experiment
+        return reproduction.table_beside(
+            asked.workload.name, asked.device.disk.name, self.comparison.schedulers
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The content of result.json."""

@@ -6,6 +6,7 @@ cache: a file that is new, changed or gone concerns no other.  Ours are named by
 files, others by what they call themselves.
 """
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -120,8 +121,11 @@ def _compile(file: Source, folder: Path) -> None:
 
 
 def does_not_compile(file: Source, words: str) -> str:
-    """The compiler's words about a file."""
-    return f"{file.shown} does not compile:\n{words.rstrip()}"
+    """The compiler's words about a file.  Of floating point it says that registers, or functions
+    which only a program has, are missing: so that is said before them."""
+    floating = re.search(r"SSE|x87|general-regs-only|\b__\w+[sdt]f[23si]", words)
+    why = "it uses floating point, which a kernel does not have:\n" if floating else ""
+    return f"{file.shown} does not compile:\n{why}{words.rstrip()}"
 
 
 def _gcc(arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":

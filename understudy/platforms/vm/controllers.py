@@ -82,7 +82,7 @@ CONTROLLERS = {
         ),
         Controller(
             "virtio-blk",
-            "vdb",
+            "vda",
             (("virtio_pci", ""), ("virtio_blk", "queue_depth=2")),
             (*NULL, "-device", "virtio-blk-pci,drive=target"),
         ),

@@ -13,7 +13,7 @@ from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
 from understudy.base.progress import Report, silent
 from understudy.measure import metrics, records
-from understudy.platforms.vm import machine, outcome, packages, qemu, scenario
+from understudy.platforms.vm import machine, outcome, packages, qemu, scenario, stages, trouble
 
 
 def check(experiments: Sequence[Experiment]) -> None:
@@ -21,7 +21,7 @@ def check(experiments: Sequence[Experiment]) -> None:
     for experiment in experiments:
         scenario.check(experiment)
     qemu.binary()
-    machine.busybox()
+    stages.busybox()
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
@@ -29,20 +29,16 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
     kernel = packages.fetch_kernel(report)
     for done, experiment in enumerate(experiments):
         report("building modules, programs and the file system", done / len(experiments))
-        machine.make_initramfs(kernel, scenario.describe(experiment, report))
+        machine.build(scenario.describe(experiment, report), kernel)
 
 
 def dry_run(experiment: Experiment) -> list[str]:
     """The command that would run the experiment; it can be pasted into a shell."""
     kernel = packages.fetch_kernel()
     vm = scenario.describe(experiment, silent)
-    archive = machine.make_initramfs(kernel, vm)
-    folder = cache_dir() / "dry-run" / digest([archive])
+    folder = cache_dir() / "dry-run" / digest([repr(vm).encode()])
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "initramfs").write_bytes(archive)
-    with (folder / "out.tar").open("wb") as out:
-        out.truncate(machine.OUT_BYTES)
-    return qemu.command_line(vm.machine, kernel.image, folder / "initramfs", folder)
+    return machine.lay_out(vm, kernel, folder)
 
 
 def summarise(
@@ -75,6 +71,6 @@ def run(experiment: Experiment, report: Report, *, stop: threading.Event | None 
     if result.exit_code:
         raise RunFailed(
             f"{experiment.scheduler.name}: the guest gave up; its last words:\n"
-            + machine.last_words(result.console)
+            + trouble.last_words(result.console)
         )
     return outcome.read(experiment, kernel, vm, result)

@@ -1,51 +1,76 @@
 # SPDX-License-Identifier: MIT
-"""One VM from power-on to its results.
+"""One VM from its start to its results.
 
-A VM runs a scenario (a shell script), with the modules and files it asks for in
-its initramfs, and returns the folder /out.  Whatever goes wrong, QEMU and the
-scratch folder are gone afterwards, and the error carries the guest's last words.
+A VM is made ready (the stage `ahead`: modules, files, a script), takes its input over
+the wire, runs a scenario (a shell script) with the modules and files that it asks for, and
+returns the folder /out.  Machines that are made ready alike are booted once, saved where
+they are ready, and resumed from then on; what can't be saved or resumed is booted, and
+goes through the same instructions.  Whatever goes wrong, QEMU and the scratch folder are
+gone afterwards, and the error carries the guest's last words.
 """
 
 import contextlib
 import os
 import subprocess
+<<<<<<< HEAD
+import tempfile
+=======
 import tarfile
+>>>>>>> stop
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
+<<<<<<< HEAD
+from understudy.base.cache import digest
+from understudy.base.errors import RunFailed
+from understudy.platforms.vm import packages, qemu, saved, stages, trouble, wire
+from understudy.platforms.vm.monitor import Gone, Monitor
+=======
 from understudy.base import programs, scratch
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.native import registry
 from understudy.platforms.vm import guest_programs, modules, packages, qemu
 from understudy.platforms.vm.initramfs import Initramfs
+>>>>>>> stop
 from understudy.platforms.vm.processor import own_processor
+from understudy.platforms.vm.stages import Content, Stage
+from understudy.platforms.vm.trouble import last_words
 
-LATE_MODULES = ("virtio_pci", "virtio_blk")
-OUT_BYTES = 4 * 2**30
-CONSOLE_LINES = 40
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.02
 
 Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Vm:
-    """What to run.
-
-    modules names the modules to load before the scenario, ours or the kernel's,
-    each with its parameters; files maps places in the guest to content or to a
-    file of the host, executable if under bin/.
-    """
+    """What to run: a scenario with its modules and files, as in a stage, on a machine that
+    the stage `ahead` makes ready."""
 
     scenario: str
     modules: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[str, bytes | str | Path] = field(default_factory=dict)
+    files: Mapping[str, Content] = field(default_factory=dict)
     machine: qemu.Machine = field(default_factory=qemu.Machine)
     timeout_seconds: float = 600
+    ahead: Stage = field(default_factory=Stage)
+    keeps_rules: bool = False
+    """Whether a scheduler that breaks a rule ends it."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a machine came to its run.
+
+    saved_machine is the key of the one that was resumed, or would have been;
+    booted_because says why it was not, and is None if it was.
+    """
+
+    saved_machine: str
+    booted_because: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,58 +87,16 @@ class Result:
     run_seconds: float
     notified: dict[str, float]
     command: list[str]
-
-
-def busybox() -> Path:
-    """A static BusyBox of the host."""
-    for candidate in ("/bin/busybox", "/usr/bin/busybox"):
-        if Path(candidate).exists():
-            return Path(candidate)
-    raise UserError("no busybox here: apt-get install -y busybox-static")
-
-
-def _module_files(kernel: packages.Kernel, vm: Vm) -> dict[str, Path | str]:
-    schedulers = filter(registry.known, vm.modules)
-    ours = [modules.scheduler_module(kernel, name) for name in schedulers]
-    tree = modules.ModuleTree(kernel, [*modules.base_modules(kernel), *ours])
-    early = tree.in_load_order(list(vm.modules))
-    late = [path for path in tree.in_load_order(list(LATE_MODULES)) if path not in early]
-    parameters = {name.replace("-", "_"): text for name, text in vm.modules.items()}
-
-    def line(path: Path) -> str:
-        return f"{path.stem} {parameters.get(path.stem.replace('-', '_'), '')}".strip() + "\n"
-
-    files: dict[str, Path | str] = {f"modules/{path.name}": path for path in [*early, *late]}
-    files["modules/early"] = "".join(map(line, early))
-    files["modules/late"] = "".join(map(line, late))
-    return files
-
-
-def make_initramfs(kernel: packages.Kernel, vm: Vm) -> bytes:
-    """The archive that the VM boots into."""
-    initramfs = Initramfs()
-    for folder in ("bin", "dev", "proc", "sys", "tmp", "modules"):
-        initramfs.folder(folder)
-    initramfs.character_device("dev/console", 5, 1)
-    initramfs.file("init", ROOT / "guest" / "init", executable=True)
-    initramfs.file("bin/busybox", busybox(), executable=True)
-    for program in guest_programs.GUEST_PROGRAMS:
-        compiled = programs.compiled(program)
-        initramfs.file(f"bin/{program.name}", compiled, executable=True)
-    for name, source in _module_files(kernel, vm).items():
-        initramfs.file(name, source)
-    for name, content in vm.files.items():
-        initramfs.file(name, content, executable=name.startswith("bin/"))
-    initramfs.file("scenario", vm.scenario)
-    return initramfs.content()
+    start: Start
 
 
 @contextlib.contextmanager
 def _running(
-    command: list[str], machine: qemu.Machine, folder: Path
+    command: list[str], machine: qemu.Machine, folder: Path, files: Sequence[int] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
     """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also
-    if we are killed ourselves."""
+    if we are killed ourselves.  Its control (QMP) is at stdin; what it answers is not read.
+    It inherits the open files."""
     virtual = machine.clock == "virtual"
     with (
         own_processor() if virtual else contextlib.nullcontext() as processor,
@@ -121,10 +104,11 @@ def _running(
     ):
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--", *command],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
             start_new_session=True,
+            pass_fds=files,
         )
         try:
             if processor is not None:
@@ -141,14 +125,6 @@ def _console(folder: Path) -> str:
         with contextlib.suppress(FileNotFoundError):
             texts.append((folder / name).read_text(errors="replace").replace("\r", ""))
     return "".join(texts)
-
-
-def last_words(console: str) -> str:
-    """The end of a console, for an error message; and what a long trace has pushed out."""
-    lines = [line for line in console.splitlines() if line.strip()]
-    why = [line for line in lines[:-CONSOLE_LINES] if "Kernel panic" in line]
-    words = [*why, *lines[-CONSOLE_LINES:]]
-    return "\n".join(f"  | {line}" for line in words) or "  | (silence)"
 
 
 class _Notices:
@@ -171,48 +147,205 @@ class _Notices:
         self._seen = len(lines)
 
 
-def _wait(
-    process: subprocess.Popen[bytes], notices: _Notices, vm: Vm, folder: Path, stop: threading.Event
-) -> None:
-    deadline = time.monotonic() + vm.timeout_seconds
-    while process.poll() is None:
-        notices.poll()
-        if stop.wait(POLL_SECONDS):
+class _CannotResume(Exception):  # noqa: N818 - nobody but us sees it
+    """A saved machine did not come to its run; why, in one line."""
+
+
+class _Guest:
+    """A VM that is running, and what it says.  It may run until its time is over or
+    somebody stops it."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        folder: Path,
+        vm: Vm,
+        heard: Notify,
+        stop: threading.Event,
+    ) -> None:
+        self._process = process
+        self._folder = folder
+        self._seconds = vm.timeout_seconds
+        self._stop = stop
+        self._began = time.monotonic()
+        self._watch = trouble.Watch(process, lambda: _console(folder), vm.keeps_rules)
+        self._tell = heard
+        self._notices = _Notices(folder / "notify.log", self._heard)
+
+    def _heard(self, line: str) -> None:
+        self._watch.heard(line)
+        self._tell(line)
+
+    def check(self) -> None:
+        """Raises RunFailed unless it may go on."""
+        self._notices.poll()
+        self._watch.check()
+        if self._stop.is_set():
             raise RunFailed("stopped")
-        if time.monotonic() > deadline:
+        if time.monotonic() > self._began + self._seconds:
             raise RunFailed(
-                f"the VM did not end within {vm.timeout_seconds:.0f} s; its last words:\n"
-                + last_words(_console(folder))
+                f"the VM did not end within {self._seconds:.0f} s; its last words:\n"
+                + last_words(_console(self._folder))
             )
-    notices.poll()
 
+    def wait(self) -> None:
+        """Until it has ended."""
+        while self._process.poll() is None:
+            self.check()
+            self._stop.wait(POLL_SECONDS)
+        self._notices.poll()
+        self._watch.check()
 
-def _exit_code(process: subprocess.Popen[bytes], notices: _Notices, folder: Path) -> int:
-    """The scenario's exit code; isa-debug-exit made it 2 * code + 1.
+    def came_to_its_run(self) -> bool:
+        return "booted" in self._notices.when
 
-    QEMU's own failures end with 1 as well, but before the guest says anything.
-    """
-    if "booted" not in notices.when:
-        raise RunFailed("the VM did not boot; its last words:\n" + last_words(_console(folder)))
-    if process.returncode < 0 or process.returncode % 2 == 0:
-        raise RunFailed(
-            "the VM died (a kernel panic resets it); its last words:\n"
-            + last_words(_console(folder))
+    def exit_code(self) -> int:
+        """The scenario's; isa-debug-exit made it 2 * code + 1.
+
+        QEMU's own failures end with 1 as well, but before the guest says anything.
+        """
+        console = _console(self._folder)
+        if not self.came_to_its_run():
+            raise RunFailed("the VM did not boot; its last words:\n" + last_words(console))
+        if self._process.returncode < 0 or self._process.returncode % 2 == 0:
+            raise RunFailed(trouble.of_death(console))
+        return self._process.returncode // 2
+
+    def result(self, command: list[str], start: Start) -> Result:
+        """Once it has ended."""
+        code = self.exit_code()
+        booted = self._notices.when["booted"]
+        return Result(
+            out=wire.results(self._folder / "wire"),
+            console=_console(self._folder),
+            exit_code=code,
+            boot_seconds=booted - self._began,
+            run_seconds=self._notices.when.get("collecting", time.monotonic()) - booted,
+            notified=self._notices.when,
+            command=command,
+            start=start,
         )
-    return process.returncode // 2
 
 
-def _read_out(path: Path) -> dict[str, bytes]:
+class _Run:
+    """One run, by a saved machine if that can be, else by one that is booted."""
+
+    def __init__(
+        self, vm: Vm, kernel: packages.Kernel, heard: Notify, stop: threading.Event
+    ) -> None:
+        self._vm = vm
+        self._kernel = kernel
+        self._heard = heard
+        self._stop = stop
+        self._archive = stages.archive(kernel, vm.ahead)
+        self._input = stages.run_files(kernel, vm.ahead, Stage(vm.scenario, vm.modules, vm.files))
+        self._key = self._name_of_machine()
+
+    def result(self) -> Result:
+        if self._vm.machine.clock != "virtual":
+            return self._boot("only machines in the virtual clock are saved")
+        try:
+            machine = saved.find(self._key, self._save)
+        except (Gone, OSError, RunFailed) as error:
+            return self._boot(f"it can't be saved: {error}")
+        try:
+            return self._resume(machine)
+        except _CannotResume as error:
+            saved.discard(machine)
+            return self._boot(f"what was saved can't be resumed: {error}")
+
+    def _name_of_machine(self) -> str:
+        """Names all that a machine depends on until it is ready."""
+        command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
+        words = [self._kernel.folder.name, *command[1:]]
+        return digest([*qemu.identity(), *map(str.encode, words), self._archive])
+
+    def lay_out(self, folder: Path) -> list[str]:
+        """Put what a run needs into the folder; returns the command that boots it."""
+        self._lay_wire(folder, self._input)
+        return self._command(folder)
+
+    def _boot(self, because: str) -> Result:
+        with self._scratch() as folder:
+            command = self.lay_out(folder)
+            with self._guest(command, folder) as guest:
+                guest.wait()
+                return guest.result(command, Start(self._key, because))
+
+    def _resume(self, machine: saved.SavedMachine) -> Result:
+        with self._scratch() as folder, Monitor() as monitor, _state_of(machine) as state:
+            theirs = monitor.theirs.fileno()
+            command = self.lay_out(folder)
+            command += qemu.resuming(self._vm.machine, machine.memory, theirs)
+            with self._guest(command, folder, (theirs,)) as guest:
+                try:
+                    monitor.greet(guest.check)
+                    monitor.load_state(state.fileno())
+                except Gone as error:
+                    raise _CannotResume(f"{error} {_last_line(folder)}") from error
+                guest.wait()
+                if not guest.came_to_its_run():
+                    raise _CannotResume(_last_line(folder))
+                return guest.result(command, Start(self._key))
+
+    def _save(self, machine: saved.SavedMachine) -> None:
+        """Boot a machine up to where it is ready, and keep it as it is there."""
+        with self._scratch() as folder, Monitor() as monitor, machine.state.open("wb") as state:
+            theirs = monitor.theirs.fileno()
+            self._lay_wire(folder, {})
+            command = self._command(folder)
+            command += qemu.saving(self._vm.machine, machine.memory, theirs)
+            with self._guest(command, folder, (theirs,)) as guest:
+                monitor.greet(guest.check)
+                monitor.save_state(state.fileno())
+                guest.wait()
+
+    def _lay_wire(self, folder: Path, files: Mapping[str, Content]) -> None:
+        wire.lay(folder / "wire", qemu.wire_bytes(self._vm.machine), files)
+
+    def _command(self, folder: Path) -> list[str]:
+        """Boots from the archive, which it puts into the folder."""
+        (folder / "initramfs").write_bytes(self._archive)
+        return qemu.command_line(self._vm.machine, self._kernel.image, folder / "initramfs", folder)
+
+    @contextlib.contextmanager
+    def _guest(
+        self, command: list[str], folder: Path, files: Sequence[int] = ()
+    ) -> Iterator[_Guest]:
+        with _running(command, self._vm.machine, folder, files) as process:
+            yield _Guest(process, folder, self._vm, self._heard, self._stop)
+
+    @contextlib.contextmanager
+    def _scratch(self) -> Iterator[Path]:
+        if self._stop.is_set():
+            raise RunFailed("stopped")
+        folder = Path(tempfile.mkdtemp(prefix="understudy-vm-"))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _state_of(machine: saved.SavedMachine) -> BinaryIO:
     try:
-        with tarfile.open(path, "r:") as tar:
-            members = [member for member in tar if member.isfile()]
-            return {
-                member.name.removeprefix("./"): content.read()
-                for member in members
-                if (content := tar.extractfile(member))
-            }
-    except tarfile.TarError as error:
-        raise RunFailed(f"the VM's results can't be read: {error}") from error
+        return machine.state.open("rb")
+    except OSError as error:
+        raise _CannotResume(str(error)) from error
+
+
+def _last_line(folder: Path) -> str:
+    lines = _console(folder).strip().splitlines()
+    return lines[-1] if lines else "(it said nothing)"
+
+
+def build(vm: Vm, kernel: packages.Kernel) -> None:
+    """Make everything that a run needs and that can be made before it."""
+    _Run(vm, kernel, lambda line: None, threading.Event())
+
+
+def lay_out(vm: Vm, kernel: packages.Kernel, folder: Path) -> list[str]:
+    """Put everything that a run needs into the folder; returns the command that runs it."""
+    return _Run(vm, kernel, lambda line: None, threading.Event()).lay_out(folder)
 
 
 def run(
@@ -221,12 +354,15 @@ def run(
     heard: Notify = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Result:
-    """Boot, run the scenario, return what it left.
+    """Start a machine, run the scenario, return what it left.
 
     Raises RunFailed with the console's last lines if the guest panics, hangs past
     the time-out or ends without results; a scenario's own exit code is returned.
     """
     kernel = kernel or packages.fetch_kernel()
+<<<<<<< HEAD
+    return _Run(vm, kernel, heard, stop or threading.Event()).result()
+=======
     with scratch.folder("understudy-vm-") as folder:
         archive = folder / "initramfs"
         archive.write_bytes(make_initramfs(kernel, vm))
@@ -247,3 +383,4 @@ def run(
             notified=notices.when,
             command=command,
         )
+>>>>>>> stop

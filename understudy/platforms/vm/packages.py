@@ -5,23 +5,37 @@ Nothing is installed: the packages are fetched by name in their current version
 and unpacked into the cache.
 """
 
+import contextlib
+import json
 import lzma
+import os
 import re
 import shutil
 import struct
 import subprocess
 import tarfile
+import threading
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from understudy.base.cache import cached_folder
+from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import cache_dir
 
 META_PACKAGE = "linux-image-amd64"
+APT_DECIDES = tuple(
+    Path(path)
+    for path in (
+        "/var/lib/apt/lists",
+        "/etc/apt/sources.list",
+        "/etc/apt/sources.list.d",
+        "/etc/apt/preferences",
+        "/etc/apt/preferences.d",
+    )
+)
 Report = Callable[[str, float], None]
 
 
@@ -80,8 +94,35 @@ def _newest_cached() -> Kernel | None:
     return Kernel(release, version, folders[-1])
 
 
+def _apt_state() -> bytes:
+    """Another one whenever apt may answer otherwise than before."""
+    states = []
+    for path in APT_DECIDES:
+        with contextlib.suppress(OSError):
+            states.append(f"{path} {path.stat().st_mtime_ns}")
+    return "\n".join(states).encode()
+
+
 def current_kernel() -> Kernel:
-    """The kernel that Debian's stock package names today, fetched or not."""
+    """The kernel that Debian's stock package names today, fetched or not.
+
+    apt takes half a second to say it, so its answer is kept until its lists change.
+    """
+    top = cache_dir() / "kernel"
+    answer = top / f".apt-{digest([META_PACKAGE.encode(), _apt_state()])}"
+    with contextlib.suppress(OSError, ValueError):
+        release, version, name = json.loads(answer.read_text())
+        return Kernel(release, version, top / name)
+    kernel = _ask_apt()
+    with contextlib.suppress(OSError):
+        top.mkdir(exist_ok=True)
+        fresh = answer.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+        fresh.write_text(json.dumps([kernel.release, kernel.version, kernel.folder.name]))
+        fresh.replace(answer)
+    return kernel
+
+
+def _ask_apt() -> Kernel:
     if shutil.which("apt-cache") is None:
         cached = _newest_cached()
         if cached:

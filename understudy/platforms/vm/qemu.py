@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,11 @@ from understudy.base.errors import UserError
 BINARY = "qemu-system-x86_64"
 INSTALL = "apt-get install -y --no-install-recommends qemu-system-x86"
 EXIT_PORT = 0x501
+REST_PORT = 0x505
 NOTIFY_PORT = 0xE9
+FIRMWARE = (Path("/usr/share/seabios/bios-256k.bin"), Path("/usr/share/qemu/pvh.bin"))
+MIB = 2**20
+GIB = 2**30
 
 KERNEL_ARGUMENTS = (
     "console=ttyS0 panic=-1 oops=panic nokaslr norandmaps quiet loglevel=5 "
@@ -52,9 +57,20 @@ def binary() -> str:
 
 def version() -> str:
     """QEMU's version, such as 7.2.22."""
-    answer = subprocess.run([binary(), "--version"], capture_output=True, text=True, check=True)
-    found = re.search(r"version (\S+)", answer.stdout)
+    found = re.search(r"version (\S+)", _said_version(binary()))
     return found.group(1) if found else "unknown"
+
+
+@cache
+def _said_version(path: str) -> str:
+    return subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def identity() -> list[bytes]:
+    """What there is of QEMU in a machine that it has saved, apart from the command line."""
+    firmware = [path.read_bytes() for path in FIRMWARE if path.exists()]
+    built = Path(binary()).stat()
+    return [f"{_said_version(binary())} {built.st_size} {built.st_mtime_ns}".encode(), *firmware]
 
 
 def _clock_arguments(machine: Machine) -> list[str]:
@@ -68,28 +84,62 @@ def _clock_arguments(machine: Machine) -> list[str]:
     return ["-accel", "tcg,thread=single"]
 
 
-def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) -> list[str]:
-    """The command that runs the VM.
+def wire_bytes(machine: Machine) -> int:
+    """The wire's size: what the guest has in its memory goes through."""
+    return machine.memory_mib * MIB
 
-    folder receives console.log, notify.log and out.tar (the disk that the guest
-    writes its results to).
+
+def _wire_address(machine: Machine) -> int:
+    """Where QEMU's "pc" puts what comes after the ordinary memory."""
+    memory = machine.memory_mib * MIB
+    high = memory - 3 * GIB if memory >= 3.5 * GIB else 0
+    return 4 * GIB + -(-high // GIB) * GIB
+
+
+def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) -> list[str]:
+    """The command that boots the VM and runs what lies on the wire.
+
+    folder holds the wire (understudy/platforms/vm/wire.py) and receives console.log and
+    notify.log.
     """
-    out = folder / "out.tar"
+    address, size = _wire_address(machine), wire_bytes(machine)
+    wire = f"memory-backend-file,id=wire,mem-path={folder / 'wire'},size={size},share=on"
     return [
         binary(),
-        *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
-        *["-machine", "pc", "-cpu", "qemu64", "-smp", str(machine.cpus)],
-        *["-m", f"{machine.memory_mib}M"],
+        *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-qmp", "stdio"],
+        *["-machine", "pc,nvdimm=on", "-cpu", "qemu64", "-smp", str(machine.cpus)],
+        *["-m", f"{machine.memory_mib}M,slots=1,maxmem={2 * machine.memory_mib}M"],
         *_clock_arguments(machine),
         *["-rtc", "base=2010-10-14T00:00:00,clock=vm"],
         *["-kernel", str(kernel), "-initrd", str(initramfs)],
-        *["-append", KERNEL_ARGUMENTS],
+        *["-append", f"{KERNEL_ARGUMENTS} WIRE={address} WIRE_BYTES={size}"],
         *["-chardev", f"file,id=console,path={folder / 'console.log'}"],
         *["-serial", "chardev:console"],
         *["-chardev", f"file,id=notify,path={folder / 'notify.log'}"],
         *["-device", f"isa-debugcon,iobase={NOTIFY_PORT:#x},chardev=notify"],
         *["-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x04"],
-        *["-drive", f"file={out},format=raw,if=none,id=out,cache=unsafe"],
-        *["-device", "virtio-blk-pci,drive=out,serial=out"],
+        *["-device", f"pvpanic,ioport={REST_PORT:#x}", "-action", "panic=none"],
+        *["-object", wire, "-device", f"nvdimm,memdev=wire,addr={address:#x}"],
         *machine.devices,
+    ]
+
+
+def saving(machine: Machine, memory: Path, monitor: int) -> list[str]:
+    """More for the command line: stop where the guest rests; its memory is that file."""
+    return [*_memory_arguments(machine, memory, "on", monitor), "-action", "panic=pause"]
+
+
+def resuming(machine: Machine, memory: Path, monitor: int) -> list[str]:
+    """More for the command line: wait for the state of a saved machine, whose memory is
+    that file, and stays as it is."""
+    return [*_memory_arguments(machine, memory, "off", monitor), "-incoming", "defer"]
+
+
+def _memory_arguments(machine: Machine, memory: Path, share: str, monitor: int) -> list[str]:
+    size = machine.memory_mib * MIB
+    return [
+        *["-machine", "memory-backend=memory"],
+        "-object",
+        f"memory-backend-file,id=memory,mem-path={memory},size={size},share={share}",
+        *["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"],
     ]

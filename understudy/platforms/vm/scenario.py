@@ -2,12 +2,13 @@
 """An experiment in the words of the VM: what guest/measure is told, the modules, the memory."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from understudy.ask import tunables
 from understudy.ask.experiment import Experiment
 from understudy.ask.setting import OnVm
+from understudy.ask.workloads.surge import KEPT_FILES_MAX
 from understudy.ask.workloads.workload import InGuest
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
@@ -16,6 +17,7 @@ from understudy.device.timing import Curve, Timing
 from understudy.files import image
 from understudy.platforms.vm import kvm, machine, qemu
 from understudy.platforms.vm.controllers import Controller, controller
+from understudy.platforms.vm.stages import Stage
 
 CORE_MODULES = ("iprobe", "vpt")
 KERNEL_SCHEDULERS = {"none": None, "mq-deadline": None, "bfq": "bfq", "kyber": "kyber-iosched"}
@@ -25,6 +27,8 @@ FILES_BYTES_MIN = 64 * 2**20
 BASE_MEMORY_MIB = 512
 RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
 LOG_BYTES = 64  # for each read of a process: entry and copy
+INODE_BYTES = 2048  # for each file that is kept in mind
+MEMORY_STEP = 256 * 2**20
 BASE_SECONDS = 300
 SECONDS_PER_REQUEST = 0.05
 
@@ -64,19 +68,39 @@ def _log_entries(experiment: Experiment) -> int:
 
 
 def _workload(experiment: Experiment) -> str:
-    """Shell functions prepare_disk and workload."""
+    """Shell function workload."""
     program = played(experiment)
     command = [*program.command, "--processes", str(experiment.workload.processes)]
     command += ["--seed", str(experiment.seed)]
     command += ["--log", "/out/reads.bin", "--log-max", str(_log_entries(experiment))]
-    disk = f"/dev/{controller_of(experiment).disk}"
-    prepare = (
-        f"restore /image {disk} || fail 'no file system'; "
-        f"mount -t ext4 -o ro {disk} /mnt || fail 'no file system'"
-        if experiment.workload.reads_files
-        else ":"
+    return f"workload() {{\n\texec {shlex.join(command)}\n}}\n"
+
+
+def _ahead(experiment: Experiment, built: image.Image | None) -> Stage:
+    """What is the same for all schedulers and seeds: the disk and its file system."""
+    names = dict.fromkeys(CORE_MODULES, "")
+    names |= controller_of(experiment).module_parameters(experiment.device.virtual_bytes)
+    if built:
+        names |= dict.fromkeys(FILE_SYSTEM_MODULES, "")
+    settings: dict[str, str | int] = {
+        "DISK": controller_of(experiment).disk,
+        "FILES": built.facts.files if built else 0,
+        "LOOK_UP": _kept_files(built),
+    }
+    return Stage(
+        script=_shell(settings) + (ROOT / "guest" / "prepare").read_text(),
+        modules=names,
+        files={"image": built.blocks} if built else {},
     )
-    return f"prepare_disk() {{\n\t{prepare}\n}}\nworkload() {{\n\texec {shlex.join(command)}\n}}\n"
+
+
+def _kept_files(built: image.Image | None) -> int:
+    """Files of which the machine keeps inode and extents: all or none."""
+    return built.facts.files if built and built.facts.files <= KEPT_FILES_MAX else 0
+
+
+def _shell(settings: Mapping[str, str | int]) -> str:
+    return "".join(f"{name}={value}\n" for name, value in settings.items())
 
 
 def _settings(experiment: Experiment) -> dict[str, str | int]:
@@ -124,15 +148,9 @@ def _points(curve: Curve) -> str:
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
-    size = experiment.device.virtual_bytes
-    names = dict.fromkeys(CORE_MODULES, "")
-    names |= controller_of(experiment).module_parameters(size)
+    """What the run itself brings."""
     scheduler = KERNEL_SCHEDULERS.get(experiment.scheduler.name, experiment.scheduler.name)
-    if scheduler:
-        names[scheduler] = ""
-    if experiment.workload.reads_files:
-        names |= dict.fromkeys(FILE_SYSTEM_MODULES, "")
-    return names
+    return {scheduler: ""} if scheduler else {}
 
 
 def check(experiment: Experiment) -> None:
@@ -163,28 +181,32 @@ def _accelerator(experiment: Experiment) -> qemu.Accelerator:
     return "kvm" if experiment.platform.clock == "wall" and kvm.probe().works else "tcg"
 
 
+def _memory_mib(experiment: Experiment, built: image.Image | None) -> int:
+    """In large steps: one saved machine serves runs of many lengths."""
+    recorded = experiment.requests * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
+    recorded += _kept_files(built) * INODE_BYTES
+    if built:
+        recorded += 4 * built.blocks.stat().st_size
+    return BASE_MEMORY_MIB + -(-recorded // MEMORY_STEP) * MEMORY_STEP // 2**20
+
+
 def describe(experiment: Experiment, report: Report) -> machine.Vm:
     """The VM for an experiment."""
     check(experiment)
     built = image_of(experiment, report)
-    settings = "".join(f"{key}={value}\n" for key, value in _settings(experiment).items())
-    placed: dict[str, str | Path] = dict(_profile(experiment))
-    if built:
-        placed["image"] = built.blocks
-    recorded = experiment.requests * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
-    memory = BASE_MEMORY_MIB + recorded // 2**20
-    if built:
-        memory += 4 * built.blocks.stat().st_size // 2**20
+    settings = _shell(_settings(experiment))
     return machine.Vm(
         scenario=settings + _workload(experiment) + (ROOT / "guest" / "measure").read_text(),
         modules=_modules(experiment),
-        files=placed,
+        files=_profile(experiment),
+        ahead=_ahead(experiment, built),
         machine=qemu.Machine(
             clock=experiment.platform.clock,
             accelerator=_accelerator(experiment),
-            memory_mib=memory,
+            memory_mib=_memory_mib(experiment, built),
             devices=controller_of(experiment).device_arguments(experiment.device.virtual_bytes),
         ),
+        keeps_rules=True,
         timeout_seconds=BASE_SECONDS
         + SECONDS_PER_REQUEST * experiment.requests * experiment.platform.scale,
     )

@@ -85,6 +85,7 @@ def _refuse_impossible(recording: Recording) -> None:
     is_request = ~is_none & ~is_grown
     sizes = np.where(is_grown, calls["sector"], np.uint64(recording.capacity_sectors))
     capacity = np.maximum.accumulate(sizes)
+    before = np.append(np.uint64(recording.capacity_sectors), capacity[:-1])
     end = calls["sector"] + calls["sectors"]
     wrong = {
         "kind": calls["kind"] > GROWN,
@@ -93,7 +94,10 @@ def _refuse_impossible(recording: Recording) -> None:
         "place": (calls["place"] >= recording.max_requests) | ~is_request & (calls["place"] != 0),
         "arrival_ns": is_request & (calls["arrival_ns"] > calls["now_ns"]),
         "sectors": is_request & (calls["sectors"] == 0),
-        "sector": (end > capacity) | (end < calls["sector"]) | is_none & (end != 0),
+        "sector": (end > capacity)
+        | (end < calls["sector"])
+        | is_none & (end != 0)
+        | is_grown & (calls["sector"] <= before),
         "weight": is_request & (calls["weight"] == 0),
         "op": calls["op"] > WRITE,
         "io_class": is_request & ~np.isin(calls["io_class"], CLASSES),

@@ -98,7 +98,8 @@ static ssize_t tape_read(struct file *file, struct kobject *kobj,
 	return ret;
 }
 
-static BIN_ATTR_RO(tape, 0);
+/* Whose requests there were, and where, is nobody's business. */
+static BIN_ATTR_ADMIN_RO(tape, 0);
 
 int tape_init(void)
 {

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* How large a disk is; a regular file stands in for one in the tests. */
+#ifndef UNDERSTUDY_GUEST_DISK_SIZE_H
+#define UNDERSTUDY_GUEST_DISK_SIZE_H
+
+#include <linux/fs.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+/* 0, or -1 with errno set. */
+static inline int disk_size(int fd, uint64_t *bytes)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return -1;
+	if (S_ISBLK(stat.st_mode))
+		return ioctl(fd, BLKGETSIZE64, bytes);
+	*bytes = (uint64_t)stat.st_size;
+	return 0;
+}
+
+#endif

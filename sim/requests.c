@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "measure.h"
+#include "sim.h"
+
+/* A scheduler that waits on purpose is asked once more, or a few times if it ticks. */
+#define REFUSALS_IN_A_ROW_MAX 1000000
+
+/*
+ * Until the last one measured is served: who waits for an answer can't bring many more
+ * meanwhile, and a burst of open arrivals ends before it is a hundred measurements
+ * long.
+ */
+#define LATER_ARRIVALS_MAX 1000000
+#define LATER_ARRIVALS_EACH 100
+
+static struct pending *take_free(struct sim *sim)
+{
+	struct pending *pending = &sim->pool[sim->free];
+
+	if (sim->free == sim->input->max_pending) {
+		sim->error = -EOVERFLOW;
+		return NULL;
+	}
+	sim->free = pending->next_free;
+	return pending;
+}
+
+static void give_back(struct sim *sim, struct pending *pending)
+{
+	pending->next_free = sim->free;
+	sim->free = pending - sim->pool;
+}
+
+/* The next row, or NOT_MEASURED. */
+static u64 measure_arrival(struct sim *sim)
+{
+	if (sim->arrived >= sim->target)
+		return NOT_MEASURED;
+	if (!sim->arrived)
+		sim->summary->first_arrival_ns = sim->now_ns;
+	sim->summary->last_arrival_ns = sim->now_ns;
+	return sim->arrived;
+}
+
+/* A scheduler that always prefers the new ones never ends what is measured. */
+static bool is_starved(const struct sim *sim)
+{
+	u64 later = sim->arrived - sim->target;
+
+	return sim->arrived > sim->target && later > LATER_ARRIVALS_MAX &&
+	       later / LATER_ARRIVALS_EACH > sim->target;
+}
+
+static void set_class(const struct sim_input *input, struct io_request *io, u32 process)
+{
+	io->weight = input->weight ? input->weight[process] : IO_WEIGHT_DEFAULT;
+	io->io_class =
+		input->io_class ? input->io_class[process] : IO_CLASS_BEST_EFFORT;
+	io->level = input->level ? input->level[process] : IO_LEVEL_DEFAULT;
+}
+
+struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
+{
+	const struct step *step = &sim->process[process].step;
+	struct pending *pending = take_free(sim);
+
+	if (!pending)
+		return NULL;
+	pending->bio = (struct bio){
+		.arrival_ns = sim->now_ns,
+		.sector = sector,
+		.row = measure_arrival(sim),
+		.sectors = sectors,
+		.owner = step->owner,
+		.process = process,
+	};
+	sim->arrived++;
+	sim->hits_in_a_row = 0;
+	if (is_starved(sim))
+		sim->error = -ETIMEDOUT;
+	pending->io = (struct io_request){
+		.sector = sector,
+		.arrival_ns = sim->now_ns,
+		.id = sim->arrived,
+		.cost_ns = device_cost_ns(&sim->device, step->cost_ns),
+		.sectors = sectors,
+		.owner = step->owner,
+		.op = step->op,
+	};
+	set_class(sim->input, &pending->io, process);
+	elevator_add(&sim->elevator, pending, sim->now_ns);
+	sim->settled = false;
+	return &pending->bio;
+}
+
+/* Ask the scheduler then; the soonest enquiry is the only one that counts. */
+static void enquire_at(struct sim *sim, u64 time_ns)
+{
+	if (time_ns >= sim->wake_ns && sim->wake_ns > sim->now_ns)
+		return;
+	sim->wake_ns = time_ns;
+	sim_schedule(sim, time_ns, EVENT_ENQUIRE, 0);
+}
+
+static void start(struct sim *sim, struct pending *pending)
+{
+	sim->refusals = 0;
+	pending->dispatch_ns = sim->now_ns;
+	pending->idle_ns = sim->in_service ? 0 : sim->now_ns - sim->idle_since_ns;
+	pending->service = device_serve(&sim->device, &pending->io, sim->now_ns);
+	sim->in_service++;
+	sim_schedule(sim, pending->service.start_ns + pending->service.model_ns,
+		     EVENT_COMPLETION, pending - sim->pool);
+}
+
+/* The scheduler gave nothing: nothing more happens to it before it changes its mind. */
+static void refused(struct sim *sim, u64 wake_ns)
+{
+	sim->settled = true;
+	if (contract_is_broken(&sim->elevator.contract))
+		sim->error = -EPROTO;
+	else if (++sim->refusals > REFUSALS_IN_A_ROW_MAX)
+		sim->error = -EDEADLK;
+	if (wake_ns > sim->now_ns)
+		enquire_at(sim, wake_ns);
+}
+
+void requests_dispatch(struct sim *sim)
+{
+	while (!sim->settled && sim->elevator.contract.pending &&
+	       sim->in_service < sim->input->depth) {
+		struct pending *pending;
+		u64 wake_ns;
+
+		if (sim->now_ns < sim->ready_ns) {
+			enquire_at(sim, sim->ready_ns);
+			return;
+		}
+		pending = elevator_next(&sim->elevator, sim->now_ns, &wake_ns);
+		if (pending)
+			start(sim, pending);
+		else
+			refused(sim, wake_ns);
+	}
+}
+
+/* To those who asked for it. */
+static void hand_back(struct sim *sim, struct pending *pending)
+{
+	for (; pending; pending = pending->next) {
+		const struct bio *bio = &pending->bio;
+
+		if (bio->pages)
+			page_cache_filled(&sim->pages, bio->file, bio->page,
+					  bio->pages);
+		else
+			process_answered(sim, bio->process);
+		give_back(sim, pending);
+	}
+}
+
+void requests_complete(struct sim *sim, u32 i)
+{
+	struct pending *pending = &sim->pool[i];
+
+	measure_completion(sim->input, sim->summary, pending, sim->now_ns,
+			   sim->last_completion_ns);
+	sim->last_completion_ns = sim->now_ns;
+	sim->settled = false;
+	sim->ready_ns = sim->now_ns + sim->input->gap_ns;
+	if (!--sim->in_service)
+		sim->idle_since_ns = sim->now_ns;
+	elevator_completed(&sim->elevator, pending, sim->now_ns);
+	hand_back(sim, pending);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What tunables and parameters are without being set, and between which limits: as the
+ * papers and docs/schedulers/ have them.  Every one has to be here.
+ */
+#include <string.h>
+
+#include "../../sim/registry.h"
+#include "../../sim/workload.h"
+#include "check.h"
+
+#define MS 1000000ull
+#define HOUR (3600000 * MS)
+
+static const struct expected {
+	const char *owner, *name;
+	u64 initial, min, max;
+} expected[] = {
+	{ "anticipatory", "antic_expire_ns", 6 * MS, 0, HOUR },
+	{ "anticipatory", "read_expire_ns", 125 * MS, 0, HOUR },
+	{ "anticipatory", "write_expire_ns", 250 * MS, 0, HOUR },
+	{ "anticipatory", "read_batch_ns", 500 * MS, 0, HOUR },
+	{ "anticipatory", "write_batch_ns", 125 * MS, 0, HOUR },
+	{ "anticipatory", "close_sectors", 128, 0, 1ull << 32 },
+	{ "anticipatory", "back_max_sectors", 32768, 0, 1ull << 32 },
+	{ "anticipatory", "back_penalty", 2, 1, 1000 },
+	/* PERFORM 2010: 7 ms; 64 segments of 221 sectors that read 64 ahead. */
+	{ "cats", "busdriver_ns", 7 * MS, 0, HOUR },
+	{ "cats", "read_delay_ns", 100 * MS, 0, HOUR },
+	{ "cats", "min_write_delay_ns", 10 * MS, 0, HOUR },
+	{ "cats", "max_write_delay_ns", 500 * MS, 0, HOUR },
+	{ "cats", "shadow_segments", 64, 0, 1024 },
+	{ "cats", "shadow_segment_sectors", 221, 0, 1ull << 32 },
+	{ "cats", "shadow_prefetch_sectors", 64, 0, 1ull << 32 },
+	{ "cfq", "slice_sync_ns", 100 * MS, 0, HOUR },
+	{ "cfq", "slice_async_ns", 40 * MS, 0, HOUR },
+	{ "cfq", "slice_async_rq", 2, 1, 1000000 },
+	{ "cfq", "slice_idle_ns", 8 * MS, 0, HOUR },
+	{ "cfq", "slice_idle_far_ns", 2 * MS, 0, HOUR },
+	{ "cfq", "far_sectors", 8192, 0, 1ull << 48 },
+	{ "cfq", "fifo_expire_sync_ns", 125 * MS, 0, HOUR },
+	{ "cfq", "fifo_expire_async_ns", 250 * MS, 0, HOUR },
+	{ "cfq", "back_seek_max", 32768, 0, 1ull << 32 },
+	{ "cfq", "back_seek_penalty", 2, 1, 1000 },
+	{ "cscan", "full_seek_ns", 5250000, 0, HOUR },
+	/* As the kernel's mq-deadline has them. */
+	{ "deadline", "read_expire_ns", 500 * MS, 0, HOUR },
+	{ "deadline", "write_expire_ns", 5000 * MS, 0, HOUR },
+	{ "deadline", "writes_starved", 2, 0, 1000000 },
+	{ "deadline", "fifo_batch", 16, 0, 1000000 },
+	{ "scan", "full_seek_ns", 5250000, 0, HOUR },
+	{ "sfq", "depth", 32, 1, 1024 },
+	{ "sfq", "settle", 1, 0, 1 },
+	{ "sfq", "cost_request_ns", 5 * MS, 1, HOUR },
+	{ "sfq", "cost_sector_ns", 5000, 0, 1000 * MS },
+	{ "tbbd", "busdriver_ns", 7 * MS, 0, HOUR },
+	/* Geist and Daniel, 1987: R is 0.2. */
+	{ "vr", "r_milli", 200, 0, 1000 },
+
+	{ "concurrent-read", "read_bytes", 10, 1, 1 << 20 },
+	{ "concurrent-read", "think_ns", 0, 0, HOUR },
+	{ "poisson", "mean_gap_ns", 20 * MS, 1, 1ull << 56 },
+	{ "poisson", "writes_percent", 0, 0, 100 },
+	{ "poisson", "sectors", 8, 1, 1 << 15 },
+	{ "random", "writes_percent", 0, 0, 100 },
+	{ "random", "sectors", 8, 1, 1 << 15 },
+	{ "random", "think_ns", 0, 0, HOUR },
+	{ "sequential", "writes_percent", 0, 0, 100 },
+	{ "sequential", "sectors", 8, 1, 1 << 15 },
+	{ "sequential", "think_ns", 0, 0, HOUR },
+	{ "surge", "think_scale_milli", 1000, 0, 1000000 },
+};
+
+static u32 seen;
+
+static void check(const char *owner, const struct sched_field *fields, u32 count)
+{
+	u32 i, k;
+
+	for (i = 0; i < count; i++) {
+		for (k = 0; k < ARRAY_SIZE(expected); k++) {
+			if (!strcmp(expected[k].owner, owner) &&
+			    !strcmp(expected[k].name, fields[i].name))
+				break;
+		}
+		if (k == ARRAY_SIZE(expected))
+			fprintf(stderr, "%s.%s\n", owner, fields[i].name);
+		CHECK(k < ARRAY_SIZE(expected));
+		CHECK_EQ(fields[i].initial, expected[k].initial);
+		CHECK_EQ(fields[i].min, expected[k].min);
+		CHECK_EQ(fields[i].max, expected[k].max);
+		seen++;
+	}
+}
+
+int main(void)
+{
+	u32 i;
+
+	for (i = 0; i < registry_count(); i++) {
+		const struct scheduler *scheduler = registry_get(i);
+
+		check(scheduler->name, scheduler->tunables, scheduler->nr_tunables);
+		CHECK_EQ(sched_depth(scheduler),
+			 strcmp(scheduler->name, "sfq") ? 1 : 1024);
+	}
+	for (i = 0; i < workload_count(); i++) {
+		const struct workload *workload = workload_get(i);
+
+		check(workload->name, workload->parameters, workload->nr_parameters);
+	}
+	CHECK_EQ(seen, ARRAY_SIZE(expected));
+	return 0;
+}

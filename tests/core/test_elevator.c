@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Merges: what becomes of two or three requests that touch, field by field, and of what
+ * must not become one.  The scheduler is one that only remembers what it was given.
+ */
+#include <string.h>
+
+#include "../../sim/elevator.h"
+#include "check.h"
+
+#define POOL 8
+#define LIMIT 24
+
+static struct pending pool[POOL];
+static struct elevator elevator;
+static struct io_request *given[POOL];
+static u32 nr_given, nr_adds, nr_removes;
+static u64 last_add_ns;
+
+static void remember(void *state, struct io_request *rq, u64 now_ns)
+{
+	given[nr_given++] = rq;
+	nr_adds++;
+	last_add_ns = now_ns;
+}
+
+static void forget(void *state, struct io_request *rq)
+{
+	u32 i = 0;
+
+	while (i < nr_given && given[i] != rq)
+		i++;
+	CHECK(i < nr_given);
+	given[i] = given[--nr_given];
+	nr_removes++;
+}
+
+static struct io_request *give_back(void *state, u64 now_ns, u64 *wake_ns)
+{
+	return nr_given ? given[--nr_given] : NULL;
+}
+
+static const struct scheduler memory = {
+	.name = "memory",
+	.state_size = 1,
+	.add = remember,
+	.remove = forget,
+	.next = give_back,
+};
+
+static void begin(u32 merge_sectors)
+{
+	struct sim_input input = {
+		.scheduler = &memory,
+		.max_pending = POOL,
+		.merge_sectors = merge_sectors,
+	};
+
+	memset(pool, 0, sizeof(pool));
+	memset(&elevator, 0, sizeof(elevator));
+	nr_given = nr_adds = nr_removes = 0;
+	CHECK_EQ(elevator_init(&elevator, &input, pool), 0);
+}
+
+/* Request i has the id 10 + i, arrives at 100 * (1 + i) and costs a power of ten. */
+static void arrive_as(u32 i, u8 op, u64 sector, u32 sectors)
+{
+	static const u64 cost_ns[] = { 1, 10, 100, 1000 };
+
+	pool[i].io = (struct io_request){
+		.sector = sector,
+		.arrival_ns = 100 * (1 + i),
+		.id = 10 + i,
+		.cost_ns = cost_ns[i],
+		.sectors = sectors,
+		.op = op,
+	};
+	elevator_add(&elevator, &pool[i], 100 * (1 + i) + 7);
+	CHECK_EQ(last_add_ns, 100 * (1 + i) + 7);
+}
+
+static void arrive(u32 i, u64 sector, u32 sectors)
+{
+	arrive_as(i, IO_READ, sector, sectors);
+}
+
+/* One request is left, with these figures and so many bios. */
+static void expect_one(u64 sector, u32 sectors, u64 cost_ns, u32 bios)
+{
+	const struct io_request *rq = given[0];
+	const struct pending *part;
+
+	CHECK_EQ(nr_given, 1);
+	CHECK_EQ(elevator.nr_pending, 1);
+	CHECK_EQ(rq->sector, sector);
+	CHECK_EQ(rq->sectors, sectors);
+	CHECK_EQ(rq->cost_ns, cost_ns);
+	CHECK_EQ(rq->id, 10);
+	CHECK_EQ(rq->arrival_ns, 100);
+	for (part = (const struct pending *)rq; part; part = part->next)
+		bios--;
+	CHECK_EQ(bios, 0);
+}
+
+static void end(void)
+{
+	elevator_exit(&elevator, NULL);
+}
+
+/* Behind, before, and into the gap between two: always as old as the oldest of them. */
+static void neighbours_become_one(void)
+{
+	begin(LIMIT);
+	arrive(0, 1000, 8);
+	arrive(1, 1008, 4);
+	expect_one(1000, 12, 11, 2);
+	end();
+
+	begin(LIMIT);
+	arrive(0, 1000, 8);
+	arrive(1, 996, 4);
+	expect_one(996, 12, 11, 2);
+	end();
+
+	begin(LIMIT);
+	arrive(0, 1000, 8);
+	arrive(1, 1012, 4);
+	CHECK_EQ(elevator.nr_pending, 2);
+	arrive(2, 1008, 4);
+	expect_one(1000, 16, 111, 3);
+	CHECK_EQ(nr_removes, 2);
+	end();
+
+	begin(LIMIT);
+	arrive(0, 1012, 4);
+	arrive(1, 1000, 8);
+	arrive(2, 1008, 4);
+	expect_one(1000, 16, 111, 3);
+	end();
+}
+
+/* One that became longer is found by its new ends. */
+static void what_grew_goes_on_growing(void)
+{
+	begin(LIMIT);
+	arrive(0, 1000, 4);
+	arrive(1, 1004, 4);
+	arrive(2, 996, 4);
+	arrive(3, 1008, 4);
+	expect_one(996, 16, 1111, 4);
+	end();
+}
+
+static void what_is_too_long_stays_apart(void)
+{
+	begin(LIMIT);
+	arrive(0, 1000, 16);
+	arrive(1, 1016, 8);
+	expect_one(1000, 24, 11, 2);
+	arrive(2, 1024, 1);
+	CHECK_EQ(nr_given, 2);
+	end();
+
+	/* The gap closes, but all three are too long. */
+	begin(LIMIT);
+	arrive(0, 1000, 8);
+	arrive(1, 1016, 9);
+	arrive(2, 1008, 8);
+	CHECK_EQ(nr_given, 2);
+	CHECK_EQ(elevator.nr_pending, 2);
+	CHECK_EQ(pool[0].io.sectors, 16);
+	end();
+}
+
+static void strangers_stay_apart(void)
+{
+	begin(LIMIT);
+	arrive(0, 1000, 8);
+	arrive_as(1, IO_WRITE, 1008, 8);
+	arrive(2, 1009, 8);
+	arrive(3, 1000, 8);
+	CHECK_EQ(nr_given, 4);
+	CHECK_EQ(nr_removes, 0);
+	end();
+
+	begin(0);
+	arrive(0, 1000, 8);
+	arrive(1, 1008, 8);
+	CHECK_EQ(nr_given, 2);
+	end();
+}
+
+/* What went to the device cannot be merged with. */
+static void what_is_handed_out_is_gone(void)
+{
+	u64 wake_ns = 0;
+
+	begin(LIMIT);
+	arrive(0, 1000, 8);
+	CHECK(elevator_next(&elevator, 500, &wake_ns) == &pool[0]);
+	CHECK_EQ(elevator.nr_pending, 0);
+	CHECK(!elevator_next(&elevator, 500, &wake_ns));
+	arrive(1, 1008, 8);
+	CHECK_EQ(nr_given, 1);
+	CHECK_EQ(pool[1].io.sectors, 8);
+	CHECK_EQ(pool[1].io.id, 11);
+	end();
+}
+
+int main(void)
+{
+	neighbours_become_one();
+	what_grew_goes_on_growing();
+	what_is_too_long_stays_apart();
+	strangers_stay_apart();
+	what_is_handed_out_is_gone();
+	return 0;
+}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Do the tests notice when one line is wrong?  (docs/decisions/0024-mutants.md)
+
+Changes one line at a time of what is tested, in a copy, and runs the fast tests.  Ends
+with exit code 1 if a change survives that is not listed in equivalent.txt.
+"""
+
+import argparse
+import json
+import os
+import queue
+import random
+import signal
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from . import c_source, python_source
+from .c_suite import make_suites
+from .mutation import Mutation, known, stale
+from .python_suite import PythonSuite, check_python
+from .run import StoppedError, stop_all
+
+CHECKOUT = Path(__file__).parents[2]
+C_FILES = ("core/*.[ch]", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c")
+LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
+PYTHON_FILES = {
+    "understudy/measure/metrics.py": ("tests/test_metrics.py", "tests/test_figures.py"),
+    "understudy/measure/comparison.py": ("tests/test_comparison.py",),
+    "understudy/measure/records.py": ("tests/test_records.py", "tests/test_figures.py"),
+}
+SAMPLE = 240
+NOT_COUNTED = ("same code", "no program")
+
+
+def all_mutations() -> list[Mutation]:
+    """Of all files that are mutated, in a fixed order."""
+    found = []
+    for pattern in C_FILES:
+        for path in sorted(CHECKOUT.glob(pattern)):
+            name = path.relative_to(CHECKOUT).as_posix()
+            if name not in LEFT_OUT:
+                found += c_source.mutations(name, path.read_text(encoding="utf-8"))
+    for name in PYTHON_FILES:
+        source = (CHECKOUT / name).read_text(encoding="utf-8")
+        found += python_source.mutations(name, source)
+    return found
+
+
+class Court:
+    """As many suites as mutants are judged at a time; each has a mutant at a time."""
+
+    def __init__(self, folder: Path, jobs: int, chosen: Iterable[Mutation]) -> None:
+        """Build them; the tests have to pass without a mutant."""
+        files = {mutant.file for mutant in chosen}
+        python = {name: tests for name, tests in PYTHON_FILES.items() if name in files}
+        check_python(CHECKOUT, python)
+        suites = make_suites(CHECKOUT, folder, jobs) if files - set(python) else []
+        self._c = self._queue(suites)
+        self._python = self._queue(
+            [PythonSuite(CHECKOUT, folder / f"mutant-{i}.py", python) for i in range(jobs)]
+        )
+
+    @staticmethod
+    def _queue(suites: Iterable[Any]) -> queue.Queue[Any]:
+        free: queue.Queue[Any] = queue.Queue()
+        for suite in suites:
+            free.put(suite)
+        return free
+
+    def judge(self, mutant: Mutation) -> tuple[Mutation, str]:
+        """The mutant and its fate."""
+        free = self._python if mutant.file in PYTHON_FILES else self._c
+        suite = free.get()
+        try:
+            return mutant, suite.judge(mutant)
+        finally:
+            free.put(suite)
+
+
+def judge_all(chosen: list[Mutation], jobs: int) -> list[tuple[Mutation, str]]:
+    """In the order given."""
+    with (
+        tempfile.TemporaryDirectory(prefix="mutants-") as folder,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
+        try:
+            court = Court(Path(folder), jobs, chosen)
+            futures = [pool.submit(court.judge, mutant) for mutant in chosen]
+            for done, future in enumerate(as_completed(futures), start=1):
+                mutant, fate = future.result()
+                if fate == "survived":
+                    print(f"[{done}/{len(chosen)}] survived: {mutant}", file=sys.stderr)
+        except BaseException:
+            stop_all()
+            pool.shutdown(cancel_futures=True)
+            raise
+        return [future.result() for future in futures]
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--sample", type=int, default=SAMPLE, help="how many (default %(default)s)")
+    parser.add_argument("--all", action="store_true", help="all of them: hours")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (default %(default)s)")
+    parser.add_argument("--files", default="*", help="only of files like this pattern")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="every mutant and its fate")
+    parser.add_argument("--list", action="store_true", help="print the mutants, run nothing")
+    return parser.parse_args(words)
+
+
+def choose(asked: argparse.Namespace, found: list[Mutation]) -> list[Mutation]:
+    """The sample, in the order of the files."""
+    found = [mutant for mutant in found if fnmatch(mutant.file, asked.files)]
+    if asked.all or len(found) <= asked.sample:
+        return found
+    places = sorted(random.Random(asked.seed).sample(range(len(found)), asked.sample))
+    return [found[place] for place in places]
+
+
+def report(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
+    """Say what survived; how many did although no reason is known."""
+    equivalents = known()
+    survivors = [mutant for mutant, fate in fates if fate == "survived"]
+    excused = [mutant for mutant in survivors if mutant.name in equivalents]
+    unknown = [mutant for mutant in survivors if mutant.name not in equivalents]
+    count = Counter(fate if fate in (*NOT_COUNTED, "survived") else "killed" for _, fate in fates)
+    counted = count["killed"] + len(unknown)
+    for mutant in unknown:
+        print(mutant)
+    print(
+        f"seed {asked.seed}: {len(fates)} mutants, {count['no program']} do not compile, "
+        f"{count['same code'] + len(excused)} are equivalent; of the other {counted}, "
+        f"{count['killed']} were killed ({100 * count['killed'] / max(counted, 1):.1f} %)"
+    )
+    if asked.json:
+        asked.json.write_text(json.dumps(as_json(asked, fates), indent=1), encoding="utf-8")
+    return len(unknown)
+
+
+def as_json(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dict[str, Any]:
+    """Every mutant and what became of it."""
+    equivalents = known()
+    rows = [
+        {
+            "file": mutant.file,
+            "line": mutant.line,
+            "before": mutant.before,
+            "after": mutant.after,
+            "fate": fate,
+            "reason": equivalents.get(mutant.name),
+        }
+        for mutant, fate in fates
+    ]
+    return {"seed": asked.seed, "mutants": rows}
+
+
+def main() -> int:
+    """0; 1 if a mutant survived, or the list of equivalents is not true any more."""
+    asked = arguments()
+    found = all_mutations()
+    if old := stale(known(), found):
+        print("equivalent.txt lists what is not there:", *old, sep="\n", file=sys.stderr)
+        return 1
+    chosen = choose(asked, found)
+    if asked.list:
+        print(*chosen, sep="\n")
+        return 0
+    print(f"seed {asked.seed}: {len(chosen)} of {len(found)} mutants", file=sys.stderr)
+    return 1 if report(asked, judge_all(chosen, asked.jobs)) else 0
+
+
+def terminated(*_: object) -> None:
+    """SIGTERM is an interrupt too: nothing stays behind."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, terminated)
+    try:
+        sys.exit(main())
+    except (KeyboardInterrupt, StoppedError):
+        sys.exit(130)

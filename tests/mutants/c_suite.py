@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""The C tests against mutants of what they test, in a copy of the tree.
+
+What is tested is one shared library, so a mutant costs the compilation of what
+includes the file and one link; the test programs stay as they are.  A mutant
+that the optimiser turns into the same code as the original is the original.  One
+that survives without sanitizers is tried with them.  Only those programs run that
+come to the line.
+"""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from .mutation import Mutation
+from .run import run
+
+COPIED = ("core", "sim", "tests/core")
+LIBRARY = ("core/*.c", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c")
+NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out
+HELPERS = ("check", "host", "order_table", "simulation")
+TEST = "tests/core/test_*.c"
+
+CC = ("gcc", "-std=gnu11", "-w", "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
+PLAIN = ("-O2", "-fPIC", "-fno-semantic-interposition")
+CHECKED = ("-O1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+COUNTED = ("-O0", "-fPIC", "--coverage")
+ENVIRONMENT = {"ASAN_OPTIONS": "hard_rss_limit_mb=2000", "PATH": os.environ["PATH"]}
+COMPILE_SECONDS = 200
+TIMES_LONGER = 10  # than the original takes; besides
+SECONDS_LONGER = 5
+
+
+class Build:
+    """The library and the test programs, in one way of compiling, in a folder of the copy."""
+
+    def __init__(self, root: Path, name: str, flags: tuple[str, ...]) -> None:
+        """Of the sources below `root`."""
+        self.root, self._name, self._flags = root, name, flags
+        library = [source for pattern in LIBRARY for source in sorted(root.glob(pattern))]
+        library.remove(root / NOT_IN_IT)
+        self.library = library + [root / "tests/core" / f"{name}.c" for name in HELPERS]
+        self.tests = sorted(root.glob(TEST))
+
+    def object_of(self, source: Path) -> Path:
+        """Where it is compiled to."""
+        flat = source.relative_to(self.root).as_posix().replace("/", "-")
+        return self.root / self._name / f"{flat}.o"
+
+    def compile(self, source: Path) -> bool:
+        """One object."""
+        parts = [source.relative_to(self.root), "-o", self.object_of(source)]
+        return self._run([*CC, *self._flags, "-c", *parts])
+
+    def link(self, tests: Iterable[Path]) -> bool:
+        """The library, and these programs."""
+        link = [*CC, *self._flags, "-Wl,-rpath,$ORIGIN"]
+        library = f"{self._name}/libcore.so"
+        objects = [self.object_of(source) for source in self.library]
+        return self._run([*link, "-shared", *objects, "-lm", "-o", library]) and all(
+            self._run([*link, self.object_of(test), library, "-lm", "-o", self._program(test)])
+            for test in tests
+        )
+
+    def _program(self, test: Path) -> Path:
+        return self.root / self._name / test.stem
+
+    def _run(self, command: list[str | Path]) -> bool:
+        return run(command, COMPILE_SECONDS, cwd=self.root)
+
+    def passes(self, test: Path, cpu_seconds: int) -> bool:
+        """Does the program end well?"""
+        return run([self._program(test)], cpu_seconds, cwd=self.root, env=ENVIRONMENT)
+
+    def make(self) -> None:
+        """All of it, from the original sources."""
+        (self.root / self._name).mkdir()
+        for source in [*self.library, *self.tests]:
+            must(self.compile(source), source)
+        must(self.link(self.tests), self.tests[0].parent)
+
+    def seconds(self) -> dict[str, float]:
+        """What each program takes; it has to pass."""
+        taken = {}
+        for test in self.tests:
+            begun = time.monotonic()
+            must(self.passes(test, COMPILE_SECONDS), test)
+            taken[test.stem] = time.monotonic() - begun
+        return taken
+
+
+class Reached:
+    """Which test programs come to which line."""
+
+    def __init__(self, root: Path) -> None:
+        """Compile, run and count (gcov)."""
+        build = Build(root, "counted", COUNTED)
+        build.make()
+        self._by_line: dict[tuple[str, int], set[str]] = defaultdict(set)
+        self._code: set[tuple[str, int]] = set()
+        for test in build.tests:
+            for old in root.glob("counted/*.gcda"):
+                old.unlink()
+            must(build.passes(test, COMPILE_SECONDS), test)
+            self._count(root, test.stem)
+        shutil.rmtree(root / "counted")
+
+    def _count(self, root: Path, test: str) -> None:
+        counted = [path.relative_to(root) for path in root.glob("counted/*.gcda")]
+        subprocess.run(["gcov", "--json-format", *counted], cwd=root, check=True,
+                       capture_output=True)  # fmt: skip
+        for path in root.glob("*.gcov.json.gz"):
+            for file in json.loads(gzip.decompress(path.read_bytes()))["files"]:
+                for line in file["lines"]:
+                    place = os.path.normpath(file["file"]), line["line_number"]
+                    self._code.add(place)
+                    if line["count"]:
+                        self._by_line[place].add(test)
+            path.unlink()
+
+    def by(self, mutant: Mutation) -> set[str] | None:
+        """The programs that come to it; None if that cannot be told, as for a constant."""
+        places = [(mutant.file, line) for line in range(mutant.line, mutant.last_line + 1)]
+        if not any(place in self._code for place in places):
+            return None
+        return set().union(*(self._by_line[place] for place in places))
+
+
+class CSuite:
+    """A copy of the sources with its objects and programs."""
+
+    def __init__(self, root: Path, reached: Reached, seconds: dict[str, float]) -> None:
+        """Of a copy that was made before."""
+        self._root, self._reached, self._seconds = root, reached, seconds
+        self._plain = Build(root, "plain", PLAIN)
+        self._checked = Build(root, "checked", CHECKED)
+        sources = [*self._plain.library, *self._plain.tests]
+        self._includes = {source: included(source) for source in sources}
+
+    def judge(self, mutant: Mutation) -> str:
+        """What kills it; or "same code", "no program", "survived"."""
+        file = self._root / mutant.file
+        source = file.read_text(encoding="utf-8")
+        users = [user for user, files in self._includes.items() if file in files]
+        file.write_text(mutant.apply(source), encoding="utf-8")
+        try:
+            return self._killer(mutant, self._plain, users) or (
+                self._killer(mutant, self._checked, users) or "survived"
+            )
+        finally:
+            file.write_text(source, encoding="utf-8")
+
+    def _killer(self, mutant: Mutation, build: Build, users: list[Path]) -> str | None:
+        kept = {build.object_of(user): build.object_of(user).read_bytes() for user in users}
+        tests = [user for user in users if user in build.tests]
+        try:
+            if not all(build.compile(user) for user in users):
+                return "no program"
+            if all(path.read_bytes() == content for path, content in kept.items()):
+                return "same code"
+            return self._first_to_fail(mutant, build) if build.link(tests) else "no program"
+        finally:
+            for path, content in kept.items():
+                path.write_bytes(content)
+            if tests:
+                build.link(tests)
+
+    def _first_to_fail(self, mutant: Mutation, build: Build) -> str | None:
+        """The test of that name is tried first, then the quick ones."""
+        stem = f"test_{Path(mutant.file).stem}"
+        reached = self._reached.by(mutant)
+        tests = [test for test in build.tests if reached is None or test.stem in reached]
+        tests.sort(key=lambda test: (not test.stem.startswith(stem), self._seconds[test.stem]))
+        for test in tests:
+            limit = int(TIMES_LONGER * self._seconds[test.stem]) + SECONDS_LONGER
+            if not build.passes(test, limit):
+                return test.stem
+        return None
+
+
+def make_suites(checkout: Path, folder: Path, count: int) -> list[CSuite]:
+    """One is built and copied; the original has to pass."""
+    first = folder / "0"
+    for part in COPIED:
+        shutil.copytree(checkout / part, first / part)
+    reached = Reached(first)
+    plain, checked = Build(first, "plain", PLAIN), Build(first, "checked", CHECKED)
+    plain.make()
+    checked.make()
+    seconds = checked.seconds()
+    for number in range(1, count):
+        shutil.copytree(first, folder / str(number))
+    return [CSuite(folder / str(number), reached, seconds) for number in range(count)]
+
+
+def included(source: Path) -> set[Path]:
+    """The file and what it includes, of ours."""
+    rule = subprocess.run([*CC, "-MM", source], check=True, capture_output=True, text=True)
+    return {Path(name).resolve() for name in rule.stdout.replace("\\\n", " ").split()[1:]}
+
+
+def must(done: bool, source: Path) -> None:
+    """What can't fail with the original sources."""
+    if not done:
+        raise SystemExit(f"mutants: {source.name} fails as it is: does `make test-core` pass?")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""One small change to a source file, and the list of those that no test can see.
+
+A mutation is named by its file, the line as it was and the line as it becomes, not by
+a line number: so the list in equivalent.txt stays true while files grow.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+SEPARATOR = " ==> "
+KNOWN = Path(__file__).with_name("equivalent.txt")
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """Replace source[start:end] of a file by something else."""
+
+    file: str  # relative to the checkout
+    start: int
+    end: int
+    becomes: str
+    line: int
+    last_line: int
+    before: str  # the lines that it touches, in one
+    after: str
+
+    def __str__(self) -> str:
+        """For people: where and what."""
+        return f"{self.file}:{self.line}: {self.before}{SEPARATOR}{self.after}"
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """What it is called in the list of known ones."""
+        return self.file, self.before, self.after
+
+    def apply(self, source: str) -> str:
+        """The mutated file."""
+        return source[: self.start] + self.becomes + source[self.end :]
+
+
+def mutation(file: str, source: str, start: int, end: int, becomes: str) -> Mutation:
+    """The change, with the lines around it before and after."""
+    first = source.rfind("\n", 0, start) + 1
+    last = source.find("\n", end)
+    last = len(source) if last < 0 else last
+    before, after = source[first:last], source[first:start] + becomes + source[end:last]
+    line, last_line = (source.count("\n", 0, place) + 1 for place in (start, end))
+    return Mutation(file, start, end, becomes, line, last_line, _in_one(before), _in_one(after))
+
+
+def _in_one(lines: str) -> str:
+    return " ".join(lines.split()) or "nothing"
+
+
+def known(path: Path = KNOWN) -> dict[tuple[str, str, str], str]:
+    """The known equivalents and why no test can tell them from the original."""
+    found = {}
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not text or text.startswith("#"):
+            continue
+        fields = [field.strip() for field in text.split("\t") if field.strip()]
+        if len(fields) != 3 or SEPARATOR not in fields[1]:
+            raise SystemExit(f"{path}:{number}: not 'file, before{SEPARATOR}after, reason' by tabs")
+        file, (before, after), reason = fields[0], fields[1].split(SEPARATOR), fields[2]
+        found[file, before, after] = reason
+    return found
+
+
+def stale(listed: Iterable[tuple[str, str, str]], all_of_them: Iterable[Mutation]) -> list[str]:
+    """Entries of the list that no mutation has any more."""
+    names = {one.name for one in all_of_them}
+    return [
+        f"{file}: {before}{SEPARATOR}{after}"
+        for file, before, after in listed
+        if (file, before, after) not in names
+    ]

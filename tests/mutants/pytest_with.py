@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""pytest_with.py MODULE FILE TEST ...: the tests, with FILE as MODULE."""
+
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+
+class Plugin:
+    """Puts the module in its place, and makes Hypothesis try the same cases every time."""
+
+    def __init__(self, name: str, file: Path) -> None:
+        """The module's name, and what it is to be."""
+        self._name, self._file = name, file
+
+    def pytest_configure(self) -> None:
+        """Before any test is imported."""
+        from hypothesis import settings
+
+        settings.register_profile("mutants", settings(), derandomize=True, database=None)
+        settings.load_profile("mutants")
+        parent, _, last = self._name.rpartition(".")
+        spec = spec_from_file_location(self._name, self._file)
+        assert spec
+        assert spec.loader
+        module = sys.modules[self._name] = module_from_spec(spec)
+        setattr(import_module(parent), last, module)
+        spec.loader.exec_module(module)
+
+
+name, file, *tests = sys.argv[1:]
+sys.exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests], [Plugin(name, Path(file))]))

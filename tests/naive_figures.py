@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The measures as docs/method.md defines them, row by row in plain Python.
+
+Shares no code with understudy.measure.metrics: to be slow and plain is what it is for.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from statistics import fmean, pvariance
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def figures(rows: list[Row], scale: float, *, parallel: bool) -> dict[str, Any]:
+    """All that result.json says of a run and that its records decide."""
+    requests = carried(rows)
+    per_ms = 1e6 * scale
+    services = [row["model_service_ns"] for row in requests] if parallel else services_ns(requests)
+    responses = [row["completion_ns"] - row["arrival_ns"] for row in rows]
+    span_ns = max(row["completion_ns"] for row in rows) - min(row["arrival_ns"] for row in rows)
+    late_ns = [
+        row["completion_ns"] - row["due_ns"] for row in requests if row["due_ns"] is not None
+    ]
+    hits = [row for row in requests if row["hit"]]
+    foreseen = [row for row in requests if row["reason"] == "hit"]
+    both = [row for row in hits if row["reason"] == "hit"]
+    return {
+        "requests": len(rows),
+        "dispatched": len(requests),
+        "merged": len(rows) - len(requests),
+        "metadata": sum(row["meta"] for row in rows),
+        "mean_service_ms": fmean(services) / per_ms,
+        "var_service_ms2": float(pvariance(services)) / per_ms**2,
+        "mean_response_ms": fmean(responses) / per_ms,
+        "var_response_ms2": float(pvariance(responses)) / per_ms**2,
+        "p50_response_ms": nearest_rank(responses, 50) / per_ms,
+        "p95_response_ms": nearest_rank(responses, 95) / per_ms,
+        "p99_response_ms": nearest_rank(responses, 99) / per_ms,
+        "throughput_sectors_per_ms": sum(row["sectors"] for row in rows) * per_ms / span_ns,
+        "mean_device_ms": fmean(r["completion_ns"] - r["dispatch_ns"] for r in requests) / per_ms,
+        "mean_model_service_ms": fmean(row["model_service_ns"] for row in requests) / 1e6,
+        "mean_lateness_ms": fmean(late_ns) / per_ms if late_ns else 0.0,
+        "device_seconds": span_ns / scale / 1e9,
+        "late": sum(row["late"] for row in requests),
+        "stale": sum(row["stale"] for row in requests),
+        "hits": len(hits),
+        "predicted": len(foreseen),
+        "predicted_hits": len(both),
+        "predicted_hit_share": len(both) / len(hits) if hits else None,
+        "reasons": dict(Counter(row["reason"] for row in requests)),
+    }
+
+
+def carried(rows: list[Row]) -> list[Row]:
+    """A row for each request that went to the disk, in the order of dispatch."""
+    first: dict[int, Row] = {}
+    for row in rows:
+        first.setdefault(row["request_id"], row)
+    return sorted(first.values(), key=lambda row: (row["dispatch_ns"], row["request_id"]))
+
+
+def services_ns(requests: list[Row]) -> list[int]:
+    """completion - max(dispatch, previous completion)."""
+    found, previous = [], 0
+    for number, row in enumerate(requests):
+        begun = row["dispatch_ns"] if not number else max(row["dispatch_ns"], previous)
+        found.append(row["completion_ns"] - begun)
+        previous = row["completion_ns"]
+    return found
+
+
+def nearest_rank(values: list[int], percent: int) -> int:
+    """The smallest value that at least so many percent do not exceed."""
+    enough = Fraction(percent * len(values), 100)
+    return min(value for value in values if sum(other <= value for other in values) >= enough)
+
+
+def idle_ns(requests: list[Row]) -> list[int]:
+    """How long nothing was at the disk before each dispatch; 0 for the first."""
+    found = []
+    for number, row in enumerate(requests):
+        earlier = [before["completion_ns"] for before in requests[:number]]
+        found.append(max(0, row["dispatch_ns"] - max(earlier)) if earlier else 0)
+    return found

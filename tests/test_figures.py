@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Every figure of a run against its records: made-up ones of any shape, and simulated ones
+with several requests on the device, on arrays, with merges and in open workloads."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from naive_figures import carried, figures, idle_ns
+from sample_runs import experiment, facts, frame
+from understudy.ask.workload import WORKLOADS
+
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.device import profile
+from understudy.measure import metrics, records
+from understudy.platforms.sim import in_simulator
+
+REASONS = list(records.REASONS.categories)
+ARRAY = profile.load("array-32")
+CONSTANT = profile.DiskProfile(
+    name="constant", array=profile.Servers(servers=3, service_ms=4.0, distribution="constant")
+)
+
+
+def made_up(seed: int) -> pl.DataFrame:
+    """Records of a disk that has several requests at once; some rode in another's request, some
+    are flushes without a due time, and what the model said is not what was measured."""
+    random = np.random.default_rng(seed)
+    rows: list[dict[str, Any]] = []
+    gap_ns = (3e6, 2e7)[seed % 2]  # a disk that is busy, and one that is idle
+    end = 0
+    arrival = int(random.integers(0, 10**6))
+    for request in range(1, int(random.integers(2, 60))):
+        arrival += int(random.exponential(gap_ns))
+        dispatch = arrival + int(random.integers(0, 5 * 10**6))
+        end = max(end, dispatch) + int(random.integers(1, 10**7))
+        flush = bool(random.random() < 0.1)
+        common = {
+            "request_id": request,
+            "pick_ns": dispatch - int(random.integers(0, dispatch - arrival + 1)),
+            "dispatch_ns": dispatch,
+            "due_ns": None if flush else end - int(random.integers(0, min(end - dispatch, 10**5))),
+            "completion_ns": end,
+            "model_service_ns": int(random.integers(1, 10**7)),
+            "op": "other" if flush else str(random.choice(["read", "write"])),
+            **{flag: bool(random.random() < 0.3) for flag in ("hit", "late", "stale", "meta")},
+            "reason": str(random.choice(REASONS)),
+        }
+        for _ in range(1 + int(random.random() < 0.3) * int(random.integers(1, 4))):
+            came = arrival - int(random.integers(0, 10**6))
+            rows.append(common | {"arrival_ns": came, "sectors": int(random.integers(1, 300))})
+    random.shuffle(rows)  # type: ignore[arg-type]
+    return frame(rows)
+
+
+def agree(found: metrics.Summary, wanted: dict[str, Any]) -> None:
+    for name, value in wanted.items():
+        close = pytest.approx(value, rel=1e-9, abs=1e-12) if isinstance(value, float) else value
+        assert getattr(found, name) == close, name
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_figures_are_those_of_the_definitions(seed: int) -> None:
+    table = made_up(seed)
+    scale = (1.0, 2.5, 8.0)[seed % 3]
+    run = experiment(scale=scale, clock="virtual" if scale == 1 else "wall", scheduler="none")
+    found = metrics.summarise(Outcome(run, table, facts(capacity_sectors=77)), "vm")
+    agree(found, figures(table.to_dicts(), scale, parallel=False))
+    assert (found.platform, found.scheduler, found.seed) == ("vm", "none", 1)
+    assert (found.scale, found.clock, found.capacity_sectors) == (scale, run.clock, 77)
+    told = (found.virtual_seconds, found.wall_seconds)
+    assert (*told, found.boot_wall_seconds, found.measure_wall_seconds) == (12.5, 3.25, 1.25, 2.0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_on_an_array_a_service_is_what_its_server_took(seed: int) -> None:
+    table = made_up(seed)
+    found = metrics.summarise(Outcome(experiment(disk=ARRAY), table, facts()), "sim")
+    agree(found, figures(table.to_dicts(), 1.0, parallel=True))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_carried_requests_are_in_the_order_of_dispatch(seed: int) -> None:
+    table = made_up(seed)
+    found = metrics.carried_requests(table)
+    wanted = [row["request_id"] for row in carried(table.to_dicts())]
+    assert found["request_id"].to_list() == wanted
+    assert found.columns == list(metrics.OF_REQUESTS)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_idle_time_is_what_lies_between_requests(seed: int) -> None:
+    """Read from the throttle's bytes, where it is not written down."""
+    table = made_up(seed).filter(pl.col("op") != "other")
+    raw = np.zeros(table.height, records.RECORD)
+    for name in records.RECORD.names or ():
+        if name in table.columns and table[name].dtype == pl.Int64:
+            raw[name] = table[name].to_numpy() + (10**9 if name in records.INSTANTS else 0)
+    rows = records.from_bytes(raw.tobytes()).to_dicts()
+    wanted = {row["request_id"]: idle for row, idle in _with_idle(rows)}
+    assert [row["idle_ns"] for row in rows] == [wanted[row["request_id"]] for row in rows]
+    assert any(wanted.values()) or seed % 2 == 0
+
+
+def _with_idle(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
+    requests = carried(rows)
+    return list(zip(requests, idle_ns(requests), strict=True))
+
+
+SIMULATED: dict[str, dict[str, Any]] = {
+    "one at a time": {"workload": "random", "processes": 8, "writes_percent": 30},
+    "a deep disk": {"workload": "random", "processes": 20, "scheduler": "sfq", "depth": 4},
+    "merges": {"workload": "surge-direct", "processes": 50},
+    "an open workload": {"workload": "poisson", "rate": 100.0, "scheduler": "deadline"},
+    "an array": {"workload": "random", "processes": 50, "disk": ARRAY, "scheduler": "sfq"},
+    "an array, open": {"workload": "poisson", "rate": 500.0, "disk": CONSTANT, "scheduler": "fcfs"},
+    "a gap": {"workload": "random", "processes": 3, "gap_us": 300.0, "ask_us": 50.0},
+}
+
+
+def simulated(name: str) -> Experiment:
+    changes = SIMULATED[name]
+    workload = WORKLOADS[changes["workload"]]
+    ordinary = {"processes": workload.default_processes, "requests": 600, "seed": 3}
+    return experiment(**(ordinary | {"virtual_bytes": 2**28} | changes | {"workload": workload}))
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_simulated_figures_are_those_of_the_records(name: str) -> None:
+    """With rows and without: the engine sums up what it does not keep."""
+    one = simulated(name)
+    outcome = in_simulator.run(one, lambda *_: None)
+    records.check(outcome.requests)
+    rows = outcome.requests.to_dicts()
+    wanted = figures(rows, 1.0, parallel=one.disk.array is not None)
+    if name == "a deep disk":
+        assert wanted["mean_device_ms"] > 1.5 * wanted["mean_service_ms"]
+    agree(metrics.summarise(outcome, "sim"), wanted)
+    summed = in_simulator.summarise(one, lambda *_: None)
+    for percent in (50, 95, 99):
+        key = f"p{percent}_response_ms"
+        assert getattr(summed, key) <= wanted.pop(key) <= getattr(summed, key) * (1 + 1 / 128)
+    agree(summed, wanted | {"late": 0, "stale": 0, "metadata": 0, "mean_lateness_ms": 0.0})
+    assert (summed.platform, summed.scheduler, summed.seed) == ("sim", one.scheduler, 3)
+    assert summed.capacity_sectors == 2**19
+
+
+@pytest.mark.parametrize("name", ["one at a time", "a deep disk", "merges", "a gap"])
+def test_simulated_idle_time_is_what_lies_between_requests(name: str) -> None:
+    """Of the first request the disk's time before it, from the beginning of the run; past the
+    last measured arrival others are served too, of which there is no row."""
+    table = in_simulator.run(simulated(name), lambda *_: None).requests
+    last = table["arrival_ns"].max()
+    wanted = [
+        (row, idle) for row, idle in _with_idle(table.to_dicts()) if row["dispatch_ns"] < last
+    ]
+    assert len(wanted) > 300
+    for row, idle in wanted[1:]:
+        assert row["idle_ns"] == idle
+
+
+def test_a_figure_belongs_to_its_own_measure() -> None:
+    """Each measure that is shown is another figure: no two fields can be mixed up."""
+    found = metrics.summarise(Outcome(experiment(), made_up(5), facts()), "vm")
+    values = [found.value(one) for one in (*metrics.PAPER_MEASURES, *metrics.MORE_MEASURES)]
+    assert len(set(values)) == len(values)
+    other = replace(found, var_service_ms2=123.0)
+    assert other.value(metrics.PAPER_MEASURES[1]) == 123.0

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What is read out of a guest's console when it is in trouble."""
+
+import pytest
+
+from understudy.platforms.vm import trouble
+
+CRASH = """\
+[    4.1] BUG: kernel NULL pointer dereference, address: 0000000000000048
+[    4.1] #PF: supervisor read access in kernel mode
+[    4.1] Oops: 0000 [#1] PREEMPT SMP NOPTI
+[    4.1] RIP: 0010:mine_next+0x1d/0x40 [mine]
+[    4.1] Call Trace:
+[    4.1] RIP: 0033:0x401a2b
+[    4.2] Kernel panic - not syncing: Fatal exception
+"""
+STUCK = """\
+[    9.0] Kernel panic - not syncing: NMI: Not continuing
+[    9.0] RIP: 0010:native_queued_spin_lock_slowpath+0x6c/0x1e0
+"""
+
+
+def test_a_crash_says_where_and_what() -> None:
+    assert trouble.place(CRASH) == " in mine_next+0x1d [mine]"
+    assert trouble.of_death(CRASH).startswith(
+        "the VM died in mine_next+0x1d [mine]: BUG: kernel NULL pointer dereference, address: "
+    )
+    assert "  | [    4.2] Kernel panic" in trouble.of_death(CRASH)
+
+
+def test_a_place_in_the_kernel_has_no_module() -> None:
+    assert trouble.place(STUCK) == " in native_queued_spin_lock_slowpath+0x6c"
+    assert trouble.cause(STUCK) == ""
+
+
+def test_silence_says_nothing() -> None:
+    assert trouble.of_death("") == (
+        "the VM died (a kernel panic resets it); its last words:\n  | (silence)"
+    )
+    assert trouble.broken_rule("") is None
+
+
+@pytest.mark.parametrize("after", ["", "\n", "\n[    5.0] understudy: other: rule broken: x\n"])
+def test_the_first_broken_rule_is_told(after: str) -> None:
+    line = "[    4.2] understudy: mine: rule broken: next returned request 17 twice"
+    assert trouble.broken_rule(line + after) == "mine: rule broken: next returned request 17 twice"
+    assert trouble.broken_rule("[    4.1] understudy: deadline: the kernel has one\n" + line)

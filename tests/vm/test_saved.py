@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""A saved machine changes nothing but the time that a run takes.
+
+Booted or resumed, a run leaves the same bytes; what can't be resumed is thrown away and
+booted, and what is saved serves those runs only that would have booted alike.
+"""
+
+import dataclasses
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from guests import MIB, experiment, group, raw_run
+
+from understudy.ask.experiment import Experiment
+from understudy.base import paths
+from understudy.platforms.vm import in_vm, machine, packages, qemu, saved, stages, wire
+from understudy.platforms.vm.machine import Vm
+
+pytestmark = group("saved")
+HELLO = "cat /proc/uptime > /out/uptime; echo hello > /out/said"
+
+
+@pytest.fixture(autouse=True)
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of saved machines of our own, in a cache that has all else."""
+    shared = paths.cache_dir()
+    own = tmp_path / "understudy"
+    own.mkdir()
+    for part in ("kernel", "modules", "programs", "images"):
+        (own / part).symlink_to(shared / part)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    packages.fetch_kernel()
+    folder = own / saved.FOLDER
+    yield folder
+    left = [path.name for path in folder.glob(".*") if not path.name.endswith(".lock")]
+    assert left == []
+
+
+def keys(folder: Path) -> list[str]:
+    """The saved machines."""
+    return sorted(path.name for path in folder.glob("[!.]*"))
+
+
+def runs(kind: str) -> Experiment:
+    """A few requests of a workload."""
+    return experiment(
+        workload=kind,
+        scheduler="cats",
+        requests=200,
+        processes=1 if kind == "random" else 10,
+        virtual_bytes=128 * MIB,
+    )
+
+
+@pytest.mark.parametrize("kind", ["random", "surge-direct", "surge-buffered"])
+def test_booted_or_resumed_a_run_leaves_the_same_bytes(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check the records and the processes' log; and that each way was the way it says."""
+    first, again = raw_run(runs(kind)), raw_run(runs(kind))
+    assert first.start == again.start == machine.Start(first.start.saved_machine)
+
+    def refuse(*arguments: Any) -> None:
+        raise OSError("as the test wants it")
+
+    monkeypatch.setattr(saved, "find", refuse)
+    booted = raw_run(runs(kind))
+    assert booted.start.booted_because == "it can't be saved: as the test wants it"
+    for name in ("records", "reads.bin"):
+        assert first.out[name] == again.out[name] == booted.out[name], name
+
+
+def test_one_machine_serves_all_schedulers_and_seeds(machines: Path) -> None:
+    """Check that nothing of a run is in it."""
+    for scheduler, seed in (("cats", 1), ("bfq", 2), ("none", 3)):
+        one = dataclasses.replace(experiment(scheduler=scheduler, requests=50), seed=seed)
+        assert raw_run(one).start.booted_because is None
+    assert len(keys(machines)) == 1
+
+
+def test_another_machine_is_another_saved_machine(
+    machines: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check memory, what the machine was made ready with, and QEMU's version."""
+    plain = Vm(HELLO)
+    more = dataclasses.replace(plain, machine=qemu.Machine(memory_mib=640))
+    ready = dataclasses.replace(plain, ahead=stages.Stage("echo ready > /tmp/ready"))
+    for vm in (plain, more, ready, plain):
+        assert machine.run(vm).start.booted_because is None
+    assert len(keys(machines)) == 3
+    monkeypatch.setattr(qemu, "identity", lambda: [b"another QEMU"])
+    machine.run(plain)
+    assert len(keys(machines)) == 4
+
+
+def cut_state(folder: Path) -> None:
+    """Half of the state."""
+    os.truncate(folder / "state", (folder / "state").stat().st_size // 2)
+
+
+def cut_memory(folder: Path) -> None:
+    """Half of the memory."""
+    os.truncate(folder / "memory", (folder / "memory").stat().st_size // 2)
+
+
+def spoil_memory(folder: Path) -> None:
+    """Nothing but zeros where the kernel was."""
+    with (folder / "memory").open("r+b") as memory:
+        memory.truncate(0)
+        memory.truncate(512 * MIB)
+
+
+def spoil_state(folder: Path) -> None:
+    """Not a state at all."""
+    (folder / "state").write_bytes(b"nonsense")
+
+
+def lose_state(folder: Path) -> None:
+    """A folder without it."""
+    (folder / "state").unlink()
+
+
+@pytest.mark.parametrize("harm", [cut_state, cut_memory, spoil_memory, spoil_state, lose_state])
+def test_a_broken_saved_machine_is_thrown_away(
+    harm: Callable[[Path], None], machines: Path
+) -> None:
+    """Check that the run is booted, says why, and leaves what it would have; then all is well."""
+    vm = Vm(HELLO, timeout_seconds=200)
+    whole = machine.run(vm)
+    (key,) = keys(machines)
+    harm(machines / key)
+    booted = machine.run(vm)
+    assert booted.out == whole.out
+    assert booted.start.booted_because is not None
+    assert booted.start.booted_because.startswith("what was saved can't be resumed: ")
+    assert keys(machines) == []
+    assert machine.run(vm).start == whole.start
+
+
+def test_two_runs_at_once_share_what_one_of_them_saves(machines: Path) -> None:
+    """Check that the second waits for the first and that both run."""
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(machine.run, [Vm(HELLO), Vm(HELLO)]))
+    assert results[0].out == results[1].out
+    assert [result.start.booted_because for result in results] == [None, None]
+    assert len(keys(machines)) == 1
+
+
+def test_a_cache_that_cannot_be_written_boots(machines: Path) -> None:
+    """Check that nobody has to have saved machines."""
+    machines.write_text("not a folder")
+    result = machine.run(Vm(HELLO))
+    assert result.out["said"] == b"hello\n"
+    assert "can't be saved" in str(result.start.booted_because)
+
+
+def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check the bound, and that a use makes a machine young."""
+
+    def make(made: saved.SavedMachine) -> None:
+        made.memory.write_bytes(b"x" * 10 * 4096)
+        made.state.write_bytes(b"x" * 4096)
+
+    monkeypatch.setattr(saved, "BYTES_MAX", 40 * 4096)
+    for age, key in enumerate(("one", "two", "three")):
+        saved.find(key, make)
+        os.utime(machines / key, (age, age))
+    saved.find("one", make)
+    saved.find("four", make)
+    assert keys(machines) == ["four", "one", "three"]
+
+
+def test_the_line_of_a_dry_run_runs() -> None:
+    """Check that it can be pasted, twice, and leaves the run's results on the wire."""
+    one = experiment(requests=50)
+    command = in_vm.dry_run(one)
+    for _ in range(2):
+        done = subprocess.run(
+            shlex.join(command), shell=True, capture_output=True, check=False, timeout=300
+        )
+        assert done.returncode == 1  # 2 * 0 + 1
+    (place,) = (word for word in command if word.startswith("memory-backend-file,id=wire,"))
+    out = wire.results(Path(place.partition("mem-path=")[2].partition(",")[0]))
+    assert out["records"] == raw_run(one).out["records"]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Machines saved after their boot, in the cache: each is resumed by many runs.
+
+A saved machine is a folder with `memory`, the guest's memory as a file that the
+runs share and copy from where they write, and `state`, all the rest (QEMU's
+migration stream).  It appears whole or not at all; the oldest go when there are
+too many; one that can't be resumed is thrown away.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy.base.cache import cached_folder
+
+FOLDER = "machines"
+BYTES_MAX = 2 * 2**30
+BLOCK_BYTES = 512  # of st_blocks
+
+
+@dataclass(frozen=True)
+class SavedMachine:
+    """key names all that it depends on."""
+
+    key: str
+    folder: Path
+
+    @property
+    def memory(self) -> Path:
+        return self.folder / "memory"
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+
+def find(key: str, make: Callable[[SavedMachine], None]) -> SavedMachine:
+    """The machine of that key, saved by `make` if it is not there yet."""
+    made = []
+
+    def fill(folder: Path) -> None:
+        make(SavedMachine(key, folder))
+        made.append(key)
+
+    found = SavedMachine(key, cached_folder(f"{FOLDER}/{key}", fill))
+    if made:
+        _remove_oldest(found.folder.parent, keep=found.folder)
+    else:
+        os.utime(found.folder)  # the last use counts
+    return found
+
+
+def discard(machine: SavedMachine) -> None:
+    """Take it out of the cache, at once and whole; runs that have resumed it go on."""
+    _remove(machine.folder)
+
+
+def _remove(folder: Path) -> None:
+    trash = Path(tempfile.mkdtemp(prefix=".gone.", dir=folder.parent))
+    try:
+        folder.rename(trash / folder.name)
+    except FileNotFoundError:
+        pass  # another process was faster
+    finally:
+        shutil.rmtree(trash, ignore_errors=True)
+
+
+def _remove_oldest(top: Path, keep: Path) -> None:
+    machines = [path for path in top.iterdir() if path.is_dir() and path.name[0] != "."]
+    machines.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    room = BYTES_MAX - _bytes_on_disk(keep.iterdir())
+    for machine in machines:
+        if machine == keep:
+            continue
+        room -= _bytes_on_disk(machine.iterdir())
+        if room < 0:
+            _remove(machine)
+
+
+def _bytes_on_disk(files: Iterable[Path]) -> int:
+    """The memory has holes where the guest has never been."""
+    return sum(path.stat().st_blocks * BLOCK_BYTES for path in files)

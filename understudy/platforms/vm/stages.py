@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""The two stages of a guest: what makes its machine ready, and what it then runs.
+
+The first lies in the archive that the machine boots into, the second comes over the wire.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from understudy.base import programs
+from understudy.base.errors import UserError
+from understudy.base.paths import ROOT
+from understudy.native import registry
+from understudy.platforms.vm import guest_programs, modules, packages
+from understudy.platforms.vm.initramfs import Initramfs
+
+Content = bytes | str | Path
+"""Of a file in the guest: itself, or a file of the host."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A script for the guest.
+
+    modules names the modules to load before it, ours or the kernel's, each with its
+    parameters; files maps places in the guest to content, executable if under bin/.
+    """
+
+    script: str = ""
+    modules: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Content] = field(default_factory=dict)
+
+
+def busybox() -> Path:
+    """A static BusyBox of the host."""
+    for candidate in ("/bin/busybox", "/usr/bin/busybox"):
+        if Path(candidate).exists():
+            return Path(candidate)
+    raise UserError("no busybox here: apt-get install -y busybox-static")
+
+
+def _module_files(
+    kernel: packages.Kernel, wanted: Mapping[str, str], loaded: Mapping[str, str]
+) -> dict[str, Content]:
+    """What is to be loaded once `loaded` is, and the list of it: guest/init reads both."""
+    schedulers = filter(registry.known, wanted)
+    ours = [modules.scheduler_module(kernel, name) for name in schedulers]
+    tree = modules.ModuleTree(kernel, [*modules.base_modules(kernel), *ours])
+    before = tree.in_load_order(list(loaded))
+    paths = [path for path in tree.in_load_order(list(wanted)) if path not in before]
+    parameters = {name.replace("-", "_"): text for name, text in wanted.items()}
+
+    def line(path: Path) -> str:
+        return f"{path.stem} {parameters.get(path.stem.replace('-', '_'), '')}".strip() + "\n"
+
+    files: dict[str, Content] = {path.name: path for path in paths}
+    return files | {"list": "".join(map(line, paths))}
+
+
+def archive(kernel: packages.Kernel, ahead: Stage) -> bytes:
+    """The initramfs of a machine that the stage makes ready."""
+    initramfs = Initramfs()
+    for folder in ("bin", "dev", "proc", "sys", "tmp", "modules", "ahead/modules"):
+        initramfs.folder(folder)
+    initramfs.character_device("dev/console", 5, 1)
+    initramfs.file("init", ROOT / "guest" / "init", executable=True)
+    initramfs.file("bin/busybox", busybox(), executable=True)
+    for program in guest_programs.GUEST_PROGRAMS:
+        compiled = programs.compiled(program)
+        initramfs.file(f"bin/{program.name}", compiled, executable=True)
+    for name, content in _module_files(kernel, ahead.modules, {}).items():
+        initramfs.file(f"ahead/modules/{name}", content)
+    for name, content in ahead.files.items():
+        initramfs.file(name, content, executable=name.startswith("bin/"))
+    initramfs.file("ahead/script", ahead.script)
+    return initramfs.content()
+
+
+def run_files(kernel: packages.Kernel, ahead: Stage, run: Stage) -> dict[str, Content]:
+    """What a run brings to a machine that is ready."""
+    loaded = _module_files(kernel, run.modules, ahead.modules)
+    files: dict[str, Content] = {f"modules/{name}": content for name, content in loaded.items()}
+    return files | {**run.files, "scenario": run.script}

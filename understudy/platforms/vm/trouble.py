@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""When a scheduler breaks a rule, crashes the guest or never comes back: seen from outside,
+and said with the name of the scheduler and of the function.
+
+A broken rule is a line on the console.  A crash says there where the kernel was.  A guest that
+hangs with interrupts off says nothing, so it is asked, by an interrupt that can't be masked.
+"""
+
+import contextlib
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from understudy.base.errors import RunFailed
+
+# kernel/iosched/iosched.c writes it.
+_RULE = re.compile(r"understudy: (\S+: rule broken: .*)")
+_CAUSE = re.compile(r"((?:BUG: |kernel BUG|divide error|general protection fault|Oops).*)")
+_PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
+
+# After these words guest/measure has more to say, within a second of its clock, for which QEMU
+# works for half of one; it is stuck if QEMU has worked for so long since.
+_TALKATIVE = ("choosing", "measuring", "progress", "measured")
+_STUCK_CPU_SECONDS = 10
+_PANIC_SECONDS = 10
+_ASK_WHERE = b'{"execute": "qmp_capabilities"}{"execute": "inject-nmi"}'
+
+
+def broken_rule(console: str) -> str | None:
+    """The first rule that a scheduler broke: "NAME: rule broken: WHAT"."""
+    found = _RULE.search(console)
+    return found.group(1).rstrip() if found else None
+
+
+def place(console: str) -> str:
+    """Where the kernel was, such as " in mine_next+0x12 [mine]"; empty if it does not say."""
+    found = _PLACE.search(console)
+    return f" in {found.group(1)}{found.group(2) or ''}" if found else ""
+
+
+def cause(console: str) -> str:
+    """What it died of, such as ": BUG: kernel NULL pointer dereference"; empty if it does not
+    say."""
+    found = _CAUSE.search(console)
+    return f": {found.group(1).rstrip()}" if found else ""
+
+
+class Watch:
+    """Looks at a guest while it runs.  QEMU's control (QMP) is at its standard input.
+
+    Time is QEMU's processor time, which does not depend on what else the host does.
+    """
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], console: Callable[[], str], keeps_rules: bool
+    ) -> None:
+        self._process = process
+        self._console = console
+        self._keeps_rules = keeps_rules
+        self._talks = False
+        self._since = 0.0
+
+    def heard(self, line: str) -> None:
+        """The guest said something."""
+        self._talks = line.split(" ")[0] in _TALKATIVE
+        self._since = self._cpu_seconds()
+
+    def check(self) -> None:
+        """Raises RunFailed for a rule that was broken, or if the guest does not come back."""
+        rule = broken_rule(self._console()) if self._keeps_rules else None
+        if rule:
+            raise RunFailed(rule)
+        if self._talks and self._cpu_seconds() - self._since > _STUCK_CPU_SECONDS:
+            self._ask_where()
+            words = self._console()
+            raise RunFailed(f"the VM is stuck{place(words)}; its last words:\n{last_words(words)}")
+
+    def _cpu_seconds(self) -> float:
+        try:
+            stat = Path(f"/proc/{self._process.pid}/stat").read_text()
+        except OSError:  # it has ended
+            return self._since
+        fields = stat.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def _ask_where(self) -> None:
+        """The kernel says where it is, and panics (guest/init)."""
+        assert self._process.stdin
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(_ASK_WHERE)
+            self._process.stdin.flush()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PANIC_SECONDS)
+
+
+_CONSOLE_LINES = 40
+
+
+def last_words(console: str) -> str:
+    """The end of a console, for an error message; and what a long trace has pushed out."""
+    lines = [line for line in console.splitlines() if line.strip()]
+    why = [line for line in lines[:-_CONSOLE_LINES] if "Kernel panic" in line]
+    words = [*why, *lines[-_CONSOLE_LINES:]]
+    return "\n".join(f"  | {line}" for line in words) or "  | (silence)"
+
+
+def of_death(console: str) -> str:
+    """The error of a guest that died."""
+    return (
+        f"the VM died{place(console)}{cause(console)} (a kernel panic resets it); its last words:\n"
+        + last_words(console)
+    )

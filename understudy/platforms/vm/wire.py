@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The wire between host and guest: memory that both see.
+
+The run's input goes in and its results come out as tar archives, without a device, an
+interrupt or host I/O: in the virtual clock those would arrive at an instant that
+depends on the host (docs/decisions/0025-wire.md).  guest/wire.c is the other end.
+"""
+
+import io
+import struct
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from understudy.base.errors import RunFailed
+
+PAGE_BYTES = 4096
+HEADER = struct.Struct("<QQ")  # bytes of the input, bytes of the results
+
+
+def lay(path: Path, size: int, files: Mapping[str, bytes | str | Path]) -> None:
+    """Make the wire with a run's input on it; files under bin/ can be executed."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, content in files.items():
+            _add(tar, name, content)
+    data = archive.getvalue()
+    if PAGE_BYTES + len(data) > size:
+        raise RunFailed(f"the VM's input of {len(data)} bytes is more than its wire holds")
+    with path.open("wb") as wire:
+        wire.truncate(size)
+        wire.write(HEADER.pack(len(data), 0))
+        wire.seek(PAGE_BYTES)
+        wire.write(data)
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes | str | Path) -> None:
+    if isinstance(content, Path):
+        content = content.read_bytes()
+    if isinstance(content, str):
+        content = content.encode()
+    entry = tarfile.TarInfo(name.strip("/"))
+    entry.size = len(content)
+    entry.mode = 0o755 if name.startswith("bin/") else 0o644
+    tar.addfile(entry, io.BytesIO(content))
+
+
+def results(path: Path) -> dict[str, bytes]:
+    """What the guest left there: the files of its folder /out."""
+    with path.open("rb") as wire:
+        taken, given = HEADER.unpack(wire.read(HEADER.size))
+        wire.seek(PAGE_BYTES + -(-taken // PAGE_BYTES) * PAGE_BYTES)
+        archive = io.BytesIO(wire.read(given))
+    try:
+        with tarfile.open(fileobj=archive, mode="r:") as tar:
+            members = [member for member in tar if member.isfile()]
+            return {
+                member.name.removeprefix("./"): content.read()
+                for member in members
+                if (content := tar.extractfile(member))
+            }
+    except tarfile.TarError as error:
+        raise RunFailed(f"the VM's results can't be read: {error}") from error

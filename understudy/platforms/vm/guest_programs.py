@@ -5,7 +5,6 @@ from understudy.base.programs import Program
 
 ANY_HEADERS = ("guest/complain.h", "guest/options.h")
 READS = ("guest/reads.c", "core/draw.c")
-<<<<<<< HEAD
 READS_HEADERS = (*ANY_HEADERS, "guest/call.h", "guest/reads.h", "core/draw.h", "core/port.h")
 DISK_HEADERS = ("guest/disk_size.h",)
 
@@ -19,15 +18,5 @@ GUEST_PROGRAMS = (
     Program("restore", ("guest/restore.c",), (*ANY_HEADERS, *DISK_HEADERS)),
     Program("wire", ("guest/wire.c",), ANY_HEADERS),
     Program("port", ("guest/port.c",), ANY_HEADERS),
-=======
-SURGE_HEADERS = ("guest/file_path.h", "core/surge.h")
-READS_HEADERS = ("guest/reads.h", "guest/options.h", "core/draw.h", "core/port.h")
-
-GUEST_PROGRAMS = (
-    Program("surge", ("guest/surge.c", *READS), (*READS_HEADERS, *SURGE_HEADERS)),
-    Program("random", ("guest/random.c", *READS), READS_HEADERS),
-    Program("restore", ("guest/restore.c",), ("guest/options.h",)),
-    Program("port", ("guest/port.c",), ("guest/options.h",)),
->>>>>>> stop
 )
 BY_NAME = {program.name: program for program in GUEST_PROGRAMS}

@@ -12,11 +12,6 @@ gone afterwards, and the error carries the guest's last words.
 import contextlib
 import os
 import subprocess
-<<<<<<< HEAD
-import tempfile
-=======
-import tarfile
->>>>>>> stop
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,19 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-<<<<<<< HEAD
+from understudy.base import scratch
 from understudy.base.cache import digest
 from understudy.base.errors import RunFailed
 from understudy.platforms.vm import packages, qemu, saved, stages, trouble, wire
 from understudy.platforms.vm.monitor import Gone, Monitor
-=======
-from understudy.base import programs, scratch
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
-from understudy.native import registry
-from understudy.platforms.vm import guest_programs, modules, packages, qemu
-from understudy.platforms.vm.initramfs import Initramfs
->>>>>>> stop
 from understudy.platforms.vm.processor import own_processor
 from understudy.platforms.vm.stages import Content, Stage
 from understudy.platforms.vm.trouble import last_words
@@ -319,11 +306,8 @@ class _Run:
     def _scratch(self) -> Iterator[Path]:
         if self._stop.is_set():
             raise RunFailed("stopped")
-        folder = Path(tempfile.mkdtemp(prefix="understudy-vm-"))
-        try:
+        with scratch.folder("understudy-vm-") as folder:
             yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _state_of(machine: saved.SavedMachine) -> BinaryIO:
@@ -360,27 +344,4 @@ def run(
     the time-out or ends without results; a scenario's own exit code is returned.
     """
     kernel = kernel or packages.fetch_kernel()
-<<<<<<< HEAD
     return _Run(vm, kernel, heard, stop or threading.Event()).result()
-=======
-    with scratch.folder("understudy-vm-") as folder:
-        archive = folder / "initramfs"
-        archive.write_bytes(make_initramfs(kernel, vm))
-        with (folder / "out.tar").open("wb") as out:
-            out.truncate(OUT_BYTES)
-        command = qemu.command_line(vm.machine, kernel.image, archive, folder)
-        notices = _Notices(folder / "notify.log", heard)
-        began = time.monotonic()
-        with _running(command, vm.machine, folder) as process:
-            _wait(process, notices, vm, folder, stop or threading.Event())
-        booted = notices.when.get("booted", began)
-        return Result(
-            exit_code=_exit_code(process, notices, folder),
-            out=_read_out(folder / "out.tar"),
-            console=_console(folder),
-            boot_seconds=booted - began,
-            run_seconds=notices.when.get("collecting", time.monotonic()) - booted,
-            notified=notices.when,
-            command=command,
-        )
->>>>>>> stop

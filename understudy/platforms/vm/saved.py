@@ -59,7 +59,7 @@ def discard(machine: SavedMachine) -> None:
 
 
 def _remove(folder: Path) -> None:
-    with scratch.folder(".gone.", within=folder.parent) as trash, suppress(FileNotFoundError):
+    with scratch.folder(".gone.", folder.parent) as trash, suppress(FileNotFoundError):
         folder.rename(trash / folder.name)  # unless another process was faster
 
 

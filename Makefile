@@ -27,6 +27,7 @@ $(INSTALLED): .venv/packages $(SOURCES)
 	$(PYTHON) -m venv .venv
 	pip install --quiet -c constraints.txt meson ninja meson-python cffi
 	pip install --quiet -c constraints.txt --no-build-isolation -e '.[dev]'
+	ln -sf ../../scripts/understudy $(BIN)/understudy
 	@touch $@
 
 demo: setup

@@ -1,16 +1,64 @@
 # SPDX-License-Identifier: MIT
-"""All benchmarks, one after another; docs/benchmarks.md holds their last figures."""
+"""Measure, keep the results, and write docs/benchmarks.md: python -m bench [NAME ...]."""
 
-import runpy
-import sys
+import traceback
 
-PARTS = ("accuracy", "speed", "order", "dispatch", "simulator", "agreement")
+import click
 
-for name in (f"bench.{part}" for part in PARTS):
-    print(f"\n## {name}\n", flush=True)
-    sys.argv = [name]
+from bench import page, part, results
+from bench.part import Part, Row
+from understudy.base.catalog import unknown
+from understudy.base.errors import RunFailed, UserError
+
+
+@click.command("bench")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--quick", is_flag=True, help="Shorter runs; the page says so.")
+@click.option("--list", "listed", is_flag=True, help="Name the benchmarks and stop.")
+@click.option("--page", "only_page", is_flag=True, help="Measure nothing, write the page again.")
+def main(names: tuple[str, ...], quick: bool, listed: bool, only_page: bool) -> None:
+    """Measure all benchmarks, or those that are named, and bring docs/benchmarks.md up to date.
+
+    One that fails is named and keeps its last result; the others go on, and the exit
+    code is 1.
+    """
+    parts = part.found()
+    for name in names:
+        if name not in parts:
+            raise click.UsageError(unknown("benchmark", name, parts))
+    if listed:
+        for one in parts.values():
+            click.echo(f"{one.name:12} {one.title}")
+        return
+    chosen = [] if only_page else [parts[name] for name in names or parts]
+    failed = [one.name for one in chosen if not _measured(one, "quick" if quick else "full", parts)]
+    page.write(parts)
+    if failed:
+        raise click.ClickException(f"failed: {', '.join(failed)}")
+
+
+def _measured(one: Part, size: str, parts: dict[str, Part]) -> bool:
+    click.echo(f"## {one.name}: {one.title}")
     try:
-        runpy.run_module(name, run_name="__main__")
-    except SystemExit as ended:
-        if ended.code:
-            raise
+        results.write(one.name, results.take(one, size, _show))
+    except (RunFailed, UserError) as error:
+        click.echo(f"{one.name}: {error}", err=True)
+        return False
+    except Exception:  # the others go on
+        traceback.print_exc()
+        return False
+    page.write(parts)
+    return True
+
+
+def _show(table: str, row: Row) -> None:
+    values = " ".join(f"{name}={_value(value)}" for name, value in row.items())
+    click.echo(f"{table}: {values}")
+
+
+def _value(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main()

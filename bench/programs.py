@@ -7,8 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
+from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 
@@ -16,14 +15,14 @@ CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
 HEADERS = ("core/*.h", "sim/*.h")
 
 
-def build(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
-    """bench/NAME.c with the whole core and the whole simulator."""
+def build(name: str, *sources: str) -> Path:
+    """bench/parts/NAME.c with the whole core and the whole simulator."""
     return compiled(
         Program(
             name,
-            (f"bench/{name}.c", "tests/core/schedulers.c", *sources, *_found(CODE)),
+            (f"bench/parts/{name}.c", "tests/core/schedulers.c", *sources, *_found(CODE)),
             tuple(_found(HEADERS)),
-            flags=("-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST", *flags),
+            flags=("-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
         )
     )
 
@@ -34,16 +33,13 @@ def _found(patterns: Sequence[str]) -> list[str]:
 
 def printed(program: Path, *arguments: object) -> float:
     """The figure that it prints."""
-    command = [program, *map(str, arguments)]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return float(_run([str(program), *map(str, arguments)]).stdout)
 
 
 def instructions(program: Path, function: str, *arguments: object) -> int:
     """How many the function and what it calls execute, in all its calls."""
     if not shutil.which("valgrind"):
-        raise click.ClickException(
-            "valgrind is missing, which counts instructions; apt-get install valgrind"
-        )
+        raise UserError("no valgrind here, which counts instructions: apt-get install valgrind")
     command = [
         "valgrind",
         "--tool=callgrind",
@@ -52,8 +48,15 @@ def instructions(program: Path, function: str, *arguments: object) -> int:
         str(program),
         *map(str, arguments),
     ]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if not found:
-        raise click.ClickException(f"valgrind counted nothing:\n{done.stderr}")
+    said = _run(command).stderr
+    found = re.search(r"Collected : (\d+)", said)
+    if not found or not int(found[1]):
+        raise RunFailed(f"valgrind counted nothing in {function}:\n{said}")
     return int(found[1])
+
+
+def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunFailed(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return done

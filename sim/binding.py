@@ -84,10 +84,10 @@ struct world {
 };
 struct array { u32 servers; u64 mean_service_ns; bool exponential; };
 struct moments { u64 count; ...; };
-struct histogram { u64 count; ...; };
+struct histogram { u64 count, max; ...; };
 double moments_mean(const struct moments *moments);
 double moments_variance(const struct moments *moments);
-u64 histogram_percentile(const struct histogram *histogram, double percent);
+u64 histogram_permille(const struct histogram *histogram, u32 permille);
 struct sim_cache { u64 bytes; u32 page_sectors, read_ahead_pages; };
 struct sim_columns {
     s64 *arrival_ns, *dispatch_ns, *start_ns, *completion_ns, *sector, *request_id;

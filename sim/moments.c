@@ -31,6 +31,8 @@ void histogram_add(struct histogram *histogram, u64 value)
 {
 	histogram->count++;
 	histogram->cell[cell_of(value)]++;
+	if (histogram->max < value)
+		histogram->max = value;
 }
 
 double moments_mean(const struct moments *moments)
@@ -54,15 +56,15 @@ double moments_variance(const struct moments *moments)
 	return (double)around / n - part * part;
 }
 
-u64 histogram_percentile(const struct histogram *histogram, double percent)
+u64 histogram_permille(const struct histogram *histogram, u32 permille)
 {
-	double rank = percent * (double)histogram->count / 100;
+	u64 rank = (permille * histogram->count + 999) / 1000;
 	u64 seen = 0;
 	u32 cell;
 
 	for (cell = 0; cell < CELLS; cell++) {
 		seen += histogram->cell[cell];
-		if (seen && (double)seen >= rank)
+		if (seen && seen >= rank)
 			return cell_start(cell);
 	}
 	return 0;

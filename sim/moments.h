@@ -18,9 +18,10 @@ struct moments {
 	unsigned __int128 squares;
 };
 
-/* Usable when zeroed. */
+/* Usable when zeroed.  The largest value is exact. */
 struct histogram {
 	u64 count;
+	u64 max;
 	u64 cell[CELLS];
 };
 
@@ -33,9 +34,9 @@ double moments_variance(const struct moments *moments);
 void histogram_add(struct histogram *histogram, u64 value);
 
 /*
- * Nearest rank, percent in (0, 100]: the smallest value of the cell that holds it; 0
+ * Nearest rank, permille from 1 to 1000: the smallest value of the cell that holds it; 0
  * without any value.
  */
-u64 histogram_percentile(const struct histogram *histogram, double percent);
+u64 histogram_permille(const struct histogram *histogram, u32 permille);
 
 #endif

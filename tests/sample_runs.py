@@ -18,6 +18,7 @@ from understudy.ask.workloads import WORKLOADS
 from understudy.base.errors import RunFailed
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
+from understudy.measure.metrics import Summary, summarise
 from understudy.measure.records import SCHEMA
 
 SPEED = {"cats": 1.0, "mq-deadline": 1.6, "bfq": 2.4, "none": 3.0}
@@ -137,6 +138,16 @@ class FakePlatform:
             assert stop.wait(300), "nobody stopped this run"
             raise RunFailed("stopped")
         return outcome(experiment)
+
+    def summarise(
+        self,
+        experiment: Experiment,
+        report: Callable[[str, float], None],
+        *,
+        stop: threading.Event,
+    ) -> Summary:
+        """Figures of the same answer."""
+        return summarise(self.run(experiment, report, stop=stop))
 
     def dry_run(self, experiment: Experiment) -> list[str]:
         """A line with something to quote."""

@@ -32,6 +32,8 @@ def test_everything_needed_is_here_after_setup() -> None:
     assert set(listed()) <= set(findings)
     assert all(finding["ok"] for finding in findings.values() if finding["needed"])
     assert not findings["KVM"]["needed"]
+    said = done.stderr.splitlines()
+    assert [line.split()[:2] for line in said] == [["looking", "at"]] * 5
 
 
 def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +48,7 @@ def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) ->
 def test_without_qemu_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An empty PATH has no QEMU."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    finding = doctor._qemu()
+    (finding,) = doctor._qemu()
     assert not finding.ok
     assert finding.mend == qemu.INSTALL
 

@@ -374,6 +374,19 @@ def test_a_compile_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert list((tmp_path / "understudy" / "programs").glob("[!.]*")) == []
 
 
+def test_a_source_that_changes_while_a_command_runs_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that what is in the cache under a name is what the name says."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    source = tmp_path / "answer.c"
+    source.write_text("int main(void) { return 3; }\n")
+    answer = programs.Program("answer", (str(source),))
+    programs.content(answer)
+    source.write_text("int main(void) { return 4; }\n")
+    assert subprocess.run([programs.compiled(answer)], check=False).returncode == 3
+
+
 def test_a_changed_source_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that the cache goes by content, headers included."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -382,6 +395,7 @@ def test_a_changed_source_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.M
     answer = programs.Program("answer", (str(source),), (str(header),))
     for value in (3, 4, 3):
         header.write_text(f"#define ANSWER {value}\n")
+        programs._source.cache_clear()  # as a new command does
         done = subprocess.run([programs.compiled(answer)], check=False)
         assert done.returncode == value
     assert len(list((tmp_path / "cache" / "understudy" / "programs").glob("[!.]*"))) == 2

@@ -2,6 +2,8 @@
 """Disk profiles: the Cheetah's figures, Vesper's curves against the formula in double
 precision, exact ns, and one line for every mistake."""
 
+import subprocess
+import sys
 from math import sqrt
 from pathlib import Path
 
@@ -35,6 +37,7 @@ def load_text(folder: Path, text: str) -> profile.DiskProfile:
 def test_cheetah_is_the_papers_disk() -> None:
     disk = profile.load("cheetah-15k4")
     assert disk.name == "cheetah-15k4"
+    assert disk.facts
     assert disk.facts.capacity_sectors * 512 == pytest.approx(73.4e9, rel=1e-3)
     assert disk.timing(3_000_000) == Timing(
         capacity_sectors=3_000_000,
@@ -191,6 +194,36 @@ def test_rotation_that_seeks_contain_is_taken_off(tmp_path: Path) -> None:
     without_transfer = Drive(timing.seek, 0, rotation_ns=timing.rotation_ns)
     service_ns, _ = without_transfer.serve([READ] * 2, [250, 0], [1, 1])
     assert service_ns[0] == 4_000_000
+
+
+def test_noise_below_half_a_rotation_is_a_seek_of_no_time(tmp_path: Path) -> None:
+    """Nothing is said of a tenth of it; of more there is a doubt, of half it is refused."""
+    for least, doubted in (("2.7", False), ("2.699", True), ("1.5", True)):
+        disk = sampled(tmp_path, ("ms = [2.0,", f"contains_rotation = true\nms = [{least},"))
+        assert disk.timing(1000).seek[0] == (0, 0)
+        assert disk.timing(1000).seek[1] == (250, 1_000_000)
+        assert bool(disk.doubts) == doubted
+    assert disk.doubts == [
+        "mine: seek.ms: 1 of 4 samples are more than 10% below half a rotation, 3, down to 1.5: "
+        "they count as seeks of no time; do they contain a rotation?"
+    ]
+
+
+def test_a_doubt_about_a_disk_is_said_before_its_figures(tmp_path: Path) -> None:
+    sampled(tmp_path, ("ms = [2.0,", "contains_rotation = true\nms = [2.0,"))
+    for command in ("predict --workload random --out", "sweep --workloads random --out"):
+        name, *options = command.split()
+        kind = "--disks" if name == "sweep" else "--disk"
+        place = tmp_path / f"{name}.out"
+        given = [name, kind, str(tmp_path / "mine.toml"), "--schedulers", "fcfs", *options, place]
+        done = subprocess.run(
+            [sys.executable, "-m", "understudy", *map(str, given), "--requests", "10"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "1 of 4 samples are more than 10% below half a rotation" in done.stderr
 
 
 def test_phase_is_a_choice(tmp_path: Path) -> None:
@@ -393,9 +426,9 @@ MANY_ZONES = ", ".join(["1"] * 513)
             "rotation.phase: input should be 'mean' or 'random', not 'often'",
         ),
         (
-            "at = [0, 0.25",
-            "contains_rotation = true\nat = [0, 0.25",
-            "seek.ms.0: 2.0 can't contain half a rotation, 3",
+            "ms = [2.0,",
+            "contains_rotation = true\nms = [1.499,",
+            "seek.ms.0: 1.499 can't contain half a rotation, 3",
         ),
         (
             "[rotation]\nperiod_ms = 6.0",

@@ -9,7 +9,6 @@ SCAN and C-SCAN move here sector by sector, one in each nanosecond.
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 
 import pytest
 from hypothesis import given
@@ -249,9 +248,9 @@ def play(reference: Reference, program: Iterable[Step]) -> Program:
 
 
 def replayed(scheduler: str, played: Program, **tunables: int) -> replay.Picks:
-    columns = list(zip(*played.rows, strict=True)) or [(), (), (), ()]
+    time_ns, number, sector, sectors = zip(*played.rows, strict=True) if played.rows else [()] * 4
     zeros = [0] * len(played.rows)
-    arrivals = replay.Arrivals(*columns, owner=zeros, op=zeros)
+    arrivals = replay.Arrivals(time_ns, number, sector, sectors, owner=zeros, op=zeros)
     return replay.replay(
         scheduler, arrivals, played.asked, tunables=tunables, capacity_sectors=CAPACITY
     )
@@ -353,7 +352,10 @@ UP, DOWN = [(0, 53)], [(0, 100), (100, 53)]  # to the head's place
 def test_the_textbooks_totals(scheduler: str, first: list[tuple[int, int]], cylinders: int) -> None:
     """200 cylinders, 0 to 199, and the head at 53: the way of the arm, and so its time."""
     tunables = {"full_seek_ns": 199} if scheduler in ("scan", "cscan") else {}
-    run = partial(closed_loop, scheduler, capacity=199, **tunables)
+
+    def run(arrivals: list[tuple[int, int]]) -> dict[int, int]:
+        return closed_loop(scheduler, arrivals, 199, **tunables)
+
     begin = max(run(first).values())
     queue = [(begin, cylinder) for cylinder in TEXTBOOK]
     assert max(run(first + queue).values()) - begin == cylinders

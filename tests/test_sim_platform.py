@@ -2,7 +2,6 @@
 """The simulator as a platform: real files, real draws, records that keep the definitions."""
 
 import threading
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ SIZE = 256 * 2**20
 
 def asked(workload: str = "random", **changes: Any) -> Experiment:
     """A short experiment on a small disk."""
-    ordinary = {"platform": "sim", "requests": 400, "virtual_bytes": SIZE}
+    ordinary: dict[str, Any] = {"platform": "sim", "requests": 400, "virtual_bytes": SIZE}
     return experiment(workload=workload, **(ordinary | changes))
 
 
@@ -128,7 +127,7 @@ def test_read_ahead_pays_on_the_vesper_programme() -> None:
         ).requests
         for kib in (0, 1, 2, 4)
     ]
-    ends = [frame["completion_ns"].max() for frame in spans]
+    ends = [int(frame["completion_ns"].to_numpy().max()) for frame in spans]
     assert ends == sorted(ends, reverse=True)
     assert len(set(ends)) == len(ends)
     assert [frame["sectors"].sum() for frame in spans] == [200] * 4  # each sector once
@@ -244,8 +243,8 @@ def test_a_tunable_that_the_simulated_scheduler_does_not_have_is_refused_first()
 
 
 def test_what_the_engine_refuses_is_refused_first() -> None:
-    many = Trace("many", *(np.arange(100_001) for _ in range(2)), *np.ones((3, 100_001), int), None)
-    crowd = replace(many, owner=np.arange(100_001), completion_ns=many.arrival_ns)
+    each, one = np.arange(100_001), np.ones(100_001, int)
+    crowd = Trace("many", each, each, one, one, each, each)
     with pytest.raises(UserError, match="rows-closed with cats: the processes are not from 1 to"):
         in_simulator.prepare([asked("trace", trace=crowd, replay="closed")], lambda *_: None)
 
@@ -258,7 +257,8 @@ def test_files_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_trace_past_the_end_of_the_disk_names_the_size() -> None:
-    one = Trace("t", *(np.array([value]) for value in (0, 2**20, 8, 0, 0)), None)
+    nothing, end = np.array([0]), np.array([2**20])
+    one = Trace("t", nothing, end, np.array([8]), nothing, nothing, None)
     with pytest.raises(UserError, match="--virtual-size: the trace reaches past it; take 1048584s"):
         in_simulator.check([asked("trace", trace=one)])
 

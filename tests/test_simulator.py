@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from understudy.base.errors import Unstable
 from understudy.native import declared
 from understudy.native.drive import Drive
-from understudy.native.simulator import Answer, Array, PageCache, Rows, Simulation, Unstable, run
+from understudy.native.simulator import Answer, Array, PageCache, Rows, Simulation, run
 
 MS = 1_000_000
 CAPACITY = 2**20
@@ -95,7 +96,8 @@ def test_an_overload_before_anything_is_served_says_so() -> None:
 
 def test_a_table_that_does_not_fit_says_what_to_do() -> None:
     count = 3000
-    burst = Rows([0, count], *np.ones((3, count), int), np.zeros(count), np.zeros(count))
+    one, nothing = np.ones(count, int), np.zeros(count)
+    burst = Rows([0, count], one, one, one, op=nothing, owner=nothing)
     changes = {"workload": "rows-open", "rows": burst, "processes": 1, "requests": count}
     table = asked("fcfs", **changes, max_pending=1000)
     with pytest.raises(Unstable, match=r"more than 1,000 requests .*; take part of the table"):

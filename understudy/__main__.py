@@ -1,7 +1,195 @@
 # SPDX-License-Identifier: MIT
-"""`python -m understudy` is the `understudy` command."""
+"""The `understudy` command is two processes: one works, and one waits to stop it.
 
-from understudy.cli.main import main
+Whoever works may be anywhere when it is told to stop: in a compiler, in a VM, in an
+import, in C code of a library that has taken over the signals.  So nothing in it has to
+notice.  The process that was started kills the other with all that came from it, takes
+away what `understudy.base.scratch` had listed, and says so in one line
+(docs/decisions/0027-stopping.md).
+
+It imports nothing of the package, for that may compile the core first.
+"""
+
+import signal
+
+ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+HEARD = {*ENDS, signal.SIGCHLD, signal.SIGTSTP}
+signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
+
+import ctypes  # noqa: E402 - from the line above on no signal is lost
+import os  # noqa: E402
+import re  # noqa: E402
+import shutil  # noqa: E402
+import sys  # noqa: E402
+import threading  # noqa: E402
+from contextlib import suppress  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import NoReturn  # noqa: E402
+
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+PR_SET_CHILD_SUBREAPER = 36
+SHOW_CURSOR = "\033[?25h"
+COMPILERS_WORD = re.compile(r"^(?:\.\./)*(\S+:\d+:\d+: (?:fatal )?error: .*)$", re.MULTILINE)
+
+
+def main() -> NoReturn:
+    """Run the command in a process of its own; end as it ends, or 130 if told to."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        ENDS.discard(signal.SIGHUP)  # nohup
+    scratch = os.memfd_create("scratch")
+    temporary = _own_temporary_folder()
+    mine, alive = os.pipe()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    worker = os.fork()
+    if worker == 0:
+        os.close(alive)
+        _work(scratch, mine)
+    with suppress(OSError):  # it has done so, or is gone
+        os.setpgid(worker, worker)
+    status = _wait(worker)
+    _end_descendants()
+    words = _take_away(scratch)
+    if temporary:
+        shutil.rmtree(temporary, ignore_errors=True)
+    if status is None or (os.WIFSIGNALED(status) and os.WTERMSIG(status) in ENDS):
+        _say(f"interrupted: {words or 'every run was stopped'}")
+        sys.exit(EXIT_INTERRUPTED)
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        _say(f"the process that did the work was killed by {name}; is there memory enough?")
+        sys.exit(EXIT_FAILED)
+    sys.exit(os.WEXITSTATUS(status))
+
+
+def _own_temporary_folder() -> Path | None:
+    """For what compilers and others leave there when they are killed."""
+    parent = Path(os.environ.get("TMPDIR") or "/tmp").absolute()
+    folder = parent / f"understudy-{os.getpid()}-{os.urandom(4).hex()}"
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError:  # then only those fail that need one
+        return None
+    os.environ["TMPDIR"] = str(folder)
+    return folder
+
+
+# The process that waits.
+
+
+def _wait(worker: int) -> int | None:
+    """How the worker ended; None if it is to be stopped."""
+    while True:
+        heard = signal.sigwait(HEARD)
+        if heard in ENDS:
+            return None
+        if heard == signal.SIGTSTP:
+            _pause(worker)
+        elif heard == signal.SIGCHLD:
+            with suppress(ChildProcessError):
+                while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                    if ended[0] == worker:
+                        return ended[1]
+
+
+def _pause(worker: int) -> None:
+    """Ctrl-Z reaches only us: stop together, go on together."""
+    os.killpg(worker, signal.SIGSTOP)
+    signal.raise_signal(signal.SIGTSTP)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
+    os.killpg(worker, signal.SIGCONT)
+
+
+def _end_descendants() -> None:
+    """Kill and bury every one: who loses its parent becomes our child."""
+    while True:
+        for child in _children():
+            os.kill(child, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_bytes().rpartition(b")")[2].split()[1]) == os.getpid():
+                found.append(int(stat.parent.name))
+    return found
+
+
+def _take_away(scratch: int) -> str:
+    """What was listed and is still there; returns the last words that were left."""
+    listed: dict[Path, str] = {}
+    words = ""
+    size = os.lseek(scratch, 0, os.SEEK_END)
+    for entry in os.pread(scratch, size, 0).decode(errors="surrogateescape").split("\0"):
+        kind, text = entry[:1], entry[1:]
+        if kind in ("+", "?"):
+            listed[Path(text)] = kind
+        elif kind == "-":
+            listed.pop(Path(text), None)
+        elif kind == "=":
+            words = text
+    for path, kind in reversed(listed.items()):
+        with suppress(OSError):
+            if kind == "?":
+                path.rmdir()
+            elif path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+    return words
+
+
+def _say(message: str) -> None:
+    """One line, below what a progress bar has left."""
+    with suppress(OSError, ValueError):
+        if sys.stderr.isatty():
+            sys.stderr.write(SHOW_CURSOR + "\n")
+        sys.stderr.write(f"understudy: {message}\n")
+        sys.stderr.flush()
+
+
+# The process that works.
+
+
+def _work(scratch: int, alive: int) -> NoReturn:
+    """A group of its own: the terminal's signals are for the one that waits."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so that it may write there all the same
+    for end in ENDS:
+        signal.signal(end, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
+    threading.Thread(target=_follow, args=(alive,), daemon=True).start()
+    try:
+        from understudy.base import scratch as kept
+        from understudy.cli.main import main as command
+    except ImportError as error:
+        _refuse(error)
+    kept.list_in(scratch)
+    command()
+    raise AssertionError("a command ends its process")
+
+
+def _follow(alive: int) -> None:
+    """End with the process that waits, if that is killed."""
+    os.read(alive, 1)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _refuse(error: ImportError) -> NoReturn:
+    """The core is compiled when it is imported: an error there is the compiler's to explain."""
+    notes = "\n".join(getattr(error, "__notes__", ()))
+    if not notes:
+        raise error
+    words = COMPILERS_WORD.findall(notes) or notes.strip().splitlines()[-1:]
+    _say("the core does not compile:\n" + "\n".join(words))
+    sys.exit(EXIT_FAILED)
+
 
 if __name__ == "__main__":
     main()

@@ -40,10 +40,10 @@ static double exact_variance(u32 n, u64 offset)
 }
 
 /* The histogram's figure is at or a little below the value with that rank. */
-static void check_percentile(u32 n, u32 percent)
+static void check_permille(u32 n, u32 permille)
 {
-	u64 got = histogram_percentile(&histogram, percent);
-	u32 rank = (percent * n + 99) / 100;
+	u64 got = histogram_permille(&histogram, permille);
+	u32 rank = (permille * n + 999) / 1000;
 	u64 want = value[rank - 1];
 
 	CHECK(got <= want);
@@ -77,8 +77,9 @@ static void random_case(struct draw *draw)
 	CHECK(is_close(moments_variance(&moments), exact_variance(n, offset)));
 	CHECK(moments_variance(&moments) >= 0);
 	qsort(value, n, sizeof(*value), compare);
-	for (i = 1; i <= 100; i++)
-		check_percentile(n, i);
+	for (i = 1; i <= 1000; i++)
+		check_permille(n, i);
+	CHECK_EQ(histogram.max, value[n - 1]);
 }
 
 static void nothing_and_one_value(void)
@@ -88,13 +89,14 @@ static void nothing_and_one_value(void)
 	memset(&histogram, 0, sizeof(histogram));
 	CHECK_EQ(moments_mean(&moments), 0);
 	CHECK_EQ(moments_variance(&moments), 0);
-	CHECK_EQ(histogram_percentile(&histogram, 50), 0);
+	CHECK_EQ(histogram_permille(&histogram, 500), 0);
 	moments_add(&moments, 12345);
 	histogram_add(&histogram, 12345);
 	CHECK_EQ(moments_mean(&moments), 12345);
 	CHECK_EQ(moments_variance(&moments), 0);
-	CHECK_EQ(histogram_percentile(&histogram, 0.001), 12345 / 32 * 32);
-	CHECK_EQ(histogram_percentile(&histogram, 100), 12345 / 32 * 32);
+	CHECK_EQ(histogram_permille(&histogram, 1), 12345 / 32 * 32);
+	CHECK_EQ(histogram_permille(&histogram, 1000), 12345 / 32 * 32);
+	CHECK_EQ(histogram.max, 12345);
 }
 
 /* Each power of two, what is on both sides of it, and the largest value of all. */
@@ -110,7 +112,7 @@ static void every_size(void)
 
 			memset(&histogram, 0, sizeof(histogram));
 			histogram_add(&histogram, v);
-			got = histogram_percentile(&histogram, 100);
+			got = histogram_permille(&histogram, 1000);
 			CHECK(got <= v && v - got <= v / 256);
 		}
 	}

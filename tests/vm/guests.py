@@ -32,6 +32,7 @@ R = TypeVar("R")
 MIB = 2**20
 GIB = 2**30
 CHEETAH = profile.load("cheetah-15k4")
+assert CHEETAH.facts
 FULL_SIZE_BYTES = CHEETAH.facts.capacity_sectors * 512
 OUR_SCHEDULERS = tuple(schedulers.core())
 ALL_SCHEDULERS = (*OUR_SCHEDULERS, "none", "mq-deadline", "bfq", "kyber")

@@ -87,7 +87,7 @@ def all_schedulers(name: str) -> machine.Result:
     """One VM."""
     vm = scenario.describe(load(name), lambda phase, fraction: None)
     functions = vm.scenario.partition("\nwait_for_disk\n")[0]
-    modules = vm.modules | dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
+    modules = {**vm.modules} | dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
     vm = dataclasses.replace(
         vm,
         scenario=functions + "\n" + EACH,
@@ -120,7 +120,8 @@ def recording(name: str, scheduler: str) -> shim_tape.Recording:
 def picked(recording: shim_tape.Recording) -> replay.Tape:
     """The requests that were handed out, in that order."""
     calls = recording.calls
-    return calls[(calls["kind"] == replay.NEXT) & (calls["id"] > 0)]
+    chosen: replay.Tape = calls[(calls["kind"] == replay.NEXT) & (calls["id"] > 0)]
+    return chosen
 
 
 @on_each

@@ -25,8 +25,8 @@ class Device(Parameters):
     virtual_bytes: int = parameter(
         1_499_463_680,
         option="--virtual-size",
-        help="Size of the virtual disk, such as 512M, 1.5GiB or, in sectors, 2929687s "
-        "(papers: 73.4G) [default: 1.5G].",
+        help="Size of the virtual disk, whatever its profile says: 512M, 1.5GiB, 2929687s "
+        "(sectors; papers: 73.4G) [default: 1.5G].",
         metavar="SIZE",
         unit="bytes",
         low=SMALLEST,

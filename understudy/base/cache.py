@@ -4,10 +4,11 @@
 import fcntl
 import hashlib
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from understudy.base import scratch
+from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
 
 
@@ -35,17 +36,45 @@ def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
     final = cache_dir() / name
     if final.is_dir():
         return final
-    final.parent.mkdir(parents=True, exist_ok=True)
-    with (final.parent / f".{final.name}.lock").open("w") as lock:
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        _make(final, make)
+    except OSError as error:
+        raise RunFailed(
+            f"the cache: {error.filename or final}: {error.strerror}; XDG_CACHE_HOME names "
+            "another place"
+        ) from error
+    return final
+
+
+def _make(final: Path, make: Callable[[Path], None]) -> None:
+    with _lock(final.name, final.parent).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if final.is_dir():
-            return final
-        scratch = Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
+            return
+        _sweep(final)
+        with scratch.folder(f".{final.name}.", final.parent) as filled:
+            make(filled)
+            filled.chmod(0o755)
+            filled.rename(final)
+
+
+def _sweep(mine: Path) -> None:
+    """Remove what killed makers have left: folders for a name whose lock nobody else holds."""
+    for left in mine.parent.glob(".*"):
+        name = left.name[1:].rpartition(".")[0]
+        if left.is_dir() and (name == mine.name or _is_free(_lock(name, mine.parent))):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_free(lock: Path) -> bool:
+    with lock.open("w") as file:
         try:
-            make(scratch)
-            scratch.chmod(0o755)
-            scratch.rename(final)
-        except BaseException:
-            shutil.rmtree(scratch, ignore_errors=True)
-            raise
-    return final
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def _lock(name: str, parent: Path) -> Path:
+    return parent / f".{name}.lock"

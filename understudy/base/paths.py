@@ -8,14 +8,19 @@ is always the folder above it.  Caches follow the XDG convention.
 import os
 from pathlib import Path
 
+from understudy.base.errors import RunFailed
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def cache_dir() -> Path:
     """Folder for what can be made again; created when first asked for."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(base) / "understudy"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(base).absolute() / "understudy"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        raise RunFailed(f"no cache: {error}; XDG_CACHE_HOME names another place") from error
     return folder
 
 

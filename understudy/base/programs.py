@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Compile small C programs: those of the guest (static) and the host's mkfiles.
 
-A program is compiled once for a given content of its sources and kept in the cache.
+A program is compiled once for a given content of its sources and kept in the cache.  It is
+compiled from a copy of them as they were when the command first looked, in a folder that is
+the same for everyone, so what has been changed meanwhile and where the checkout lies can't
+be seen in it.
 """
 
+import hashlib
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,18 +37,28 @@ class Program:
 def compiled(program: Program) -> Path:
     """Where the program is in the cache, compiled first if its sources are new."""
     folder = cached_folder(
-        f"programs/{program.name}-{_content(program)}",
-        lambda scratch: _compile(program, scratch / program.name),
+        f"programs/{program.name}-{content(program)}",
+        lambda scratch: _compile(program, scratch),
     )
     return folder / program.name
 
 
-def _content(program: Program) -> str:
+def content(program: Program) -> str:
+    """Name for all that the program is made of."""
     options = (compiler_version(), *CFLAGS, *program.flags, *program.libraries)
-    names = (*program.sources, *program.depends)
-    return digest([part.encode() for part in (*options, *names)] + [_source(n) for n in names])
+    names = _names(program)
+    return digest(
+        [part.encode() for part in (*options, *names)]
+        + [_source(name) for name in names]
+        + [_library_contents(program)]
+    )
 
 
+def _names(program: Program) -> tuple[str, ...]:
+    return (*program.sources, *program.depends)
+
+
+@cache
 def _source(name: str) -> bytes:
     try:
         return (ROOT / name).read_bytes()
@@ -57,18 +72,47 @@ def compiler_version() -> str:
     return _run(("gcc", "-dumpfullversion"), "gcc libc6-dev").stdout.strip()
 
 
-def _compile(program: Program, target: Path) -> None:
-    command = ("gcc", *CFLAGS, *program.flags, "-o", str(target), *program.sources)
-    done = _run((*command, *program.libraries), program.package)
+def _library_contents(program: Program) -> bytes:
+    """Of what goes into a static program besides its own code."""
+    return _static_libc() if "-static" in program.flags else b""
+
+
+@cache
+def _static_libc() -> bytes:
+    path = _run(("gcc", "-print-file-name=libc.a"), "gcc").stdout.strip()
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).digest()
+    except OSError as error:
+        raise UserError(f"no static C library here: apt-get install {Program.package}") from error
+
+
+def _compile(program: Program, folder: Path) -> None:
+    tree = folder / "tree"
+    for name in _names(program):
+        copy = tree / _inside(name)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(_source(name))
+    target = ("-o", f"../{program.name}")
+    sources = (str(_inside(name)) for name in program.sources)
+    command = ("gcc", *CFLAGS, *program.flags, *target, *sources, *program.libraries)
+    done = _run(command, program.package, tree)
     if done.returncode:
         raise RunFailed(
             f"{program.name} does not compile (its packages: apt-get install {program.package}):\n"
             + done.stderr.rstrip()
         )
+    shutil.rmtree(tree)
 
 
-def _run(command: Sequence[str], package: str) -> "subprocess.CompletedProcess[str]":
+def _inside(name: str) -> Path:
+    """Where a source is in the copy; tests name some from the root."""
+    return Path(name).relative_to(Path(name).anchor)
+
+
+def _run(
+    command: Sequence[str], package: str, folder: Path = ROOT
+) -> "subprocess.CompletedProcess[str]":
     try:
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         raise UserError(f"no {command[0]} here: apt-get install {package}") from error

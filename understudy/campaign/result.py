@@ -10,10 +10,8 @@ exists is written over.
 import json
 import os
 import platform as machine
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -25,6 +23,7 @@ import polars as pl
 
 from understudy import __version__
 from understudy.ask.experiment import Experiment, Outcome
+from understudy.base import scratch
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import runs_dir
 from understudy.measure.comparison import Comparison
@@ -33,6 +32,7 @@ from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
 
 SCHEMA = "understudy.result/1"
+HIDDEN = ".understudy-"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,6 @@ class Result:
 
     command: str
     outcomes: tuple[Outcome, ...]
-    paper: PaperTable | None = None
     failures: Mapping[str, str] = field(default_factory=dict)  # schedulers that failed, and how
 
     @cached_property
@@ -63,6 +62,14 @@ class Result:
     def experiment(self) -> Experiment:
         """Any one of the experiments: they differ in scheduler and seed only."""
         return self.outcomes[0].experiment
+
+    @cached_property
+    def paper(self) -> PaperTable | None:
+        """The papers' table of the same question."""
+        asked = self.experiment
+        return reproduction.table_beside(
+            asked.workload.name, asked.device.disk.name, self.comparison.schedulers
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The content of result.json."""
@@ -102,7 +109,7 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
 
 
 def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Versions, and the processors that the wall seconds depend on."""
+    """Versions that the bytes depend on, and the processors that the wall seconds do."""
     facts = outcomes[0].facts
     return {
         "understudy": __version__,
@@ -111,6 +118,7 @@ def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "processors": os.cpu_count(),
         "kernel": facts.get("kernel_version"),
         "qemu": facts.get("qemu_version"),
+        **facts.get("versions", {}),
     }
 
 
@@ -133,69 +141,49 @@ def reserved(out: Path | None, experiment: Experiment) -> Iterator[Path]:
     What can't be written is refused here, before any run.  What is empty in the end is
     taken away again.
     """
-    made: list[Path] = []
-    try:
+    with scratch.unless_filled() as made:
         try:
             folder = _default(experiment, made) if out is None else _named(out, made)
-            tempfile.TemporaryDirectory(dir=folder.parent).cleanup()
+            with scratch.folder(HIDDEN, folder.parent):
+                pass
         except OSError as error:
-            name = out or runs_dir()
-            raise UserError(f"--out: cannot write {name}: {error.strerror}; try another") from error
+            raise UserError(
+                f"--out: cannot write {out or runs_dir()}: {error.strerror}; try another"
+            ) from error
+        except RunFailed as error:
+            raise UserError(f"--out: {error}; try another") from error
         yield folder
-    finally:
-        for place in reversed(made):
-            with suppress(OSError):  # it holds something
-                place.rmdir()
 
 
-def _named(out: Path, made: list[Path]) -> Path:
+def _named(out: Path, made: scratch.Reserved) -> Path:
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UserError(f"--out: {out} already holds something; name a new folder or remove it")
     _make(out, made)
     return out
 
 
-def _default(experiment: Experiment, made: list[Path]) -> Path:
+def _default(experiment: Experiment, made: scratch.Reserved) -> Path:
     """A name says when and what; of several runs that begin at once each gets its own."""
     now = datetime.now().strftime("%Y%m%d-%H%M%S")
     name = f"{now}-{experiment.workload.name}-{experiment.device.disk.name}"
     _make(runs_dir(), made)
     names = chain([name], (f"{name}-{number}" for number in count(2)))
-    return next(folder for other in names if _is_new(folder := runs_dir() / other, made))
+    return next(folder for other in names if made.new(folder := runs_dir() / other))
 
 
-def _is_new(folder: Path, made: list[Path]) -> bool:
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        return False
-    made.append(folder)
-    return True
-
-
-def _make(folder: Path, made: list[Path]) -> None:
-    """With its parents; note those that were not there."""
+def _make(folder: Path, made: scratch.Reserved) -> None:
+    """With its parents."""
     for place in (*reversed(folder.parents), folder):
-        if not place.exists():
-            place.mkdir(exist_ok=True)
-            made.append(place)
+        made.new(place)
 
 
 def write(result: Result, folder: Path, report_html: str) -> None:
     """Write all three files, then put the folder in its place."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=".understudy-", dir=folder.parent))
-    except OSError as error:
-        raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
-    try:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with scratch.folder(HIDDEN, folder.parent) as partial:
         _fill(partial, result, report_html)
         partial.chmod(0o755)
         partial.rename(folder)
-    except OSError as error:
-        raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _fill(folder: Path, result: Result, report_html: str) -> None:

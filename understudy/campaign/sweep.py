@@ -32,6 +32,7 @@ from understudy.ask.experiment import Experiment, Run
 from understudy.ask.parameters import columns_of
 from understudy.ask.setting import SETTINGS
 from understudy.ask.workloads import WORKLOADS
+from understudy.base import scratch
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
 from understudy.base.paths import ROOT
@@ -122,10 +123,13 @@ def run(
     report(finished, names.height)
     new: list[Row] = []
     failures: dict[str, str] = {}
+    _say_how_to_go_on(book)
     for index, figures in _answers(platform, experiments, missing, jobs, failures):
         if figures:
             new.append(_row(names["key"][index], experiments[index], figures))
             _note(new[-1], book.journal)
+            if len(new) == 1:
+                _say_how_to_go_on(book)
         finished += 1
         report(finished, names.height)
     whole = pl.concat([book.rows, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
@@ -133,6 +137,15 @@ def run(
         _put(whole, book)
     found = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
     return found.filter(~pl.col("scheduler").is_in(list(failures))), failures
+
+
+def _say_how_to_go_on(book: Book) -> None:
+    """To whoever interrupts the sweep from now on."""
+    if book.journal.exists():
+        scratch.say_if_interrupted(
+            f"the runs that are done are kept in {book.journal}; give the same command again to "
+            "go on"
+        )
 
 
 def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
@@ -316,14 +329,11 @@ def _note(row: Row, journal: Path) -> None:
 
 def _put(frame: pl.DataFrame, book: Book) -> None:
     """The whole file or none; then the journal has done its work."""
-    scratch = book.file.with_name(f".{book.file.name}.{os.getpid()}")
+    with scratch.replacing(book.file) as fresh:
+        frame.write_parquet(fresh)
     with _writing(book.file):
-        try:
-            frame.write_parquet(scratch)
-            scratch.rename(book.file)
-        finally:
-            scratch.unlink(missing_ok=True)
         book.journal.unlink()
+    scratch.say_if_interrupted("")
 
 
 @contextmanager

@@ -25,7 +25,8 @@ def command(line: str, disk: str, workload: str, names: str, settings: Settings)
     """Rank schedulers by mean response, and say which cannot be told apart.
 
     As predict, but with several seeds and a row for each scheduler.  All of them see the
-    same draws for the same seed.
+    same draws for the same seed.  With 95 % the truly best one is among those that are
+    named: intervals are corrected for how many are compared.
     """
     asked = Asked(
         disk=profile.load(disk),

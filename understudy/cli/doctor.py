@@ -5,8 +5,10 @@ import json
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import click
 from rich.console import Console
@@ -15,6 +17,8 @@ from rich.table import Table
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.platforms.vm import kvm, modules, packages, qemu
+
+Look = Callable[[], Iterator["Finding"]]
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,11 @@ def _debian_packages() -> Iterator[Finding]:
             yield Finding(name, bool(version), version or f"missing: it {purpose}", mend)
 
 
-def _qemu() -> Finding:
+def _qemu() -> Iterator[Finding]:
     try:
-        return Finding("QEMU", True, f"version {qemu.version()}")
+        yield Finding("QEMU", True, f"version {qemu.version()}")
     except (UserError, subprocess.CalledProcessError) as error:
-        return Finding("QEMU", False, str(error), qemu.INSTALL)
+        yield Finding("QEMU", False, str(error), qemu.INSTALL)
 
 
 def _kernel() -> Iterator[Finding]:
@@ -71,9 +75,17 @@ def _kernel() -> Iterator[Finding]:
     fetched = kernel.folder.is_dir()
     where = "in the cache" if fetched else "not fetched yet: the first run does it"
     yield Finding("stock kernel", True, f"{kernel.release} ({kernel.version}), {where}")
-    if not fetched:
+    if fetched:
+        yield Finding("headers", kernel.headers.is_dir(), "unpacked beside it", "")
+
+
+def _modules() -> Iterator[Finding]:
+    try:
+        kernel = packages.current_kernel()
+    except UserError:
+        return  # said before
+    if not kernel.folder.is_dir():
         return
-    yield Finding("headers", kernel.headers.is_dir(), "unpacked beside it", "")
     try:
         built = ", ".join(path.stem for path in modules.base_modules(kernel))
         yield Finding("kernel modules", True, f"{built}; a scheduler's is built when it is run")
@@ -81,18 +93,42 @@ def _kernel() -> Iterator[Finding]:
         yield Finding("kernel modules", False, str(error), "make setup")
 
 
-def _kvm(again: bool) -> Finding:
+def _kvm(again: bool) -> Iterator[Finding]:
     try:
         answer = kvm.probe(again)
     except UserError as error:
-        return Finding("KVM", False, f"not probed: {error}", needed=False)
+        yield Finding("KVM", False, f"not probed: {error}", needed=False)
+        return
     detail = answer.reason if answer.works else f"{answer.reason}; TCG is used instead"
-    return Finding("KVM", answer.works, detail, needed=False)
+    yield Finding("KVM", answer.works, detail, needed=False)
 
 
-def examine(again: bool) -> list[Finding]:
-    """Look at everything; with again, boot under KVM even if the answer is known."""
-    return [*_debian_packages(), _qemu(), *_kernel(), _kvm(again)]
+def examine(again: bool, say: Callable[[str], None]) -> list[Finding]:
+    """Look at everything, and say at what; with again, boot under KVM even if the answer is
+    known."""
+    looks: dict[str, Look] = {
+        "Debian's packages": _debian_packages,
+        "QEMU": _qemu,
+        "the stock kernel": _kernel,
+        "the kernel modules, which are built if they are new": _modules,
+        f"KVM, by booting a kernel once, {kvm.TIMEOUT_SECONDS} s at most": partial(_kvm, again),
+    }
+    found: list[Finding] = []
+    for what, look in looks.items():
+        say(f"looking at {what}")
+        found += look()
+    return found
+
+
+@contextmanager
+def _saying() -> Iterator[Callable[[str], None]]:
+    """On stderr: on a terminal one line that changes, else one line after the other."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield partial(console.print, soft_wrap=True)
+        return
+    with console.status("") as status:
+        yield status.update
 
 
 def _print(findings: list[Finding]) -> None:
@@ -111,8 +147,8 @@ def command(again: bool, as_json: bool) -> None:
 
     Exit code 1 if something is lacking that is needed.
     """
-    with Console(stderr=True).status("looking; the first time this boots a kernel under KVM"):
-        findings = examine(again)
+    with _saying() as say:
+        findings = examine(again, say)
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

@@ -3,17 +3,19 @@
 
 A sub-command is a module in this folder with a click command object named
 `command`; nothing lists them.  Exit codes: 0 done, 1 the run failed, 2 the
-request was wrong, 130 interrupted; trouble is one line on stderr.
+request was wrong; trouble is one line on stderr.  Interruptions are not its
+business (understudy/__main__.py).
 
 The click context's object is the command line as it was given, so that a
 command can print it and keep it in its result.
 """
 
+import os
 import pkgutil
 import shlex
-import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -22,10 +24,10 @@ import click
 from understudy import __version__, cli
 from understudy.base.catalog import unknown
 from understudy.base.errors import RunFailed, UserError
+from understudy.cli import spelling
 
 EXIT_FAILED = 1
 EXIT_WRONG = 2
-EXIT_INTERRUPTED = 130
 
 
 class Understudy(click.Group):
@@ -54,22 +56,27 @@ class Understudy(click.Group):
         words = list(sys.argv[1:] if args is None else args)
         extra |= {"standalone_mode": False, "prog_name": "understudy"}
         extra["obj"] = shlex.join(["understudy", *words])
-        for other in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(other, signal.default_int_handler)  # ends as Ctrl-C does
+        spelling.for_any_terminal()
+        sys.exit(_flushed(self._run(words, *rest, **extra)))
+
+    def _run(self, words: list[str], *rest: Any, **extra: Any) -> int:
+        """The command's exit code; what went wrong is said."""
         try:
             code = super().main(words, *rest, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
-            code = EXIT_WRONG
+            return EXIT_WRONG
         except click.ClickException as error:
-            code = _complain(error.format_message(), EXIT_WRONG)
+            return _complain(error.format_message(), EXIT_WRONG)
         except UserError as error:
-            code = _complain(str(error), EXIT_WRONG)
+            return _complain(str(error), EXIT_WRONG)
         except RunFailed as error:
-            code = _complain(str(error), EXIT_FAILED)
-        except (click.Abort, KeyboardInterrupt):
-            code = _complain("interrupted: every run was stopped", EXIT_INTERRUPTED)
-        sys.exit(code if isinstance(code, int) else 0)
+            return _complain(str(error), EXIT_FAILED)
+        except OSError as error:
+            return _complain(_reason(error), EXIT_FAILED)
+        except MemoryError:
+            return _complain("no memory for that: take fewer requests", EXIT_FAILED)
+        return code if isinstance(code, int) else 0
 
     def _modules(self) -> dict[str, str]:
         return {
@@ -80,8 +87,33 @@ class Understudy(click.Group):
 
 
 def _complain(message: str, code: int) -> int:
-    click.echo(f"understudy: {message}", err=True)
+    with suppress(OSError):
+        click.echo(f"understudy: {message}", err=True)
     return code
+
+
+def _reason(error: OSError) -> str:
+    """Whatever could not be read or written."""
+    return f"{error.filename or 'standard output'}: {error.strerror or error}"
+
+
+def _flushed(code: int) -> int:
+    """What was printed may not have been taken: a full disk, a reader that has gone."""
+    try:
+        if sys.stdout:  # it may have been closed from the start
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return EXIT_FAILED
+    except OSError as error:
+        _discard_output()
+        return _complain(_reason(error), EXIT_FAILED)
+    return code
+
+
+def _discard_output() -> None:
+    """Python would try again to write it, and complain, when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(

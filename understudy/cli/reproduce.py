@@ -8,9 +8,7 @@ from understudy.base import catalog
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
-from understudy.papers.tables import STAND_INS, TABLES
-
-PAPERS_DISK = "cheetah-15k4"
+from understudy.papers.tables import PAPERS_DISK, REPRODUCED, TABLES
 
 
 @click.command("reproduce", epilog="Example: understudy reproduce table2 --seeds 5")
@@ -28,6 +26,6 @@ def command(line: str, name: str, settings: Settings) -> None:
     asked = Asked(
         disk=profile.load(PAPERS_DISK),
         workload=WORKLOADS[paper.workload],
-        schedulers=list(STAND_INS.values()),
+        schedulers=list(REPRODUCED),
     )
-    carry_out(line, settings, asked, paper)
+    carry_out(line, settings, asked)

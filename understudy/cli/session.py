@@ -24,7 +24,6 @@ from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
 from understudy.device.profile import DiskProfile
-from understudy.papers.tables import PaperTable
 from understudy.show import report, side_by_side, table
 
 PRINTED_LINES = 20
@@ -44,10 +43,10 @@ def carry_out(
     command: str,
     settings: Settings,
     asked: Asked,
-    paper: PaperTable | None = None,
     layout: table.Layout | None = None,
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
+    warn_of_disk(asked.disk)
     names = settings.platforms
     planned = {name: _for(name, settings, asked) for name in names}
     if settings.dry_run:
@@ -62,7 +61,7 @@ def carry_out(
         for name in names:
             platforms.load(name).check(_fit(planned[name], failures))
         for name in names:
-            found = _run(command, name, settings, _fit(planned[name], failures), paper)
+            found = _run(command, name, settings, _fit(planned[name], failures))
             if found.outcomes:
                 place = folder / name if len(names) > 1 else folder
                 _put(found, place, settings.as_json, layout)
@@ -109,16 +108,14 @@ def _run(
     name: str,
     settings: Settings,
     experiments: Sequence[Experiment],
-    paper: PaperTable | None,
 ) -> result.Result:
     platform = platforms.load(name)
-    with bars() as progress:
+    with bars(len(experiments)) as progress:
         platform.prepare(experiments, progress.prepare)
         outcomes, failures = parallel.run_all(
             platform, experiments, settings.jobs_at_once, progress.run
         )
-    # The papers' tables want all of their schedulers.
-    return result.Result(command, tuple(outcomes), None if failures else paper, failures)
+    return result.Result(command, tuple(outcomes), failures)
 
 
 def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]) -> None:
@@ -145,6 +142,12 @@ def _warn(found: result.Result) -> None:
             )
 
 
+def warn_of_disk(disk: DiskProfile) -> None:
+    """What may be wrong with its profile."""
+    for doubt in disk.doubts:
+        click.echo(doubt, err=True)
+
+
 def console() -> Console:
     """Standard output: a terminal's width, or FILE_WIDTH."""
     found = Console(highlight=False)
@@ -156,6 +159,6 @@ def _conclude(answers: Sequence[result.Result], as_json: bool) -> None:
     if as_json and answers:
         documents = {found.platform: found.as_json() for found in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()
-        click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(whole, indent=2))
     elif len(answers) > 1:
         side_by_side.show(answers[0], answers[1], console())

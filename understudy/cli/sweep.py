@@ -20,10 +20,10 @@ from understudy.ask.workloads.workload import Workload
 from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.campaign import sweep
-from understudy.cli.main import EXIT_FAILED, EXIT_INTERRUPTED
+from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
-from understudy.cli.session import console, tell
+from understudy.cli.session import console, tell, warn_of_disk
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
@@ -83,6 +83,8 @@ def _disks(text: str) -> list[DiskProfile]:
     names = list(profile.catalogue()) if text == "all" else _words(text)
     disks = [profile.load(name) for name in names]
     catalog.refuse_twice("--disks", [disk.name for disk in disks])
+    for disk in disks:
+        warn_of_disk(disk)
     return disks
 
 
@@ -107,19 +109,9 @@ def _say_outdated(rows: int, file: Path) -> None:
 def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> Swept:
     platform = platforms.load(settings.platforms[0])
     platform.check(experiments)
-    try:
-        with bars() as progress:
-            platform.prepare(experiments, progress.prepare)
-            return sweep.run(platform, experiments, book, settings.jobs_at_once, progress.count)
-    except KeyboardInterrupt:
-        if not book.journal.exists():
-            raise
-        click.echo(
-            f"understudy: interrupted: the runs that are done are kept in {book.journal}; "
-            "give the same command again to go on",
-            err=True,
-        )
-        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+    with bars(len(experiments)) as progress:
+        platform.prepare(experiments, progress.prepare)
+        return sweep.run(platform, experiments, book, settings.jobs_at_once, progress.count)
 
 
 @dataclass(frozen=True)
@@ -178,7 +170,7 @@ def _lines(rows: pl.DataFrame) -> list[Line]:
         return unstable
     compared = Comparison(sweep.summaries(stable))
     ranked = [
-        Line(*place, name, compared.estimate(name, MEASURE), None, cells[-1])
-        for name, cells in table.ranked(compared)
+        Line(*place, name, compared.estimate(name, MEASURE), None, verdict)
+        for name, (_, verdict, *_) in table.ranked(compared)
     ]
     return [*ranked, *unstable]

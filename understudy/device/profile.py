@@ -37,6 +37,13 @@ CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
 SERVERS_MAX = 2**16  # as in sim/check.c
 SECTOR_BYTES = 512
 
+# How far below half a rotation a measured seek may lie that contains one, as a share of it.
+# A mean of n readings of a wait between 0 and a rotation has a standard error of
+# 0.58 / sqrt(n) of half a rotation: 10 % with 33 readings.  Half of it is more than three
+# standard errors of a dozen readings: such a curve contains no rotation.
+NOISE = Fraction(1, 10)
+NO_NOISE = Fraction(1, 2)
+
 Ms = Annotated[float, Field(ge=0, le=MINUTE_MS)]
 PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
 MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
@@ -70,7 +77,8 @@ class SeekLine(_Section):
 class SeekCurve(_Section):
     """Time to seek over a distance, which is a fraction of the disk.
 
-    `contains_rotation`: measured by reading, so that half a rotation is to be taken off.
+    `contains_rotation`: measured by reading, so that half a rotation is to be taken off;
+    what noise has put below that is a seek of no time.
     """
 
     ms: Annotated[tuple[Ms, ...], ARRAY]
@@ -85,7 +93,7 @@ class SeekCurve(_Section):
     def curve(self, rotation_ms: Fraction, capacity_sectors: int) -> Curve:
         """ns by distance."""
         contained = rotation_ms / 2 if self.contains_rotation else 0
-        ns = [(_exact(ms) - contained) * 10**6 for ms in self.ms]
+        ns = [max(_exact(ms) - contained, Fraction(0)) * 10**6 for ms in self.ms]
         return lines(_samples(self.at, ns), capacity_sectors)
 
 
@@ -212,6 +220,20 @@ class DiskProfile(BaseModel):
         return self
 
     @property
+    def doubts(self) -> list[str]:
+        """What may be wrong with it and can't be refused, a line each."""
+        if not self.seek or not self.rotation or not self.seek.contains_rotation:
+            return []
+        below = [ms for ms in self.seek.ms if _short_of_half(ms, self.rotation) > NOISE]
+        if not below:
+            return []
+        return [
+            f"{self.name}: seek.ms: {len(below)} of {len(self.seek.ms)} samples are more than "
+            f"{float(NOISE):.0%} below half a rotation, {self.rotation.period_ms / 2:g}, down to "
+            f"{min(below):g}: they count as seeks of no time; do they contain a rotation?"
+        ]
+
+    @property
     def servers(self) -> int:
         """How many requests it serves at once: a disk has one head."""
         return self.array.servers if self.array else 1
@@ -285,9 +307,14 @@ def _check_contained(seeks_ms: Sequence[float], rotation: Rotation | None) -> No
     if not rotation:
         raise _wrong("seek.contains_rotation", "there is no rotation to take off")
     for i, ms in enumerate(seeks_ms):
-        if 2 * ms < rotation.period_ms:
+        if _short_of_half(ms, rotation) > NO_NOISE:
             half_ms = rotation.period_ms / 2
             raise _wrong(f"seek.ms.{i}", f"{ms} can't contain half a rotation, {half_ms:g}")
+
+
+def _short_of_half(ms: float, rotation: Rotation) -> Fraction:
+    """By what share a time is less than half a rotation."""
+    return 1 - 2 * _exact(ms) / _exact(rotation.period_ms)
 
 
 def _check_slowest(mb_per_s: float, slower: Fraction) -> None:

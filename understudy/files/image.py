@@ -30,15 +30,16 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from understudy.base import programs
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.base.progress import Report
 
 Ints = npt.NDArray[np.int64]
 """Told what is being done and how much of it is done, from 0 to 1."""
 
+OWN_SOURCE = Path(__file__).read_bytes()  # as it was when it was imported
 BLOCK_BYTES = 4096
 PAPER_FILES = 1_000_000
 PAPER_DISK_BYTES = 73_400_000_000
@@ -206,9 +207,8 @@ def draw_sizes(generator: np.random.Generator, count: int, virtual_bytes: int) -
 
 
 def _content(virtual_bytes: int, seed: int) -> str:
-    inputs = f"{virtual_bytes} {seed} {_mke2fs_version()} {np.__version__}".encode()
-    sources = ("image/mkfiles.c", "understudy/files/image.py")
-    return digest([inputs, *((ROOT / name).read_bytes() for name in sources)])
+    inputs = f"{virtual_bytes} {seed} {mke2fs_version()} {np.__version__}".encode()
+    return digest([inputs, programs.content(MKFILES).encode(), OWN_SOURCE])
 
 
 def _build_into(folder: Path, name: str, virtual_bytes: int, seed: int, report: Report) -> None:
@@ -241,7 +241,7 @@ def _facts(image_bytes: int, seed: int, layout: Layout, blocks: Path, name: str)
         used_share=round(data_blocks * BLOCK_BYTES / image_bytes, 4),
         fragmented_share=round(float((extents > 1).mean()), 4),
         metadata_blocks=metadata_blocks,
-        mke2fs=_mke2fs_version(),
+        mke2fs=mke2fs_version(),
         content_hash=name,
         blocks_sha256=sha256,
     )
@@ -269,7 +269,8 @@ def _tool(name: str) -> str:
 
 
 @cache
-def _mke2fs_version() -> str:
+def mke2fs_version() -> str:
+    """As it says it, with its date."""
     done = subprocess.run([_tool("mke2fs"), "-V"], capture_output=True, text=True, check=False)
     return done.stderr.partition("\n")[0].strip()
 

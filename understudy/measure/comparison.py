@@ -2,10 +2,11 @@
 """Which scheduler to pick, and how sure that is.
 
 Runs with the same seed draw the same files and sleeps, so schedulers are
-compared in pairs, seed by seed: a difference counts only if the 95 % Student-t
-interval of its mean leaves zero out.  Intervals are per pair, not corrected
-for looking at several pairs.  One seed gives values without an interval, and
-the choice says so.
+compared in pairs, seed by seed: a difference counts only if the Student-t
+interval of its mean leaves zero out.  A single difference has the 95 % interval.
+A choice among n has n - 1 chances to be wrong, so its intervals are wider
+(docs/decisions/0029-choice-among-many.md).  One seed gives values without an
+interval, and the choice says so.
 """
 
 from collections.abc import Sequence
@@ -19,12 +20,17 @@ from understudy.measure.metrics import Measure, Summary
 
 CONFIDENCE = 0.95
 
-# What a person picks a scheduler for.
+# What a person picks a scheduler for.  A tail is short by all of its measures: one request
+# in a thousand that starves does not show in the 99th percentile.
 GOALS = {
-    "mean response": Measure("mean_response_ms", "mean response", "ms"),
-    "tail response": Measure("p99_response_ms", "p99 response", "ms"),
-    "throughput": Measure(
-        "throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True
+    "mean response": (Measure("mean_response_ms", "mean response", "ms"),),
+    "tail response": (
+        Measure("p99_response_ms", "p99", "ms"),
+        Measure("p999_response_ms", "p99.9", "ms"),
+        Measure("max_response_ms", "longest", "ms"),
+    ),
+    "throughput": (
+        Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),
     ),
 }
 
@@ -42,43 +48,107 @@ class Estimate:
         return abs(self.mean) <= (self.half_width or 0.0)
 
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """Mean and 95 % Student-t interval."""
+def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Mean and Student-t interval."""
     mean = float(np.mean(values))
     if len(values) < 2:
         return Estimate(mean, None)
     error = float(np.std(values, ddof=1)) / len(values) ** 0.5
-    quantile = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
+    quantile = float(stdtrit(len(values) - 1, (1 + confidence) / 2))
     return Estimate(mean, quantile * error)
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The answer to one goal."""
+class Best:
+    """Who is best by one measure, and who cannot be told apart from it."""
 
-    goal: str
     measure: Measure
     best: str
-    tied: tuple[str, ...]  # cannot be told apart from the best
-    value: float
+    tied: tuple[str, ...]
+    means: dict[str, float]  # of every scheduler
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.best, *self.tied)
+
+    def figure(self, name: str) -> str:
+        """A scheduler's mean, four digits."""
+        return f"{self.means[name]:.4g} {self.measure.unit}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Its part of the choice's entry."""
+        return {
+            "measure": self.measure.key,
+            "best": self.best,
+            "cannot_be_told_apart": list(self.tied),
+        }
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The answer to one goal: those who are among the best by each of its measures."""
+
+    goal: str
+    by: tuple[Best, ...]
     seeds: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """In the order of the first measure; none, if nobody is best throughout."""
+        return tuple(name for name in self.by[0].names if all(name in one.names for one in self.by))
+
+    @property
+    def best(self) -> str | None:
+        """The one to pick."""
+        return self.names[0] if self.names else None
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """Cannot be told apart from it."""
+        return self.names[1:]
 
     def sentence(self) -> str:
         """One line for people."""
-        basis = "one seed: no interval" if self.seeds == 1 else f"{self.seeds} seeds"
-        value = f"{self.value:.4g} {self.measure.unit}; {basis}"
-        if not self.tied:
-            return f"for {self.goal} pick {self.best} ({value})"
-        names = " or ".join((self.best, *self.tied))
-        return f"for {self.goal} pick {names}: they cannot be told apart ({value})"
+        if not self.names:
+            return f"for {self.goal} nobody is best throughout: {self._each()} ({self._basis()})"
+        apart = ": they cannot be told apart" if self.tied else ""
+        return f"for {self.goal} pick {' or '.join(self.names)}{apart} ({self._figures()})"
+
+    def _each(self) -> str:
+        """Whom to pick by each measure."""
+        picks = (
+            f"{' or '.join(one.names)} by {one.measure.label} ({one.figure(one.best)})"
+            for one in self.by
+        )
+        return ", ".join(picks)
+
+    def _figures(self) -> str:
+        """Of the best one."""
+        name = self.names[0]
+        several = len(self.by) > 1
+        figures = (
+            f"{one.measure.label} {one.figure(name)}" if several else one.figure(name)
+            for one in self.by
+        )
+        return f"{', '.join(figures)}; {self._basis()}"
+
+    def _basis(self) -> str:
+        """How sure that is."""
+        number = len(self.by[0].means)
+        if self.seeds == 1:
+            return "one seed: no interval"
+        corrected = f", corrected for a choice among {number}" if number > 2 else ""
+        return f"{self.seeds} seeds{corrected}"
 
     def as_json(self) -> dict[str, Any]:
         """The choice's entry in result.json."""
         return {
             "goal": self.goal,
-            "measure": self.measure.key,
             "best": self.best,
             "cannot_be_told_apart": list(self.tied),
+            "by": [one.as_json() for one in self.by],
+            "among": len(self.by[0].means),
             "seeds": self.seeds,
         }
 
@@ -103,26 +173,37 @@ class Comparison:
         """The measure over the seeds."""
         return estimate(self._values(scheduler, measure))
 
-    def difference(self, first: str, second: str, measure: Measure) -> Estimate:
+    def difference(
+        self, first: str, second: str, measure: Measure, confidence: float = CONFIDENCE
+    ) -> Estimate:
         """first - second, seed by seed."""
         pairs = zip(self._values(first, measure), self._values(second, measure), strict=True)
-        return estimate([one - other for one, other in pairs])
+        return estimate([one - other for one, other in pairs], confidence)
 
     def ranks(self, measure: Measure) -> dict[str, int]:
         """1 for the best mean, equal means sharing a rank."""
         return ranks({name: self.estimate(name, measure).mean for name in self.schedulers}, measure)
 
     def choices(self) -> tuple[Choice, ...]:
-        """The best scheduler for each goal."""
-        return tuple(self._choose(goal, measure) for goal, measure in GOALS.items())
+        """The answer to each goal."""
+        return tuple(
+            Choice(goal, tuple(map(self.best, measures)), len(self.seeds))
+            for goal, measures in GOALS.items()
+        )
 
-    def _choose(self, goal: str, measure: Measure) -> Choice:
+    def best(self, measure: Measure) -> Best:
+        """The best scheduler by a measure.  With CONFIDENCE, who is truly best is named."""
         order = self.ranks(measure)
         best = min(self.schedulers, key=lambda name: order[name])
-        others = [name for name in self.schedulers if name != best]
-        tied = tuple(name for name in others if self.difference(name, best, measure).includes_zero)
-        value = self.estimate(best, measure).mean
-        return Choice(goal, measure, best, tied, value, len(self.seeds))
+        others = sorted(
+            (name for name in self.schedulers if name != best), key=lambda name: order[name]
+        )
+        each = 1 - (1 - CONFIDENCE) / max(1, len(others))
+        tied = tuple(
+            name for name in others if self.difference(name, best, measure, each).includes_zero
+        )
+        means = {name: self.estimate(name, measure).mean for name in self.schedulers}
+        return Best(measure, best, tied, means)
 
     def _values(self, scheduler: str, measure: Measure) -> list[float]:
         return [run.value(measure) for run in self.runs(scheduler)]
@@ -134,7 +215,10 @@ class Comparison:
             "seeds": list(self.seeds),
             "choices": [choice.as_json() for choice in self.choices()],
             "differences": [
-                entry for measure in GOALS.values() for entry in self._differences(measure)
+                entry
+                for measures in GOALS.values()
+                for measure in measures
+                for entry in self._differences(measure)
             ],
         }
 

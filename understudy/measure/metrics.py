@@ -11,6 +11,7 @@ service time there is what its server took.
 
 import math
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,8 @@ MORE_MEASURES = (
     Measure("p50_response_ms", "p50 response", "ms"),
     Measure("p95_response_ms", "p95 response", "ms"),
     Measure("p99_response_ms", "p99 response", "ms"),
+    Measure("p999_response_ms", "p99.9 response", "ms"),
+    Measure("max_response_ms", "longest response", "ms"),
     Measure("mean_device_ms", "mean device time", "ms"),
     Measure("mean_model_service_ms", "mean model service", "ms"),
 )
@@ -84,6 +87,8 @@ class Summary:
     p50_response_ms: float
     p95_response_ms: float
     p99_response_ms: float
+    p999_response_ms: float
+    max_response_ms: float
     throughput_sectors_per_ms: float
     mean_device_ms: float
     mean_model_service_ms: float
@@ -140,6 +145,8 @@ def summarise(outcome: Outcome) -> Summary:
         p50_response_ms=percentile(response_ms, 50),
         p95_response_ms=percentile(response_ms, 95),
         p99_response_ms=percentile(response_ms, 99),
+        p999_response_ms=percentile(response_ms, 99.9),
+        max_response_ms=float(response_ms.max()),
         throughput_sectors_per_ms=int(frame["sectors"].sum()) / (busy_ns / NS_PER_MS),
         mean_device_ms=float(device_ns) / NS_PER_MS,
         mean_model_service_ms=float(carried["model_service_ns"].to_numpy().mean()) / NS_PER_MS,
@@ -157,7 +164,7 @@ def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Su
     service = figures.model if run.device.disk.array else figures.service
     busy_ns = figures.last_completion_ns - figures.first_arrival_ns
     percentiles = {
-        f"p{percent}_response_ms": value / NS_PER_MS
+        f"p{percent:g}_response_ms".replace(".", "", 1): value / NS_PER_MS
         for percent, value in figures.response_percentiles.items()
     }
     share = figures.predicted_hits / figures.hits if figures.hits else None
@@ -175,6 +182,7 @@ def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Su
         var_service_ms2=service.variance / NS_PER_MS**2,
         mean_response_ms=response.mean / NS_PER_MS,
         var_response_ms2=response.variance / NS_PER_MS**2,
+        max_response_ms=figures.longest_response_ns / NS_PER_MS,
         throughput_sectors_per_ms=figures.sectors / (busy_ns / NS_PER_MS),
         mean_device_ms=figures.device.mean / NS_PER_MS,
         mean_model_service_ms=figures.model.mean / NS_PER_MS,
@@ -260,7 +268,7 @@ def span_ns(frame: pl.DataFrame) -> int:
 
 def percentile(values: Times, percent: float) -> float:
     """Nearest rank: the smallest value that at least `percent` % do not exceed."""
-    rank = max(1, math.ceil(percent * len(values) / 100))
+    rank = max(1, math.ceil(Fraction(str(percent)) * len(values) / 100))
     return float(np.partition(values, rank - 1)[rank - 1])
 
 

@@ -22,7 +22,7 @@ from understudy.native.drive import Drive
 from understudy.native.request import REASONS
 
 MAX_PENDING = 4096
-PERCENTILES = (50, 95, 99)
+PERCENTILES = (50, 95, 99, 99.9)
 
 COLUMNS: dict[str, type[np.generic]] = {
     "arrival_ns": np.int64,
@@ -150,7 +150,8 @@ class Figures:
     device: Moments
     response: Moments
     model: Moments
-    response_percentiles: dict[int, int]  # the lower end of a cell 1/256 wide
+    response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
+    longest_response_ns: int
     counters: dict[str, int]
 
 
@@ -249,9 +250,10 @@ class _Call:
                 if count
             },
             response_percentiles={
-                percent: int(lib.histogram_percentile(responses, percent))
+                percent: int(lib.histogram_permille(responses, round(10 * percent)))
                 for percent in PERCENTILES
             },
+            longest_response_ns=int(responses.max),
             counters=dict(zip(counters, self._counters(), strict=True)),
         )
 

@@ -6,17 +6,20 @@ overlap are not stated in the papers); the order of the schedulers is what the
 papers claim to predict (PERFORM 2010 section 6), so that is what is compared.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from understudy.measure.comparison import Comparison, ranks
 from understudy.measure.metrics import PAPER_MEASURES, Measure
 from understudy.papers.tables import (
+    PAPERS_DISK,
     SHADOW_HITS,
     SHADOW_SHARE,
     SHADOW_WORKLOAD,
-    STAND_IN_NOTE,
     STAND_INS,
+    STAND_INS_NAMED,
+    TABLES,
     PaperTable,
 )
 
@@ -52,26 +55,45 @@ class Row:
         }
 
 
+def table_beside(workload: str, disk: str, schedulers: Sequence[str]) -> PaperTable | None:
+    """The table that asks the same of the same disk, if two of its schedulers are among ours."""
+    if disk != PAPERS_DISK or len(beside(schedulers)) < 2:
+        return None
+    return next((table for table in TABLES.values() if table.workload == workload), None)
+
+
+def beside(schedulers: Sequence[str]) -> dict[str, str]:
+    """The papers' schedulers, each with the one of ours that stands in for it."""
+    found = {
+        theirs: next((name for name in ours if name in schedulers), None)
+        for theirs, ours in STAND_INS.items()
+    }
+    return {theirs: ours for theirs, ours in found.items() if ours}
+
+
 def rows(table: PaperTable, comparison: Comparison) -> list[Row]:
     """For each of the papers' measures: ours, their real disk, their virtual disk."""
+    return [row for measure in PAPER_MEASURES for row in _rows(table, comparison, measure)]
+
+
+def _rows(table: PaperTable, comparison: Comparison, measure: Measure) -> list[Row]:
+    pairs = beside(comparison.schedulers)
+    ours = {theirs: comparison.estimate(name, measure).mean for theirs, name in pairs.items()}
+    real, virtual = (
+        {theirs: table.values(platform, measure)[theirs] for theirs in pairs}
+        for platform in ("real", "virtual")
+    )
+    as_real = ranks(real, measure)
     return [
-        _row(measure, source, values, table)
-        for measure in PAPER_MEASURES
-        for source, values in (
-            (OURS, _ours(comparison, measure)),
-            (REAL, table.values("real", measure)),
-            ("virtual", table.values("virtual", measure)),
-        )
+        Row(measure, source, values, order := ranks(values, measure), order == as_real)
+        for source, values in ((OURS, ours), (REAL, real), ("virtual", virtual))
     ]
 
 
-def _row(measure: Measure, source: str, values: dict[str, float], table: PaperTable) -> Row:
-    order = ranks(values, measure)
-    return Row(measure, source, values, order, order == table.ranks("real", measure))
-
-
-def _ours(comparison: Comparison, measure: Measure) -> dict[str, float]:
-    return {theirs: comparison.estimate(ours, measure).mean for theirs, ours in STAND_INS.items()}
+def note(comparison: Comparison) -> str:
+    """Whose the columns are."""
+    *others, last = (STAND_INS_NAMED[name] for name in beside(comparison.schedulers).values())
+    return f"real and virtual (k = 8) are the paper's; ours ran {', '.join(others)}, and {last}"
 
 
 def shadow_sentence(comparison: Comparison, scheduler: str, workload: str) -> str | None:
@@ -94,8 +116,8 @@ def as_json(table: PaperTable, comparison: Comparison) -> dict[str, Any]:
     """The comparison's part of result.json."""
     return {
         "table": table.title,
-        "stand_ins": STAND_INS,
-        "note": STAND_IN_NOTE,
+        "stand_ins": beside(comparison.schedulers),
+        "note": note(comparison),
         "rows": [row.as_json() for row in rows(table, comparison)],
         "paper_shadow_share": SHADOW_SHARE,
     }

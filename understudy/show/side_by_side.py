@@ -7,19 +7,20 @@ of the means, with the 95 % interval of the paired differences (understudy.measu
 
 from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from understudy.campaign.result import Result
 from understudy.measure.comparison import Estimate, estimate
 from understudy.measure.metrics import PAPER_MEASURES, Measure
+from understudy.show.grid import Grid
 
 MEASURES = (
     *PAPER_MEASURES,
     Measure("p50_response_ms", "p50 response", "ms"),
     Measure("p95_response_ms", "p95 response", "ms"),
     Measure("p99_response_ms", "p99 response", "ms"),
+    Measure("p999_response_ms", "p99.9 response", "ms"),
+    Measure("max_response_ms", "longest response", "ms"),
 )
 
 
@@ -62,20 +63,11 @@ def show(first: Result, second: Result, console: Console) -> None:
     """Print the table."""
     found = pairs(first, second)
     names = list(dict.fromkeys(pair.scheduler for pair in found))
-    table = Table(
-        "",
-        *names,
-        title=f"{first.platform} against {second.platform}",
-        box=box.HORIZONTALS,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for measure in MEASURES:
-        cells = [_cell(pair) for pair in found if pair.measure == measure]
-        table.add_row(measure.label, *cells)
-    console.print(table)
+    rows = [
+        (measure.label, [_cell(pair) for pair in found if pair.measure == measure])
+        for measure in MEASURES
+    ]
+    Grid(names, [rows], f"{first.platform} against {second.platform}").show(console)
 
 
 def _cell(pair: Pair) -> str:

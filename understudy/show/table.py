@@ -8,17 +8,16 @@ of their 95 % interval; counts and seconds are sums over the seeds.
 
 from collections.abc import Callable
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from understudy.ask.experiment import Experiment
 from understudy.campaign.result import Result
-from understudy.measure.comparison import Comparison, Estimate
+from understudy.measure.comparison import Best, Comparison, Estimate
 from understudy.measure.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
 from understudy.papers import reproduction
-from understudy.papers.tables import STAND_IN_NOTE, PaperTable
+from understudy.papers.tables import PaperTable
+from understudy.show.grid import Grid
 
 # Fields of Summary below the measures: label, how to show the sum over the seeds.
 TOTALS = {
@@ -38,15 +37,19 @@ TOTALS = {
 OF_A_KERNEL = ("late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds")
 
 COLUMNS_MAX = 6
+LARGE = 10_000  # from here on decimals only take room
 RANKED = (
     Measure("mean_response_ms", "mean response", "ms"),
-    Measure("p95_response_ms", "p95 response", "ms"),
     Measure("p99_response_ms", "p99 response", "ms"),
+    Measure("max_response_ms", "longest response", "ms"),
     Measure("mean_service_ms", "mean service", "ms"),
     Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),
 )
 
-Layout = Callable[[Comparison], Table]
+_MEAN, *_OTHERS = (f"{measure.label}\n({measure.unit})" for measure in RANKED)
+RANKED_HEADINGS = (_MEAN, "", *_OTHERS)
+
+Layout = Callable[[Comparison], Grid]
 Rows = list[tuple[str, list[str]]]
 
 
@@ -70,8 +73,14 @@ def _measure_row(comparison: Comparison, measure: Measure) -> tuple[str, list[st
 
 def number(estimate: Estimate) -> str:
     """Two decimals, as in the papers, with the interval if there is one."""
-    interval = "" if estimate.half_width is None else f" ± {estimate.half_width:,.2f}"
-    return f"{estimate.mean:,.2f}{interval}"
+    places = _places(estimate.mean)
+    interval = "" if estimate.half_width is None else f" ± {estimate.half_width:,.{places}f}"
+    return f"{estimate.mean:,.{places}f}{interval}"
+
+
+def _places(value: float) -> int:
+    """Decimals that say something."""
+    return 0 if abs(value) >= LARGE else 2
 
 
 def _total(comparison: Comparison, scheduler: str, key: str, shown: str) -> str:
@@ -98,28 +107,24 @@ def headline(experiment: Experiment, seeds: int, platform: str) -> str:
 def show(result: Result, console: Console, layout: Layout | None = None) -> None:
     """Print the whole answer; unless told, in the layout that fits the schedulers."""
     comparison = result.comparison
-    console.print(
-        headline(result.experiment, len(comparison.seeds), result.platform), soft_wrap=True
-    )
+    say(headline(result.experiment, len(comparison.seeds), result.platform), console)
     fits = ranking if is_wide(comparison) else by_measure
-    console.print((layout or fits)(comparison))
-    if result.paper:
-        console.print(_paper_table(result.paper, comparison))
-        console.print(STAND_IN_NOTE, soft_wrap=True)
+    (layout or fits)(comparison).show(console)
     for sentence in sentences(result):
-        console.print(escape(sentence), soft_wrap=True, highlight=False)
+        say(sentence, console)
+    if result.paper:
+        _paper_grid(result.paper, comparison).show(console)
+        say(reproduction.note(comparison), console)
 
 
-def by_measure(comparison: Comparison) -> Table:
+def say(sentence: str, console: Console) -> None:
+    """A line; a terminal gets it wrapped between words."""
+    console.print(escape(sentence), soft_wrap=not console.is_terminal, highlight=False)
+
+
+def by_measure(comparison: Comparison) -> Grid:
     """The papers' way: a row for each measure."""
-    table = _lean(None, "", *comparison.schedulers)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for block in rows(comparison):
-        for label, cells in block:
-            table.add_row(label, *cells)
-        table.add_section()
-    return table
+    return Grid(comparison.schedulers, rows(comparison))
 
 
 def is_wide(comparison: Comparison) -> bool:
@@ -128,43 +133,29 @@ def is_wide(comparison: Comparison) -> bool:
 
 
 def ranked(comparison: Comparison) -> Rows:
-    """For each scheduler, the best mean response first: figures, and what sets it apart."""
+    """For each scheduler, the best mean response first: figures, and after the mean
+    response what sets it apart."""
     order = comparison.ranks(RANKED[0])
     names = sorted(comparison.schedulers, key=lambda name: order[name])
-    return [
-        (
-            name,
-            [
-                *(number(comparison.estimate(name, measure)) for measure in RANKED),
-                _against(comparison, name, names[0]),
-            ],
-        )
-        for name in names
-    ]
+    best = comparison.best(RANKED[0])
+    return [(name, _ranked_cells(comparison, best, name)) for name in names]
 
 
-def ranking(comparison: Comparison) -> Table:
+def _ranked_cells(comparison: Comparison, best: Best, name: str) -> list[str]:
+    mean, *others = (number(comparison.estimate(name, measure)) for measure in RANKED)
+    return [mean, _against(best, name), *others]
+
+
+def ranking(comparison: Comparison) -> Grid:
     """A row for each scheduler."""
-    table = _lean(None, "", *(f"{measure.label}\n({measure.unit})" for measure in RANKED), "")
-    for column in table.columns[1:-1]:
-        column.justify = "right"
-    for name, cells in ranked(comparison):
-        table.add_row(name, *cells)
-    return table
+    return Grid(RANKED_HEADINGS, [ranked(comparison)], words=("",))
 
 
-def _against(comparison: Comparison, name: str, best: str) -> str:
+def _against(best: Best, name: str) -> str:
     """What can be said of a scheduler's mean response beside the best one's."""
-    if name == best:
+    if name == best.best:
         return "best"
-    if comparison.difference(name, best, RANKED[0]).includes_zero:
-        return f"tied with {best}"
-    return ""
-
-
-def _lean(title: str | None, *headers: str) -> Table:
-    """A table that fits a narrow terminal."""
-    return Table(*headers, title=title, box=box.HORIZONTALS, pad_edge=False, collapse_padding=True)
+    return "tied" if name in best.tied else ""
 
 
 def sentences(result: Result) -> list[str]:
@@ -179,14 +170,19 @@ def sentences(result: Result) -> list[str]:
     return [*picks, *(sentence for sentence in shadows if sentence)]
 
 
-def _paper_table(paper: PaperTable, comparison: Comparison) -> Table:
-    table = _lean(f"{paper.title} (rank in brackets)", "", "from", *paper.real, "ranks")
+def _paper_grid(paper: PaperTable, comparison: Comparison) -> Grid:
+    """For each measure ours, the papers' real and their virtual disk."""
+    beside = reproduction.beside(comparison.schedulers)
+    blocks: list[Rows] = []
     for row in reproduction.rows(paper, comparison):
         first = row.source == reproduction.OURS
         if first:
-            table.add_section()
-        cells = [f"{row.values[name]:,.2f} ({row.ranks[name]})" for name in paper.real]
-        table.add_row(row.measure.label if first else "", row.source, *cells, row.verdict)
-    for column in table.columns[2:5]:
-        column.justify = "right"
-    return table
+            blocks.append([])
+        cells = [
+            f"{row.values[name]:,.{_places(row.values[name])}f} ({row.ranks[name]})"
+            for name in beside
+        ]
+        measure = f"{row.measure.label} ({row.measure.unit}), " if first else "  "
+        blocks[-1].append((f"{measure}{row.source}", [*cells, row.verdict]))
+    title = f"{paper.title} (rank in brackets)"
+    return Grid([*beside, "ranks"], blocks, title, words=("ranks",))

@@ -4,10 +4,10 @@ at kernel start.  So the stock kernel is booted once under KVM, with a time-out,
 the answer is remembered for this kernel and this QEMU."""
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from understudy.base import scratch
 from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
 from understudy.platforms.vm import machine, packages, qemu
@@ -48,7 +48,6 @@ def probe(again: bool = False) -> Answer:
         return Answer(**json.loads(memory.read_text()))
     answer = _boot(kernel)
     memory.parent.mkdir(exist_ok=True)
-    fresh = memory.with_suffix(f".{os.getpid()}")
-    fresh.write_text(json.dumps(asdict(answer)))
-    fresh.replace(memory)
+    with scratch.replacing(memory) as fresh:
+        fresh.write_text(json.dumps(asdict(answer)))
     return answer

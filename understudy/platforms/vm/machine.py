@@ -11,9 +11,7 @@ gone afterwards, and the error carries the guest's last words.
 
 import contextlib
 import os
-import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from understudy.base import scratch
 from understudy.base.cache import digest
 from understudy.base.errors import RunFailed
 from understudy.platforms.vm import packages, qemu, saved, stages, trouble, wire
@@ -309,11 +308,8 @@ class _Run:
     def _scratch(self) -> Iterator[Path]:
         if self._stop.is_set():
             raise RunFailed("stopped")
-        folder = Path(tempfile.mkdtemp(prefix="understudy-vm-"))
-        try:
+        with scratch.folder("understudy-vm-") as folder:
             yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _state_of(machine: saved.SavedMachine) -> BinaryIO:

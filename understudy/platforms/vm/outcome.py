@@ -2,6 +2,7 @@
 """What a VM left behind, held against the counters and the witnesses before anybody may call it a
 result."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +16,7 @@ from understudy.base.progress import silent
 from understudy.files import image
 from understudy.measure import records
 from understudy.native import declared, registry
-from understudy.platforms.vm import machine, packages, qemu, reads, scenario, witness
+from understudy.platforms.vm import machine, packages, qemu, reads, scenario, versions, witness
 
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // 512
 
@@ -120,6 +121,10 @@ def read(
         "file_system": asdict(built.facts) if built else None,
         "kernel_version": f"{kernel.release}, package {kernel.version}",
         "qemu_version": qemu.version(),
+        "versions": versions.of_guest(),
+        "sha256": {
+            name: hashlib.sha256(result.out[name]).hexdigest() for name in ("records", "reads.bin")
+        },
         "qemu": result.command,
         "memory_mib": vm.machine.memory_mib,
         "modules": sorted([*vm.ahead.modules, *vm.modules]),

@@ -8,12 +8,12 @@ too many; one that can't be resumed is thrown away.
 """
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from understudy.base import scratch
 from understudy.base.cache import cached_folder
 
 FOLDER = "machines"
@@ -59,13 +59,8 @@ def discard(machine: SavedMachine) -> None:
 
 
 def _remove(folder: Path) -> None:
-    trash = Path(tempfile.mkdtemp(prefix=".gone.", dir=folder.parent))
-    try:
-        folder.rename(trash / folder.name)
-    except FileNotFoundError:
-        pass  # another process was faster
-    finally:
-        shutil.rmtree(trash, ignore_errors=True)
+    with scratch.folder(".gone.", within=folder.parent) as trash, suppress(FileNotFoundError):
+        folder.rename(trash / folder.name)  # unless another process was faster
 
 
 def _remove_oldest(top: Path, keep: Path) -> None:

@@ -15,7 +15,6 @@ from jinja2 import Environment, StrictUndefined
 
 from understudy.campaign import result
 from understudy.papers import reproduction
-from understudy.papers.tables import STAND_IN_NOTE, STAND_INS
 from understudy.show import table
 from understudy.show.report import figures
 
@@ -40,14 +39,14 @@ def _view(found: result.Result) -> dict[str, Any]:
         "schedulers": comparison.schedulers,
         "blocks": table.rows(comparison),
         "ranked": table.ranked(comparison) if table.is_wide(comparison) else [],
-        "ranked_by": table.RANKED,
+        "ranked_by": table.RANKED_HEADINGS,
         "sentences": table.sentences(found),
         "several_seeds": len(comparison.seeds) > 1,
         "figures": figures.draw(found.outcomes),
         "paper": found.paper,
         "paper_rows": reproduction.rows(found.paper, comparison) if found.paper else [],
-        "stand_ins": STAND_INS,
-        "stand_in_note": STAND_IN_NOTE,
+        "stand_ins": reproduction.beside(comparison.schedulers),
+        "stand_in_note": reproduction.note(comparison) if found.paper else "",
         "inputs": _flat(result.inputs(found.command, experiments)),
         "environment": _flat(result.environment(found.outcomes)),
         "runs": [

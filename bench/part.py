@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""What a benchmark is: a module in bench/parts/, which is found because it is there.
+
+It has
+
+* TITLE, its heading on the page;
+* TEXT, what it measures and how to read it, in Markdown.  "{{ rates }}" stands where
+  the table "rates" goes;
+* TABLES, by name the columns of each table;
+* SIZES, by name the arguments of `measure`: "full", "quick", for a session that has other
+  things to do, and "tiny", by which a test sees that it runs;
+* IN_VM, true if it boots VMs;
+* measure(**size), which yields the table's name and a row for each that it has measured.
+
+A row is data, ready for JSON.  How it is shown, the columns say.
+"""
+
+import pkgutil
+import string
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from bench import parts
+
+Row = Mapping[str, Any]
+Rows = Iterator[tuple[str, Row]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading, and a format of the row's values, such as "{mean:.2f} ± {half_width:.2f}"."""
+
+    heading: str
+    shown: str
+
+    def cell(self, row: Row) -> str:
+        """The row's text in this column; empty if it does not have a value."""
+        names = (name for _, name, _, _ in string.Formatter().parse(self.shown) if name)
+        return "" if any(row[name] is None for name in names) else self.shown.format_map(row)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One benchmark."""
+
+    name: str
+    title: str
+    text: str
+    tables: Mapping[str, tuple[Column, ...]]
+    sizes: Mapping[str, Mapping[str, Any]]
+    in_vm: bool
+    measure: Callable[..., Rows]
+
+
+def found() -> dict[str, Part]:
+    """All there are, by name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(parts.__path__))
+    return {name: _part(name) for name in names}
+
+
+def _part(name: str) -> Part:
+    module = import_module(f"{parts.__name__}.{name}")
+    return Part(
+        name=name,
+        title=module.TITLE,
+        text=module.TEXT,
+        tables=module.TABLES,
+        sizes=module.SIZES,
+        in_vm=module.IN_VM,
+        measure=module.measure,
+    )

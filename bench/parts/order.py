@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What finding the optimal order costs, ours and by the papers' table."""
+
+from bench import programs
+from bench.part import Column, Rows
+
+TITLE = "What the optimal order costs"
+TEXT = """
+The order with the least sum of response times, found in linear time as in
+`core/optimal_order.h`, and by the papers' table of n^2 states (`tests/core/order_table.h`).
+Points and heads are drawn at random on the papers' disk; means over all of them. Instructions
+are valgrind's count, nanoseconds those of user CPU time.
+
+{{ order }}
+"""
+TABLES = {
+    "order": (
+        Column("points", "{points:,}"),
+        Column("instructions", "{instructions:,.0f}"),
+        Column("CPU ns", "{cpu_ns:,.0f}"),
+        Column("by the table: instructions", "{table_instructions:,.0f}"),
+        Column("CPU ns", "{table_cpu_ns:,.0f}"),
+        Column("instructions, table / ours", "{ratio:,.1f}"),
+    )
+}
+SIZES = {
+    "full": {"points": [8, 64, 256, 1024], "sets": 20},
+    "quick": {"points": [8, 64, 256, 1024], "sets": 5},
+    "tiny": {"points": [8], "sets": 1},
+}
+IN_VM = False
+HEADS = 20  # as in order.c
+
+
+def measure(points: list[int], sets: int) -> Rows:
+    """A row for each number of points."""
+    program = programs.build("order", "tests/core/order_table.c")
+    for number in points:
+        ours = programs.instructions(program, "find_once", "turns", number, sets)
+        table = programs.instructions(program, "find_once", "table", number, sets)
+        yield (
+            "order",
+            {
+                "points": number,
+                "instructions": ours / sets / HEADS,
+                "cpu_ns": programs.printed(program, "turns", number, sets),
+                "table_instructions": table / sets / HEADS,
+                "table_cpu_ns": programs.printed(program, "table", number, sets),
+                "ratio": table / ours,
+            },
+        )

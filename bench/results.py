@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What a benchmark found, kept in bench/results/NAME.json: rows, sizes, date, versions.
+
+Only the last result of each is kept; git has those before it.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from bench.part import Part, Row
+from understudy import __version__
+from understudy.base.cache import digest_of_files
+from understudy.base.paths import ROOT
+from understudy.platforms.vm import packages, qemu
+
+FOLDER = ROOT / "bench" / "results"
+SOURCES = ("core", "sim", "kernel", "guest", "image", "understudy")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One benchmark's answer, and what it depends on.
+
+    `load` is how many threads ran or waited on the whole machine, on average over the
+    minute before: what else was going on.
+    """
+
+    size: str
+    arguments: Mapping[str, Any]
+    date: str
+    wall_seconds: float
+    load: float
+    versions: Mapping[str, str]
+    tables: Mapping[str, list[Row]]
+
+
+def file_of(name: str) -> Path:
+    """Where a part's result is."""
+    return FOLDER / f"{name}.json"
+
+
+def read(name: str) -> Result | None:
+    """The part's last result, if there is one."""
+    file = file_of(name)
+    return Result(**json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
+
+
+def write(name: str, result: Result) -> None:
+    """Keep it in place of the last one."""
+    text = json.dumps(asdict(result), indent=1, ensure_ascii=False, allow_nan=False)
+    file_of(name).write_text(text + "\n", encoding="utf-8")
+
+
+def take(part: Part, size: str, each: Callable[[str, Row], None]) -> Result:
+    """Measure; `each` sees a row as soon as it is there."""
+    load = os.getloadavg()[0]
+    began = time.monotonic()
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for table, row in part.measure(**part.sizes[size]):
+        rows[table].append(row)
+        each(table, row)
+    return Result(
+        size=size,
+        arguments=part.sizes[size],
+        date=date.today().isoformat(),
+        wall_seconds=round(time.monotonic() - began, 1),
+        load=round(load, 1),
+        versions=_versions(part.in_vm),
+        tables=dict(rows),
+    )
+
+
+def _versions(in_vm: bool) -> dict[str, str]:
+    """Of all that the figures may depend on; `code` names the contents of the sources."""
+    found = {
+        "understudy": __version__,
+        "code": _code(),
+        "python": platform.python_version(),
+        "gcc": _gcc(),
+        "processors": f"{os.cpu_count()} x {_processor()}",
+    }
+    if in_vm:
+        kernel = packages.current_kernel()
+        found |= {"kernel": f"{kernel.release} ({kernel.version})", "QEMU": qemu.version()}
+    return found
+
+
+def _code() -> str:
+    files = (file for folder in SOURCES for file in (ROOT / folder).rglob("*.*"))
+    return digest_of_files(file for file in files if file.suffix in (".c", ".h", ".py"))
+
+
+def _gcc() -> str:
+    command = ["gcc", "-dumpfullversion"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    models = (line.partition(":")[2] for line in lines if line.startswith("model name"))
+    return " ".join(next(models, platform.machine()).split())

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Experiments as the benchmarks ask for them, and running them."""
+
+import os
+import resource
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from understudy.ask.device import Device
+from understudy.ask.experiment import Experiment, Outcome, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import RunFailed
+from understudy.campaign import parallel
+from understudy.device import profile
+from understudy.platforms import load
+
+DISK = profile.load("cheetah-15k4")
+DEFAULT_BYTES = Device(disk=DISK).virtual_bytes
+PAPER_BYTES = 73_400_000_512 // 4096 * 4096
+
+
+def experiment(workload: str, scheduler: str, *, platform: str = "vm", **given: Any) -> Experiment:
+    """On the papers' disk, all else by default."""
+    return asked(WORKLOADS[workload], Choice(scheduler), DISK, platform, **given)
+
+
+def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
+    """Their outcomes, `jobs` at a time; what they need is built before."""
+    prepare(experiments)
+    platform = load(experiments[0].platform.name)
+    outcomes, failures = parallel.run_all(platform, experiments, jobs, lambda *_: None)
+    if failures:
+        raise RunFailed("; ".join(failures.values()))
+    return outcomes
+
+
+def prepare(experiments: Sequence[Experiment]) -> None:
+    """Build what they need, all on one platform."""
+    load(experiments[0].platform.name).prepare(experiments, lambda phase, done: None)
+
+
+def used() -> tuple[float, float]:
+    """CPU seconds, user and system, of this process and its children that have ended."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime for one in both), sum(one.ru_stime for one in both)
+
+
+def cpu_seconds() -> float:
+    """Both together."""
+    return sum(used())
+
+
+@contextmanager
+def empty_cache() -> Iterator[None]:
+    """Nothing is in the cache as long as the block lasts, and what it builds is gone then."""
+    before = os.environ.get("XDG_CACHE_HOME")
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["XDG_CACHE_HOME"] = scratch
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["XDG_CACHE_HOME"]
+            else:
+                os.environ["XDG_CACHE_HOME"] = before

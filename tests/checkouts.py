@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Copies of the checkout elsewhere, which run in the environment of this one."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from understudy.base.paths import ROOT
+from understudy.native import binding_file
+
+BUILD = binding_file().parent
+SKIP = "MESONPY_EDITABLE_SKIP"  # meson-python: leave that build alone
+
+
+def copy(root: Path) -> Path:
+    """What git knows of the tree, as it is now."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).exists():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, root / name)
+    (root / ".venv").symlink_to(sys.prefix)
+    return root
+
+
+def built_by_itself(root: Path) -> dict[str, str]:
+    """The environment in which the copy compiles its own core when it is imported."""
+    build = root / "build" / BUILD.name
+    subprocess.run(["meson", "setup", build], cwd=root, capture_output=True, check=True)
+    found = importlib.util.find_spec("_understudy_editable_loader")
+    assert found
+    assert found.origin
+    loader = Path(found.origin).read_text().replace(str(BUILD), str(build))
+    (root / "site").mkdir()
+    (root / "site" / "sitecustomize.py").write_text(loader + "\n\ninit()\n")
+    return {**os.environ, SKIP: str(BUILD), "PYTHONPATH": str(root / "site")}
+
+
+def with_our_build(root: Path) -> dict[str, str]:
+    """The environment in which the copy's Python runs what was compiled here."""
+    for file in BUILD.iterdir():
+        if file.is_file() and (file.suffix == ".so" or os.access(file, os.X_OK)):
+            shutil.copy(file, root / "understudy" / file.name)
+    return {**os.environ, SKIP: str(BUILD), "PYTHONPATH": str(root)}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Who is picked: among many, and for the tail."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from sample_runs import experiment, outcome
+from scipy import stats
+
+from understudy.measure.comparison import Comparison
+from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
+
+RUN = summarise(outcome(experiment(requests=5)))
+RESPONSE = PAPER_MEASURES[2]
+MEAN = "mean_response_ms"
+
+
+def compared(figures: Mapping[str, Mapping[str, Sequence[float]]]) -> Comparison:
+    """Schedulers with the given figures, seed by seed; the others are equal."""
+    return Comparison([run for name, given in figures.items() for run in _runs(name, given)])
+
+
+def _runs(name: str, given: Mapping[str, Sequence[float]]) -> list[Summary]:
+    seeds = len(next(iter(given.values())))
+    return [
+        dataclasses.replace(
+            RUN,
+            scheduler=name,
+            seed=seed,
+            **{measure: values[seed] for measure, values in given.items()},  # type: ignore[arg-type]
+        )
+        for seed in range(seeds)
+    ]
+
+
+def tail(**figures: Sequence[tuple[float, float, float]]) -> Comparison:
+    """By name and seed the 99th and 99.9th percentile and the longest response."""
+    keys = ("p99_response_ms", "p999_response_ms", "max_response_ms")
+    return compared(
+        {
+            name: dict(zip(keys, zip(*seeds, strict=True), strict=True))
+            for name, seeds in figures.items()
+        }
+    )
+
+
+def test_who_starves_one_in_a_thousand_is_not_picked_for_the_tail() -> None:
+    found = tail(sstf=[(10, 900, 2000), (11, 950, 2100)], look=[(12, 14, 15), (13.1, 15, 16)])
+    choice = found.choices()[1]
+    assert choice.best is None
+    assert choice.sentence() == (
+        "for tail response nobody is best throughout: sstf by p99 (10.5 ms), "
+        "look by p99.9 (14.5 ms), look by longest (15.5 ms) (2 seeds)"
+    )
+
+
+def test_who_is_tied_by_one_measure_and_best_by_the_others_is_picked_for_the_tail() -> None:
+    found = tail(
+        sstf=[(10, 900, 2000), (13, 950, 2100), (10, 940, 1900)],
+        look=[(12, 14, 15), (11, 15, 16), (12, 13, 14)],
+    )
+    choice = found.choices()[1]
+    assert (choice.best, choice.tied) == ("look", ())
+    assert choice.sentence() == (
+        "for tail response pick look (p99 11.67 ms, p99.9 14 ms, longest 15 ms; 3 seeds)"
+    )
+
+
+def test_json_has_the_best_by_each_measure_of_a_goal() -> None:
+    entry = tail(sstf=[(10, 900, 2000)], look=[(12, 14, 15)]).as_json()["choices"][1]
+    assert entry["best"] is None
+    assert [(one["measure"], one["best"]) for one in entry["by"]] == [
+        ("p99_response_ms", "sstf"),
+        ("p999_response_ms", "look"),
+        ("max_response_ms", "look"),
+    ]
+
+
+def test_a_pair_is_told_apart_alone_but_not_among_many() -> None:
+    base = np.array([10.0, 20.0, 30.0, 25.0])
+    apart = {"best": base, "worse": base + np.array([0.5, 1.5, 1.0, 0.6])}
+    assert (
+        compared({name: {MEAN: values.tolist()} for name, values in apart.items()})
+        .best(RESPONSE)
+        .tied
+        == ()
+    )
+    many = apart | {f"far{number}": base + 100 + number for number in range(10)}
+    found = compared({name: {MEAN: values.tolist()} for name, values in many.items()})
+    assert found.best(RESPONSE).tied == ("worse",)
+    assert not found.difference("worse", "best", RESPONSE).includes_zero
+    assert "corrected for a choice among 12" in found.choices()[0].sentence()
+
+
+def test_the_interval_among_n_is_bonferronis() -> None:
+    base = np.array([1.0, 3.0, 2.0, 4.0, 7.0])
+    error = np.array([-1.0, 0.5, 0.2, 0.8, -0.5])
+    half = stats.t.ppf(1 - 0.05 / 2 / 3, 4) * stats.sem(error)
+    for shift, tied in ((half * 0.999, ("b",)), (half * 1.001, ())):
+        others = {"b": base + shift + error, "c": base + 50, "d": base + 60}
+        figures = {name: {MEAN: values.tolist()} for name, values in ({"a": base} | others).items()}
+        assert compared(figures).best(RESPONSE).tied == tied
+
+
+@pytest.mark.parametrize("schedulers", [3, 13])
+def test_the_truly_best_is_named_as_often_as_promised(schedulers: int) -> None:
+    """All are equally good but for noise, so each may be called the truly best."""
+    draw = np.random.default_rng(1)
+    rounds, left_out = 400, 0
+    for _ in range(rounds):
+        drawn = draw.normal(100, 5, (schedulers, 5))
+        found = compared({f"s{i}": {MEAN: drawn[i].tolist()} for i in range(schedulers)})
+        left_out += "s0" not in found.best(RESPONSE).names
+    assert left_out <= 0.05 * rounds
+
+
+def test_those_that_are_tied_are_named_in_the_order_of_their_means() -> None:
+    figures = {"c": [3.0, 1.0], "a": [2.0, 1.5], "b": [1.0, 2.3]}
+    found = compared({name: {MEAN: values} for name, values in figures.items()})
+    assert found.choices()[0].sentence().startswith("for mean response pick b or a or c: they")

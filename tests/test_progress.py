@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Progress: few lines in a pipe, and on a terminal no more bars than there is room for."""
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+from sample_runs import experiment
+
+from understudy.cli.progress import RUNNING_SHOWN, Bars
+
+
+def bars(runs: int, *, terminal: bool) -> tuple[Bars, Progress, io.StringIO]:
+    said = io.StringIO()
+    console = Console(file=said, force_terminal=terminal, width=80)
+    progress = Progress(console=console, disable=not terminal)
+    return Bars(progress, runs), progress, said
+
+
+def play(shown: Bars, runs: int) -> None:
+    """Every run is prepared, begins, measures and ends."""
+    for seed in range(runs):
+        shown.prepare("building", seed / runs)
+    for seed in range(runs):
+        for phase, fraction in (("booting", 0.0), ("measuring", 0.5), ("done", 1.0)):
+            shown.run(experiment(seed=seed), phase, fraction)
+
+
+@pytest.mark.parametrize("runs", [2, 10, 13, 130, 1000])
+def test_a_pipe_gets_a_line_for_each_tenth(runs: int) -> None:
+    shown, _, said = bars(runs, terminal=False)
+    play(shown, runs)
+    first, *lines = said.getvalue().splitlines()
+    assert first == "prepare: building"
+    assert lines[-1] == f"{runs:,} of {runs:,} runs done"
+    assert len(lines) == min(runs, 10)
+
+
+def test_a_pipe_gets_the_phases_of_a_single_run() -> None:
+    shown, _, said = bars(1, terminal=False)
+    play(shown, 1)
+    assert said.getvalue().splitlines() == [
+        "prepare: building",
+        "cats, seed 0: booting",
+        "cats, seed 0: measuring",
+        "1 of 1 runs done",
+    ]
+
+
+def names(progress: Progress) -> list[Any]:
+    return [task.description for task in progress.tasks]
+
+
+def test_a_terminal_has_a_bar_for_all_and_for_those_that_run() -> None:
+    shown, progress, _ = bars(130, terminal=True)
+    shown.prepare("building", 0.5)
+    assert names(progress) == ["prepare"]
+    for seed in (1, 2, 3):
+        shown.run(experiment(seed=seed), "simulating", 0.1)
+    assert names(progress) == ["all runs", "cats, seed 1", "cats, seed 2", "cats, seed 3"]
+    shown.run(experiment(seed=2), "done", 1.0)
+    assert names(progress) == ["all runs", "cats, seed 1", "cats, seed 3"]
+    assert progress.tasks[0].fields["phase"] == "1 of 130"
+
+
+def test_bars_do_not_push_each_other_off_the_screen() -> None:
+    shown, progress, _ = bars(130, terminal=True)
+    for seed in range(100):
+        shown.run(experiment(seed=seed), "simulating", 0.1)
+    assert len(progress.tasks) == 1 + RUNNING_SHOWN
+
+
+def test_a_sweep_counts_the_runs_that_it_has_already() -> None:
+    shown, _, said = bars(50, terminal=False)
+    shown.count(37, 50)
+    shown.count(38, 50)
+    shown.count(50, 50)
+    assert said.getvalue().splitlines() == ["37 of 50 runs done", "50 of 50 runs done"]

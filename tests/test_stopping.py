@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""One Ctrl-C, or a signal to the command alone, ends it wherever it is: exit code 130, one
+line, no process, no scratch, no half file (docs/decisions/0027-stopping.md).
+
+Every command and phase is stopped at moments drawn from a seed.
+"""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+from terminal import COMMAND, CTRL_C, INTERRUPTED, Home, Running
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+OUT = ("--out", "run")
+COMPARE = ("compare", "--workload", "random", *OUT)
+WITH_FILES = ("predict", "--virtual-size", "300M", "--requests", "20000", *OUT)
+IN_VM = ("predict", "--on", "vm", "--workload", "random", "--virtual-size", "64MiB", *OUT)
+IN_VM += ("--schedulers", "none,cats")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Stop `words` within `seconds` after it said `after`; `cache` is what it starts with."""
+
+    words: tuple[str, ...]
+    after: str = ""
+    seconds: float = 0.5
+    cache: Callable[[Home], Home] = Home.with_what_is_made
+    trials: int = 2
+
+
+MOMENTS = {
+    "start": Moment(("predict", "--requests", "100"), seconds=0.3, trials=6),
+    "order": Moment(("order", "--head", "1", "--requests", "5,9"), seconds=0.2, trials=4),
+    "doctor": Moment(("doctor",), seconds=1.5, cache=Home.with_kernel, trials=4),
+    "simulate": Moment((*COMPARE, "--requests", "2000000"), "simulating", trials=3),
+    "write": Moment((*COMPARE, "--requests", "20000", "--seeds", "2"), seconds=6, trials=8),
+    "image": Moment(WITH_FILES, "file system", cache=Home.with_kernel, trials=4),
+    "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel, trials=4),
+}
+IN_VMS = {
+    "build": Moment(IN_VM, "building", 6, Home.with_kernel, trials=3),
+    "boot": Moment(IN_VM, "booting", 1),
+    "measure": Moment((*IN_VM, "--requests", "20000"), "measuring", 1),
+    "collect": Moment((*IN_VM, "--requests", "500"), "measured", 1, trials=3),
+    "files": Moment((*WITH_FILES, "--on", "vm"), "booting", 5),
+    "sweep": Moment(("sweep", "--on", "vm", "--virtual-size", "300M"), "sweep", 3),
+}
+
+
+def stop(running: Running, draw: random.Random) -> None:
+    """By one way or another; perhaps again while it is stopping."""
+    by_key = draw.random() < 0.5
+    how = draw.choice(SIGNALS)
+
+    def once() -> None:
+        if by_key:
+            running.press(CTRL_C)
+        elif not running.ended:
+            os.kill(running.pid, how)
+
+    once()
+    if draw.random() < 0.5:
+        running.pass_time(draw.uniform(0, 0.1))
+        once()
+
+
+def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
+    """Stop the command at a moment; False if it was over before."""
+    moment.cache(home)
+    running = Running(home, *moment.words)
+    running.wait_for(moment.after)
+    running.pass_time(draw.uniform(0, moment.seconds))
+    stop(running, draw)
+    code = running.end()
+    assert "Traceback" not in running.said
+    assert home.processes() == []
+    if code == 0:
+        return False
+    assert code == 130, running.said
+    assert running.lines()[-1].startswith(INTERRUPTED), running.said
+    assert running.said.count("understudy: ") == 1
+    whole = [home.work / "run", home.work / "runs"]
+    assert [path for path in home.left_overs() if not is_whole(path, whole)] == []
+    return True
+
+
+def is_whole(path: Path, runs: list[Path]) -> bool:
+    """A finished run folder, or a sweep's journal and lock."""
+    if path in runs:
+        folders = [path] if path.name == "run" else list(path.iterdir())
+        files = {"result.json", "requests.parquet", "report.html"}
+        return all({file.name for file in folder.iterdir()} == files for folder in folders)
+    return path.name in ("sweep.parquet.partial", ".sweep.parquet.lock")
+
+
+def try_often(folder: Path, name: str, moment: Moment) -> None:
+    draw = random.Random(name)
+    stopped = [try_once(Home(folder / str(trial)), moment, draw) for trial in range(moment.trials)]
+    assert any(stopped), "every trial was over before it was stopped"
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_a_command_stops(name: str, tmp_path: Path) -> None:
+    try_often(tmp_path, name, MOMENTS[name])
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"stop-{name}")) for name in IN_VMS]
+)
+def test_a_command_with_vms_stops(name: str, tmp_path: Path) -> None:
+    try_often(tmp_path, name, IN_VMS[name])
+
+
+def test_a_download_stops(tmp_path: Path) -> None:
+    """From a server that takes the question and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        proxy = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        home = Home(tmp_path)
+        running = Running(home, *IN_VM, extra={"http_proxy": proxy, "https_proxy": proxy})
+        running.wait_for("fetching linux-image")
+        with silent.accept()[0]:
+            assert "apt-get" in home.processes()
+            running.press(CTRL_C)
+            assert running.end() == 130
+    assert home.processes() == []
+    assert home.left_overs() == []
+
+
+def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
+    """What is done is kept, and the same command makes the same file as without a stop."""
+    words = ("sweep", "--workloads", "random", "--requests", "50000", "--seeds", "4")
+    home = Home(tmp_path).with_what_is_made()
+    running = Running(home, *words)
+    journal = home.work / "sweep.parquet.partial"
+    while not (journal.exists() and journal.read_text().count("\n") > 3):
+        running.pass_time(0.05)
+        assert not running.ended, running.said
+    running.press(CTRL_C)
+    assert running.end() == 130
+    assert running.lines()[-1] == (
+        f"{INTERRUPTED}the runs that are done are kept in {journal.name}; give the same command "
+        "again to go on"
+    )
+    kept = journal.read_text().count("\n")
+    assert 3 < kept < 13 * 4
+    again = Running(home, *words)
+    assert again.end() == 0
+    assert not journal.exists()
+    assert pl.read_parquet(home.work / "sweep.parquet").height == 13 * 4
+
+
+def test_killed_outright_it_takes_all_processes_along(tmp_path: Path) -> None:
+    """Nobody is left to say a word or to clean up; the next build in the cache does."""
+    home = Home(tmp_path).with_kernel()
+    running = Running(home, *WITH_FILES)
+    images = home.cache / "understudy" / "images"
+    while not any(images.glob(".*/work/script")):
+        running.pass_time(0.01)
+        assert not running.ended, running.said
+    os.kill(running.pid, signal.SIGKILL)
+    assert running.end() == -signal.SIGKILL
+    while home.processes():
+        running.pass_time(0.05)
+    assert any(images.glob(".*/work"))
+    again = Running(home, *WITH_FILES, "--dry-run")
+    assert again.end() == 0
+    assert not any(images.glob(".*/work"))
+
+
+def test_a_worker_that_is_killed_is_one_line(tmp_path: Path) -> None:
+    """As the kernel does when memory is short."""
+    home = Home(tmp_path).with_what_is_made()
+    running = Running(home, *COMPARE, "--requests", "2000000")
+    running.wait_for("simulating")
+    children = subprocess.run(
+        ["pgrep", "-P", str(running.pid)], capture_output=True, text=True, check=True
+    )
+    os.kill(int(children.stdout), signal.SIGKILL)
+    assert running.end() == 1
+    assert running.lines()[-1].endswith("was killed by SIGKILL; is there memory enough?")
+    assert home.left_overs() == []
+
+
+def test_without_a_terminal_to_hang_up_it_goes_on(tmp_path: Path) -> None:
+    """nohup is heeded."""
+    home = Home(tmp_path).with_what_is_made()
+    command = ["nohup", str(COMMAND), *COMPARE, "--requests", "20000"]
+    with subprocess.Popen(
+        command,
+        cwd=home.work,
+        env=home.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr
+        next(line for line in process.stderr if "simulating" in line)
+        process.send_signal(signal.SIGHUP)
+        assert "pick" in process.communicate()[0]
+    assert process.returncode == 0

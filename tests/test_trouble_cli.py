@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""A machine that is full, closed or strange: one line, an exit code, never a traceback.
+
+Disks are small ones of their own, mounted where nobody else sees them.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import checkouts
+import pytest
+from terminal import COMMAND
+
+RUN = ("predict", "--workload", "random", "--requests", "200", "--virtual-size", "64MiB")
+RUN += ("--schedulers", "fcfs,look")
+WITH_FILES = ("predict", "--requests", "200", "--virtual-size", "64MiB", "--schedulers", "fcfs")
+SMALL = "mount -t tmpfs -o size=64k none"
+READ_ONLY = "mount --bind -o ro"
+PLAIN = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--")  # permissions count for root
+
+
+class Done:
+    """How a command ended, and what it said."""
+
+    def __init__(self, process: "subprocess.CompletedProcess[str]") -> None:
+        self.code = process.returncode
+        self.out = process.stdout
+        self.last = process.stderr.rstrip().rpartition("\n")[2]
+        assert "Traceback" not in process.stderr, process.stderr
+        assert process.stderr.count("understudy: ") <= 1, process.stderr
+
+
+def understudy(
+    folder: Path,
+    *words: str,
+    mounted: str = "true",
+    before: Sequence[str] = (),
+    without: Sequence[str] = (),
+    stdout: int = subprocess.PIPE,
+    encoding: str = "utf-8",
+    **extra: str,
+) -> Done:
+    """Run in `folder` after `mounted`, a line of shell, was carried out for this command."""
+    environment = {k: v for k, v in {**os.environ, **extra}.items() if k not in without}
+    apart = ["unshare", "--mount", *(() if os.geteuid() == 0 else ("--map-root-user",))]
+    shell = [*apart, "sh", "-c", f'{mounted} && exec "$@"', "sh"]
+    return Done(
+        subprocess.run(
+            [*shell, *before, str(COMMAND), *words],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            encoding=encoding,
+            check=False,
+        )
+    )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Where something is to be mounted."""
+    folder = tmp_path / "place"
+    folder.mkdir()
+    return folder
+
+
+def test_the_disk_for_the_results_is_full(tmp_path: Path, place: Path) -> None:
+    done = understudy(tmp_path, *RUN, "--out", "place/run", mounted=f"{SMALL} {place}")
+    assert done.code == 1
+    assert done.last == f"understudy: cannot write {place}: No space left on device"
+
+
+def test_a_sweeps_disk_is_full(tmp_path: Path, place: Path) -> None:
+    fill = f"{SMALL} {place} && (head -c 64k /dev/zero > {place}/fill || true) 2> /dev/null"
+    words = ("sweep", "--workloads", "random", "--requests", "200", "--schedulers", "fcfs")
+    done = understudy(tmp_path, *words, "--out", "place/sweep.parquet", mounted=fill)
+    assert done.code == 1
+    assert done.last.startswith("understudy: cannot write place/sweep.parquet")
+    assert "No space left on device" in done.last
+
+
+@pytest.mark.parametrize("mount", [SMALL, "full"])
+def test_the_cache_is_full(mount: str, tmp_path: Path, place: Path) -> None:
+    """From the start, or on the way."""
+    mounted = f"{SMALL} {place}"
+    if mount == "full":
+        mounted += f" && (head -c 64k /dev/zero > {place}/fill || true) 2> /dev/null"
+    done = understudy(
+        tmp_path, *WITH_FILES, "--out", "run", mounted=mounted, XDG_CACHE_HOME=str(place)
+    )
+    assert done.code == 1
+    assert done.last.startswith("understudy: ")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_temporary_folder_is_full(tmp_path: Path, place: Path) -> None:
+    """What a VM boots into does not fit."""
+    words = (*RUN[:-2], "--schedulers", "none", "--on", "vm", "--out", "run")
+    done = understudy(tmp_path, *words, mounted=f"{SMALL} {place}", TMPDIR=str(place))
+    assert done.code == 1
+    assert done.last.startswith(f"understudy: cannot write {place}/")
+    assert done.last.endswith(": No space left on device")
+
+
+def test_a_read_only_cache(tmp_path: Path, place: Path) -> None:
+    mounted = f"{READ_ONLY} {place} {place}"
+    cache = {"XDG_CACHE_HOME": str(place)}
+    done = understudy(tmp_path, *WITH_FILES, "--out", "run", mounted=mounted, **cache)
+    assert done.code == 1
+    assert "XDG_CACHE_HOME names another place" in done.last
+    assert understudy(tmp_path, *RUN, "--out", "run", mounted=mounted, **cache).code == 0
+
+
+def test_somebody_elses_cache(tmp_path: Path, place: Path) -> None:
+    place.chmod(0o500)
+    words = (*WITH_FILES, "--out", "run")
+    done = understudy(tmp_path, *words, before=PLAIN, XDG_CACHE_HOME=str(place))
+    assert done.code == 1
+    assert "Permission denied" in done.last
+    assert "XDG_CACHE_HOME names another place" in done.last
+
+
+def test_no_home(tmp_path: Path) -> None:
+    """The folder of the user then comes from the list of users."""
+    done = understudy(tmp_path, *RUN, "--out", "run", without=("HOME", "XDG_CACHE_HOME"))
+    assert done.code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [(*RUN, "--out", "run"), (*RUN, "--out", "run", "--json"), ("order", "--help")]
+)
+def test_output_that_is_full(words: Sequence[str], tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = understudy(tmp_path, *words, stdout=full.fileno())
+    assert done.code == 1
+    assert done.last == "understudy: standard output: No space left on device"
+
+
+@pytest.mark.parametrize("words", [(*RUN, "--out", "run"), (*RUN, "--out", "run", "--json")])
+def test_nobody_reads_the_output(words: Sequence[str], tmp_path: Path) -> None:
+    """As with `| head -1`, when head is gone."""
+    read, write = os.pipe()
+    os.close(read)
+    done = understudy(tmp_path, *words, stdout=write)
+    os.close(write)
+    assert done.code == 1
+    assert not done.last.startswith("understudy: ")
+
+
+@pytest.mark.parametrize("stream", ["1", "2"])
+def test_a_stream_that_is_closed(stream: str, tmp_path: Path) -> None:
+    done = understudy(tmp_path, *RUN, "--out", "run", mounted=f"exec {stream}>&-")
+    assert done.code == 0
+    assert (tmp_path / "run" / "result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "columns", "spelled"),
+    [("ascii", "20", "+-"), ("latin-1", "500", "±"), ("utf-8", "1", "±")],
+)
+def test_any_terminal(encoding: str, columns: str, spelled: str, tmp_path: Path) -> None:
+    """What a terminal can't show is spelled otherwise."""
+    words = ("compare", *RUN[1:], "--seeds", "3", "--out", "run")
+    terminal = {"LC_ALL": "C", "PYTHONIOENCODING": encoding, "COLUMNS": columns}
+    done = understudy(tmp_path, *words, encoding=encoding, **terminal)
+    assert done.code == 0
+    assert spelled in done.out
+
+
+def test_json_is_for_any_terminal(tmp_path: Path) -> None:
+    done = understudy(tmp_path, *RUN, "--json", "--out", "run", PYTHONIOENCODING="ascii")
+    assert json.loads(done.out) == json.loads((tmp_path / "run" / "result.json").read_text())
+
+
+def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
+    """The compiler's word on it, with file and line."""
+    copy = checkouts.copy(tmp_path / "copy")
+    disk = copy / "core" / "disk.c"
+    lines = disk.read_text().count("\n")
+    with disk.open("a") as text:
+        text.write("int broken(void) { return nothing; }\n")
+    done = subprocess.run(
+        [copy / "scripts" / "understudy", "--version"],
+        env=checkouts.built_by_itself(copy),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    said = done.stderr.splitlines()
+    assert said[0] == "understudy: the core does not compile:"
+    assert said[1].startswith(f"core/disk.c:{lines + 1}:27: error: ")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""The same seed gives the same bytes on any machine (docs/method.md).
+
+The checkout runs here; a copy of it runs as if on another machine: at another path, with
+another scheduler beside ours, another cache with a longer path, as another user on another
+host in another time zone and language, more than a year later, on one processor of a host that
+is busy.  It builds everything but the kernel's own anew.  What the VM boots into, the
+throttle's records and the processes' log are the same bytes, for each scheduler.
+"""
+
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import checkouts
+import pytest
+from guests import ALL_SCHEDULERS, group
+
+from understudy.base.paths import cache_dir
+
+pytestmark = group("same-bytes")
+
+ASKED = ("--on", "vm", "--virtual-size", "64MiB", "--requests", "300", "--processes", "20")
+Run = dict[str, Any]
+YEAR_SECONDS = 400 * 86_400
+
+# A clock of the host that is ahead.
+LATER_C = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/time.h>
+#include <time.h>
+
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+	int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+	int failed = real(id, now);
+
+	if (!failed && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE))
+		now->tv_sec += AHEAD;
+	return failed;
+}
+
+time_t time(time_t *where)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (where)
+		*where = now.tv_sec;
+	return now.tv_sec;
+}
+
+int gettimeofday(struct timeval *where, void *zone)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	where->tv_sec = now.tv_sec;
+	where->tv_usec = now.tv_nsec / 1000;
+	return 0;
+}
+"""
+
+ELSEWHERE = """
+hostname quite-another-host-name
+umask 077
+exec unshare --map-user=12345 --map-group=12345 taskset -c "$PROCESSOR" "$@"
+"""
+
+
+class Machine:
+    """Where the command runs, and how it gets there."""
+
+    def __init__(self, work: Path, environment: dict[str, str], *before: str) -> None:
+        self.environment = environment
+        self.before = before
+        self._work = work
+
+    def run(self, *words: str) -> str:
+        """What the command says on its standard output."""
+        command = [*self.before, sys.executable, "-P", "-m", "understudy", *words]
+        done = subprocess.run(
+            command,
+            cwd=self._work,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
+    def boots_into(self, scheduler: str) -> dict[str, str]:
+        """Digests of all that QEMU is given, by file."""
+        said = self.run("predict", *ASKED, "--schedulers", scheduler, "--dry-run")
+        words = shlex.split(said, comments=True)
+        folder = Path(words[words.index("-initrd") + 1]).parent
+        return {
+            file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in folder.iterdir()
+            if file.name != "out.tar"
+        }
+
+    def runs(self) -> dict[str, Run]:
+        """Every scheduler's entry in result.json."""
+        names = ",".join(ALL_SCHEDULERS)
+        self.run("predict", *ASKED, "--schedulers", names, "--jobs", "2", "--out", "run")
+        document = json.loads((self._work / "run" / "result.json").read_text())
+        return {run["scheduler"]: run for run in document["runs"]}
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """The checkout as it is, with its cache."""
+    return Machine(tmp_path_factory.mktemp("here"), dict(os.environ))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """As different as can be had on one machine."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    root = checkouts.copy(folder / "of-somebody-else" / "checkout")
+    beside = (root / "core" / "schedulers" / "fcfs.c").read_text()
+    (root / "core" / "schedulers" / "aaa.c").write_text(beside.replace("fcfs", "aaa"))
+    cache = folder / "a-cache-whose-path-is-a-good-deal-longer-than-that-of-the-other-one"
+    (cache / "understudy").mkdir(parents=True)
+    (cache / "understudy" / "kernel").symlink_to(cache_dir() / "kernel")
+    environment = {
+        **checkouts.with_our_build(root),
+        "XDG_CACHE_HOME": str(cache),
+        "LC_ALL": "C",
+        "LANGUAGE": "tr",
+        "TZ": "Pacific/Kiritimati",
+        "LD_PRELOAD": str(later(folder)),
+        "PROCESSOR": str(min(os.sched_getaffinity(0))),
+        "SOMETHING": "more in the environment " * 40,
+    }
+    return Machine(folder, environment, "unshare", "--uts", "sh", "-c", ELSEWHERE, "sh")
+
+
+@pytest.fixture(scope="module")
+def runs_here(here: Machine) -> dict[str, Run]:
+    """On a host that does what it does."""
+    return here.runs()
+
+
+@pytest.fixture(scope="module")
+def runs_elsewhere(elsewhere: Machine) -> dict[str, Run]:
+    """On a busy host."""
+    with busy_host():
+        return elsewhere.runs()
+
+
+def later(folder: Path) -> Path:
+    """A library that moves the host's date."""
+    (folder / "later.c").write_text(LATER_C)
+    target = folder / "later.so"
+    command = ["gcc", "-shared", "-fPIC", f"-DAHEAD={YEAR_SECONDS}", "-o", target]
+    subprocess.run([*command, folder / "later.c"], check=True)
+    return target
+
+
+@contextmanager
+def busy_host() -> Iterator[None]:
+    """Another process that takes all the time it can get."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinner:
+        try:
+            yield
+        finally:
+            spinner.kill()
+
+
+def test_the_other_machine_is_another(elsewhere: Machine) -> None:
+    """Or the tests below would say nothing."""
+    look = (
+        "import os, socket, time;"
+        "print(os.getuid(), socket.gethostname(), time.strftime('%Y %Z'), "
+        "len(os.sched_getaffinity(0)))"
+    )
+    command = [*elsewhere.before, sys.executable, "-c", look]
+    said = subprocess.check_output(command, env=elsewhere.environment, text=True).split()
+    assert said[:2] == ["12345", "quite-another-host-name"]
+    assert int(said[2]) > int(subprocess.check_output(["date", "+%Y"]))
+    assert said[3:] == ["+14", "1"]
+
+
+@pytest.mark.parametrize("scheduler", ["cfq", "none"])
+def test_it_boots_into_the_same(scheduler: str, here: Machine, elsewhere: Machine) -> None:
+    """Modules, programs, file system, scenario."""
+    assert here.boots_into(scheduler) == elsewhere.boots_into(scheduler)
+
+
+@pytest.mark.parametrize("scheduler", ALL_SCHEDULERS)
+def test_the_same_bytes(
+    scheduler: str, runs_here: dict[str, Run], runs_elsewhere: dict[str, Run]
+) -> None:
+    """Records, and the processes' own log; so every figure."""
+    one, other = runs_here[scheduler], runs_elsewhere[scheduler]
+    assert one["facts"]["sha256"] == other["facts"]["sha256"]
+    assert one["facts"]["file_system"] == other["facts"]["file_system"]
+    assert one["facts"]["versions"] == other["facts"]["versions"]
+    assert one["mean_response_ms"] == other["mean_response_ms"]

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Output for a terminal that lacks a character: spelled otherwise instead of an error."""
+
+import codecs
+import io
+import sys
+
+SPELLED = str.maketrans({"±": "+-", "²": "2", "…": "..."})
+NAME = "understudy.spelled"
+
+
+def for_any_terminal() -> None:
+    """Standard output and error take every text from now on."""
+    codecs.register_error(NAME, _spell)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=NAME)
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end].translate(SPELLED)
+    return missing.encode("ascii", "replace").decode(), error.end

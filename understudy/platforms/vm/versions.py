@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""What a run's bytes depend on, by version: what the guest is made of and what runs it.
+
+Two machines on which these are equal give the same bytes (docs/method.md, "The same seed,
+the same bytes").
+"""
+
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from understudy.base.cache import digest
+from understudy.base.programs import compiler_version
+from understudy.files import image
+
+FIRMWARE = Path("/usr/share/seabios/bios-256k.bin")
+
+
+@cache
+def of_guest() -> dict[str, str]:
+    """By name but QEMU's and the kernel's own."""
+    return {
+        "firmware": digest([FIRMWARE.read_bytes()]) if FIRMWARE.exists() else "QEMU's own",
+        "gcc": compiler_version(),
+        "binutils": _first_line("ld", "--version"),
+        "libc": os.confstr("CS_GNU_LIBC_VERSION") or "unknown",
+        "busybox": _first_line("busybox"),
+        "e2fsprogs": image.mke2fs_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _first_line(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.partition("\n")[0].strip()

@@ -50,7 +50,7 @@ def made_up(seed: int) -> pl.DataFrame:
         for _ in range(1 + int(random.random() < 0.3) * int(random.integers(1, 4))):
             came = arrival - int(random.integers(0, 10**6))
             rows.append(common | {"arrival_ns": came, "sectors": int(random.integers(1, 300))})
-    random.shuffle(rows)  # type: ignore[arg-type]
+    random.shuffle(rows)
     return frame(rows)
 
 
@@ -121,7 +121,12 @@ SIMULATED: dict[str, dict[str, Any]] = {
 
 
 def simulated(name: str) -> Experiment:
-    ordinary = {"platform": "sim", "requests": 600, "seed": 3, "virtual_bytes": 2**28}
+    ordinary: dict[str, Any] = {
+        "platform": "sim",
+        "requests": 600,
+        "seed": 3,
+        "virtual_bytes": 2**28,
+    }
     return experiment(**(ordinary | SIMULATED[name]))
 
 

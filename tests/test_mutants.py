@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from mutants import __main__ as tool
 from mutants import c_source, python_source
-from mutants.mutation import known, stale
+from mutants.mutation import Mutation, known, stale
 
 C = """\
 /* a < b, if (no) */
@@ -38,7 +38,7 @@ def f(a: int, b: float) -> int:
 '''
 
 
-def after(mutations: list[tool.Mutation]) -> set[str]:
+def after(mutations: list[Mutation]) -> set[str]:
     return {one.after for one in mutations}
 
 
@@ -116,7 +116,7 @@ def test_an_entry_that_no_mutant_has_is_told(tmp_path: Path) -> None:
 
 
 def test_a_sample_is_the_seeds() -> None:
-    def sample(seed: int, count: int, files: str = "*") -> list[tool.Mutation]:
+    def sample(seed: int, count: int, files: str = "*") -> list[Mutation]:
         asked = tool.arguments(["--seed", str(seed), "--sample", str(count), "--files", files])
         return tool.choose(asked, tool.all_mutations())
 

@@ -45,12 +45,12 @@ def uniforms(stream: int) -> Iterator[float]:
 
 def pareto(u: float, alpha: float, k: float) -> float:
     """Equation 1, solved for x."""
-    return k * u ** (-1 / alpha)
+    return float(k * u ** (-1 / alpha))
 
 
 def zipf(u: float, n: int) -> int:
     """Equation 3, the continuous form, from 0."""
-    return min(n - 1, math.floor((n + 1) ** u - 1))
+    return int(min(n - 1, math.floor((n + 1) ** u - 1)))
 
 
 def figure_2(process: int, sizes: Sequence[int]) -> Iterator[Step]:

@@ -9,13 +9,14 @@ import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import checkouts
 import pytest
 from terminal import COMMAND
 
-RUN = ("predict", "--workload", "random", "--requests", "200", "--virtual-size", "64MiB")
-RUN += ("--schedulers", "fcfs,look")
+RUN: tuple[str, ...] = ("predict", "--workload", "random", "--requests", "200")
+RUN += ("--virtual-size", "64MiB", "--schedulers", "fcfs,look")
 WITH_FILES = ("predict", "--requests", "200", "--virtual-size", "64MiB", "--schedulers", "fcfs")
 SMALL = "mount -t tmpfs -o size=64k none"
 READ_ONLY = "mount --bind -o ro"
@@ -109,7 +110,7 @@ def test_the_temporary_folder_is_full(tmp_path: Path, place: Path) -> None:
 
 def test_a_read_only_cache(tmp_path: Path, place: Path) -> None:
     mounted = f"{READ_ONLY} {place} {place}"
-    cache = {"XDG_CACHE_HOME": str(place)}
+    cache: dict[str, Any] = {"XDG_CACHE_HOME": str(place)}
     done = understudy(tmp_path, *WITH_FILES, "--out", "run", mounted=mounted, **cache)
     assert done.code == 1
     assert "XDG_CACHE_HOME names another place" in done.last
@@ -166,7 +167,7 @@ def test_a_stream_that_is_closed(stream: str, tmp_path: Path) -> None:
 def test_any_terminal(encoding: str, columns: str, spelled: str, tmp_path: Path) -> None:
     """What a terminal can't show is spelled otherwise."""
     words = ("compare", *RUN[1:], "--seeds", "3", "--out", "run")
-    terminal = {"LC_ALL": "C", "PYTHONIOENCODING": encoding, "COLUMNS": columns}
+    terminal: dict[str, Any] = {"LC_ALL": "C", "PYTHONIOENCODING": encoding, "COLUMNS": columns}
     done = understudy(tmp_path, *words, encoding=encoding, **terminal)
     assert done.code == 0
     assert spelled in done.out

@@ -58,7 +58,11 @@ class Build:
 
     def compile(self, source: Path) -> bool:
         """One object."""
-        parts: list[str | Path] = [source.relative_to(self.root), "-o", self.object_of(source)]
+        parts: list[str | Path] = [
+            str(source.relative_to(self.root)),
+            "-o",
+            str(self.object_of(source)),
+        ]
         return self._run([*CC, *self._flags, "-c", *parts])
 
     def link(self, tests: Iterable[Path]) -> bool:

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from understudy.base import sources
@@ -93,18 +94,30 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
         raise RunFailed("\n".join([f"the kernel module {part} does not build:", *said[:40]]))
 
 
-def _modinfo(module: Path, key: str) -> list[str]:
-    """Values of one key in a module's .modinfo section."""
-    found = re.findall(rb"(?:^|\0)" + key.encode() + rb"=([^\0]*)", module.read_bytes())
-    return [value.decode() for value in found]
+# What lies in the cache does not change: it is read once a command.
+
+
+@cache
+def _needed_by(module: Path) -> list[str]:
+    """The names in the "depends" of a module's .modinfo section."""
+    found = re.findall(rb"(?:^|\0)depends=([^\0]*)", module.read_bytes())
+    return [name for value in found for name in value.decode().split(",") if name]
+
+
+@cache
+def _of_kernel(folder: Path) -> dict[str, Path]:
+    return _by_name(folder.rglob("*.ko"))
+
+
+def _by_name(paths: Iterable[Path]) -> dict[str, Path]:
+    return {path.stem.replace("-", "_"): path for path in paths}
 
 
 class ModuleTree:
     """Finds modules by name, the kernel's and ours, and what they need first."""
 
     def __init__(self, kernel: Kernel, ours: Iterable[Path]) -> None:
-        paths = [*kernel.modules.rglob("*.ko"), *ours]
-        self._path = {path.stem.replace("-", "_"): path for path in paths}
+        self._path = _of_kernel(kernel.modules) | _by_name(ours)
 
     def path(self, name: str) -> Path | None:
         """The module's file, or None: it is built into the kernel."""
@@ -121,7 +134,6 @@ class ModuleTree:
         path = self.path(name)
         if path is None or path in ordered:
             return
-        for depends in _modinfo(path, "depends"):
-            for needed in filter(None, depends.split(",")):
-                self._add(needed, ordered)
+        for needed in _needed_by(path):
+            self._add(needed, ordered)
         ordered[path] = None

@@ -163,8 +163,8 @@ def later(folder: Path) -> Path:
     """A library that moves the host's date."""
     (folder / "later.c").write_text(LATER_C)
     target = folder / "later.so"
-    command = ["gcc", "-shared", "-fPIC", f"-DAHEAD={YEAR_SECONDS}", "-o", target]
-    subprocess.run([*command, folder / "later.c"], check=True)
+    command = ["gcc", "-shared", "-fPIC", f"-DAHEAD={YEAR_SECONDS}", "-o", str(target)]
+    subprocess.run([*command, str(folder / "later.c")], check=True)
     return target
 
 

@@ -106,8 +106,7 @@ static void unite(struct pending *kept, struct pending *gone)
 	kept->io.arrival_ns = gone->io.arrival_ns;
 }
 
-/* Into one that it touches, and that one with the next if the gap between them closes.
- */
+/* Into one that it touches, and that one with the next if the gap between closes. */
 static bool merge(struct elevator *elevator, struct pending *pending, u64 now_ns)
 {
 	struct pending *kept =

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from naive_figures import carried, figures, idle_ns
 from sample_runs import experiment, facts, frame
-from understudy.ask.workload import WORKLOADS
 
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.device import profile
@@ -65,11 +64,12 @@ def agree(found: metrics.Summary, wanted: dict[str, Any]) -> None:
 def test_figures_are_those_of_the_definitions(seed: int) -> None:
     table = made_up(seed)
     scale = (1.0, 2.5, 8.0)[seed % 3]
-    run = experiment(scale=scale, clock="virtual" if scale == 1 else "wall", scheduler="none")
-    found = metrics.summarise(Outcome(run, table, facts(capacity_sectors=77)), "vm")
+    clock = "virtual" if scale == 1 else "wall"
+    run = experiment("none", scale=scale, clock=clock)
+    found = metrics.summarise(Outcome(run, table, facts(capacity_sectors=77)))
     agree(found, figures(table.to_dicts(), scale, parallel=False))
     assert (found.platform, found.scheduler, found.seed) == ("vm", "none", 1)
-    assert (found.scale, found.clock, found.capacity_sectors) == (scale, run.clock, 77)
+    assert (found.scale, found.clock, found.capacity_sectors) == (scale, clock, 77)
     told = (found.virtual_seconds, found.wall_seconds)
     assert (*told, found.boot_wall_seconds, found.measure_wall_seconds) == (12.5, 3.25, 1.25, 2.0)
 
@@ -77,7 +77,7 @@ def test_figures_are_those_of_the_definitions(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_on_an_array_a_service_is_what_its_server_took(seed: int) -> None:
     table = made_up(seed)
-    found = metrics.summarise(Outcome(experiment(disk=ARRAY), table, facts()), "sim")
+    found = metrics.summarise(Outcome(experiment(disk=ARRAY, platform="sim"), table, facts()))
     agree(found, figures(table.to_dicts(), 1.0, parallel=True))
 
 
@@ -121,10 +121,8 @@ SIMULATED: dict[str, dict[str, Any]] = {
 
 
 def simulated(name: str) -> Experiment:
-    changes = SIMULATED[name]
-    workload = WORKLOADS[changes["workload"]]
-    ordinary = {"processes": workload.default_processes, "requests": 600, "seed": 3}
-    return experiment(**(ordinary | {"virtual_bytes": 2**28} | changes | {"workload": workload}))
+    ordinary = {"platform": "sim", "requests": 600, "seed": 3, "virtual_bytes": 2**28}
+    return experiment(**(ordinary | SIMULATED[name]))
 
 
 @pytest.mark.parametrize("name", SIMULATED)
@@ -134,16 +132,16 @@ def test_simulated_figures_are_those_of_the_records(name: str) -> None:
     outcome = in_simulator.run(one, lambda *_: None)
     records.check(outcome.requests)
     rows = outcome.requests.to_dicts()
-    wanted = figures(rows, 1.0, parallel=one.disk.array is not None)
+    wanted = figures(rows, 1.0, parallel=one.device.disk.array is not None)
     if name == "a deep disk":
         assert wanted["mean_device_ms"] > 1.5 * wanted["mean_service_ms"]
-    agree(metrics.summarise(outcome, "sim"), wanted)
+    agree(metrics.summarise(outcome), wanted)
     summed = in_simulator.summarise(one, lambda *_: None)
     for percent in (50, 95, 99):
         key = f"p{percent}_response_ms"
         assert getattr(summed, key) <= wanted.pop(key) <= getattr(summed, key) * (1 + 1 / 128)
     agree(summed, wanted | {"late": 0, "stale": 0, "metadata": 0, "mean_lateness_ms": 0.0})
-    assert (summed.platform, summed.scheduler, summed.seed) == ("sim", one.scheduler, 3)
+    assert (summed.platform, summed.scheduler, summed.seed) == ("sim", one.scheduler.name, 3)
     assert summed.capacity_sectors == 2**19
 
 
@@ -163,7 +161,7 @@ def test_simulated_idle_time_is_what_lies_between_requests(name: str) -> None:
 
 def test_a_figure_belongs_to_its_own_measure() -> None:
     """Each measure that is shown is another figure: no two fields can be mixed up."""
-    found = metrics.summarise(Outcome(experiment(), made_up(5), facts()), "vm")
+    found = metrics.summarise(Outcome(experiment(), made_up(5), facts()))
     values = [found.value(one) for one in (*metrics.PAPER_MEASURES, *metrics.MORE_MEASURES)]
     assert len(set(values)) == len(values)
     other = replace(found, var_service_ms2=123.0)

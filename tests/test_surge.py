@@ -17,7 +17,6 @@ import pytest
 from playing import FILES, PAGE, by_owner, make_files, surge
 from sample_runs import experiment
 from scipy import stats
-from understudy.ask.workload import WORKLOADS
 
 from understudy.platforms.sim import in_simulator
 
@@ -89,8 +88,8 @@ def test_the_guest_reads_and_sleeps_as_figure_2(tmp_path: Path) -> None:
 def simulated() -> tuple[list[int], list[Any]]:
     """Sizes of the files, and the rows of each process in its order."""
     one = experiment(
-        workload=WORKLOADS["surge-direct"], requests=20_000, processes=20, virtual_bytes=2**28,
-        scheduler="none", seed=SEED,
+        "none", "surge-direct", platform="sim", requests=20_000, processes=20,
+        virtual_bytes=2**28, seed=SEED,
     )  # fmt: skip
     layout = in_simulator.describe(one).layout
     assert layout

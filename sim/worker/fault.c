@@ -25,8 +25,7 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *nothing)
 	Dl_info found;
 
 	if (!interrupted_here)
-		at--; /* from where a call returns to, which may be another line, to it
-		       */
+		at--; /* a call returns to what may be another line */
 	if (!dladdr((void *)at, &found) || strcmp(found.dli_fname, watch.file))
 		return _URC_NO_REASON;
 	watch.fault->offset = at - (uintptr_t)found.dli_fbase;

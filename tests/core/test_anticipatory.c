@@ -207,8 +207,7 @@ static void an_expired_read_cuts_a_wait_short(void)
 	host_exit(&host);
 }
 
-/* One request after the other of so many owners, by one structure: each is gone again.
- */
+/* One request after the other of so many owners: each is gone again. */
 static void crowd_passes(struct io_request *rq)
 {
 	u32 i;

@@ -157,8 +157,7 @@ static void writes_have_a_slice_of_their_own(void)
 	host_exit(&host);
 }
 
-/* Each level has its queue, and its number: twice as many for level 6 as for level 7.
- */
+/* Each level has its queue and its number: twice as many for level 6 as for 7. */
 static void writes_of_levels_take_turns(void)
 {
 	u32 i;
@@ -284,8 +283,7 @@ static void a_wait_is_won(void)
 	host_exit(&host);
 }
 
-/* Whose next read is a seek away is hardly worth it; back among his own, he is again.
- */
+/* Whose next read is a seek away is hardly worth it; back among his own, he is. */
 static void nobody_waits_long_for_a_seeker(void)
 {
 	u32 i;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "../../sim/registry.h"
-#include "../../sim/workload.h"
 #include "check.h"
+#include "schedulers.h"
 
 #define MS 1000000ull
 #define HOUR (3600000 * MS)

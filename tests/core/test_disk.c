@@ -154,8 +154,7 @@ static double line(const struct curve *curve, double at)
 					  ((double)a[1].at - (double)a->at);
 }
 
-/* The model as docs/method.md states it; the time of a sector is what is interpolated.
- */
+/* The model as docs/method.md states it; what is interpolated is a sector's time. */
 static double formula(u64 head, u64 sector, u32 sectors)
 {
 	return (double)disk.intercept_ns +

@@ -40,12 +40,18 @@ static struct io_request *give_back(void *state, u64 now_ns, u64 *wake_ns)
 	return nr_given ? given[--nr_given] : NULL;
 }
 
+static bool remembers(const void *state)
+{
+	return nr_given;
+}
+
 static const struct scheduler memory = {
 	.name = "memory",
 	.state_size = 1,
 	.add = remember,
 	.remove = forget,
 	.next = give_back,
+	.has_work = remembers,
 };
 
 static void begin(u32 merge_sectors)
@@ -91,7 +97,7 @@ static void expect_one(u64 sector, u32 sectors, u64 cost_ns, u32 bios)
 	const struct pending *part;
 
 	CHECK_EQ(nr_given, 1);
-	CHECK_EQ(elevator.nr_pending, 1);
+	CHECK_EQ(elevator.contract.pending, 1);
 	CHECK_EQ(rq->sector, sector);
 	CHECK_EQ(rq->sectors, sectors);
 	CHECK_EQ(rq->cost_ns, cost_ns);
@@ -104,7 +110,11 @@ static void expect_one(u64 sector, u32 sectors, u64 cost_ns, u32 bios)
 
 static void end(void)
 {
-	elevator_exit(&elevator, NULL);
+	static struct sim_summary summary;
+
+	elevator_exit(&elevator, &summary);
+	CHECK_EQ(!summary.oldest, !nr_given);
+	CHECK(!summary.broken[0]);
 }
 
 /* Behind, before, and into the gap between two: always as old as the oldest of them. */
@@ -125,7 +135,7 @@ static void neighbours_become_one(void)
 	begin(LIMIT);
 	arrive(0, 1000, 8);
 	arrive(1, 1012, 4);
-	CHECK_EQ(elevator.nr_pending, 2);
+	CHECK_EQ(elevator.contract.pending, 2);
 	arrive(2, 1008, 4);
 	expect_one(1000, 16, 111, 3);
 	CHECK_EQ(nr_removes, 2);
@@ -167,7 +177,7 @@ static void what_is_too_long_stays_apart(void)
 	arrive(1, 1016, 9);
 	arrive(2, 1008, 8);
 	CHECK_EQ(nr_given, 2);
-	CHECK_EQ(elevator.nr_pending, 2);
+	CHECK_EQ(elevator.contract.pending, 2);
 	CHECK_EQ(pool[0].io.sectors, 16);
 	end();
 }
@@ -198,7 +208,7 @@ static void what_is_handed_out_is_gone(void)
 	begin(LIMIT);
 	arrive(0, 1000, 8);
 	CHECK(elevator_next(&elevator, 500, &wake_ns) == &pool[0]);
-	CHECK_EQ(elevator.nr_pending, 0);
+	CHECK_EQ(elevator.contract.pending, 0);
 	CHECK(!elevator_next(&elevator, 500, &wake_ns));
 	arrive(1, 1008, 8);
 	CHECK_EQ(nr_given, 1);

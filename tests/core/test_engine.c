@@ -60,8 +60,7 @@ static u64 sectors_of_files(void)
 	return sectors;
 }
 
-/* It holds less than half of the files, or the disk would have nothing to do one day.
- */
+/* It holds less than half of the files, or the disk would have nothing to do. */
 static void random_page_cache(struct draw *draw)
 {
 	static const u32 page_sectors[] = { 1, 2, 8, 16 };

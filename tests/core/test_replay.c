@@ -76,6 +76,16 @@ static void stack_completed(void *state, const struct io_request *rq, u64 now_ns
 	seen.completed[seen.completions++] = rq->id;
 }
 
+static bool stack_has_work(const void *state)
+{
+	return ((const struct stack *)state)->nr_pending;
+}
+
+static void stack_grown(void *state, u64 capacity_sectors)
+{
+	seen.limits.capacity_sectors = capacity_sectors;
+}
+
 static const struct sched_field tunables[] = { SCHED_TUNABLE(stack, tunable, 1, 0, 9,
 							     "") };
 static const struct sched_field counters[] = { SCHED_COUNTER(stack, counter, "") };
@@ -93,6 +103,8 @@ static struct scheduler scheduler = {
 	.remove = stack_remove,
 	.next = stack_next,
 	.completed = stack_completed,
+	.has_work = stack_has_work,
+	.grown = stack_grown,
 };
 
 static struct tape_call tape[CALLS];
@@ -124,6 +136,8 @@ static struct tape_call *call(enum tape_kind kind, u64 id, u32 place)
 static int run(void)
 {
 	static const u64 tunable = 3;
+	static char broken[CONTRACT_TEXT];
+	static struct sim_watch watch;
 	struct replay replay = {
 		.scheduler = &scheduler,
 		.tunables = &tunable,
@@ -133,10 +147,17 @@ static int run(void)
 		.places = PLACES,
 		.nr_calls = nr_calls,
 		.calls = tape,
+		.broken = broken,
+		.watch = &watch,
 	};
+	int error;
 
 	memset(&seen, 0, sizeof(seen));
-	return replay_run(&replay);
+	watch.events = 0;
+	error = replay_run(&replay);
+	CHECK(!broken[0]);
+	CHECK(error || watch.events == nr_calls);
+	return error;
 }
 
 static void begin(void)
@@ -259,6 +280,14 @@ static void room(void)
 	CHECK_EQ(seen.exits, 1);
 }
 
+static void the_disk_grows(void)
+{
+	begin();
+	call(TAPE_GROWN, 0, 0)->sector = 54321;
+	CHECK_EQ(run(), 0);
+	CHECK_EQ(seen.limits.capacity_sectors, 54321);
+}
+
 static void no_tapes(void)
 {
 	begin();
@@ -292,7 +321,7 @@ static void no_memory(void)
 		error = run();
 		CHECK_EQ(error, port_refused() ? -ENOMEM : 0);
 	}
-	CHECK_EQ(granted, 3);
+	CHECK_EQ(granted, 4);
 	max_requests = 99;
 	CHECK_EQ(run(), -ENOMEM);
 	CHECK_EQ(seen.exits, 0);
@@ -311,6 +340,7 @@ int main(void)
 	a_tape_without_answers();
 	other_decisions();
 	room();
+	the_disk_grows();
 	no_tapes();
 	no_memory();
 	return 0;

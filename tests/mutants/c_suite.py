@@ -24,10 +24,13 @@ from .run import run
 COPIED = ("core", "sim", "tests/core")
 LIBRARY = ("core/*.c", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c")
 NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out
-HELPERS = ("check", "host", "order_table", "simulation")
+HELPERS = ("check", "host", "order_table", "schedulers", "simulation")
 TEST = "tests/core/test_*.c"
 
-CC = ("gcc", "-std=gnu11", "-w", "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
+CC = (
+    "gcc", "-std=gnu11", "-w", "-DSCHEDULERS_IN_A_LIST",
+    "-Werror=incompatible-pointer-types", "-Werror=int-conversion",
+)  # fmt: skip
 PLAIN = ("-O2", "-fPIC", "-fno-semantic-interposition")
 CHECKED = ("-O1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 COUNTED = ("-O0", "-fPIC", "--coverage")
@@ -55,12 +58,12 @@ class Build:
 
     def compile(self, source: Path) -> bool:
         """One object."""
-        parts = [source.relative_to(self.root), "-o", self.object_of(source)]
+        parts: list[str | Path] = [source.relative_to(self.root), "-o", self.object_of(source)]
         return self._run([*CC, *self._flags, "-c", *parts])
 
     def link(self, tests: Iterable[Path]) -> bool:
         """The library, and these programs."""
-        link = [*CC, *self._flags, "-Wl,-rpath,$ORIGIN"]
+        link: list[str | Path] = [*CC, *self._flags, "-Wl,-rpath,$ORIGIN"]
         library = f"{self._name}/libcore.so"
         objects = [self.object_of(source) for source in self.library]
         return self._run([*link, "-shared", *objects, "-lm", "-o", library]) and all(

@@ -104,6 +104,8 @@ def _running(
         finally:
             process.kill()
             process.wait()
+            if process.stdin:
+                process.stdin.close()
 
 
 def _console(folder: Path) -> str:

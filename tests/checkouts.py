@@ -30,14 +30,21 @@ def copy(root: Path) -> Path:
 def built_by_itself(root: Path) -> dict[str, str]:
     """The environment in which the copy compiles its own core when it is imported."""
     build = root / "build" / BUILD.name
-    subprocess.run(["meson", "setup", build], cwd=root, capture_output=True, check=True)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    subprocess.run(
+        ["meson", "setup", build],
+        cwd=root,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        check=True,
+    )
     found = importlib.util.find_spec("_understudy_editable_loader")
     assert found
     assert found.origin
     loader = Path(found.origin).read_text().replace(str(BUILD), str(build))
     (root / "site").mkdir()
     (root / "site" / "sitecustomize.py").write_text(loader + "\n\ninit()\n")
-    return {**os.environ, SKIP: str(BUILD), "PYTHONPATH": str(root / "site")}
+    return {**os.environ, "PATH": path, SKIP: str(BUILD), "PYTHONPATH": str(root / "site")}
 
 
 def with_our_build(root: Path) -> dict[str, str]:

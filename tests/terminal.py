@@ -36,7 +36,7 @@ class Home:
 
     def with_what_is_made(self) -> "Home":
         """Share modules, programs and images with the cache of this machine."""
-        for name in ("kernel", "modules", "programs", "images", "kvm"):
+        for name in ("kernel", "modules", "programs", "images", "schedulers", "kvm"):
             if (cache_dir() / name).is_dir():
                 (self.cache / "understudy" / name).symlink_to(cache_dir() / name)
         return self

@@ -22,17 +22,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OUT = ("--out", "run")
 COMPARE = ("compare", "--workload", "random", *OUT)
 WITH_FILES = ("predict", "--virtual-size", "300M", "--requests", "20000", *OUT)
-IN_VM: tuple[str, ...] = (
-    "predict",
-    "--on",
-    "vm",
-    "--workload",
-    "random",
-    "--virtual-size",
-    "64MiB",
-    *OUT,
+IN_VM = (
+    *("predict", "--on", "vm", "--workload", "random", "--virtual-size", "64MiB"),
+    *("--schedulers", "none,cats", *OUT),
 )
-IN_VM += ("--schedulers", "none,cats")
 
 
 @dataclass(frozen=True)

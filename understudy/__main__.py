@@ -186,6 +186,7 @@ def _refuse(error: ImportError) -> NoReturn:
     notes = "\n".join(getattr(error, "__notes__", ()))
     if not notes:
         raise error
+    notes = notes.replace(f"{Path(__file__).resolve().parents[1]}/", "")
     words = COMPILERS_WORD.findall(notes) or notes.strip().splitlines()[-1:]
     _say("the core does not compile:\n" + "\n".join(words))
     sys.exit(EXIT_FAILED)

@@ -179,7 +179,10 @@ def _make(folder: Path, made: scratch.Reserved) -> None:
 
 def write(result: Result, folder: Path, report_html: str) -> None:
     """Write all three files, then put the folder in its place."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
     with scratch.folder(HIDDEN, folder.parent) as partial:
         _fill(partial, result, report_html)
         partial.chmod(0o755)

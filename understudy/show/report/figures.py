@@ -11,7 +11,6 @@ light and a dark page.
 """
 
 import io
-import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,9 +23,6 @@ from matplotlib.figure import Figure
 
 from understudy.ask.experiment import Outcome
 from understudy.measure.metrics import Times, percentile, response_times_ms
-
-# It complains if it can't keep its list of fonts, which we don't need.
-logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 BINS = 60
 CURVE_POINTS = 400

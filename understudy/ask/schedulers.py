@@ -13,7 +13,8 @@ from understudy.native import declared, registry
 
 Tunables = tuple[tuple[str, int], ...]
 
-KERNEL = ("none", "mq-deadline", "bfq", "kyber")
+# The kernel's own, each with its module; None: built in.
+KERNEL = {"none": None, "mq-deadline": None, "bfq": "bfq", "kyber": "kyber-iosched"}
 
 # Whom the simulator runs for a scheduler of the kernel: deadline makes mq-deadline's
 # decisions, and without a scheduler requests go in order of arrival.

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
-from understudy.ask import tunables
+from understudy.ask import schedulers, tunables
 from understudy.ask.experiment import Experiment
 from understudy.ask.setting import OnVm
 from understudy.ask.workloads.surge import KEPT_FILES_MAX
@@ -20,7 +20,6 @@ from understudy.platforms.vm.controllers import Controller, controller
 from understudy.platforms.vm.stages import Stage
 
 CORE_MODULES = ("iprobe", "vpt")
-KERNEL_SCHEDULERS = {"none": None, "mq-deadline": None, "bfq": "bfq", "kyber": "kyber-iosched"}
 FILE_SYSTEM_MODULES = ("crc32c_generic", "ext4")
 FILES_BYTES_MIN = 64 * 2**20
 
@@ -149,7 +148,7 @@ def _points(curve: Curve) -> str:
 
 def _modules(experiment: Experiment) -> dict[str, str]:
     """What the run itself brings."""
-    scheduler = KERNEL_SCHEDULERS.get(experiment.scheduler.name, experiment.scheduler.name)
+    scheduler = schedulers.KERNEL.get(experiment.scheduler.name, experiment.scheduler.name)
     return {scheduler: ""} if scheduler else {}
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sample_runs import experiment, outcome
 from scipy import stats
 
-from understudy.measure.comparison import GOALS, Comparison, estimate, ranks
+from understudy.measure.choice import GOALS
+from understudy.measure.comparison import Comparison, estimate, ranks
 from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
 from understudy.papers.reproduction import rows, shadow_sentence
 from understudy.papers.tables import STAND_INS, TABLES

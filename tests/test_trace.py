@@ -10,7 +10,7 @@ from sample_runs import experiment, outcome
 
 from understudy.base.errors import UserError
 from understudy.campaign.result import requests_table
-from understudy.traces.load import load
+from understudy.traces.read import load
 from understudy.traces.steps import closed_rows, open_rows, open_rows_by_owner
 
 ROWS = {

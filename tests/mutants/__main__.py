@@ -29,9 +29,10 @@ from .run import StoppedError, stop_all
 CHECKOUT = Path(__file__).parents[2]
 C_FILES = ("core/*.[ch]", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c")
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
-PYTHON_FILES = {
+PYTHON_FILES: dict[str, tuple[str, ...]] = {
     "understudy/measure/metrics.py": ("tests/test_metrics.py", "tests/test_figures.py"),
-    "understudy/measure/comparison.py": ("tests/test_comparison.py",),
+    "understudy/measure/choice.py": ("tests/test_comparison.py", "tests/test_choice.py"),
+    "understudy/measure/comparison.py": ("tests/test_comparison.py", "tests/test_choice.py"),
     "understudy/measure/records.py": ("tests/test_records.py", "tests/test_figures.py"),
 }
 SAMPLE = 240

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options of commands with runs: those that the slots declare, and those of the command itself.
+"""Options of commands with runs: those that the slots declare (understudy/ask/), and the command's.
 
 An option that was not given is None until the slot that it belongs to takes its default.
 """

@@ -13,7 +13,8 @@ from rich.markup import escape
 
 from understudy.ask.experiment import Experiment
 from understudy.campaign.result import Result
-from understudy.measure.comparison import Best, Comparison, Estimate
+from understudy.measure.choice import Best
+from understudy.measure.comparison import Comparison, Estimate
 from understudy.measure.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable

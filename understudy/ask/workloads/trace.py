@@ -14,7 +14,7 @@ from understudy.ask.workloads.workload import (
 )
 from understudy.base.errors import UserError
 from understudy.base.progress import Report
-from understudy.traces.load import load
+from understudy.traces.read import load
 from understudy.traces.steps import closed_rows, open_rows, open_rows_by_owner
 from understudy.traces.trace import Trace
 

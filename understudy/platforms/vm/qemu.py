@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""QEMU's command line: the only place that knows its flags.
+"""QEMU's command line: with controllers.py the only place that knows its flags.
 
 Virtual clock: the guest's clock counts executed instructions, two nanoseconds
 each, and jumps over idle time, so neither the host's speed nor its load can be

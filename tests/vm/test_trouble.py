@@ -3,10 +3,6 @@
 stays behind, neither a QEMU process nor a folder.
 """
 
-import os
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -114,30 +110,3 @@ def test_without_a_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         packages.fetch_kernel()
     kept = [path for path in (tmp_path / "understudy" / "kernel").iterdir() if path.is_dir()]
     assert kept == []
-
-
-def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
-    """Until the command says so on its log."""
-    assert process.stderr
-    for line in process.stderr:
-        if word in line:
-            return
-    pytest.fail(f"it ended before it was {word}")
-
-
-@pytest.mark.parametrize("moment", ["booting", "measuring"])
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing(moment: str, how: signal.Signals, tmp_path: Path) -> None:
-    """A real command with two VMs, interrupted: exit code 130, one line, no result folder."""
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "understudy", "predict", "--on", "vm", "--requests", "20000"]
-    command += ["--schedulers", "cats,none", "--out", str(out)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        wait_for(process, moment)
-        time.sleep(1)
-        os.kill(process.pid, how)
-        assert process.stderr
-        rest = process.stderr.read()
-    assert process.returncode == 130
-    assert rest.splitlines()[-1] == "understudy: interrupted: every run was stopped"
-    assert not out.exists()

@@ -54,7 +54,7 @@ IN_VMS = {
     "measure": Moment((*IN_VM, "--requests", "20000"), "measuring", 1),
     "collect": Moment((*IN_VM, "--requests", "500"), "measured", 1, trials=3),
     "files": Moment((*WITH_FILES, "--on", "vm"), "booting", 5),
-    "sweep": Moment(("sweep", "--on", "vm", "--virtual-size", "300M"), "sweep", 3),
+    "sweep": Moment(("sweep", "--on", "vm", "--virtual-size", "300M"), " runs", 3),
 }
 
 

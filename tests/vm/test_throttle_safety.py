@@ -305,17 +305,17 @@ def test_records_that_do_not_fit_are_refused() -> None:
 WRITES = 5
 DURABLE = f"""
 tracing=/sys/kernel/tracing
-wait_for '[ -b /dev/vdb ]'
+wait_for '[ -b /dev/vda ]'
 put mono $tracing/trace_clock
 put 1 $tracing/events/block/block_rq_complete/enable
-put /dev/vdb $vpt/disk
+put /dev/vda $vpt/disk
 put 1000000 $vpt/intercept_ns
 put {WRITES} $vpt/record
 for place in {" ".join(str(place) for place in range(WRITES))}; do
-	durable /dev/vdb $((place * 1048576)) || fail "durable"
+	durable /dev/vda $((place * 1048576)) || fail "durable"
 done
 put 0 $tracing/tracing_on
-cat /sys/block/vdb/queue/fua > /out/fua
+cat /sys/block/vda/queue/fua > /out/fua
 grep block_rq_complete: $tracing/trace > /out/trace
 cat $vpt/record > /out/progress
 cat $vpt/records > /out/records

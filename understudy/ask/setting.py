@@ -12,6 +12,18 @@ PAPERS_SCALE = 8.0  # k of Tables 2 and 3
 HOUR_US = 3_600_000_000
 
 
+def _think_scale() -> Any:
+    """The field of either setting."""
+    return parameter(
+        1.0,
+        option="--think-scale",
+        help="For think times [default: as --scale; papers: 1].",
+        kind=float,
+        low=0,
+        high=100,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class OnSim(Parameters):
     """In the simulator, which has neither kernel nor processes that need the processor.
@@ -25,14 +37,7 @@ class OnSim(Parameters):
     scale: ClassVar[float] = 1.0
     controller: ClassVar[str] = "none"
 
-    think_scale: float = parameter(
-        1.0,
-        option="--think-scale",
-        help="For think times [default: as --scale; papers: 1].",
-        kind=float,
-        low=0,
-        high=100,
-    )
+    think_scale: float = _think_scale()
     gap_us: float = parameter(
         0.0,
         option="--gap",
@@ -83,14 +88,7 @@ class OnVm(Parameters):
         high=100,
         platforms=("vm",),
     )
-    think_scale: float = parameter(
-        1.0,
-        option="--think-scale",
-        help="For think times [default: as --scale; papers: 1].",
-        kind=float,
-        low=0,
-        high=100,
-    )
+    think_scale: float = _think_scale()
     controller: str = parameter(
         "vdisk",
         option="--controller",

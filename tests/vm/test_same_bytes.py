@@ -216,4 +216,4 @@ def test_the_same_bytes(
     assert scheduler not in different or len(different) <= FORGIVEN, different
     assert one["facts"]["file_system"] == other["facts"]["file_system"]
     assert one["facts"]["versions"] == other["facts"]["versions"]
-    assert one["mean_response_ms"] == pytest.approx(other["mean_response_ms"], rel=1e-3)
+    assert scheduler in different or one["mean_response_ms"] == other["mean_response_ms"]

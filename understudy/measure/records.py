@@ -90,12 +90,6 @@ def from_bytes(
     return _with_idle_time(pl.DataFrame(_columns(raw, origin)))
 
 
-def last_completion_ns(data: bytes) -> int:
-    """When the last of the throttle's records ended, on the guest's clock."""
-    raw = np.frombuffer(_whole_records(data, None), dtype=RECORD)
-    return int(raw["completion_ns"].max())
-
-
 def _whole_records(data: bytes, expected: int | None) -> bytes:
     count, rest = divmod(len(data), RECORD.itemsize)
     if rest:

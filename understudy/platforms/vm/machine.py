@@ -22,7 +22,7 @@ from typing import BinaryIO
 from understudy.base import scratch
 from understudy.base.cache import digest
 from understudy.base.errors import RunFailed
-from understudy.platforms.vm import packages, qemu, saved, stages, trouble, wire
+from understudy.platforms.vm import packages, qemu, saved, stages, trouble, turns, wire
 from understudy.platforms.vm.monitor import Gone, Monitor
 from understudy.platforms.vm.processor import own_processor
 from understudy.platforms.vm.stages import Content, Stage
@@ -294,8 +294,10 @@ class _Run:
 
     def _command(self, folder: Path) -> list[str]:
         """Boots from the archive, which it puts into the folder."""
-        (folder / "initramfs").write_bytes(self._archive)
-        return qemu.command_line(self._vm.machine, self._kernel.image, folder / "initramfs", folder)
+        machine, archive = self._vm.machine, folder / "initramfs"
+        archive.write_bytes(self._archive)
+        command = qemu.command_line(machine, self._kernel.image, archive, folder)
+        return [*turns.words_before(machine.clock), *command]
 
     @contextlib.contextmanager
     def _guest(

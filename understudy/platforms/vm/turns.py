@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Start QEMU so that its threads take turns, and the host's timing can't be seen in the
+virtual clock (qemu/turns.c, docs/decisions/0032-turns.md)."""
+
+import os
+
+from understudy.ask.setting import Clock
+from understudy.base.programs import Program, compiled
+
+TURNS = Program("turns.so", ("qemu/turns.c",), flags=("-shared", "-fPIC"))
+VARIABLE = "LD_PRELOAD"
+
+
+def words_before(clock: Clock) -> list[str]:
+    """What to put before QEMU's command line.  QEMU's working folder changes: the variable
+    takes no path with a space or a colon."""
+    if clock != "virtual":
+        return []
+    library = compiled(TURNS)
+    others = os.environ.get(VARIABLE)
+    loaded = f"./{library.name}" + (f":{others}" if others else "")
+    return ["env", f"--chdir={library.parent}", f"{VARIABLE}={loaded}"]

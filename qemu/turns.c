@@ -4,12 +4,16 @@
  * the virtual clock.
  *
  * One thread runs the guest, without QEMU's big lock; what it has executed is counted, and
- * moves the clock, when it comes back for the lock.  The other, the main thread, moves the
- * clock to the next timer when it finds the processor halted.  If it looks between the
- * guest's HLT and the count, it starts from an old time, and what was executed since comes
- * on top: the timer fires late by as much.  So here the main thread, once it has the lock,
- * waits until the guest is not executing, and the guest's thread lets it go first before it
- * executes again.  docs/decisions/0032-turns.md.
+ * moves the clock, just before it comes back for the lock.  The other, the main thread,
+ * moves the clock to the next timer when it finds the processors idle.  If it looks between
+ * the guest's HLT and the count, it starts from an old time, and what was executed since
+ * comes on top: the timer fires late by as much.  So here
+ *
+ *   the main thread, once it has the lock, waits until the guest is not executing;
+ *   the guest's thread, once it is back, lets the main thread go first if it waits, or if it
+ *   has been woken and is still to come.
+ *
+ * docs/decisions/0032-turns.md.
  */
 
 #define _GNU_SOURCE
@@ -18,21 +22,28 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/select.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A guest that executes as long as that without a timer is far from its next HLT. */
 #define PATIENCE_SECONDS 2
 
-static int (*libc_poll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+static int (*libc_poll)(struct pollfd *, nfds_t, const struct timespec *,
+			const sigset_t *);
+static ssize_t (*libc_write)(int, const void *, size_t);
 static int (*libc_lock)(pthread_mutex_t *);
-static int (*libc_unlock)(pthread_mutex_t *);
 static int (*libc_wait)(pthread_cond_t *, pthread_mutex_t *);
+static int (*libc_unlock)(pthread_mutex_t *);
 static pthread_t main_thread;
 
 /* What the main thread locks first after it has polled.  It guards the rest. */
 static pthread_mutex_t *big_lock;
+static fd_set wakes_main;
 static bool executing;
+static bool main_is_woken;
 static bool main_waits;
+static bool main_sleeps; /* until the guest's thread has done something for it */
 static pthread_cond_t turn_of_main = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t turn_of_guest = PTHREAD_COND_INITIALIZER;
 
@@ -43,9 +54,10 @@ __attribute__((constructor)) static void find_libc(void)
 {
 	main_thread = pthread_self();
 	libc_poll = dlsym(RTLD_NEXT, "ppoll");
+	libc_write = dlsym(RTLD_NEXT, "write");
 	libc_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
-	libc_unlock = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
 	libc_wait = dlsym(RTLD_NEXT, "pthread_cond_wait");
+	libc_unlock = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
 }
 
 static bool is_main(void)
@@ -59,35 +71,59 @@ static bool is_guest(void)
 	return waited_with && waited_with == big_lock;
 }
 
-static void wait_for_turn(void)
+static struct timespec end_of_patience(void)
 {
 	struct timespec end;
 
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += PATIENCE_SECONDS;
+	return end;
+}
+
+static void wait_for_turn(void)
+{
+	struct timespec end = end_of_patience();
+
 	main_waits = true;
 	while (executing)
-		if (pthread_cond_clockwait(&turn_of_main, big_lock, CLOCK_MONOTONIC, &end))
+		if (pthread_cond_clockwait(&turn_of_main, big_lock, CLOCK_MONOTONIC,
+					   &end))
 			break;
 	main_waits = false;
+	main_is_woken = false;
 	pthread_cond_signal(&turn_of_guest);
 }
 
 static void let_main_go_first(void)
 {
+	struct timespec end = end_of_patience();
+
 	pthread_cond_signal(&turn_of_main);
-	while (main_waits)
-		libc_wait(&turn_of_guest, big_lock);
+	while (main_waits || (main_is_woken && !main_sleeps))
+		if (pthread_cond_clockwait(&turn_of_guest, big_lock, CLOCK_MONOTONIC,
+					   &end))
+			break;
 }
 
 int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout,
 	  const sigset_t *signals)
 {
-	int ready = libc_poll(files, count, timeout, signals);
-
-	if (is_main())
+	if (is_main()) {
+		for (nfds_t i = 0; i < count; i++)
+			if (files[i].fd >= 0 && files[i].fd < FD_SETSIZE)
+				FD_SET(files[i].fd, &wakes_main);
 		has_polled = true;
-	return ready;
+	}
+	return libc_poll(files, count, timeout, signals);
+}
+
+ssize_t write(int file, const void *data, size_t size)
+{
+	if (!libc_write)
+		find_libc();
+	if (is_guest() && file >= 0 && file < FD_SETSIZE && FD_ISSET(file, &wakes_main))
+		main_is_woken = true;
+	return libc_write(file, data, size);
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
@@ -101,10 +137,13 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 		big_lock = mutex;
 	if (mutex != big_lock)
 		return error;
-	if (is_guest())
+	if (is_guest()) {
 		executing = false;
-	else if (is_main())
+		if (main_waits || main_is_woken)
+			let_main_go_first();
+	} else if (is_main()) {
 		wait_for_turn();
+	}
 	return error;
 }
 
@@ -112,11 +151,8 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	if (!libc_unlock)
 		find_libc();
-	if (mutex == big_lock && is_guest()) {
-		if (main_waits)
-			let_main_go_first();
+	if (mutex == big_lock && is_guest())
 		executing = true;
-	}
 	return libc_unlock(mutex);
 }
 
@@ -128,11 +164,14 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 		find_libc();
 	if (!is_main()) {
 		waited_with = mutex;
-		if (mutex == big_lock && main_waits)
-			pthread_cond_signal(&turn_of_main);
+		return libc_wait(condition, mutex);
 	}
+	if (mutex != big_lock)
+		return libc_wait(condition, mutex);
+	main_sleeps = true;
+	pthread_cond_signal(&turn_of_guest);
 	error = libc_wait(condition, mutex);
-	if (is_main() && mutex == big_lock)
-		wait_for_turn();
+	main_sleeps = false;
+	wait_for_turn();
 	return error;
 }

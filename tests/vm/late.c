@@ -29,7 +29,7 @@ __attribute__((constructor)) static void begin(void)
 
 static void be_late(void)
 {
-	struct timespec pause = {0, 0};
+	struct timespec pause = { 0, 0 };
 
 	if (!seed) {
 		seed = (unsigned int)gettid();
@@ -42,8 +42,8 @@ static void be_late(void)
 int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout,
 	  const sigset_t *signals)
 {
-	int (*libc)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) =
-		dlsym(RTLD_NEXT, "ppoll");
+	int (*libc)(struct pollfd *, nfds_t, const struct timespec *,
+		    const sigset_t *) = dlsym(RTLD_NEXT, "ppoll");
 	int ready = libc(files, count, timeout, signals);
 
 	if (pthread_equal(pthread_self(), main_thread))
@@ -54,7 +54,8 @@ int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout,
 /* Debian's QEMU is built with _FORTIFY_SOURCE, by which siglongjmp() becomes this. */
 __attribute__((noreturn)) void __longjmp_chk(void *where, int value)
 {
-	__attribute__((noreturn)) void (*libc)(void *, int) = dlsym(RTLD_NEXT, "__longjmp_chk");
+	__attribute__((noreturn)) void (*libc)(void *, int) =
+		dlsym(RTLD_NEXT, "__longjmp_chk");
 
 	if (!pthread_equal(pthread_self(), main_thread))
 		be_late();

@@ -19,27 +19,60 @@ from guests import MIB, experiment, group, raw_run
 
 from understudy.ask.experiment import Experiment
 from understudy.base import paths
-from understudy.platforms.vm import in_vm, machine, packages, qemu, saved, stages, wire
+from understudy.base.progress import silent
+from understudy.platforms.vm import (
+    in_vm,
+    machine,
+    packages,
+    qemu,
+    saved,
+    scenario,
+    stages,
+    wire,
+)
 from understudy.platforms.vm.machine import Vm
 
 pytestmark = group("saved")
 HELLO = "echo hello > /out/said"
 
 
-@pytest.fixture(autouse=True)
-def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of saved machines of our own, in a cache that has all else."""
+def own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Use a folder of saved machines of our own, in a cache that has all else."""
     shared = paths.cache_dir()
-    own = tmp_path / "understudy"
+    own = folder / "understudy"
     own.mkdir()
     for part in ("kernel", "modules", "programs", "images"):
         (own / part).symlink_to(shared / part)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     packages.fetch_kernel()
-    folder = own / saved.FOLDER
+    return own / saved.FOLDER
+
+
+@pytest.fixture(scope="module")
+def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Machines that have been saved, to copy from."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        folder = own_cache(tmp_path_factory.mktemp("stock"), monkeypatch)
+        for vm in (Vm(HELLO), scenario.describe(runs("random"), silent)):
+            assert machine.run(vm).start.booted_because is None
+        assert len(keys(folder)) == 2
+        return folder
+
+
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """No machine yet."""
+    folder = own_cache(tmp_path, monkeypatch)
     yield folder
     left = [path.name for path in folder.glob(".*") if not path.name.endswith(".lock")]
     assert left == []
+
+
+@pytest.fixture
+def with_stock(stock: Path, machines: Path) -> Path:
+    """Copies of those in stock."""
+    subprocess.run(["cp", "-r", "--sparse=always", stock, machines], check=True)
+    return machines
 
 
 def keys(folder: Path) -> list[str]:
@@ -60,7 +93,7 @@ def runs(kind: str) -> Experiment:
 
 @pytest.mark.parametrize("kind", ["random", "surge-direct", "surge-buffered"])
 def test_booted_or_resumed_a_run_leaves_the_same_bytes(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check all that the guest leaves; and that each way was the way it says."""
     first, again = raw_run(runs(kind)), raw_run(runs(kind))
@@ -76,27 +109,28 @@ def test_booted_or_resumed_a_run_leaves_the_same_bytes(
         assert content == again.out[name] == booted.out[name], name
 
 
-def test_one_machine_serves_all_schedulers_and_seeds(machines: Path) -> None:
+def test_one_machine_serves_all_schedulers_and_seeds(with_stock: Path) -> None:
     """Check that nothing of a run is in it."""
     for scheduler, seed in (("cats", 1), ("bfq", 2), ("none", 3)):
-        one = dataclasses.replace(experiment(scheduler=scheduler, requests=50), seed=seed)
-        assert raw_run(one).start.booted_because is None
-    assert len(keys(machines)) == 1
+        asked = experiment(scheduler=scheduler, requests=50, virtual_bytes=128 * MIB)
+        assert raw_run(dataclasses.replace(asked, seed=seed)).start.booted_because is None
+    assert len(keys(with_stock)) == 2
 
 
 def test_another_machine_is_another_saved_machine(
-    machines: Path, monkeypatch: pytest.MonkeyPatch
+    with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check memory, what the machine was made ready with, and QEMU's version."""
     plain = Vm(HELLO)
     more = dataclasses.replace(plain, machine=qemu.Machine(memory_mib=640))
     ready = dataclasses.replace(plain, ahead=stages.Stage("echo ready > /tmp/ready"))
-    for vm in (plain, more, ready, plain):
+    before = len(keys(with_stock))
+    for new, vm in enumerate((plain, more, ready)):
         assert machine.run(vm).start.booted_because is None
-    assert len(keys(machines)) == 3
+        assert len(keys(with_stock)) == before + new
     monkeypatch.setattr(qemu, "identity", lambda: [b"another QEMU"])
     machine.run(plain)
-    assert len(keys(machines)) == 4
+    assert len(keys(with_stock)) == before + 3
 
 
 def cut_state(folder: Path) -> None:
@@ -128,19 +162,18 @@ def lose_state(folder: Path) -> None:
 
 @pytest.mark.parametrize("harm", [cut_state, cut_memory, spoil_memory, spoil_state, lose_state])
 def test_a_broken_saved_machine_is_thrown_away(
-    harm: Callable[[Path], None], machines: Path
+    harm: Callable[[Path], None], with_stock: Path
 ) -> None:
-    """Check that the run is booted, says why, and leaves what it would have; then all is well."""
+    """Check that the run is booted, says why, and leaves what it would have."""
     vm = Vm(HELLO, timeout_seconds=200)
     whole = machine.run(vm)
-    (key,) = keys(machines)
-    harm(machines / key)
+    before = keys(with_stock)
+    harm(with_stock / whole.start.saved_machine)
     booted = machine.run(vm)
-    assert booted.out["said"] == whole.out["said"]
+    assert booted.out == whole.out
     assert booted.start.booted_because is not None
     assert booted.start.booted_because.startswith("what was saved can't be resumed: ")
-    assert keys(machines) == []
-    assert machine.run(vm).start == whole.start
+    assert keys(with_stock) == [key for key in before if key != whole.start.saved_machine]
 
 
 def test_two_runs_at_once_share_what_one_of_them_saves(machines: Path) -> None:
@@ -176,7 +209,7 @@ def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert keys(machines) == ["four", "one", "three"]
 
 
-def test_the_line_of_a_dry_run_runs() -> None:
+def test_the_line_of_a_dry_run_runs(with_stock: Path) -> None:
     """Check that it can be pasted, twice, and leaves the run's results on the wire."""
     one = experiment(requests=50)
     command = in_vm.dry_run(one)

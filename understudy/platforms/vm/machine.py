@@ -247,7 +247,8 @@ class _Run:
         """Names all that a machine depends on until it is ready."""
         command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
         words = [self._kernel.folder.name, *command[1:]]
-        return digest([*qemu.identity(), *map(str.encode, words), self._archive])
+        program = [*qemu.identity(), turns.identity(self._vm.machine.clock)]
+        return digest([*program, *map(str.encode, words), self._archive])
 
     def lay_out(self, folder: Path) -> list[str]:
         """Put what a run needs into the folder; returns the command that boots it."""

@@ -5,10 +5,15 @@ virtual clock (qemu/turns.c, docs/decisions/0032-turns.md)."""
 import os
 
 from understudy.ask.setting import Clock
-from understudy.base.programs import Program, compiled
+from understudy.base.programs import Program, compiled, content
 
 TURNS = Program("turns.so", ("qemu/turns.c",), flags=("-shared", "-fPIC"))
 VARIABLE = "LD_PRELOAD"
+
+
+def identity(clock: Clock) -> bytes:
+    """What a machine that was saved depends on."""
+    return content(TURNS).encode() if clock == "virtual" else b""
 
 
 def words_before(clock: Clock) -> list[str]:

@@ -19,6 +19,8 @@ int disk_check(const struct disk *disk)
 
 	if (disk->intercept_ns > DISK_NS_MAX || disk->rotation_ns > DISK_NS_MAX)
 		return -EINVAL;
+	if (disk->switch_ns > DISK_NS_MAX || tracks_check(&disk->tracks, end))
+		return -EINVAL;
 	if (curve_check(&disk->seek, end, DISK_NS_MAX))
 		return -EINVAL;
 	if (!disk->transfer.nr_points)
@@ -26,23 +28,69 @@ int disk_check(const struct disk *disk)
 	return curve_check(&disk->transfer, end, DISK_SECTOR_PS_MAX);
 }
 
-static u64 transfer_ns(const struct disk *disk, u64 sector, u32 sectors)
+u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector)
 {
-	if (!disk->transfer.nr_points)
+	u64 distance = sector > head ? sector - head : head - sector;
+
+	return disk->intercept_ns + curve_value(&disk->seek, distance);
+}
+
+static u64 sector_ps(const struct disk *disk, u64 sector)
+{
+	return disk->transfer.nr_points ? curve_value(&disk->transfer, sector) : 0;
+}
+
+static u64 switches_ns(const struct disk *disk, u64 sector, u64 sectors)
+{
+	u64 end = sector + sectors;
+	u64 ns = 0;
+
+	if (!disk->switch_ns)
 		return 0;
-	return port_mul_div(curve_value(&disk->transfer, sector), sectors, 1000);
+	while ((sector = tracks_end(&disk->tracks, sector)) < end)
+		ns += disk->switch_ns;
+	return ns;
+}
+
+u64 disk_transfer_ns(const struct disk *disk, u64 sector, u64 sectors)
+{
+	return port_mul_div(sector_ps(disk, sector), sectors, 1000) +
+	       switches_ns(disk, sector, sectors);
+}
+
+/* As disk_transfer_ns, turned around: no sector passes during a switch. */
+u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 ns)
+{
+	u64 ps = sector_ps(disk, sector);
+	u64 end = sector + sectors;
+	u64 at = sector;
+
+	while (at < end) {
+		u64 track_end = disk->switch_ns ? tracks_end(&disk->tracks, at) : end;
+		u64 stop = track_end < end ? track_end : end;
+		u64 needed_ns = port_mul_div(ps, stop - at, 1000);
+
+		if (needed_ns > ns)
+			return at - sector + port_mul_div(ns, 1000, ps);
+		at = stop;
+		if (at == end || ns - needed_ns < disk->switch_ns)
+			break;
+		ns -= needed_ns + disk->switch_ns;
+	}
+	return at - sector;
 }
 
 u64 disk_service_ns(const struct disk *disk, u64 head, u64 sector, u32 sectors)
 {
-	u64 distance = sector > head ? sector - head : head - sector;
-
-	return disk->intercept_ns + curve_value(&disk->seek, distance) +
-	       disk->rotation_ns / 2 + transfer_ns(disk, sector, sectors);
+	return disk_reach_ns(disk, head, sector) + disk->rotation_ns / 2 +
+	       disk_transfer_ns(disk, sector, sectors);
 }
 
-u64 disk_slowest_ns(const struct disk *disk, u32 sectors)
+u64 disk_slowest_ns(const struct disk *disk, u64 sectors)
 {
+	u64 switches = port_mul_div(sectors, 1, tracks_shortest(&disk->tracks)) + 1;
+
 	return disk->intercept_ns + curve_max(&disk->seek) + disk->rotation_ns +
-	       port_mul_div(curve_max(&disk->transfer), sectors, 1000);
+	       port_mul_div(curve_max(&disk->transfer), sectors, 1000) +
+	       switches * disk->switch_ns;
 }

@@ -11,6 +11,9 @@
  * The line of PERFORM 2010 section 4 and Jones 2010 section 4.2, R/2 + S * (d/D), is
  * the special case of two samples, no rotation and no transfer.
  *
+ * Where tracks are known, a transfer that goes over the end of one takes a switch of
+ * heads or tracks each time.
+ *
  * Places are sectors of the disk that stands in; whoever fills the curves scales
  * them to that size, so any virtual size stands in for any real one.
  */
@@ -18,6 +21,7 @@
 #define UNDERSTUDY_DISK_H
 
 #include "curve.h"
+#include "tracks.h"
 
 #define DISK_NS_MAX 60000000000ull /* of intercept, rotation and each seek */
 #define DISK_SECTOR_PS_MAX 100000000000ull /* of a sector's transfer: 5 KB/s */
@@ -31,6 +35,8 @@
  * @transfer: time for one sector to pass under the head, picoseconds, by place, from
  *	0 to @capacity_sectors; no samples if transfer takes no time of its own.  It is
  *	the time that is a line between two samples, not the throughput
+ * @tracks: where they end (core/tracks.h)
+ * @switch_ns: from the end of one to the beginning of the next, in a transfer
  */
 struct disk {
 	u64 capacity_sectors;
@@ -38,6 +44,8 @@ struct disk {
 	u64 rotation_ns;
 	struct curve seek;
 	struct curve transfer;
+	struct curve tracks;
+	u64 switch_ns;
 };
 
 /* The line: the full stroke takes full_seek_ns. */
@@ -47,10 +55,19 @@ void disk_set_linear(struct disk *disk, u64 capacity_sectors, u64 intercept_ns,
 /* 0, or -EINVAL if it is not as promised above. */
 int disk_check(const struct disk *disk);
 
+/* To reach the first sector without a wait for it, ns: intercept and seek. */
+u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector);
+
+/* For sectors to pass under the head one after the other, ns. */
+u64 disk_transfer_ns(const struct disk *disk, u64 sector, u64 sectors);
+
+/* How many of these sectors have passed after that many ns. */
+u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 ns);
+
 /* Service time from the medium, ns; each term is rounded down. */
 u64 disk_service_ns(const struct disk *disk, u64 head, u64 sector, u32 sectors);
 
 /* No request of that length takes longer, whatever the latency. */
-u64 disk_slowest_ns(const struct disk *disk, u32 sectors);
+u64 disk_slowest_ns(const struct disk *disk, u64 sectors);
 
 #endif

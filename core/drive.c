@@ -14,7 +14,13 @@ static s64 beyond_half_ns(struct drive *drive)
 	return (s64)draw_below(&drive->phase, rotation_ns) - (s64)(rotation_ns / 2);
 }
 
-u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, bool *hit)
+u64 drive_latency_ns(struct drive *drive)
+{
+	return drive->disk.rotation_ns / 2 + beyond_half_ns(drive);
+}
+
+static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
+			    bool *hit)
 {
 	u64 service_ns;
 
@@ -32,9 +38,62 @@ u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, bool *hit)
 	return service_ns;
 }
 
+u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_ns,
+		bool *hit)
+{
+	if (!drive->buffered)
+		return serve_unbuffered(drive, op, sector, sectors, hit);
+	if (op == IO_READ)
+		return buffer_read(drive, sector, sectors, start_ns, hit);
+	*hit = false;
+	return buffer_write(drive, sector, sectors, start_ns);
+}
+
+u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
+{
+	bool hit;
+
+	if (!drive->buffered)
+		return serve_unbuffered(drive, IO_WRITE, sector, sectors, &hit);
+	return buffer_write_through(drive, sector, sectors, start_ns);
+}
+
+u64 drive_flush(struct drive *drive, u64 start_ns)
+{
+	return drive->buffered ? buffer_flush(drive, start_ns) : 0;
+}
+
+u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
+{
+	const struct buffer *buffer = &drive->buffer;
+	const struct write_cache *writes = &buffer->writes;
+	u64 medium_ns = disk_slowest_ns(&drive->disk, sectors);
+	u64 written_ns;
+
+	if (!drive->buffered)
+		return medium_ns > drive->hit_ns ? medium_ns : drive->hit_ns;
+	written_ns = writes->spans_max *
+			     (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns) +
+		     disk_slowest_ns(&drive->disk, writes->sectors_max);
+	return written_ns + medium_ns + buffer->settle_ns + drive->hit_ns +
+	       buffer->write_ns + port_mul_div(buffer->bus_ps, sectors, 1000);
+}
+
+int drive_check(const struct drive *drive)
+{
+	const struct disk_cache *cache = &drive->cache;
+
+	if (disk_check(&drive->disk) || drive->hit_ns > DISK_NS_MAX)
+		return -EINVAL;
+	if (drive->buffered)
+		return buffer_check(&drive->buffer);
+	return cache->segments > DISK_CACHE_SEGMENTS_MAX ? -EINVAL : 0;
+}
+
 void drive_reset(struct drive *drive)
 {
 	drive->head = 0;
 	disk_cache_clear(&drive->cache);
+	buffer_clear(&drive->buffer);
 	draw_seed(&drive->phase, drive->seed, PHASE_STREAM);
 }

@@ -136,20 +136,37 @@ void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 #define DISK_CACHE_SEGMENTS_MAX ...
 struct curve_point { u64 at, value; };
 struct curve { u32 nr_points; struct curve_point point[...]; ...; };
+#define TRACKS_SECTORS_MAX ...
+#define SEGMENTS_MAX ...
+#define WRITE_CACHE_SPANS_MAX ...
+#define WRITE_IN_ORDER ...
+#define WRITE_NEAREST ...
 struct disk {
     u64 capacity_sectors, intercept_ns, rotation_ns;
-    struct curve seek, transfer;
+    struct curve seek, transfer, tracks;
+    u64 switch_ns;
+    ...;
+};
+struct segments { u64 nr, sectors, first_in_first_out; ...; };
+struct write_cache { u64 spans_max, sectors_max, idle_ns, order; ...; };
+struct buffer {
+    u64 bus_ps, write_ns, settle_ns, ahead_sectors, ahead_to_track_end, hits_interrupt;
+    struct segments segments;
+    struct write_cache writes;
     ...;
 };
 struct disk_cache { u64 segments, segment_sectors, prefetch_sectors; ...; };
 struct drive {
     struct disk disk;
     struct disk_cache cache;
-    u64 hit_ns, head, random_phase, seed;
+    u64 hit_ns, buffered;
+    struct buffer buffer;
+    u64 head, random_phase, seed;
     ...;
 };
-int disk_check(const struct disk *disk);
-u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, bool *hit);
+int drive_check(const struct drive *drive);
+u64 drive_flush(struct drive *drive, u64 start_ns);
+u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 void drive_reset(struct drive *drive);
 
 /* sim/worker/job.h, sim/worker/fault.h */
@@ -189,7 +206,8 @@ u32 draw_zipf(struct draw *draw, u32 n);
 void *map_shared(int file, size_t bytes);
 int munmap(void *memory, size_t bytes);
 void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
-                     const u32 *sectors, u64 *service_ns, u8 *hit);
+                     const u32 *sectors, const u64 *idle_ns, u64 *now_ns, u64 *service_ns,
+                     u8 *hit);
 """
 
 SOURCE = """
@@ -210,15 +228,20 @@ static void *map_shared(int file, size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* One after the other, each after a pause; the clock moves on. */
 static void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
-                            const u32 *sectors, u64 *service_ns, u8 *hit)
+                            const u32 *sectors, const u64 *idle_ns, u64 *now_ns,
+                            u64 *service_ns, u8 *hit)
 {
     u64 i;
 
     for (i = 0; i < n; i++) {
         bool in_cache;
 
-        service_ns[i] = drive_serve(drive, op[i], sector[i], sectors[i], &in_cache);
+        *now_ns += idle_ns[i];
+        service_ns[i] =
+            drive_serve(drive, op[i], sector[i], sectors[i], *now_ns, &in_cache);
+        *now_ns += service_ns[i];
         hit[i] = in_cache;
     }
 }

@@ -31,9 +31,9 @@ static const char *check_drive(const struct drive *drive)
 		return "a segment of the disk's cache has 2^48 sectors or more";
 	if (disk_check(&drive->disk))
 		return "the disk is impossible";
-	return drive->hit_ns > DISK_NS_MAX
-		       ? "a hit in the disk's cache takes over a minute"
-		       : NULL;
+	if (drive->hit_ns > DISK_NS_MAX)
+		return "a hit in the disk's cache takes over a minute";
+	return drive_check(drive) ? "the disk's buffer is impossible" : NULL;
 }
 
 static const char *check_depth(const struct sim_input *input)

@@ -61,17 +61,19 @@ struct service device_serve(struct device *device, const struct io_request *rq,
 			    u64 now_ns)
 {
 	struct service service = { .start_ns = now_ns, .model_ns = rq->cost_ns };
-	struct event server;
+	struct event server = { 0 };
+	bool waits = device->free_at.count;
 
-	if (device->drive)
-		service.model_ns = drive_serve(device->drive, rq->op, rq->sector,
-					       rq->sectors, &service.hit);
-	if (!device->free_at.count)
-		return service;
-	server = event_queue_take(&device->free_at);
+	if (waits)
+		server = event_queue_take(&device->free_at);
 	if (server.time_ns > now_ns)
 		service.start_ns = server.time_ns;
+	if (device->drive)
+		service.model_ns =
+			drive_serve(device->drive, rq->op, rq->sector, rq->sectors,
+				    service.start_ns, &service.hit);
 	server.time_ns = service.start_ns + service.model_ns;
-	event_queue_add(&device->free_at, server);
+	if (waits)
+		event_queue_add(&device->free_at, server);
 	return service;
 }

@@ -79,8 +79,8 @@ static void serve(struct io_request *rq)
 {
 	bool hit;
 
-	wake_until(loop.now_ns +
-		   drive_serve(&loop.drive, rq->op, rq->sector, rq->sectors, &hit));
+	wake_until(loop.now_ns + drive_serve(&loop.drive, rq->op, rq->sector,
+					     rq->sectors, loop.now_ns, &hit));
 	if (loop.scheduler->completed)
 		loop.scheduler->completed(loop.state, rq, loop.now_ns);
 	think(rq->owner);

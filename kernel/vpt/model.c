@@ -23,8 +23,7 @@ void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors)
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 {
 	u32 sectors = queue_max_sectors(bdev_get_queue(bdev));
-	u64 slowest_ns =
-		max(disk_slowest_ns(&model->drive.disk, sectors), model->drive.hit_ns);
+	u64 slowest_ns = drive_slowest_ns(&model->drive, sectors);
 
 	slowest_ns = mul_u64_u64_div_u64(slowest_ns, model->scale_milli, 1000);
 	if (slowest_ns <= VPT_HOLD_MAX_NS)

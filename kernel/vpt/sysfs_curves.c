@@ -4,6 +4,7 @@
  *
  *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
  *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
+ *	tracks                  "sector:sectors sector:sectors ...", from 0 on, or nothing
  *
  * Their text is longer than a page, so these are binary attributes: it comes and goes
  * in pieces.  A curve is complete, and takes effect, with its newline.
@@ -15,14 +16,24 @@
 
 #include "sysfs.h"
 
-static bool is_seek(const struct bin_attribute *attr)
-{
-	return !strcmp(attr->attr.name, "seek_curve");
-}
+static struct bin_attribute bin_attr_seek_curve;
+static struct bin_attribute bin_attr_transfer_curve;
 
 static struct curve *curve_of(struct vpt_model *model, const struct bin_attribute *attr)
 {
-	return is_seek(attr) ? &model->drive.disk.seek : &model->drive.disk.transfer;
+	struct disk *disk = &model->drive.disk;
+
+	if (attr == &bin_attr_seek_curve)
+		return &disk->seek;
+	return attr == &bin_attr_transfer_curve ? &disk->transfer : &disk->tracks;
+}
+
+static u64 largest_value(const struct bin_attribute *attr)
+{
+	if (attr == &bin_attr_seek_curve)
+		return VPT_HOLD_MAX_NS;
+	return attr == &bin_attr_transfer_curve ? DISK_SECTOR_PS_MAX
+						: TRACKS_SECTORS_MAX;
 }
 
 static ssize_t curve_read(struct file *file, struct kobject *kobj,
@@ -90,7 +101,7 @@ static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr
 	if (IS_ERR(changed))
 		return PTR_ERR(changed);
 	ret = parse_curve(curve_of(changed, attr), disk->incoming.text,
-			  is_seek(attr) ? VPT_HOLD_MAX_NS : DISK_SECTOR_PS_MAX);
+			  largest_value(attr));
 	ret = ret ?: disk_check(&changed->drive.disk);
 	ret = ret ?: vpt_model_check(changed, disk->bdev);
 	if (!ret) {
@@ -141,10 +152,12 @@ static ssize_t curve_write(struct file *file, struct kobject *kobj,
 
 static BIN_ATTR(seek_curve, 0644, curve_read, curve_write, 0);
 static BIN_ATTR(transfer_curve, 0644, curve_read, curve_write, 0);
+static BIN_ATTR(tracks, 0644, curve_read, curve_write, 0);
 
 static struct bin_attribute *curves_attrs[] = {
 	&bin_attr_seek_curve,
 	&bin_attr_transfer_curve,
+	&bin_attr_tracks,
 	NULL,
 };
 

@@ -5,6 +5,10 @@
  *	intercept_ns, hit_ns
  *	rotation_ns, rotation_random, rotation_seed
  *	cache_segments, cache_segment_sectors, cache_prefetch_sectors
+ *	track_switch_ns
+ *	buffered                0: the papers' cache, 1: the buffer, which is in
+ *	bus_sector_ps, write_ns, write_settle_ns
+ *	buffer_*, read_ahead_*, write_back_*
  *	scale_milli             k, in thousandths
  */
 #include <linux/err.h>
@@ -86,6 +90,21 @@ SETTING(hit_ns, drive.hit_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(cache_segments, drive.cache.segments, 0, DISK_CACHE_SEGMENTS_MAX);
 SETTING(cache_segment_sectors, drive.cache.segment_sectors, 0, U32_MAX);
 SETTING(cache_prefetch_sectors, drive.cache.prefetch_sectors, 0, U32_MAX);
+SETTING(track_switch_ns, drive.disk.switch_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(buffered, drive.buffered, 0, 1);
+SETTING(write_settle_ns, drive.buffer.settle_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(write_ns, drive.buffer.write_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(bus_sector_ps, drive.buffer.bus_ps, 0, DISK_SECTOR_PS_MAX);
+SETTING(buffer_segments, drive.buffer.segments.nr, 0, SEGMENTS_MAX);
+SETTING(buffer_segment_sectors, drive.buffer.segments.sectors, 0, U32_MAX);
+SETTING(buffer_first_in_first_out, drive.buffer.segments.first_in_first_out, 0, 1);
+SETTING(buffer_hits_interrupt, drive.buffer.hits_interrupt, 0, 1);
+SETTING(read_ahead_sectors, drive.buffer.ahead_sectors, 0, U32_MAX);
+SETTING(read_ahead_to_track_end, drive.buffer.ahead_to_track_end, 0, 1);
+SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MAX);
+SETTING(write_back_sectors, drive.buffer.writes.sectors_max, 0, U32_MAX);
+SETTING(write_back_idle_ns, drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(write_back_nearest, drive.buffer.writes.order, 0, 1);
 SETTING(scale_milli, scale_milli, 1, 1000000);
 
 static struct attribute *settings_attrs[] = {
@@ -97,6 +116,21 @@ static struct attribute *settings_attrs[] = {
 	&cache_segments_setting.attr.attr,
 	&cache_segment_sectors_setting.attr.attr,
 	&cache_prefetch_sectors_setting.attr.attr,
+	&track_switch_ns_setting.attr.attr,
+	&buffered_setting.attr.attr,
+	&write_settle_ns_setting.attr.attr,
+	&write_ns_setting.attr.attr,
+	&bus_sector_ps_setting.attr.attr,
+	&buffer_segments_setting.attr.attr,
+	&buffer_segment_sectors_setting.attr.attr,
+	&buffer_first_in_first_out_setting.attr.attr,
+	&buffer_hits_interrupt_setting.attr.attr,
+	&read_ahead_sectors_setting.attr.attr,
+	&read_ahead_to_track_end_setting.attr.attr,
+	&write_back_spans_setting.attr.attr,
+	&write_back_sectors_setting.attr.attr,
+	&write_back_idle_ns_setting.attr.attr,
+	&write_back_nearest_setting.attr.attr,
 	&scale_milli_setting.attr.attr,
 	NULL,
 };

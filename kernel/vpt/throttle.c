@@ -57,17 +57,34 @@ void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason
 	mark_stale(disk, vr);
 }
 
-static u64 model_service_ns(struct vpt_disk *disk, struct vpt_request *vr)
+/* What the model drive's clock says at start_ns.  k may have changed meanwhile. */
+static u64 model_clock_ns(struct vpt_disk *disk, u64 start_ns)
 {
+	struct vpt_throttle *throttle = &disk->throttle;
+
+	throttle->model_ns += mul_u64_u64_div_u64(start_ns - throttle->model_at_ns,
+						  1000, disk->model.scale_milli);
+	throttle->model_at_ns = start_ns;
+	return throttle->model_ns;
+}
+
+static u64 model_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns)
+{
+	struct drive *drive = &disk->model.drive;
 	struct request *rq = vr->rq;
+	u64 now_ns = model_clock_ns(disk, start_ns);
 	bool hit = false;
 	u64 ns;
 
+	if (req_op(rq) == REQ_OP_FLUSH)
+		return drive_flush(drive, now_ns);
 	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)
 		return 0;
-	ns = drive_serve(&disk->model.drive,
-			 req_op(rq) == REQ_OP_READ ? IO_READ : IO_WRITE, blk_rq_pos(rq),
-			 blk_rq_sectors(rq), &hit);
+	if (req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA)
+		return drive_serve_through(drive, blk_rq_pos(rq), blk_rq_sectors(rq),
+					   now_ns);
+	ns = drive_serve(drive, req_op(rq) == REQ_OP_READ ? IO_READ : IO_WRITE,
+			 blk_rq_pos(rq), blk_rq_sectors(rq), now_ns, &hit);
 	if (hit)
 		vr->flags |= VPT_HIT;
 	return ns;
@@ -87,6 +104,7 @@ void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 {
 	struct vpt_throttle *throttle = &disk->throttle;
 	struct vpt_request *vr = vpt_find(disk, rq);
+	u64 start_ns;
 
 	if (!vr) {
 		vr = vpt_track(disk, rq);
@@ -102,8 +120,9 @@ void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 	vr->state = VPT_ISSUED;
 	vr->id = ++throttle->last_id;
 	vr->dispatch_ns = now_ns;
-	vr->model_service_ns = model_service_ns(disk, vr);
-	vr->due_ns = max(now_ns, throttle->last_due_ns) +
+	start_ns = max(now_ns, throttle->last_due_ns);
+	vr->model_service_ns = model_service_ns(disk, vr, start_ns);
+	vr->due_ns = start_ns +
 		     div_u64(vr->model_service_ns * disk->model.scale_milli, 1000);
 	throttle->last_due_ns = vr->due_ns;
 	disk->requests.on_disk++;
@@ -297,6 +316,8 @@ void vpt_throttle_reset(struct vpt_disk *disk)
 	disk->counters.requests = disk->requests.on_disk; /* they will complete */
 	disk->throttle.last_id = 0;
 	disk->throttle.last_due_ns = 0;
+	disk->throttle.model_ns = 0;
+	disk->throttle.model_at_ns = 0;
 }
 
 /*

@@ -87,6 +87,8 @@ struct vpt_throttle {
 	struct hrtimer timer; /* for the first of the held */
 	u64 last_id;
 	u64 last_due_ns;
+	u64 model_ns; /* on the model drive's clock, which k slows down ... */
+	u64 model_at_ns; /* ... when it was that late on ours */
 };
 
 /* Since the last reset. */

@@ -184,7 +184,7 @@ static struct drive drive;
 static u64 serve(u8 op, u64 sector, bool want_hit)
 {
 	bool hit;
-	u64 service_ns = drive_serve(&drive, op, sector, 8, &hit);
+	u64 service_ns = drive_serve(&drive, op, sector, 8, 0, &hit);
 
 	CHECK_EQ(hit, want_hit);
 	return service_ns;

@@ -26,7 +26,7 @@ static u64 latency(u8 op)
 {
 	bool hit;
 
-	return drive_serve(&drive, op, 500, 8, &hit) - SEEK_NS;
+	return drive_serve(&drive, op, 500, 8, 0, &hit) - SEEK_NS;
 }
 
 static void the_mean_one_is_half(void)
@@ -87,7 +87,7 @@ static void hits_do_not_wait(void)
 	drive.cache.segment_sectors = 8;
 	drive.hit_ns = 77;
 	latency(IO_READ);
-	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, &hit), 77);
+	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit), 77);
 	CHECK(hit);
 	CHECK_EQ(latency(IO_WRITE), second);
 }

@@ -39,6 +39,10 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
     CATS has a shadow of its cache; SCAN's arm goes to the edge at the speed of its seeks.
     """
     segments, segment_sectors, prefetch_sectors = disk.cache
+    if disk.buffer:
+        segments = disk.buffer.buffer_segments
+        segment_sectors = disk.buffer.buffer_segment_sectors
+        prefetch_sectors = disk.buffer.read_ahead_sectors
     values = {
         "shadow_segments": segments,
         "shadow_segment_sectors": segment_sectors,

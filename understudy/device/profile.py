@@ -3,8 +3,8 @@
 
 Its mechanics are one of two models: [model], the line intercept + full_seek * d/D of
 PERFORM 2010 section 4, or Vesper's sampled curves (SIGCSE 2006 section 2.1), [seek] with
-[throughput] and [rotation].  [cache] is an on-board cache of segments (PERFORM 2010
-section 3).  Facts from the manual stand beside the model and never enter it.
+[throughput] and [rotation].  [cache] is the papers' on-board cache of segments (PERFORM 2010
+section 3), [buffer] one that works in time and takes writes.  Facts from the manual stand beside the model and never enter it.
 
 Files speak ms, us and MB/s (10^6 bytes) by fractions of the disk; whoever drives core/
 asks `timing` for whole ns and sectors.
@@ -25,13 +25,16 @@ from pydantic_core import PydanticCustomError
 from understudy.base.catalog import pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
-from understudy.device.timing import Curve, Sample, Timing, lines, zones
+from understudy.device.timing import Buffer, Curve, Sample, Timing, lines, zones
 
 MINUTE_MS = 60_000  # DISK_NS_MAX in core/disk.h
 SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/curve.h
 ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
 SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/disk.h
 CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/disk_cache.h
+SEGMENTS_MAX = 256  # core/segments.h
+WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/write_cache.h
+TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
 SECTORS_MAX = 2**40
 CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
 SERVERS_MAX = 2**16  # as in sim/check.c
@@ -49,6 +52,7 @@ PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
 MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
 DiskFraction = Annotated[float, Field(ge=0, le=1)]
 Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
+TrackSectors = Annotated[int, Field(ge=1, le=TRACK_SECTORS_MAX)]
 ARRAY = Field(strict=False, max_length=SAMPLES_MAX)  # a list in TOML, a tuple here
 
 
@@ -144,6 +148,86 @@ class DiskCache(_Section):
     hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
 
 
+class Tracks(_Section):
+    """How many sectors the tracks of each zone have; where a zone begins is a fraction of
+    the disk.  A transfer that goes over a track's end takes a switch."""
+
+    sectors: Annotated[tuple[TrackSectors, ...], ARRAY]
+    at: Annotated[tuple[DiskFraction, ...], ARRAY]
+    switch_ms: Ms = 0.0
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_places(self.at, len(self.sectors))
+        if self.at[-1] == 1:
+            raise _wrong("at", "a zone begins at 1, where the disk ends")
+        return self
+
+    def zones(self, capacity_sectors: int) -> Curve:
+        """Sectors in a track, by each zone's first sector."""
+        firsts = [round(_exact(at) * capacity_sectors) for at in self.at]
+        found = dict(zip(firsts, self.sectors, strict=True))
+        ends = [*list(found)[1:], capacity_sectors]
+        for (first, sectors), end in zip(found.items(), ends, strict=True):
+            if end - first < sectors:
+                raise UserError(
+                    f"tracks.sectors: a track of {sectors} is longer than its zone of "
+                    f"{end - first} sectors on a disk of {capacity_sectors}"
+                )
+        return tuple(found.items())
+
+
+class DriveBuffer(_Section):
+    """A buffer that works in time: what is read ahead is there when the platter has brought
+    it, and writes may be taken before they are on the medium (core/buffer.h)."""
+
+    bus_mb_per_s: MegabytesPerSecond
+    read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
+    write_us: Annotated[float, Field(ge=0, le=MINUTE_MS * 1000)] = 0.0
+    write_settle_ms: Ms = 0.0
+    segments: Annotated[int, Field(ge=0, le=SEGMENTS_MAX)] = 0
+    segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX - 1)] = 1
+    replace: Literal["least recently used", "first in first out"] = "least recently used"
+    hits_interrupt: bool = True
+    read_ahead_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
+    read_ahead_to_track_end: bool = False
+    write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
+    write_back_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
+    write_back_idle_ms: Ms = 0.0
+    write_back_order: Literal["as they came", "nearest"] = "as they came"
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.read_ahead_sectors and not self.segments:
+            raise _wrong("read_ahead_sectors", "there are no segments to read ahead into")
+        if self.read_ahead_sectors > self.segment_sectors:
+            raise _wrong(
+                "read_ahead_sectors",
+                f"{self.read_ahead_sectors} is more than a segment's {self.segment_sectors}",
+            )
+        if self.write_back and not self.write_back_sectors:
+            raise _wrong("write_back", "takes writes, but write_back_sectors leaves no room")
+        return self
+
+    def timing(self) -> Buffer:
+        """In the units of core/."""
+        return Buffer(
+            bus_sector_ps=round(sector_ps(self.bus_mb_per_s)),
+            write_ns=_to_ns(self.write_us, 10**3),
+            write_settle_ns=_to_ns(self.write_settle_ms, 10**6),
+            buffer_segments=self.segments,
+            buffer_segment_sectors=self.segment_sectors,
+            buffer_first_in_first_out=self.replace == "first in first out",
+            buffer_hits_interrupt=self.hits_interrupt,
+            read_ahead_sectors=self.read_ahead_sectors,
+            read_ahead_to_track_end=self.read_ahead_to_track_end,
+            write_back_spans=self.write_back,
+            write_back_sectors=self.write_back_sectors,
+            write_back_idle_ns=_to_ns(self.write_back_idle_ms, 10**6),
+            write_back_nearest=self.write_back_order == "nearest",
+        )
+
+
 class DiskFacts(_Section):
     """What the manual says; the timing model uses none of it."""
 
@@ -184,7 +268,9 @@ class DiskProfile(BaseModel):
     throughput: Throughput | None = None
     rotation: Rotation | None = None
     scaling: Scaling | None = None
+    tracks: Tracks | None = None
     cache: DiskCache | None = None
+    buffer: DriveBuffer | None = None
     facts: DiskFacts | None = None
 
     @model_validator(mode="after")
@@ -196,6 +282,10 @@ class DiskProfile(BaseModel):
         for key in ("seek", "throughput", "rotation", "scaling"):
             if self.model and getattr(self, key):
                 raise _wrong(key, "does not go with model, whose line holds everything")
+        if self.cache and self.buffer:
+            raise _wrong("buffer", "does not go with cache: a disk has one of them")
+        if self.buffer and self.buffer.read_ahead_to_track_end and not self.tracks:
+            raise _wrong("buffer.read_ahead_to_track_end", "no tracks say where one ends")
         if self.scaling and not self.throughput:
             raise _wrong("scaling", "there is no throughput to scale")
         if self.seek and self.seek.contains_rotation:
@@ -214,7 +304,7 @@ class DiskProfile(BaseModel):
             raise _wrong("seek.ms", "some requests take no time at all; add a rotation")
 
     def _check_array(self) -> Self:
-        for key in ("model", "seek", "throughput", "rotation", "scaling", "cache"):
+        for key in ("model", "seek", "throughput", "rotation", "scaling", "tracks", "cache", "buffer"):
             if getattr(self, key):
                 raise _wrong(key, "does not go with array, which has no head and no medium")
         return self
@@ -249,6 +339,15 @@ class DiskProfile(BaseModel):
         """This disk's timing on a virtual disk of any size."""
         mechanics = self.model.timing if self.model else self._sampled_timing
         timing = mechanics(capacity_sectors)
+        if self.tracks:
+            timing = replace(
+                timing,
+                tracks=self.tracks.zones(capacity_sectors),
+                switch_ns=_to_ns(self.tracks.switch_ms, 10**6),
+            )
+        if self.buffer:
+            hit_ns = _to_ns(self.buffer.read_hit_us, 10**3)
+            return replace(timing, buffer=self.buffer.timing(), hit_ns=hit_ns)
         if not self.cache:
             return timing
         cache = (self.cache.segments, self.cache.segment_sectors, self.cache.prefetch_sectors)

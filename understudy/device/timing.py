@@ -15,12 +15,32 @@ Sample = tuple[Fraction, Fraction]  # fraction of the disk, value
 
 
 @dataclass(frozen=True)
+class Buffer:
+    """A buffer that works in time (core/buffer.h), by the names of the throttle's files."""
+
+    bus_sector_ps: int = 0
+    write_ns: int = 0
+    write_settle_ns: int = 0
+    buffer_segments: int = 0
+    buffer_segment_sectors: int = 0
+    buffer_first_in_first_out: bool = False
+    buffer_hits_interrupt: bool = False
+    read_ahead_sectors: int = 0
+    read_ahead_to_track_end: bool = False
+    write_back_spans: int = 0
+    write_back_sectors: int = 0
+    write_back_idle_ns: int = 0
+    write_back_nearest: bool = False
+
+
+@dataclass(frozen=True)
 class Timing:
     """One disk at one size.
 
     `seek` has (distance, ns), `transfer` (first sector, ps for each sector; none: transfer
-    takes no time of its own), both a line between two points; `cache` is segments,
-    sectors in each, prefetch.
+    takes no time of its own), both a line between two points; `tracks` has (first sector
+    of a zone, sectors in a track), `switch_ns` is from one to the next; `cache` is segments,
+    sectors in each, prefetch; a disk with a `buffer` does not look at it.
     """
 
     capacity_sectors: int
@@ -29,8 +49,11 @@ class Timing:
     transfer: Curve = ()
     rotation_ns: int = 0
     random_phase: bool = False
+    tracks: Curve = ()
+    switch_ns: int = 0
     cache: tuple[int, int, int] = (0, 0, 0)
     hit_ns: int = 0
+    buffer: Buffer | None = None
 
 
 def lines(samples: Sequence[Sample], end: int) -> Curve:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
-from understudy.device.timing import Timing, steps
+from understudy.device.timing import Buffer, Timing, steps
 from understudy.native.arrays import U64, buffer, same_length, u64
 
 CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
@@ -30,12 +30,16 @@ class Drive:
         rotation_ns: int = 0,
         random_phase: bool = False,
         seed: int = 0,
+        tracks: Sequence[tuple[int, int]] = (),
+        switch_ns: int = 0,
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
+        drive_buffer: Buffer | None = None,
     ) -> None:
         """`seek`: (distance, ns); `transfer`: (sector, ps for a sector there), a line
         between two samples, or `zones`: (first sector, ps), the same up to the next;
-        `cache`: segments, sectors in each, prefetch."""
+        `tracks`: (first sector of a zone, sectors in a track); `cache`: segments, sectors in
+        each, prefetch."""
         if transfer and zones:
             raise ValueError("either a transfer curve or zones")
         if not 0 <= cache[0] <= CACHE_SEGMENTS_MAX:
@@ -49,6 +53,8 @@ class Drive:
         _fill_curve(
             "transfer", disk.transfer, steps(zones, disk.capacity_sectors) if zones else transfer
         )
+        _fill_curve("tracks", disk.tracks, tracks)
+        disk.switch_ns = switch_ns
         segments, segment_sectors, prefetch_sectors = cache
         self._drive.cache.segments = segments
         self._drive.cache.segment_sectors = segment_sectors
@@ -56,8 +62,10 @@ class Drive:
         self._drive.hit_ns = hit_ns
         self._drive.random_phase = random_phase
         self._drive.seed = seed
-        if lib.disk_check(ffi.addressof(disk)):
-            raise ValueError("a curve or a time is not as core/disk.h wants it")
+        if drive_buffer:
+            _fill_buffer(self._drive, drive_buffer)
+        if lib.drive_check(self._drive):
+            raise ValueError("a curve or a time is not as core/drive.h wants it")
         self.reset()
 
     @classmethod
@@ -70,8 +78,11 @@ class Drive:
             rotation_ns=timing.rotation_ns,
             random_phase=timing.random_phase,
             seed=seed,
+            tracks=timing.tracks,
+            switch_ns=timing.switch_ns,
             cache=timing.cache,
             hit_ns=timing.hit_ns,
+            drive_buffer=timing.buffer,
         )
 
     @classmethod
@@ -99,24 +110,52 @@ class Drive:
         return int(self._drive.head)
 
     def reset(self) -> None:
-        """Head to sector 0, cache empty, the phase's draws from their beginning."""
+        """Head to sector 0, cache empty, the phase's draws and the clock from their beginning."""
         lib.drive_reset(self._drive)
+        self._now_ns = ffi.new("u64 *")
 
     def serve(
-        self, op: npt.ArrayLike, sector: npt.ArrayLike, sectors: npt.ArrayLike
+        self,
+        op: npt.ArrayLike,
+        sector: npt.ArrayLike,
+        sectors: npt.ArrayLike,
+        idle_ns: npt.ArrayLike = 0,
     ) -> tuple[U64, npt.NDArray[np.bool_]]:
-        """Serve requests one after another: service times, and which were hits."""
+        """Serve requests one after another, each that long after the one before was complete:
+        service times, and which were hits."""
         ops = np.ascontiguousarray(op, np.uint8)
         first = u64(sector)
         length = np.ascontiguousarray(sectors, np.uint32)
         n = same_length({"op": ops, "sector": first, "sectors": length})
         if n and int((first + length).max()) > self._drive.disk.capacity_sectors:
             raise ValueError("a request ends past the end of the disk")
+        idle = np.ascontiguousarray(np.broadcast_to(u64(idle_ns), (n,)))
         service_ns = np.empty(n, np.uint64)
         hit = np.empty(n, np.uint8)
-        buffers = (buffer(array) for array in (ops, first, length, service_ns, hit))
-        lib.drive_serve_all(self._drive, n, *buffers)
+        given = (buffer(array) for array in (ops, first, length, idle))
+        lib.drive_serve_all(
+            self._drive, n, *given, self._now_ns, buffer(service_ns), buffer(hit)
+        )
         return service_ns, hit.astype(np.bool_)
+
+
+def _fill_buffer(drive: Any, given: Buffer) -> None:
+    """The names of core/buffer.h for those of the throttle's files."""
+    drive.buffered = True
+    to, segments, writes = drive.buffer, drive.buffer.segments, drive.buffer.writes
+    to.bus_ps = given.bus_sector_ps
+    to.write_ns = given.write_ns
+    to.settle_ns = given.write_settle_ns
+    to.ahead_sectors = given.read_ahead_sectors
+    to.ahead_to_track_end = given.read_ahead_to_track_end
+    to.hits_interrupt = given.buffer_hits_interrupt
+    segments.nr = given.buffer_segments
+    segments.sectors = given.buffer_segment_sectors
+    segments.first_in_first_out = given.buffer_first_in_first_out
+    writes.spans_max = given.write_back_spans
+    writes.sectors_max = given.write_back_sectors
+    writes.idle_ns = given.write_back_idle_ns
+    writes.order = given.write_back_nearest
 
 
 def _fill_curve(name: str, curve: Any, points: Sequence[tuple[int, int]]) -> None:

@@ -3,7 +3,7 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from understudy.ask import schedulers, tunables
 from understudy.ask.experiment import Experiment
@@ -134,11 +134,15 @@ def _profile(experiment: Experiment) -> dict[str, str]:
         "rotation_ns": found.rotation_ns,
         "rotation_random": int(found.random_phase),
         "rotation_seed": experiment.seed,
+        "tracks": _points(found.tracks),
+        "track_switch_ns": found.switch_ns,
         "hit_ns": found.hit_ns,
         "cache_segments": segments,
         "cache_segment_sectors": segment_sectors,
         "cache_prefetch_sectors": prefetch_sectors,
     }
+    if found.buffer:
+        values |= {"buffered": 1} | {name: int(v) for name, v in asdict(found.buffer).items()}
     return {f"profile/{name}": f"{value}\n" for name, value in values.items()}
 
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A drive's buffer as drives have it: a cache that works in time (Ruemmler and Wilkes 1994,
+ * "Disk caching"; Shriver, Merchant and Wilkes 1998).
+ *
+ * Reading ahead begins when the medium is done with the last sector of a read, while the bus
+ * may still be busy, and goes on at the medium's rate, asked or not, until a request for
+ * another place, the segment's end, or the track's.  A read that runs into it waits for the
+ * rest to pass under the head.  A write is taken at once while there is room, and put away
+ * when the drive has nothing else to do.
+ *
+ * Nothing happens here between requests: the next one finds out what has happened since.
+ */
+#ifndef UNDERSTUDY_BUFFER_H
+#define UNDERSTUDY_BUFFER_H
+
+#include "segments.h"
+#include "write_cache.h"
+
+/**
+ * struct read_ahead - how far a drive has read on
+ * @into: the segment that it fills, or SEGMENTS_NONE
+ * @from: the medium is there
+ * @from_ns: at that time
+ * @limit: it stops there
+ */
+struct read_ahead {
+	u32 into;
+	u64 from;
+	u64 from_ns;
+	u64 limit;
+};
+
+/**
+ * struct buffer - what it is like, and what is in it
+ * @bus_ps: a sector's transfer over the bus, picoseconds
+ * @write_ns: of a write, besides the bus
+ * @settle_ns: what a write takes longer than a read to reach the medium
+ * @ahead_sectors: read on after each read that the medium served, at most
+ * @ahead_to_track_end: and at most to the end of the last sector's track
+ * @hits_interrupt: a hit in another segment stops it
+ * @segments: what was read
+ * @ahead: what is being read on
+ * @writes: what was written
+ */
+struct buffer {
+	u64 bus_ps;
+	u64 write_ns;
+	u64 settle_ns;
+	u64 ahead_sectors;
+	u64 ahead_to_track_end;
+	u64 hits_interrupt;
+	struct segments segments;
+	struct read_ahead ahead;
+	struct write_cache writes;
+};
+
+struct drive;
+
+/* As drive_serve(), for a drive with a buffer; end_ns is that of the request. */
+u64 buffer_read(struct drive *drive, u64 sector, u32 sectors, u64 now_ns, bool *hit);
+u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns);
+u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_ns);
+u64 buffer_flush(struct drive *drive, u64 now_ns);
+
+/* 0, or -EINVAL. */
+int buffer_check(const struct buffer *buffer);
+
+/* Forget everything; parameters stay. */
+void buffer_clear(struct buffer *buffer);
+
+#endif

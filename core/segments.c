@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "segments.h"
+
+u32 segments_find(const struct segments *segments, u64 sector)
+{
+	const struct segment *segment = segments->segment;
+	u32 found = SEGMENTS_NONE;
+	u32 i;
+
+	for (i = 0; i < segments->nr; i++) {
+		if (segment[i].start == segment[i].end || sector < segment[i].start ||
+		    sector > segment[i].end)
+			continue;
+		if (found == SEGMENTS_NONE || segment[i].end > segment[found].end)
+			found = i;
+	}
+	return found;
+}
+
+u32 segments_take(struct segments *segments)
+{
+	struct segment *segment = segments->segment;
+	u32 oldest = 0;
+	u32 i;
+
+	for (i = 1; i < segments->nr; i++) {
+		if (segment[i].used < segment[oldest].used)
+			oldest = i;
+	}
+	segment[oldest] = (struct segment){ .used = ++segments->uses };
+	return oldest;
+}
+
+void segments_use(struct segments *segments, u32 index)
+{
+	if (!segments->first_in_first_out)
+		segments->segment[index].used = ++segments->uses;
+}
+
+void segments_drop(struct segments *segments, u64 sector, u64 sectors)
+{
+	struct segment *segment = segments->segment;
+	u32 i;
+
+	for (i = 0; i < segments->nr; i++) {
+		if (segment[i].start < sector + sectors && sector < segment[i].end)
+			segment[i] = (struct segment){ 0 };
+	}
+}
+
+void segments_clear(struct segments *segments)
+{
+	memset(segments->segment, 0, sizeof(segments->segment));
+	segments->uses = 0;
+}

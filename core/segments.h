@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The segments of a drive's cache: each holds one span of sectors.  Which one is given up
+ * for new data is the profile's rule: that which was used longest ago, or filled first
+ * (Ruemmler and Wilkes 1994, "Disk caching").
+ */
+#ifndef UNDERSTUDY_SEGMENTS_H
+#define UNDERSTUDY_SEGMENTS_H
+
+#include "port.h"
+
+#define SEGMENTS_MAX 256
+#define SEGMENTS_NONE U32_MAX
+
+/* Sectors [start, end), empty if they are equal; used: when, as a count of uses. */
+struct segment {
+	u64 start, end;
+	u64 used;
+};
+
+/**
+ * struct segments - all of them, usable when zeroed: none
+ * @nr: how many, 0 to SEGMENTS_MAX
+ * @sectors: each one's size
+ * @first_in_first_out: give up what was filled first, else what was used longest ago
+ * @uses: so far
+ * @segment: the segments
+ *
+ * The first three are parameters.
+ */
+struct segments {
+	u64 nr;
+	u64 sectors;
+	u64 first_in_first_out;
+	u64 uses;
+	struct segment segment[SEGMENTS_MAX];
+};
+
+/* Index of the one whose span, or the place right after it, holds that sector: of several,
+ * the one that goes on farthest.  SEGMENTS_NONE if none does. */
+u32 segments_find(const struct segments *segments, u64 sector);
+
+/* Empty the one that is to be given up; returns its index.  There must be one. */
+u32 segments_take(struct segments *segments);
+
+/* A hit: it is young again, unless the rule does not look at uses. */
+void segments_use(struct segments *segments, u32 index);
+
+/* Forget every segment that overlaps the span. */
+void segments_drop(struct segments *segments, u64 sector, u64 sectors);
+
+/* Forget everything; parameters stay. */
+void segments_clear(struct segments *segments);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What a drive has taken into its cache and not yet put away: spans of sectors that were
+ * written, and the one that is on its way to the medium (Ruemmler and Wilkes 1994,
+ * "Write caching").
+ */
+#ifndef UNDERSTUDY_WRITE_CACHE_H
+#define UNDERSTUDY_WRITE_CACHE_H
+
+#include "port.h"
+
+#define WRITE_CACHE_SPANS_MAX 256
+
+/* In which order a drive puts away: as they came, or the one nearest to its head. */
+enum write_order { WRITE_IN_ORDER, WRITE_NEAREST };
+
+/* Sectors [start, end); ready_ns: not put away before that unless somebody waits. */
+struct write_span {
+	u64 start, end;
+	u64 ready_ns;
+};
+
+/**
+ * struct write_cache - usable when zeroed: every write goes to the medium
+ * @spans_max: most spans, with the one under way, 0 to WRITE_CACHE_SPANS_MAX
+ * @sectors_max: most sectors in all
+ * @idle_ns: how long the drive waits after a write before it puts it away
+ * @order: enum write_order
+ * @nr: how many wait
+ * @sectors: in those and in the one under way
+ * @span: those that wait, in the order in which they came
+ * @under_way: on its way to the medium until @busy_until_ns
+ * @medium_ns: when the medium begins with it; until then it can be made longer
+ * @busy_until_ns: the arm is free from then on
+ *
+ * The first four are parameters.
+ */
+struct write_cache {
+	u64 spans_max;
+	u64 sectors_max;
+	u64 idle_ns;
+	u64 order;
+	u32 nr;
+	u64 sectors;
+	struct write_span span[WRITE_CACHE_SPANS_MAX];
+	struct write_span under_way;
+	u64 medium_ns;
+	u64 busy_until_ns;
+};
+
+/* Is there room for a span of that length, as another one? */
+bool write_cache_has_room(const struct write_cache *cache, u64 sectors);
+
+/* Make one that waits longer by a write that begins where it ends: whether there is one. */
+bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors, u64 ready_ns);
+
+/* There must be room. */
+void write_cache_add(struct write_cache *cache, struct write_span span);
+
+/* Take one out of those that wait, to be put away from there on; there must be one. */
+struct write_span write_cache_next(struct write_cache *cache, u64 head);
+
+/* Of those that wait, one that holds the whole span; NULL if none does. */
+const struct write_span *write_cache_holds(const struct write_cache *cache, u64 sector,
+					   u64 sectors);
+
+/* Does one that waits overlap it? */
+bool write_cache_touches(const struct write_cache *cache, u64 sector, u64 sectors);
+
+/* Forget everything; parameters stay. */
+void write_cache_clear(struct write_cache *cache);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The buffer, times by hand: a drive whose sectors pass in 10 us each, whose arm takes
+ * 1 ms and 2 ms more for a seek of any length, and half a rotation of 3 ms; its bus takes
+ * 20 us a sector, a hit 100 us, a write 200 us besides.
+ */
+#include "../../core/drive.h"
+#include "check.h"
+
+#define US 1000ull
+#define SECTOR (10 * US)
+#define BUS (20 * US)
+#define HIT (100 * US)
+#define WRITE (200 * US)
+#define NEAR (1000 * US + 3000 * US) /* no seek: intercept and half a rotation */
+#define FAR (NEAR + 2000 * US)
+#define TRACK 50
+#define CAPACITY 100000
+
+static struct drive drive;
+static u64 now;
+
+/* A seek of no sectors takes no time, any other 2 ms. */
+static void set(struct buffer buffer)
+{
+	drive = (struct drive){ .hit_ns = HIT, .buffered = 1, .buffer = buffer };
+	drive.buffer.bus_ps = 1000 * BUS;
+	drive.buffer.write_ns = WRITE;
+	drive.disk = (struct disk){
+		.capacity_sectors = CAPACITY,
+		.intercept_ns = 1000 * US,
+		.rotation_ns = 6000 * US,
+		.seek = { 3, { { 0, 0 }, { 1, 2000 * US }, { CAPACITY, 2000 * US } } },
+		.transfer = { 2,
+			      { { 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR } } },
+		.tracks = { 1, { { 0, TRACK } } },
+	};
+	CHECK_EQ(drive_check(&drive), 0);
+	drive_reset(&drive);
+	now = 0;
+}
+
+static void set_reading(u64 segments, u64 ahead)
+{
+	set((struct buffer){ .segments = { .nr = segments, .sectors = 100 },
+			     .ahead_sectors = ahead,
+			     .hits_interrupt = 1 });
+}
+
+static void set_writing(u64 spans, u64 sectors)
+{
+	set((struct buffer){
+		.segments = { .nr = 4, .sectors = 100 },
+		.writes = { .spans_max = spans, .sectors_max = sectors } });
+}
+
+static void answers(u64 service_ns, u64 want_ns, bool hit, bool want_hit)
+{
+	now += service_ns;
+	CHECK_EQ(service_ns, want_ns);
+	CHECK_EQ(hit, want_hit);
+}
+
+static void reads(u64 sector, u32 sectors, u64 want_ns, bool want_hit)
+{
+	bool hit;
+	u64 ns = drive_serve(&drive, IO_READ, sector, sectors, now, &hit);
+
+	answers(ns, want_ns, hit, want_hit);
+}
+
+static void writes(u64 sector, u32 sectors, u64 want_ns)
+{
+	bool hit;
+	u64 ns = drive_serve(&drive, IO_WRITE, sector, sectors, now, &hit);
+
+	answers(ns, want_ns, hit, false);
+}
+
+/* From the medium: the bus begins with the first sector, and is slower. */
+#define MISS(reach, sectors) ((reach) + (sectors)*BUS)
+
+static void a_hit_costs_its_length(void)
+{
+	set_reading(4, 0);
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(1000, 8, HIT + 8 * BUS, true);
+	reads(1004, 4, HIT + 4 * BUS, true);
+}
+
+/* While the bus takes 80 us longer, 8 sectors more pass, then one each 10 us. */
+static void reading_ahead_takes_time(void)
+{
+	set_reading(4, 60);
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(1008, 8, HIT + 8 * BUS, true);
+	/* 26 more have passed; the 30 of this one are there before the bus is done */
+	reads(1016, 30, HIT + 30 * BUS, false);
+	now += 10000 * US;
+	reads(1046, 60, HIT + 60 * BUS, true);
+}
+
+/* What lies ahead comes by: 60 sectors in 600 us, of which 80 us are over. */
+static void a_read_ahead_waits_for_it(void)
+{
+	set_reading(4, 90);
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(1067, 1, 520 * US, false);
+	reads(1067, 1, HIT + BUS, true);
+}
+
+/* A read that goes on past where the drive would have stopped keeps the medium going. */
+static void it_goes_on_past_its_limit(void)
+{
+	set_reading(4, 10);
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(1008, 50, HIT + 50 * BUS, false);
+}
+
+static void it_stops_at_its_limit(void)
+{
+	set_reading(4, 10);
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1008, 10, HIT + 10 * BUS, true);
+	now += 20000 * US;
+	reads(1018, 10, HIT + 10 * BUS, true); /* the hit made room for more */
+	reads(2000, 8, MISS(FAR, 8), false);
+}
+
+/* Sectors 1000 to 1050 are a track. */
+static void it_stops_at_the_track_end(void)
+{
+	set_reading(4, 90);
+	drive.buffer.ahead_to_track_end = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1008, 42, HIT + 42 * BUS, true);
+	now += 10000 * US;
+	reads(1050, 8, MISS(NEAR, 8), false);
+}
+
+static void another_place_stops_it(void)
+{
+	set_reading(4, 90);
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 100 * US;
+	reads(5000, 8, MISS(FAR, 8), false); /* 18 have been read on */
+	reads(1008, 18, HIT + 18 * BUS, true);
+	reads(1026, 8, MISS(FAR, 8), false);
+}
+
+static void so_do_hits_elsewhere(u64 interrupt)
+{
+	set_reading(4, 90);
+	drive.buffer.hits_interrupt = interrupt;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, MISS(FAR, 8), false);
+	reads(1000, 1, HIT + BUS,
+	      true); /* then 8, or with 120 us more 20 are read on */
+	if (interrupt)
+		reads(5008, 9, MISS(FAR - 2000 * US, 9), false);
+	else
+		reads(5008, 20, HIT + 20 * BUS, true);
+}
+
+/* Of three segments the one that was used longest ago goes, or the first. */
+static void the_oldest_goes(u64 first_in_first_out)
+{
+	set_reading(3, 0);
+	drive.buffer.segments.first_in_first_out = first_in_first_out;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(2000, 8, MISS(FAR, 8), false);
+	reads(3000, 8, MISS(FAR, 8), false);
+	reads(1000, 8, HIT + 8 * BUS, true);
+	reads(4000, 8, MISS(FAR, 8), false);
+	reads(2000, 8, first_in_first_out ? HIT + 8 * BUS : MISS(FAR, 8),
+	      first_in_first_out);
+}
+
+/* 40 sectors fit twice and a half: the segment keeps its tail. */
+static void a_segment_keeps_its_tail(void)
+{
+	set_reading(1, 0);
+	reads(1000, 40, MISS(FAR, 40), false);
+	reads(1040, 40, MISS(NEAR, 40), false);
+	reads(1080, 40, MISS(NEAR, 40), false);
+	reads(1020, 100, HIT + 100 * BUS, true);
+	reads(1019, 1, MISS(FAR, 1), false);
+}
+
+static void without_segments_nothing_hits(void)
+{
+	set_reading(0, 0);
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(1008, 8, MISS(NEAR, 8), false);
+}
+
+static void writes_through(void)
+{
+	set_writing(0, 0);
+	drive.buffer.settle_ns = 500 * US;
+	writes(1000, 8, FAR + 500 * US + 8 * SECTOR);
+	reads(1000, 8, MISS(FAR, 8), false); /* they are not kept */
+	writes(1004, 1, FAR + 500 * US + SECTOR);
+	reads(1000, 4, MISS(FAR, 4), false); /* and drop what was read */
+}
+
+/* An idle drive takes one at once; the next one waits until it is on the medium. */
+static void one_is_taken_at_once(void)
+{
+	set_writing(1, 100);
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(5000, 8, FAR + 8 * SECTOR);
+	now += 20000 * US;
+	writes(7000, 8, WRITE + 8 * BUS);
+	reads(9000, 8, FAR + 8 * SECTOR + MISS(FAR, 8), false);
+}
+
+static void in_sequence_they_are_joined(void)
+{
+	set_writing(1, 100);
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(1008, 8, WRITE + 8 * BUS);
+	/* begun 360 us ago */
+	writes(5000, 8, FAR + 16 * SECTOR - WRITE - 8 * BUS);
+}
+
+/* The read waits for what is under way, then finds it in the buffer. */
+static void read_back(void)
+{
+	set_writing(1, 100);
+	writes(1000, 8, WRITE + 8 * BUS);
+	reads(1000, 8, FAR + 8 * SECTOR + HIT + 8 * BUS, true);
+}
+
+static void what_waits_is_there(void)
+{
+	set_writing(2, 100);
+	drive.buffer.writes.idle_ns = 50000 * US;
+	writes(1000, 8, WRITE + 8 * BUS);
+	reads(1002, 4, HIT + 4 * BUS, true);
+	/* a part of it has to be put away first */
+	reads(996, 8, FAR + 8 * SECTOR + MISS(FAR, 8), false);
+}
+
+static void order_of_putting_away(u64 order, u64 want_head)
+{
+	set_writing(3, 100);
+	drive.buffer.writes.order = order;
+	drive.buffer.writes.idle_ns = 1000 * US;
+	writes(50000, 1, WRITE + BUS);
+	writes(10, 1, WRITE + BUS);
+	writes(40000, 1, WRITE + BUS);
+	now += drive_flush(&drive, now);
+	reads(90000, 1, MISS(FAR, 1), false);
+	CHECK_EQ(drive.buffer.segments.segment[2].start, want_head);
+}
+
+static void a_flush_puts_all_away(void)
+{
+	set_writing(3, 100);
+	drive.buffer.writes.idle_ns = 50000 * US;
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(3000, 8, WRITE + 8 * BUS);
+	CHECK_EQ(drive_flush(&drive, now), 2 * (FAR + 8 * SECTOR));
+	now += 2 * (FAR + 8 * SECTOR);
+	CHECK_EQ(drive_flush(&drive, now), 0);
+	reads(5000, 8, MISS(FAR, 8), false);
+}
+
+static void through_means_through(void)
+{
+	set_writing(3, 100);
+	CHECK_EQ(drive_serve_through(&drive, 1000, 8, now), FAR + 8 * SECTOR);
+	CHECK_EQ(drive_flush(&drive, now + FAR + 8 * SECTOR), 0);
+}
+
+static u64 below(struct draw *draw, u64 n)
+{
+	return draw_below(draw, n);
+}
+
+static struct buffer any_buffer(struct draw *draw)
+{
+	return (struct buffer){
+		.settle_ns = below(draw, 1000 * US),
+		.ahead_sectors = below(draw, 120),
+		.ahead_to_track_end = below(draw, 2),
+		.hits_interrupt = below(draw, 2),
+		.segments = { .nr = below(draw, 5),
+			      .sectors = 1 + below(draw, 100),
+			      .first_in_first_out = below(draw, 2) },
+		.writes = { .spans_max = below(draw, 5),
+			    .sectors_max = 1 + below(draw, 100),
+			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
+			    .order = below(draw, 2) },
+	};
+}
+
+/* Whatever is asked: in time, nothing is lost, and the same again from a reset on. */
+static void bounds(struct draw *draw)
+{
+	struct draw again = *draw;
+	u64 sum[2] = { 0, 0 };
+	u32 round, i;
+
+	set(any_buffer(draw));
+	again = *draw;
+	for (round = 0; round < 2; round++) {
+		*draw = again;
+		drive_reset(&drive);
+		now = 0;
+		for (i = 0; i < 300; i++) {
+			u32 sectors = 1 + below(draw, 90);
+			u64 sector = below(draw, 2) ? below(draw, 300)
+						    : below(draw, CAPACITY - 90);
+			bool write = below(draw, 3) == 0, hit;
+			u64 ns = drive_serve(&drive, write ? IO_WRITE : IO_READ, sector,
+					     sectors, now, &hit);
+
+			CHECK(ns && ns <= drive_slowest_ns(&drive, sectors));
+			CHECK(!hit || ns >= HIT + sectors * BUS);
+			CHECK(write || ns >= sectors * BUS);
+			now += ns + below(draw, 2) * below(draw, 5000 * US);
+			sum[round] += ns;
+		}
+		CHECK(drive_flush(&drive, now) <= drive_slowest_ns(&drive, 0));
+		CHECK_EQ(drive.buffer.writes.nr, 0);
+	}
+	CHECK_EQ(sum[0], sum[1]);
+}
+
+static void what_contradicts_itself_is_refused(void)
+{
+	set_writing(1, 100);
+	drive.buffer.writes.sectors_max = 0;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+	set_writing(1, 100);
+	drive.buffer.segments.sectors = 0;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+	set_writing(1, 100);
+	drive.buffer.segments.nr = SEGMENTS_MAX + 1;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+	set_writing(1, 100);
+	drive.buffer.writes.order = WRITE_NEAREST + 1;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+	set_writing(1, 100);
+	drive.buffer.writes.spans_max = WRITE_CACHE_SPANS_MAX + 1;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+}
+
+int main(void)
+{
+	a_hit_costs_its_length();
+	reading_ahead_takes_time();
+	a_read_ahead_waits_for_it();
+	it_goes_on_past_its_limit();
+	it_stops_at_its_limit();
+	it_stops_at_the_track_end();
+	another_place_stops_it();
+	so_do_hits_elsewhere(0);
+	so_do_hits_elsewhere(1);
+	the_oldest_goes(0);
+	the_oldest_goes(1);
+	a_segment_keeps_its_tail();
+	without_segments_nothing_hits();
+	writes_through();
+	one_is_taken_at_once();
+	in_sequence_they_are_joined();
+	read_back();
+	what_waits_is_there();
+	order_of_putting_away(WRITE_IN_ORDER, 40000);
+	order_of_putting_away(WRITE_NEAREST, 50000);
+	a_flush_puts_all_away();
+	through_means_through();
+	check_seeds(3000, bounds);
+	what_contradicts_itself_is_refused();
+	return 0;
+}

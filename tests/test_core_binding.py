@@ -142,9 +142,9 @@ def test_drive_refuses() -> None:
     for seek in ([(0, 0)], [(1, 0), (2, 0)], [(0, 5), (9, 4), (9, 5)], []):
         with pytest.raises(ValueError, match=r"not as core/drive\.h wants it"):
             Drive(seek, 5)
-    with pytest.raises(ValueError, match=r"not as core/disk\.h wants it"):
+    with pytest.raises(ValueError, match=r"not as core/drive\.h wants it"):
         Drive(line, 5, transfer=[(0, 5), (8, 5)])
-    with pytest.raises(ValueError, match=r"not as core/disk\.h wants it"):
+    with pytest.raises(ValueError, match=r"not as core/drive\.h wants it"):
         Drive(line, 5, rotation_ns=DISK_NS_MAX + 1)
     with pytest.raises(ValueError, match=r"seek: 1025 samples, more than 1024"):
         Drive(many, 5)

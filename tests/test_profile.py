@@ -15,12 +15,15 @@ from hypothesis import strategies as st
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
 from understudy.device import profile
-from understudy.device.timing import Timing
+from understudy.device.timing import Buffer, Timing
 from understudy.native.drive import (
     CACHE_SEGMENTS_MAX,
     CURVE_POINTS_MAX,
     DISK_NS_MAX,
     SECTOR_PS_MAX,
+    SEGMENTS_MAX,
+    TRACK_SECTORS_MAX,
+    WRITES_MAX,
     Drive,
 )
 from understudy.native.request import READ, WRITE
@@ -335,6 +338,9 @@ def test_limits_are_the_cores() -> None:
     assert profile.CACHE_SEGMENTS_MAX == CACHE_SEGMENTS_MAX
     assert profile.MINUTE_MS * 10**6 == DISK_NS_MAX
     assert profile.SECTOR_PS_MAX == SECTOR_PS_MAX
+    assert profile.SEGMENTS_MAX == SEGMENTS_MAX
+    assert profile.WRITES_MAX == WRITES_MAX
+    assert profile.TRACK_SECTORS_MAX == TRACK_SECTORS_MAX
 
 
 MANY = ", ".join(["1"] * 1025)
@@ -479,6 +485,103 @@ def test_sections_that_need_others(tmp_path: Path) -> None:
         with pytest.raises(UserError) as caught:
             load_text(tmp_path, text + sections["facts"])
         assert str(caught.value) == f"{tmp_path / 'mine.toml'}: {message}"
+
+
+CACHE = """[cache]
+segments = 2
+segment_sectors = 64
+prefetch_sectors = 8
+hit_us = 100
+"""
+TRACKS = """[tracks]
+at = [0, 0.5]
+sectors = [100, 50]
+switch_ms = 0.5
+"""
+BUFFER = """[buffer]
+bus_mb_per_s = 10
+read_hit_us = 66
+write_us = 500
+write_settle_ms = 0.25
+segments = 3
+segment_sectors = 300
+replace = "first in first out"
+hits_interrupt = false
+read_ahead_sectors = 200
+read_ahead_to_track_end = true
+write_back = 2
+write_back_sectors = 400
+write_back_idle_ms = 1
+write_back_order = "nearest"
+"""
+
+
+def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
+    """Whole ns, ps and sectors; tracks by the sectors of the virtual disk."""
+    timing = load_text(tmp_path, SAMPLED + TRACKS + BUFFER).timing(1000)
+    assert timing.tracks == ((0, 100), (500, 50))
+    assert timing.switch_ns == 500_000
+    assert timing.hit_ns == 66_000
+    assert timing.buffer == Buffer(
+        bus_sector_ps=51_200_000,
+        write_ns=500_000,
+        write_settle_ns=250_000,
+        buffer_segments=3,
+        buffer_segment_sectors=300,
+        buffer_first_in_first_out=True,
+        buffer_hits_interrupt=False,
+        read_ahead_sectors=200,
+        read_ahead_to_track_end=True,
+        write_back_spans=2,
+        write_back_sectors=400,
+        write_back_idle_ns=1_000_000,
+        write_back_nearest=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("segments = 3\n", "", "buffer.read_ahead_sectors: there are no segments to read ahead"),
+        ("segments = 3\n", "segments = 257\n", "buffer.segments: input should be less than or eq"),
+        (
+            "read_ahead_sectors = 200",
+            "read_ahead_sectors = 301",
+            "buffer.read_ahead_sectors: 301 is more than a segment's 300",
+        ),
+        (
+            "write_back_sectors = 400\n",
+            "",
+            "buffer.write_back: takes writes, but write_back_sectors leaves no room",
+        ),
+        (TRACKS, "", "buffer.read_ahead_to_track_end: no tracks say where one ends"),
+        ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came' or"),
+        ("at = [0, 0.5]", "at = [0, 1]", "tracks.at: a zone begins at 1, where the disk ends"),
+        ("at = [0, 0.5]", "at = [0]", "tracks.at: has 1 places for 2 values"),
+        ("[100, 50]", "[100, 0]", "tracks.sectors.1: input should be greater than or equal to 1"),
+        ("bus_mb_per_s = 10", "bus_mb_per_s = 0", "buffer.bus_mb_per_s: input should be greater"),
+    ],
+)
+def test_a_bad_buffer_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """File, key, reason."""
+    text = SAMPLED + TRACKS + BUFFER
+    assert old in text
+    with pytest.raises(UserError) as caught:
+        load_text(tmp_path, text.replace(old, new, 1))
+    assert str(caught.value).startswith(f"{tmp_path / 'mine.toml'}: {message}")
+
+
+def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
+    """Not both."""
+    with pytest.raises(UserError, match="buffer: does not go with cache: a disk has one of them"):
+        load_text(tmp_path, SAMPLED + CACHE + TRACKS + BUFFER)
+
+
+def test_a_track_fits_into_its_zone_at_that_size(tmp_path: Path) -> None:
+    """Which the file alone can't say."""
+    disk = load_text(tmp_path, SAMPLED + TRACKS + BUFFER)
+    with pytest.raises(UserError, match="a track of 100 is longer than its zone of 90 sectors"):
+        disk.timing(180)
 
 
 ARRAY = """[array]

@@ -184,6 +184,31 @@ static void fill_curve(struct curve *curve, struct program *program, u64 end, u6
 	curve->nr_points = value(program, 0) ?: curve->nr_points;
 }
 
+static void fill_tracks(struct curve *tracks, struct program *program, u64 capacity)
+{
+	tracks->nr_points = take(program, 3);
+	tracks->point[0] = (struct curve_point){ 0, 1 + value(program, 500) };
+	tracks->point[1] =
+		(struct curve_point){ capacity / 2, 1 + value(program, 500) };
+}
+
+static void fill_buffer(struct buffer *buffer, struct program *program)
+{
+	buffer->bus_ps = value(program, 100 * MS);
+	buffer->write_ns = value(program, MS);
+	buffer->settle_ns = value(program, MS);
+	buffer->ahead_sectors = value(program, 500);
+	buffer->ahead_to_track_end = take(program, 2);
+	buffer->hits_interrupt = take(program, 2);
+	buffer->segments.nr = value(program, 5);
+	buffer->segments.sectors = value(program, 300);
+	buffer->segments.first_in_first_out = take(program, 2);
+	buffer->writes.spans_max = value(program, 5);
+	buffer->writes.sectors_max = value(program, 300);
+	buffer->writes.idle_ns = value(program, 50 * MS);
+	buffer->writes.order = take(program, 2);
+}
+
 static void fill_drive(struct given *given, struct program *program)
 {
 	struct drive *drive = &given->drive;
@@ -200,6 +225,12 @@ static void fill_drive(struct given *given, struct program *program)
 	drive->cache.segment_sectors = value(program, 300);
 	drive->cache.prefetch_sectors = value(program, 100);
 	drive->hit_ns = value(program, MS);
+	drive->buffered = take(program, 2);
+	if (drive->buffered)
+		fill_buffer(&drive->buffer, program);
+	if (take(program, 2))
+		fill_tracks(&drive->disk.tracks, program, capacity);
+	drive->disk.switch_ns = value(program, MS);
 	drive->random_phase = take(program, 2);
 	drive->seed = take(program, 256);
 }

@@ -6,14 +6,16 @@ same calls, made into the same scheduler here, get the same answers, to the byte
 request, why, and when to ask again.  The drive, given what was picked in that order,
 names the service times and hits that the throttle imposed in the VM, to the nanosecond.
 
-Two loads: reads and writes of many processes on a disk so small that they merge, with the
-schedulers' times cut down so that they run out; and SURGE with the defaults.  One boot for
+Three loads: reads and writes of many processes on a disk so small that they merge, with the
+schedulers' times cut down so that they run out; SURGE with the defaults; and reads and writes
+of a few processes on a drive whose buffer works in time, so that pauses count.  One boot for
 each load; the schedulers run one after the other.
 """
 
 import dataclasses
 
 import numpy as np
+import polars as pl
 import pytest
 from guests import (
     MIB,
@@ -27,14 +29,17 @@ from guests import (
 )
 
 from understudy.ask.experiment import Experiment
+from understudy.device import profile
 from understudy.measure import records
 from understudy.native import declared, replay
+from understudy.native.arrays import U64
 from understudy.native.drive import Drive
 from understudy.native.request import READ, WRITE
 from understudy.platforms.vm import machine, scenario, shim_tape
 
 SCHEDULERS = declared.schedulers()
-REQUESTS = {"mixed": 800, "surge": 2000}
+REQUESTS = {"mixed": 800, "surge": 2000, "buffered": 800}
+WITH_WRITES = ("mixed", "buffered")
 TAPE_CALLS = 50_000
 TIMES_CUT = 4
 SEED = 1
@@ -66,6 +71,14 @@ def load(name: str) -> Experiment:
     if name == "mixed":
         return experiment(
             requests=REQUESTS[name], processes=24, writes_percent=30, virtual_bytes=4 * MIB
+        )
+    if name == "buffered":
+        return experiment(
+            disk=profile.load("cheetah-9lp"),
+            requests=REQUESTS[name],
+            processes=4,
+            writes_percent=30,
+            virtual_bytes=64 * MIB,
         )
     return experiment(
         workload="surge-direct", requests=REQUESTS[name], processes=40, virtual_bytes=256 * MIB
@@ -148,11 +161,23 @@ def test_the_tape_has_it_all(name: str, scheduler: str) -> None:
     picks = picked(recording(name, scheduler))
     assert len(picks) == count[replay.COMPLETED] == count[replay.ADD] - count[replay.REMOVE]
     assert len(picks) > REQUESTS[name] / 2
-    assert count[replay.REMOVE] > 0
-    assert set(picks["op"]) == ({READ, WRITE} if name == "mixed" else {READ})
+    assert count[replay.REMOVE] > 0 or name == "buffered"
+    assert set(picks["op"]) == ({READ, WRITE} if name in WITH_WRITES else {READ})
     added = calls[calls["kind"] == replay.ADD]
     first = added[np.unique(added["id"], return_index=True)[1]]
     assert (first["now_ns"] == first["arrival_ns"]).all(), "the clock was read twice"
+
+
+def up_to_the_first_unrecorded(rows: pl.DataFrame) -> tuple[pl.DataFrame, U64]:
+    """Rows whose requests, and all before them, are known; how long the disk paused before
+    each of those requests, ns."""
+    requests = rows.unique("request_id").sort("request_id")
+    gaps = np.flatnonzero(requests["request_id"].to_numpy() != np.arange(1, len(requests) + 1))
+    known = requests.head(int(gaps[0]) if len(gaps) else len(requests))
+    due_before = known["due_ns"].shift(1, fill_value=0).to_numpy()
+    dispatch = known["dispatch_ns"].to_numpy()
+    pauses = np.maximum(dispatch - due_before, 0).astype(np.uint64)
+    return rows.filter(pl.col("request_id") <= len(known)), pauses
 
 
 @on_each
@@ -163,9 +188,11 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     rows = records.from_bytes(data, 0, expected=REQUESTS[name])
     records.check(rows)
     picks = picked(kernel)
-    picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()]
+    rows, pauses_ns = up_to_the_first_unrecorded(rows)
+    assert len(pauses_ns) > REQUESTS[name] / 3
+    picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()][: len(pauses_ns)]
     drive = Drive.from_timing(load(name).device.disk.timing(kernel.capacity_sectors), SEED)
-    service_ns, hit = drive.serve(picks["op"], picks["sector"], picks["sectors"])
+    service_ns, hit = drive.serve(picks["op"], picks["sector"], picks["sectors"], pauses_ns)
 
     of_row = rows["request_id"].to_numpy() - 1
     pick = picks[of_row]

@@ -4,7 +4,8 @@
 Its mechanics are one of two models: [model], the line intercept + full_seek * d/D of
 PERFORM 2010 section 4, or Vesper's sampled curves (SIGCSE 2006 section 2.1), [seek] with
 [throughput] and [rotation].  [cache] is the papers' on-board cache of segments (PERFORM 2010
-section 3), [buffer] one that works in time and takes writes.  Facts from the manual stand beside the model and never enter it.
+section 3), [buffer] one that works in time and takes writes.  Facts from the manual stand
+beside the model and never enter it.
 
 Files speak ms, us and MB/s (10^6 bytes) by fractions of the disk; whoever drives core/
 asks `timing` for whole ns and sectors.
@@ -304,7 +305,16 @@ class DiskProfile(BaseModel):
             raise _wrong("seek.ms", "some requests take no time at all; add a rotation")
 
     def _check_array(self) -> Self:
-        for key in ("model", "seek", "throughput", "rotation", "scaling", "tracks", "cache", "buffer"):
+        for key in (
+            "model",
+            "seek",
+            "throughput",
+            "rotation",
+            "scaling",
+            "tracks",
+            "cache",
+            "buffer",
+        ):
             if getattr(self, key):
                 raise _wrong(key, "does not go with array, which has no head and no medium")
         return self

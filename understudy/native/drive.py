@@ -15,6 +15,9 @@ CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
 DISK_NS_MAX: int = lib.DISK_NS_MAX
 SECTOR_PS_MAX: int = lib.DISK_SECTOR_PS_MAX
 CACHE_SEGMENTS_MAX: int = lib.DISK_CACHE_SEGMENTS_MAX
+SEGMENTS_MAX: int = lib.SEGMENTS_MAX
+WRITES_MAX: int = lib.WRITE_CACHE_SPANS_MAX
+TRACK_SECTORS_MAX: int = lib.TRACKS_SECTORS_MAX
 
 
 class Drive:
@@ -133,9 +136,7 @@ class Drive:
         service_ns = np.empty(n, np.uint64)
         hit = np.empty(n, np.uint8)
         given = (buffer(array) for array in (ops, first, length, idle))
-        lib.drive_serve_all(
-            self._drive, n, *given, self._now_ns, buffer(service_ns), buffer(hit)
-        )
+        lib.drive_serve_all(self._drive, n, *given, self._now_ns, buffer(service_ns), buffer(hit))
         return service_ns, hit.astype(np.bool_)
 
 

@@ -280,35 +280,53 @@ static double read_sectors(struct detailed_drive *d, double at_ns, uint64_t star
 /* ---- writes ----------------------------------------------------------------------- */
 
 /*
- * From the bus through the buffer, by half buffers: a half begins to be written when the
- * bus will bring its sectors in time, and comes over the bus once the half before the last
- * one is on the medium.
+ * Sectors that come over the bus one by one from bus_ns on: each track's are begun when the
+ * bus will bring all of them in time.
+ */
+static double write_part(struct detailed_drive *d, double now_ns, double bus_ns,
+			 uint64_t start, uint64_t end)
+{
+	double sector_ns = d->parameters.bus_sector_ns;
+
+	while (start < end) {
+		struct place place;
+		uint64_t n;
+		double ready_ns;
+
+		layout_find(&d->layout, start, &place);
+		n = end - start < place.left ? end - start : place.left;
+		ready_ns = fmax(sector_ns,
+				n * sector_ns - (n - 1) * d->parameters.period_ns /
+							place.slots);
+		now_ns = mechanism_pass(&d->layout, &d->background.arm, now_ns,
+					bus_ns + ready_ns, start, start + n, 1, NULL);
+		bus_ns += n * sector_ns;
+		start += n;
+	}
+	return now_ns;
+}
+
+/*
+ * From the bus through the buffer, by half buffers: one comes over the bus while the one
+ * before it is written.
  */
 static double write_medium(struct detailed_drive *d, double now_ns, double bus_ns,
 			   uint64_t start, uint64_t end)
 {
-	struct background *b = &d->background;
 	uint64_t half = d->parameters.segment_sectors / 2;
-	double sector_ns = d->parameters.bus_sector_ns;
 	double last_ns = 0, before_last_ns = 0;
 
 	while (start < end) {
 		uint64_t part = end - start < half ? end - start : half;
-		double first_ns, ready_ns;
-		struct place place;
 
-		first_ns = fmax(bus_ns, before_last_ns) + sector_ns;
-		bus_ns = first_ns + (part - 1) * sector_ns;
-		layout_find(&d->layout, start, &place);
-		ready_ns = bus_ns - (part - 1) * d->parameters.period_ns / place.slots;
-		now_ns = mechanism_pass(&d->layout, &b->arm, now_ns,
-					fmax(first_ns, ready_ns), start, start + part,
-					1, NULL);
+		bus_ns = fmax(bus_ns, before_last_ns);
+		now_ns = write_part(d, now_ns, bus_ns, start, start + part);
+		bus_ns += part * d->parameters.bus_sector_ns;
 		start += part;
 		before_last_ns = last_ns;
 		last_ns = now_ns;
 	}
-	b->last_end = end;
+	d->background.last_end = end;
 	return now_ns;
 }
 

@@ -412,14 +412,53 @@ def test_who_stops_read_ahead() -> None:
     assert interrupted_by(replace(p, write_sectors=0), "write", 300_000) == stopped
 
 
-def test_a_stream_of_hits_carries_read_ahead_on() -> None:
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_stream_of_hits_carries_read_ahead_on(stops: bool) -> None:
     """At the pace of the medium, with no turn lost, over many segments and tracks."""
-    drive = DetailedDrive(replace(CACHED, segment_sectors=512, ahead_sectors=512))
+    p = replace(CACHED, segment_sectors=512, ahead_sectors=512, ahead_stops_at_track_end=stops)
+    drive = DetailedDrive(p)
     n = 24 * 50
     completions = drive.batch(0, np.arange(n) * 8, 8)
     begin_ns = begins_ns(drive.locate(0), CACHED.read_miss_overhead_ns)
     cylinder_ns = PERIOD_NS * (4 + (3 * 50 + 70) / 404)
     assert completions[-1] - begin_ns == pytest.approx(6 * cylinder_ns, rel=0.01)
+
+
+def after_ns(drive: DetailedDrive, free_ns: float, one: Place, sector: int) -> float:
+    """When 8 sectors have been read by an arm that is free and on a place's track."""
+    place = drive.locate(sector)
+    there_ns = free_ns + move_ns(drive.parameters, one, place, "read")
+    return begins_ns(place, there_ns) + 8 * sector_ns(place) + drive.parameters.bus_sector_ns
+
+
+def test_a_switch_that_has_begun_goes_on() -> None:
+    """Read-ahead is on its way to the next track when the arm is wanted elsewhere."""
+    drive = DetailedDrive(CACHED)
+    medium_done_ns = medium_ns(drive, "read", 0, 392, 8, 0)
+    now_ns = drive.request("read", 392, 8, 0)
+    free_ns = medium_done_ns + CACHED.head_switch_ns
+    assert free_ns > now_ns + CACHED.read_miss_overhead_ns
+    expected_ns = after_ns(drive, free_ns, drive.locate(400), 100_000)
+    assert drive.request("read", 100_000, 8, now_ns) == pytest.approx(expected_ns, abs=ROUNDING_NS)
+
+
+def test_what_the_bus_still_carries_is_not_overwritten() -> None:
+    """200 of 256 sectors take it 20 ms: 56 are read ahead until then, however idle the arm."""
+    drive = DetailedDrive(replace(CACHED, bus_sector_ns=100_000))
+    now_ns = drive.request("read", 0, 200, 0)
+    now_ns = drive.request("read", 100_000, 8, now_ns)
+    assert cached_up_to(drive, 100, now_ns) == 256
+
+
+def test_a_stream_stays_in_its_segment() -> None:
+    drive = DetailedDrive(replace(CACHED, ahead_sectors=0))
+    now_ns = 0
+    for sector in (100_000, 200_000, 300_000, *range(0, 160, 8)):
+        now_ns = drive.request("read", sector, 8, now_ns)
+    for sector in (100_000, 200_000, 300_000, *range(0, 160, 8)):
+        sent_ns = now_ns
+        now_ns = drive.request("read", sector, 8, sent_ns)
+        assert now_ns - sent_ns == pytest.approx(hit_ns(CACHED, 8), abs=1)
 
 
 def test_slow_streams_hit_always() -> None:
@@ -519,6 +558,39 @@ def test_a_read_waits_for_the_write_under_way_but_not_for_all() -> None:
     slowest_ns = seek_ns(BARE, 1000) + BARE.write_settle_ns + PERIOD_NS
     assert one_ns < slowest_ns + alone
     assert drive.flush(drive.request("read", 0, 1, begun_ns + SOON_NS)) > begun_ns + SOON_NS
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_read_waits_for_a_track_or_for_all_of_a_write(whole: bool) -> None:
+    """64 sectors over a track's end, 40 of them before it."""
+    drive = DetailedDrive(replace(WRITING, write_whole_extent=whole))
+    sent_ns = drive.request("write", 360, 64, 0)
+    free_ns = medium_ns(drive, "write", 0, 360, 40, sent_ns - WRITING.write_overhead_ns)
+    if whole:
+        there_ns = free_ns + move_ns(WRITING, drive.locate(399), drive.locate(400), "write")
+        free_ns = begins_ns(drive.locate(400), there_ns) + 24 * sector_ns(drive.locate(400))
+    last = drive.locate(400 if whole else 399)
+    expected_ns = after_ns(drive, free_ns, last, 100_000)
+    sent_ns += 1_000_000
+    assert drive.request("read", 100_000, 8, sent_ns) == pytest.approx(expected_ns, abs=ROUNDING_NS)
+
+
+@pytest.mark.parametrize(("low", "left"), [(0, 0), (32, 4), (64, 8)])
+def test_once_room_was_short_it_is_made_down_to_the_mark(low: int, left: int) -> None:
+    """Nine writes into room for eight, and no idleness would be long enough."""
+    p = replace(WRITING, write_extents=16, write_idle_ns=1e12, write_low_sectors=low)
+    drive = DetailedDrive(p)
+    sectors = range(50_000, 500_000, 50_000)
+    now_ns = 0
+    for sector in sectors:
+        now_ns = drive.request("write", sector, 8, now_ns)
+    now_ns += 1_000_000_000
+    held = 0
+    for sector in sectors:
+        sent_ns = now_ns
+        now_ns = drive.request("read", sector, 8, sent_ns)
+        held += now_ns - sent_ns <= hit_ns(p, 8) + 1
+    assert held == left
 
 
 def test_a_read_of_dirty_data_hits() -> None:

@@ -42,6 +42,8 @@ CACHED = replace(BARE, segments=4, segment_sectors=256, ahead_sectors=256, reach
 WRITING = replace(BARE, write_sectors=64, write_extents=4)
 LAYOUTS = (CYLINDERS, CYLINDER_SERPENTINE, SURFACE_SERPENTINE)
 ROUNDING_NS = 20
+ALL_AROUND = range(100_000, 100_400, 29)
+"""Sectors of one track at many angles: some are missed by whoever comes a little later."""
 SOON_NS = 40_000_000
 """More than any request takes here."""
 
@@ -414,12 +416,16 @@ def test_who_stops_read_ahead() -> None:
 
 @pytest.mark.parametrize("stops", [False, True])
 def test_a_stream_of_hits_carries_read_ahead_on(stops: bool) -> None:
-    """At the pace of the medium, with no turn lost, over many segments and tracks."""
-    p = replace(CACHED, segment_sectors=512, ahead_sectors=512, ahead_stops_at_track_end=stops)
+    """At the pace of the medium, with no turn lost, over many segments and tracks.
+
+    The first request of a track would come too late if it had to be a miss.
+    """
+    p = replace(CACHED, segment_sectors=512, ahead_sectors=512, read_miss_overhead_ns=0.5 * MS)
+    p = replace(p, ahead_stops_at_track_end=stops)
     drive = DetailedDrive(p)
     n = 24 * 50
     completions = drive.batch(0, np.arange(n) * 8, 8)
-    begin_ns = begins_ns(drive.locate(0), CACHED.read_miss_overhead_ns)
+    begin_ns = begins_ns(drive.locate(0), p.read_miss_overhead_ns)
     cylinder_ns = PERIOD_NS * (4 + (3 * 50 + 70) / 404)
     assert completions[-1] - begin_ns == pytest.approx(6 * cylinder_ns, rel=0.01)
 
@@ -431,15 +437,16 @@ def after_ns(drive: DetailedDrive, free_ns: float, one: Place, sector: int) -> f
     return begins_ns(place, there_ns) + 8 * sector_ns(place) + drive.parameters.bus_sector_ns
 
 
-def test_a_switch_that_has_begun_goes_on() -> None:
+@pytest.mark.parametrize("sector", ALL_AROUND)
+def test_a_switch_that_has_begun_goes_on(sector: int) -> None:
     """Read-ahead is on its way to the next track when the arm is wanted elsewhere."""
     drive = DetailedDrive(CACHED)
     medium_done_ns = medium_ns(drive, "read", 0, 392, 8, 0)
     now_ns = drive.request("read", 392, 8, 0)
     free_ns = medium_done_ns + CACHED.head_switch_ns
     assert free_ns > now_ns + CACHED.read_miss_overhead_ns
-    expected_ns = after_ns(drive, free_ns, drive.locate(400), 100_000)
-    assert drive.request("read", 100_000, 8, now_ns) == pytest.approx(expected_ns, abs=ROUNDING_NS)
+    expected_ns = after_ns(drive, free_ns, drive.locate(400), sector)
+    assert drive.request("read", sector, 8, now_ns) == pytest.approx(expected_ns, abs=ROUNDING_NS)
 
 
 def test_what_the_bus_still_carries_is_not_overwritten() -> None:
@@ -561,7 +568,8 @@ def test_a_read_waits_for_the_write_under_way_but_not_for_all() -> None:
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_a_read_waits_for_a_track_or_for_all_of_a_write(whole: bool) -> None:
+@pytest.mark.parametrize("sector", ALL_AROUND)
+def test_a_read_waits_for_a_track_or_for_all_of_a_write(whole: bool, sector: int) -> None:
     """64 sectors over a track's end, 40 of them before it."""
     drive = DetailedDrive(replace(WRITING, write_whole_extent=whole))
     sent_ns = drive.request("write", 360, 64, 0)
@@ -570,9 +578,9 @@ def test_a_read_waits_for_a_track_or_for_all_of_a_write(whole: bool) -> None:
         there_ns = free_ns + move_ns(WRITING, drive.locate(399), drive.locate(400), "write")
         free_ns = begins_ns(drive.locate(400), there_ns) + 24 * sector_ns(drive.locate(400))
     last = drive.locate(400 if whole else 399)
-    expected_ns = after_ns(drive, free_ns, last, 100_000)
+    expected_ns = after_ns(drive, free_ns, last, sector)
     sent_ns += 1_000_000
-    assert drive.request("read", 100_000, 8, sent_ns) == pytest.approx(expected_ns, abs=ROUNDING_NS)
+    assert drive.request("read", sector, 8, sent_ns) == pytest.approx(expected_ns, abs=ROUNDING_NS)
 
 
 @pytest.mark.parametrize(("low", "left"), [(0, 0), (32, 4), (64, 8)])

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A magnetic disk drive, one request at a time, in as much detail as the literature gives.
+ *
+ * It is an oracle: the project's own drive model is judged against it, so it shares nothing
+ * with that model.  Sources, by the names that the comments use:
+ *
+ *   RW94     Ruemmler, Wilkes: An introduction to disk drive modeling, IEEE Computer 1994
+ *   WGP94    Worthington, Ganger, Patt: Scheduling algorithms for modern disk drives, 1994
+ *   WGPW95   Worthington, Ganger, Patt, Wilkes: On-line extraction of SCSI disk drive
+ *            parameters, 1995
+ *   SG99     Schindler, Ganger: Automated disk drive characterization (DIXtrac), 1999
+ *   DISKSIM  Bucy and others: The DiskSim simulation environment, reference manual
+ *   JW91     Jacobson, Wilkes: Disk scheduling algorithms based on rotational position, 1991
+ *
+ * Times are in ns.  Between requests time goes on: the platters turn, read-ahead fills its
+ * segment and dirty data are put away.  What happens is a function of the parameters and of
+ * the requests so far.  Python reads the declarations below as they are: no macros in them.
+ */
+#ifndef DRIVES_DETAILED_H
+#define DRIVES_DETAILED_H
+
+#include <stdint.h>
+
+/* In which order tracks follow each other in a zone (SG99, section 3.2; DISKSIM). */
+enum detailed_layout {
+	/* All heads of a cylinder, then the next cylinder, from head 0 again. */
+	DETAILED_CYLINDERS,
+	/* The same, heads forth in one cylinder and back in the next. */
+	DETAILED_CYLINDER_SERPENTINE,
+	/* A band of cylinders on one surface, back on the next surface. */
+	DETAILED_SURFACE_SERPENTINE,
+};
+
+/* In which order dirty data are put away. */
+enum detailed_order {
+	DETAILED_SHORTEST_POSITIONING, /* JW91, WGP94 */
+	DETAILED_CLOOK, /* ascending, then from the lowest again */
+};
+
+/* Cylinders with equally many sectors a track (RW94, "Data layout"). */
+struct detailed_zone {
+	uint32_t cylinders;
+	uint32_t sectors; /* of the address space, a track */
+	uint32_t spare_sectors; /* at each track's end, not addressed */
+	uint32_t spare_tracks; /* at the zone's end, not addressed */
+	uint32_t track_skew; /* sectors, where the head changes */
+	uint32_t cylinder_skew; /* sectors, where the cylinder changes */
+};
+
+struct detailed_parameters {
+	/* Platters. */
+	double period_ns;
+	uint32_t heads;
+	uint32_t layout; /* enum detailed_layout */
+	uint32_t band_cylinders; /* surface serpentine; 0: the zone is one band */
+	uint32_t zones;
+	struct detailed_zone zone[32];
+
+	/*
+	 * Arm (RW94, "Head positioning"): d cylinders take a + b * sqrt(d) up to the
+	 * threshold, from there slope more for each further one; the settling is added.
+	 */
+	double seek_a_ns;
+	double seek_b_ns;
+	uint32_t seek_threshold;
+	double seek_slope_ns;
+	double read_settle_ns;
+	double write_settle_ns;
+	double head_switch_ns; /* another head, ready to read */
+
+	/* Controller and bus (RW94, "The disk controller"). */
+	double read_hit_overhead_ns;
+	double read_miss_overhead_ns;
+	double write_overhead_ns;
+	double bus_sector_ns;
+
+	/* Read cache: segments of equal size, least recently used replacement. */
+	uint32_t segments; /* 0: none */
+	uint32_t segment_sectors; /* a transfer's buffer too */
+	uint32_t ahead_sectors; /* read-ahead goes this far past the request at most */
+	uint32_t reach_sectors; /* a read this far ahead of the head waits for it */
+	uint8_t ahead_keeps_request; /* does not overwrite the last request's data */
+	uint8_t ahead_stops_at_track_end;
+	uint8_t ahead_stops_at_hits; /* in other segments, and at cached writes */
+	uint8_t ahead_after_hit; /* a hit in sequence begins it again */
+
+	/* Write cache. */
+	uint32_t write_sectors; /* 0: write-through */
+	uint32_t write_extents; /* places of the disk it holds data for */
+	uint32_t write_low_sectors; /* once room was short, put away down to this */
+	double write_idle_ns; /* dirty data wait for the drive to idle this long */
+	uint32_t write_order; /* enum detailed_order */
+	uint8_t write_whole_extent; /* reads wait for all of it, or for its track */
+
+	/* Command queueing. */
+	uint32_t queue_depth;
+	double queue_age_ns; /* who waits longer goes first */
+};
+
+enum detailed_flags {
+	DETAILED_FUA = 1, /* a write is on the medium, a read comes from there */
+};
+
+struct detailed_request {
+	uint64_t sector;
+	int64_t arrival_ns;
+	uint32_t sectors;
+	uint32_t flags;
+	uint8_t write;
+};
+
+/* Where a sector is; its angle is a part of a turn, where its beginning passes the head. */
+struct detailed_place {
+	uint32_t cylinder;
+	uint32_t head;
+	uint32_t slot; /* on its track, spare sectors counted */
+	double angle;
+};
+
+struct detailed_drive;
+
+/* NULL: parameters that no drive can have, or no memory. */
+struct detailed_drive *detailed_new(const struct detailed_parameters *parameters);
+void detailed_free(struct detailed_drive *drive);
+
+/* As it was when new: caches empty, head at the beginning, time 0. */
+void detailed_reset(struct detailed_drive *drive);
+
+uint64_t detailed_capacity(const struct detailed_drive *drive);
+void detailed_locate(const struct detailed_drive *drive, uint64_t sector,
+		     struct detailed_place *place);
+
+/*
+ * When a request that is sent at at_ns completes.  -1, and nothing happens: it is empty or
+ * past the end, or at_ns lies before the last completion.
+ */
+int64_t detailed_request(struct detailed_drive *drive, int write, uint64_t sector,
+			 uint32_t sectors, int64_t at_ns, int flags);
+
+/* When everything that was written is on the medium; -1 as above. */
+int64_t detailed_flush(struct detailed_drive *drive, int64_t at_ns);
+
+/*
+ * Which of n waiting requests a drive with command queueing takes next: the one that is
+ * soonest under the head (WGP94; JW91), unless the oldest waits for too long.  -1 as above.
+ */
+int detailed_choose(struct detailed_drive *drive, const struct detailed_request *queue,
+		    int n, int64_t now_ns);
+
+/*
+ * n requests in order, each sent at the latest of: at_ns, think_ns after the completion
+ * before it.  The number that was served: fewer than n if one can't be.
+ */
+int64_t detailed_batch(struct detailed_drive *drive, int64_t n, const uint8_t *write,
+		       const uint64_t *sector, const uint32_t *sectors,
+		       const int64_t *at_ns, const int64_t *think_ns,
+		       int64_t *completion_ns);
+
+#endif

@@ -145,7 +145,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["predict", "--disk", "cheeta"], 'unknown disk "cheeta": did you mean "cheetah-15k4"? '),
+        (["predict", "--disk", "cheetah-15k"], 'unknown disk "cheetah-15k": did you mean "cheetah-15k4"? '),
         (["predict", "--schedulers", "catz"], 'unknown scheduler "catz": did you mean "cats"? '),
         (["predict", "--schedulers", ""], 'unknown scheduler "": there are: all, '),
         (["predict", "--schedulers", "cats,cats"], "--schedulers: cats is named twice"),
@@ -338,9 +338,9 @@ def test_the_module_runs() -> None:
     assert "predict" in shown.stdout
     assert "reproduce" in shown.stdout
     assert module().returncode == 2
-    wrong = module("predict", "--disk", "cheeta")
+    wrong = module("predict", "--disk", "cheetah-15k")
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr.startswith('understudy: unknown disk "cheeta": ')
+    assert wrong.stderr.startswith('understudy: unknown disk "cheetah-15k": ')
 
 
 def test_a_new_module_is_a_new_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -637,9 +637,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_an_unknown_disk_brings_the_nearest_and_all() -> None:
     with pytest.raises(UserError) as caught:
-        profile.load("cheeta")
+        profile.load("cheetah-15k")
     assert str(caught.value).startswith(
-        'unknown disk "cheeta": did you mean "cheetah-15k4"? there are: '
+        'unknown disk "cheetah-15k": did you mean "cheetah-15k4"? there are: '
     )
 
 

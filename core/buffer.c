@@ -47,14 +47,14 @@ static void stop_reading(struct drive *drive, u64 now_ns)
 	ahead->into = SEGMENTS_NONE;
 }
 
-/* Up to where it reads on after a read of these. */
-static u64 limit_after(const struct drive *drive, u64 sector, u64 end)
+/* Up to where it reads on after a read of these; a stream goes over the track's end. */
+static u64 limit_after(const struct drive *drive, u64 sector, u64 end, bool in_sequence)
 {
 	const struct buffer *buffer = &drive->buffer;
 	u64 limit = nearer(end + buffer->ahead_sectors, drive->disk.capacity_sectors);
 
 	limit = nearer(limit, later(end, sector + buffer->segments.sectors));
-	if (!buffer->ahead_to_track_end)
+	if (in_sequence || !buffer->ahead_to_track_end)
 		return limit;
 	return nearer(limit, tracks_end(&drive->disk.tracks, end - 1));
 }
@@ -68,7 +68,8 @@ static void make_room(struct drive *drive, struct segment *segment, u64 limit)
 		segment->start = limit - size;
 }
 
-static void read_on(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns)
+static void read_on(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,
+		    bool in_sequence)
 {
 	struct buffer *buffer = &drive->buffer;
 
@@ -76,7 +77,7 @@ static void read_on(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_
 		.into = into,
 		.from = end,
 		.from_ns = end_ns,
-		.limit = limit_after(drive, sector, end),
+		.limit = limit_after(drive, sector, end, in_sequence),
 	};
 	make_room(drive, &buffer->segments.segment[into], buffer->ahead.limit);
 }
@@ -85,7 +86,7 @@ static void read_on(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_
 static void read_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 {
 	struct read_ahead *ahead = &drive->buffer.ahead;
-	u64 limit = limit_after(drive, sector, end);
+	u64 limit = limit_after(drive, sector, end, true);
 	u64 until = read_until(drive, now_ns);
 
 	if (limit <= ahead->limit)
@@ -202,7 +203,7 @@ static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 	segment->end = end;
 	drive->head = end;
 	buffer->writes.busy_until_ns = last_ns;
-	read_on(drive, into, sector, end, last_ns);
+	read_on(drive, into, sector, end, last_ns, false);
 	return later(last_ns, first_ns + bus_ns(buffer, end - sector)) - now_ns;
 }
 
@@ -225,7 +226,7 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 		   disk_transfer_ns(&drive->disk, ahead->from, end - ahead->from);
 	if (end > ahead->limit) {
 		buffer->segments.segment[ahead->into].end = end;
-		read_on(drive, ahead->into, sector, end, there_ns);
+		read_on(drive, ahead->into, sector, end, there_ns, true);
 	} else {
 		read_farther(drive, sector, end, now_ns);
 	}

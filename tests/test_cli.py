@@ -145,7 +145,10 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["predict", "--disk", "cheetah-15k"], 'unknown disk "cheetah-15k": did you mean "cheetah-15k4"? '),
+        (
+            ["predict", "--disk", "cheetah-15k"],
+            'unknown disk "cheetah-15k": did you mean "cheetah-15k4"? ',
+        ),
         (["predict", "--schedulers", "catz"], 'unknown scheduler "catz": did you mean "cats"? '),
         (["predict", "--schedulers", ""], 'unknown scheduler "": there are: all, '),
         (["predict", "--schedulers", "cats,cats"], "--schedulers: cats is named twice"),

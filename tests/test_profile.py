@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.ask import tunables
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
 from understudy.device import profile
@@ -646,3 +647,28 @@ def test_an_unknown_disk_brings_the_nearest_and_all() -> None:
 def test_every_profile_of_the_project_loads() -> None:
     for name in profile.catalogue():
         assert profile.load(name).name == name
+
+
+@pytest.mark.parametrize(
+    ("bus_sector_ps", "expected"),
+    # While the bus carries 8 sectors, 8 pass under the head, and as many as that in what is left.
+    [(30_000_000, 8), (15_000_000, 0), (10_000_000, 0), (10**9, 100)],
+)
+def test_cats_counts_on_what_is_read_ahead_at_once(bus_sector_ps: int, expected: int) -> None:
+    """At the slowest place, 15 us a sector, and never more than the drive reads ahead."""
+    timing = Timing(
+        1000,
+        0,
+        ((0, 0), (1000, 0)),
+        transfer=((0, 10_000_000), (1000, 15_000_000)),
+        buffer=Buffer(
+            bus_sector_ps=bus_sector_ps,
+            buffer_segments=3,
+            buffer_segment_sectors=300,
+            read_ahead_sectors=100,
+        ),
+    )
+    shadow = tunables.following("cats", timing)
+    assert shadow["shadow_segments"] == 3
+    assert shadow["shadow_segment_sectors"] == 300
+    assert shadow["shadow_prefetch_sectors"] == expected

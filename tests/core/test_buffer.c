@@ -135,9 +135,18 @@ static void it_stops_at_the_track_end(void)
 	drive.buffer.ahead_to_track_end = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
+	reads(1050, 8, MISS(NEAR, 8), false);
+}
+
+static void a_stream_goes_over_it(void)
+{
+	set_reading(4, 90);
+	drive.buffer.ahead_to_track_end = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
 	reads(1008, 42, HIT + 42 * BUS, true);
 	now += 10000 * US;
-	reads(1050, 8, MISS(NEAR, 8), false);
+	reads(1050, 8, HIT + 8 * BUS, true);
 }
 
 static void another_place_stops_it(void)
@@ -359,6 +368,7 @@ int main(void)
 	it_goes_on_past_its_limit();
 	it_stops_at_its_limit();
 	it_stops_at_the_track_end();
+	a_stream_goes_over_it();
 	another_place_stops_it();
 	so_do_hits_elsewhere(0);
 	so_do_hits_elsewhere(1);

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from understudy.ask.schedulers import Tunables
 from understudy.base.catalog import unknown
 from understudy.base.errors import UserError
-from understudy.device.timing import Timing
+from understudy.device.timing import Buffer, Timing
 from understudy.native import declared, registry
 
+PAGE_SECTORS = 8
 SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
 
 
@@ -42,7 +43,7 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
     if disk.buffer:
         segments = disk.buffer.buffer_segments
         segment_sectors = disk.buffer.buffer_segment_sectors
-        prefetch_sectors = disk.buffer.read_ahead_sectors
+        prefetch_sectors = _ahead_at_once(disk, disk.buffer)
     values = {
         "shadow_segments": segments,
         "shadow_segment_sectors": segment_sectors,
@@ -52,6 +53,16 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
     ours = declared.scheduler(scheduler) if registry.known(scheduler) else None
     has = {tunable.name for tunable in ours.tunables} if ours else set()
     return {name: value for name, value in values.items() if name in has}
+
+
+def _ahead_at_once(disk: Timing, buffer: Buffer) -> int:
+    """What a drive has read ahead, anywhere on the disk, when its answer to a page's read has
+    passed over the bus: all that a scheduler may count on if another request follows at once."""
+    slowest_ps = max((ps for _, ps in disk.transfer), default=0)
+    if not slowest_ps:
+        return buffer.read_ahead_sectors
+    spare_ps = PAGE_SECTORS * (buffer.bus_sector_ps - slowest_ps)
+    return min(buffer.read_ahead_sectors, max(0, spare_ps // slowest_ps))
 
 
 def check(scheduler: str, name: str, value: int) -> None:

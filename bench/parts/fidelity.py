@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Does a profile keep time like the drive?"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from bench.part import Column, Row, Rows
+from understudy.ask.experiment import asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.paths import ROOT
+from understudy.base.progress import silent
+from understudy.device import profile
+from understudy.device.profile import DiskProfile
+from understudy.measure.comparison import estimate
+from understudy.measure.metrics import Summary
+from understudy.native.drive import Drive
+from understudy.native.request import READ, WRITE
+from understudy.platforms.sim import in_simulator
+
+TITLE = "How well a profile keeps a drive's time"
+TEXT = """
+Against drives that were measured (`bench/drives/README.md`). First the requests of a trace, timed
+on the drive itself, one at a time with pauses between them. The demerit is the root mean square
+of the horizontal distance between the two distributions of service time (Ruemmler and Wilkes,
+"An introduction to disk drive modeling", IEEE Computer 1994).
+
+{{ trace }}
+
+Then schedulers: the same simulator with a detailed model of the drive instead of ours, the same
+workloads and seeds. The worst scheduler of each workload, and whether those that differ by more
+than 3 % in mean response on the drive are ranked as there.
+
+{{ workloads }}
+
+All of them:
+
+{{ schedulers }}
+"""
+TABLES = {
+    "trace": (
+        Column("drive", "{drive}"),
+        Column("requests", "{requests}"),
+        Column("number", "{number:,}"),
+        Column("drive: mean (ms)", "{drive_ms:.3f}"),
+        Column("profile (ms)", "{profile_ms:.3f}"),
+        Column("difference (%)", "{difference_percent:+.1f}"),
+        Column("demerit (ms)", "{demerit_ms:.3f}"),
+        Column("demerit (%)", "{demerit_percent:.1f}"),
+    ),
+    "workloads": (
+        Column("drive", "{drive}"),
+        Column("workload", "{workload}"),
+        Column("worst", "{worst}"),
+        Column("its response (%)", "{worst_percent:+.1f}"),
+        Column("pairs that differ", "{pairs}"),
+        Column("ranked right", "{ranked_right}"),
+        Column("best on the drive", "{best}"),
+        Column("by the profile", "{best_by_profile}"),
+    ),
+    "schedulers": (
+        Column("drive", "{drive}"),
+        Column("workload", "{workload}"),
+        Column("scheduler", "{scheduler}"),
+        Column("service on the drive (ms)", "{service_ms:.3f}"),
+        Column("by the profile (%)", "{service_percent:+.1f}"),
+        Column("response on the drive (ms)", "{response_ms:.2f}"),
+        Column("by the profile (%)", "{response_percent:+.1f}"),
+        Column("± (%)", "{interval_percent:.1f}"),
+    ),
+}
+SIZES = {
+    "full": {"workloads": ["all"], "seeds": 5},
+    "quick": {"workloads": ["all"], "seeds": 2},
+    "tiny": {"workloads": ["random1"], "seeds": 2},
+}
+IN_VM = False
+DRIVES = ROOT / "bench" / "drives"
+REALLY_DIFFERENT = 0.03
+
+Times = npt.NDArray[np.float64]
+
+
+def measure(workloads: list[str], seeds: int) -> Rows:
+    """All drives that there are."""
+    for folder in sorted(path for path in DRIVES.iterdir() if path.is_dir()):
+        disk = profile.load(folder.name)
+        yield from (("trace", row) for row in _on_trace(folder, disk))
+        known = json.loads((folder / "schedulers.json").read_text())
+        for name in known if workloads == ["all"] else workloads:
+            rows = [_compared(disk, name, known[name], s, seeds) for s in _schedulers(known[name])]
+            yield "workloads", _ranked(disk.name, name, rows)
+            yield from (("schedulers", row) for row in rows)
+
+
+def _on_trace(folder: Path, disk: DiskProfile) -> list[Row]:
+    trace = pl.read_parquet(folder / "trace.parquet")
+    op = np.where(trace["op"].to_numpy() == "write", WRITE, READ).astype(np.uint8)
+    pauses_us = trace["idle_before_next_us"].shift(1, fill_value=0).to_numpy()
+    assert disk.facts
+    drive = Drive.from_timing(disk.timing(disk.facts.capacity_sectors), seed=1)
+    sector, sectors = trace["sector"].to_numpy(), trace["sectors"].to_numpy()
+    service_ns, _ = drive.serve(op, sector, sectors, (pauses_us * 1000).astype(np.uint64))
+    ours, theirs = service_ns / 1e6, trace["service_us"].to_numpy() / 1e3
+    parts = {"all": op >= 0, "reads": op == READ, "writes": op == WRITE}
+    return [
+        {"drive": disk.name, "requests": name, **_distance(ours[chosen], theirs[chosen])}
+        for name, chosen in parts.items()
+    ]
+
+
+def _distance(ours: Times, theirs: Times) -> Row:
+    demerit = float(np.sqrt(np.mean((np.sort(ours) - np.sort(theirs)) ** 2)))
+    return {
+        "number": len(ours),
+        "drive_ms": float(theirs.mean()),
+        "profile_ms": float(ours.mean()),
+        "difference_percent": 100 * float(ours.mean() / theirs.mean() - 1),
+        "demerit_ms": demerit,
+        "demerit_percent": 100 * demerit / float(theirs.mean()),
+    }
+
+
+def _schedulers(known: Mapping[str, Any]) -> list[str]:
+    return sorted({run["scheduler"] for run in known["runs"]})
+
+
+def _compared(
+    disk: DiskProfile, name: str, known: Mapping[str, Any], scheduler: str, seeds: int
+) -> Row:
+    """Means over the seeds, and the paired difference in response."""
+    runs = [run for run in known["runs"] if run["scheduler"] == scheduler][:seeds]
+    ours = [_simulated(disk, known["inputs"], scheduler, run["seed"]) for run in runs]
+    service = float(np.mean([run["mean_service_ms"] for run in runs]))
+    response = float(np.mean([run["mean_response_ms"] for run in runs]))
+    gaps = [
+        one.mean_response_ms - run["mean_response_ms"] for one, run in zip(ours, runs, strict=True)
+    ]
+    half_width = estimate(gaps).half_width
+    return {
+        "drive": disk.name,
+        "workload": name,
+        "scheduler": scheduler,
+        "service_ms": service,
+        "service_percent": 100 * (np.mean([one.mean_service_ms for one in ours]) / service - 1),
+        "response_ms": response,
+        "response_percent": 100 * float(np.mean(gaps)) / response,
+        "interval_percent": None if half_width is None else 100 * half_width / response,
+    }
+
+
+def _simulated(disk: DiskProfile, inputs: Mapping[str, Any], scheduler: str, seed: int) -> Summary:
+    given = {name: v for name, v in inputs.items() if name not in ("workload", "seeds")}
+    workload = WORKLOADS[inputs["workload"]]
+    run = asked(workload, Choice(scheduler, ()), disk, "sim", seed=seed, **given)
+    return in_simulator.summarise(run, silent)
+
+
+def _ranked(drive: str, name: str, rows: Sequence[Row]) -> Row:
+    theirs = {row["scheduler"]: row["response_ms"] for row in rows}
+    ours = {
+        row["scheduler"]: row["response_ms"] * (1 + row["response_percent"] / 100) for row in rows
+    }
+    pairs = [
+        (a, b) for a in theirs for b in theirs if theirs[b] > theirs[a] * (1 + REALLY_DIFFERENT)
+    ]
+    worst = max(rows, key=lambda row: abs(row["response_percent"]))
+    return {
+        "drive": drive,
+        "workload": name,
+        "worst": worst["scheduler"],
+        "worst_percent": worst["response_percent"],
+        "pairs": len(pairs),
+        "ranked_right": sum(ours[a] < ours[b] for a, b in pairs),
+        "best": min(theirs, key=theirs.__getitem__),
+        "best_by_profile": min(ours, key=ours.__getitem__),
+    }

@@ -114,6 +114,18 @@ static void nobody_waits_for_a_thinker(void)
 	host_exit(&host);
 }
 
+/* Just as long as anybody is waited for is not too long. */
+static void who_comes_just_in_time_is_waited_for(void)
+{
+	begin();
+	live(1, 1000, 0);
+	live(1, 1008, ANTIC);
+	read_of(2, 500000);
+	expect_wait(ANTIC);
+	CHECK_EQ(counter("waits_spared"), 0);
+	host_exit(&host);
+}
+
 static void a_close_read_ends_a_wait(void)
 {
 	struct io_request *close;
@@ -527,6 +539,7 @@ int main(void)
 	nobody_waits_who_has_another_read();
 	nobody_waits_after_a_write();
 	nobody_waits_for_a_thinker();
+	who_comes_just_in_time_is_waited_for();
 	a_close_read_ends_a_wait();
 	who_reads_far_away_is_not_waited_for();
 	growing_is_not_coming();

@@ -230,6 +230,37 @@ static void the_measurement_is_drained(void)
 	CHECK_EQ(sim.summary.last_completion_ns, 20);
 }
 
+/* A row says what was asked for, by whom, and what became of it. */
+static void a_row_says_what_was_asked_for(void)
+{
+	u32 i;
+
+	use_rows(&scribe_scheduler, "rows-open", 3, 2);
+	for (i = 0; i < 3; i++) {
+		add_row(i, 1 + i, 10 * (1 + i));
+		sim.sector[i] = 1000 + 100 * i;
+		sim.sectors[i] = 1 + i;
+		sim.op[i] = i == 1 ? IO_WRITE : IO_READ;
+	}
+	CHECK_EQ(simulation_run(&sim), 0);
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(sim.columns.sector[i], 1000 + 100 * i);
+		CHECK_EQ(sim.columns.sectors[i], 1 + i);
+		CHECK_EQ(sim.columns.owner[i], i);
+		CHECK_EQ(sim.columns.op[i], i == 1 ? IO_WRITE : IO_READ);
+		CHECK_EQ(sim.columns.request_id[i], 1 + i);
+		CHECK_EQ(sim.columns.arrival_ns[i], 1 + i);
+		CHECK_EQ(sim.columns.dispatch_ns[i], i == 2 ? 11 : 1 + i);
+		CHECK_EQ(sim.columns.start_ns[i], sim.columns.dispatch_ns[i]);
+		CHECK_EQ(sim.columns.model_service_ns[i], 10 * (1 + i));
+		CHECK_EQ(sim.columns.reason[i], PICK_ORDER);
+		CHECK_EQ(sim.columns.hit[i], 0);
+	}
+	CHECK_EQ(sim.summary.sectors, 1 + 2 + 3);
+	CHECK_EQ(sim.summary.reason[PICK_ORDER], 3);
+	CHECK_EQ(sim.watch.events, 3 + 3);
+}
+
 /* A disk: head and cache move in the order of service; it was copied, and reset. */
 static void a_disk_is_reset(void)
 {
@@ -314,6 +345,7 @@ int main(void)
 	a_closed_process_waits();
 	an_open_process_does_not();
 	the_measurement_is_drained();
+	a_row_says_what_was_asked_for();
 	a_disk_is_reset();
 	check_seeds(300, first_come_first_served);
 	an_array_draws();

@@ -192,6 +192,22 @@ static void no_service_is_free(void)
 	host_exit(&host);
 }
 
+/* Half a minute (2^35 ns) is the most that a request is charged. */
+static void costs_have_a_limit(void)
+{
+	begin(1);
+	add_costing('a', 2, 1ull << 36, 100);
+	add_costing('b', 2, 1ull << 35, 100);
+	expect_owners("abab", MS);
+	host_exit(&host);
+
+	begin(1);
+	add_costing('a', 2, 1ull << 35, 100);
+	add_costing('b', 4, 1ull << 34, 100);
+	expect_owners("abbabb", MS);
+	host_exit(&host);
+}
+
 static void a_known_cost_is_not_settled(void)
 {
 	begin(1);
@@ -579,6 +595,7 @@ int main(void)
 	unknown_cost_is_estimated_by_size();
 	estimates_are_settled();
 	no_service_is_free();
+	costs_have_a_limit();
 	a_known_cost_is_not_settled();
 	together_they_are_charged_the_time_of_the_device();
 	an_idle_device_costs_nothing();

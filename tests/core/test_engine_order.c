@@ -336,6 +336,60 @@ static void an_array_draws(void)
 		CHECK_EQ(sim.columns.model_service_ns[i], 5 * MS);
 }
 
+#define PAGES_A_FILE 300
+
+static u32 pages_asked;
+
+/* All pages of two files in order, and once more. */
+static bool twice_through(void *state, u32 process, struct step *step)
+{
+	u32 page = pages_asked++ % (2 * PAGES_A_FILE);
+
+	*step = (struct step){ .file = page / PAGES_A_FILE,
+			       .sector = page % PAGES_A_FILE,
+			       .sectors = 1 };
+	return pages_asked <= 4 * PAGES_A_FILE;
+}
+
+static void expect_misses(u64 cache_bytes, u64 misses)
+{
+	struct workload workload = *simulation_workload("random");
+
+	simulation_exit(&sim);
+	simulation_init(&sim, registry_find("fcfs"), &workload);
+	workload.step = twice_through;
+	pages_asked = 0;
+	sim.extents = 2;
+	sim.bytes[0] = sim.bytes[1] = 512 * PAGES_A_FILE;
+	sim.length[0] = sim.length[1] = PAGES_A_FILE;
+	sim.start[0] = 1000;
+	sim.start[1] = 5000;
+	sim.first_extent[1] = 1;
+	sim.first_extent[2] = 2;
+	sim.input.world.layout = (struct layout){
+		.files = 2,
+		.bytes = sim.bytes,
+		.first = sim.first_extent,
+		.start = sim.start,
+		.length = sim.length,
+	};
+	sim.input.world.processes = 1;
+	sim.input.requests = 10 * PAGES_A_FILE;
+	sim.input.cache = (struct sim_cache){ .bytes = cache_bytes, .page_sectors = 1 };
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.summary.page_misses, misses);
+	CHECK_EQ(sim.summary.completed, misses);
+	CHECK_EQ(sim.summary.page_hits, 4 * PAGES_A_FILE);
+}
+
+/* One page less than all of them, and each is gone when it is wanted again. */
+static void the_page_cache_holds_what_it_is_told(void)
+{
+	expect_misses(512ull * 2 * PAGES_A_FILE, 2 * PAGES_A_FILE);
+	expect_misses(512ull * 2 * PAGES_A_FILE - 1, 4 * PAGES_A_FILE);
+	expect_misses(1ull << 30, 2 * PAGES_A_FILE);
+}
+
 int main(void)
 {
 	completions_arrivals_question();
@@ -349,6 +403,7 @@ int main(void)
 	a_disk_is_reset();
 	check_seeds(300, first_come_first_served);
 	an_array_draws();
+	the_page_cache_holds_what_it_is_told();
 	simulation_exit(&sim);
 	return 0;
 }

@@ -82,7 +82,8 @@ static void ahead_then_short_steps_then_the_next_sweep(void)
 	CHECK_EQ(rank_of(900), 200);
 	CHECK(rank_of(899) > rank_of((1ull << 63) - 1));
 	CHECK(rank_of(0) < rank_of(899));
-	CHECK(rank_of(0) >= NEAR_NEXT_SWEEP && rank_of((1ull << 63) - 1) < NEAR_NEXT_SWEEP);
+	CHECK(rank_of(0) >= NEAR_NEXT_SWEEP &&
+	      rank_of((1ull << 63) - 1) < NEAR_NEXT_SWEEP);
 }
 
 int main(void)

@@ -326,21 +326,34 @@ static void out_of_time(void)
 	CHECK_EQ(sim.summary.completed, 1);
 }
 
-static bool never(void *state, u32 process, struct step *step)
+static u64 thought_ns;
+
+static bool think(void *state, u32 process, struct step *step)
 {
-	*step = (struct step){ .think_ns = U64_MAX, .file = NO_FILE, .sectors = 1 };
+	*step = (struct step){ .think_ns = thought_ns, .file = NO_FILE, .sectors = 1 };
 	return true;
 }
 
-static void out_of_time_at_once(void)
+static int run_thinking(u64 think_ns)
 {
 	struct workload workload;
 
 	use("fcfs", "random");
+	simulation_array(&sim, 1, 0, false);
 	workload = *sim.input.workload;
-	workload.step = never;
+	workload.step = think;
+	thought_ns = think_ns;
 	sim.input.workload = &workload;
-	CHECK_EQ(simulation_run(&sim), -ETIME);
+	sim.input.world.processes = 1;
+	sim.input.requests = 1;
+	return simulation_run(&sim);
+}
+
+static void out_of_time_at_once(void)
+{
+	CHECK_EQ(run_thinking(U64_MAX), -ETIME);
+	CHECK_EQ(run_thinking((1ull << 63) + 1), -ETIME);
+	CHECK_EQ(run_thinking(1ull << 63), 0);
 }
 
 static void init_refuses(void)

@@ -175,6 +175,18 @@ static void a_scheduler_may_wait(void)
 	CHECK_EQ(sim.summary.completed, 2);
 }
 
+/* "None" for no reason but that enough is in service: asked when that is served. */
+static void a_scheduler_may_want_less_than_the_device(void)
+{
+	use_rows(registry_find("sfq"), "rows-open", 1, 2);
+	simulation_set(&sim, "depth", 1);
+	add_row(0, 0, 10);
+	add_row(0, 0, 10);
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.columns.dispatch_ns[0], 0);
+	CHECK_EQ(sim.columns.dispatch_ns[1], 10);
+}
+
 /* The gap is kept after a completion, not before the first request. */
 static void a_gap_is_kept(void)
 {
@@ -395,6 +407,7 @@ int main(void)
 	completions_arrivals_question();
 	the_device_is_filled();
 	a_scheduler_may_wait();
+	a_scheduler_may_want_less_than_the_device();
 	a_gap_is_kept();
 	a_closed_process_waits();
 	an_open_process_does_not();

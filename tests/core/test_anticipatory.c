@@ -203,6 +203,32 @@ static void the_end_of_the_batch_cuts_a_wait_short(void)
 	host_exit(&host);
 }
 
+/* On a device that serves several at once, past the host, which does not. */
+static struct io_request *ask(void)
+{
+	return host.scheduler->next(host.state, host.now_ns, &host.wake_ns);
+}
+
+/* A wait that began while writes had their turn is over when reads have theirs. */
+static void the_end_of_a_batch_of_writes_ends_a_wait(void)
+{
+	struct io_request *first, *write, *far;
+
+	begin();
+	host_set(&host, "read_batch_ns", MS);
+	host_set(&host, "write_batch_ns", MS);
+	first = read_of(1, 1000);
+	CHECK(ask() == first);
+	write = write_at(500000);
+	host.now_ns += MS;
+	CHECK(ask() == write);
+	far = read_of(2, 900000);
+	host.scheduler->completed(host.state, first, host.now_ns);
+	host.now_ns += MS;
+	CHECK(ask() == far);
+	host_exit(&host);
+}
+
 static void an_expired_read_cuts_a_wait_short(void)
 {
 	struct io_request *far;
@@ -545,6 +571,7 @@ int main(void)
 	growing_is_not_coming();
 	writes_wait_for_a_read();
 	the_end_of_the_batch_cuts_a_wait_short();
+	the_end_of_a_batch_of_writes_ends_a_wait();
 	an_expired_read_cuts_a_wait_short();
 	who_is_waited_for_is_not_forgotten();
 	strangers_are_trusted();

@@ -359,6 +359,27 @@ static void who_is_long_gone_is_forgotten(void)
 	host_exit(&host);
 }
 
+/* Who had nothing left to wait for loses nothing when he is forgotten. */
+static void only_who_is_ahead_is_missed(void)
+{
+	struct io_request rq = { .sectors = 8, .weight = 1, .cost_ns = MS };
+	u64 before;
+	u32 i;
+
+	begin(1);
+	for (i = 0; i < 4000; i++)
+		serve_one(&rq, i);
+	before = host_counter(&host, "forgotten");
+	CHECK(before > 1000);
+	/* Virtual time comes to where they all ended. */
+	serve_one(&rq, 5000);
+	serve_one(&rq, 5000);
+	for (i = 0; i < 500; i++)
+		serve_one(&rq, 6000 + i);
+	CHECK_EQ(host_counter(&host, "forgotten"), before);
+	host_exit(&host);
+}
+
 /* Two owners who always have requests pending: shares by weight at every moment. */
 static void check_shares(u64 cost_ns, u64 weight0, u64 weight1)
 {
@@ -604,6 +625,7 @@ int main(void)
 	a_merge_may_change_who_is_first_of_a_flow();
 	virtual_time_does_not_go_back();
 	who_is_long_gone_is_forgotten();
+	only_who_is_ahead_is_missed();
 	no_share_is_lost_to_rounding();
 	tags_go_on_for_ever();
 	check_seeds(400, random_case);

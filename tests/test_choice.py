@@ -150,6 +150,14 @@ def test_of_several_measures_the_first_decides_who_comes_first() -> None:
     }
 
 
+def test_of_two_measures_each_has_its_label() -> None:
+    choice = tail(look=[(12, 14, 15)]).choices()[1]
+    two = dataclasses.replace(choice, by=choice.by[:2])
+    assert two.sentence() == (
+        "for tail response pick look (p99 12 ms, p99.9 14 ms; one seed: no interval)"
+    )
+
+
 def test_a_goals_measures_are_in_the_unit_of_their_keys() -> None:
     measures = [measure for measures in GOALS.values() for measure in measures]
     assert {(one.unit, one.key.endswith("_sectors_per_ms")) for one in measures} == {

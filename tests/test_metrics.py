@@ -113,6 +113,12 @@ def test_without_a_hit_there_is_no_share() -> None:
     assert found.var_response_ms2 == 0
 
 
+def test_who_is_never_due_is_never_late() -> None:
+    flush = BY_HAND[2] | {"due_ns": None, "op": "other"}
+    found = metrics.summarise(Outcome(experiment(), frame([flush]), facts()))
+    assert found.mean_lateness_ms == 0
+
+
 def test_json_has_designs_keys() -> None:
     wanted = {
         "scheduler",

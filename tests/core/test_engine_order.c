@@ -348,6 +348,42 @@ static void an_array_draws(void)
 		CHECK_EQ(sim.columns.model_service_ns[i], 5 * MS);
 }
 
+static bool has_asked;
+
+/* Sectors 6 to 19 of a file, once. */
+static bool fourteen_sectors(void *state, u32 process, struct step *step)
+{
+	bool asks = !has_asked;
+
+	*step = (struct step){ .file = 0, .sector = 6, .sectors = 14 };
+	has_asked = true;
+	return asks;
+}
+
+/* Without a page cache: what was asked for, piece by piece, and no sector more. */
+static void a_file_is_read_in_its_pieces(void)
+{
+	struct workload workload = *simulation_workload("random");
+	u64 bytes = 30 * 512, first[] = { 0, 3 };
+	u64 start[] = { 100, 300, 200 }, length[] = { 8, 4, 18 };
+
+	simulation_exit(&sim);
+	simulation_init(&sim, registry_find("fcfs"), &workload);
+	workload.step = fourteen_sectors;
+	has_asked = false;
+	sim.extents = 3;
+	sim.input.world.layout = (struct layout){ 1, &bytes, first, start, length };
+	sim.input.world.processes = 1;
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.summary.completed, 3);
+	CHECK_EQ(sim.columns.sector[0], 106);
+	CHECK_EQ(sim.columns.sectors[0], 2);
+	CHECK_EQ(sim.columns.sector[1], 300);
+	CHECK_EQ(sim.columns.sectors[1], 4);
+	CHECK_EQ(sim.columns.sector[2], 200);
+	CHECK_EQ(sim.columns.sectors[2], 8);
+}
+
 #define PAGES_A_FILE 300
 
 static u32 pages_asked;
@@ -416,6 +452,7 @@ int main(void)
 	a_disk_is_reset();
 	check_seeds(300, first_come_first_served);
 	an_array_draws();
+	a_file_is_read_in_its_pieces();
 	the_page_cache_holds_what_it_is_told();
 	simulation_exit(&sim);
 	return 0;

@@ -255,11 +255,31 @@ static void a_plan_is_kept_while_it_holds(void)
 	plan_exit(&plan);
 }
 
+/* What lies beyond 2^64 / (2 * max) counts as there: so far the weights fit. */
+static void a_plan_looks_only_so_far(void)
+{
+	struct io_request beyond = { .sector = 1ull << 63, .id = 1 };
+	struct io_request near = { .sector = (1ull << 62) - 10 };
+	struct sched_limits limits = { 0, 2 };
+	struct sorted_queue pending;
+	struct plan plan = { .built = 0 };
+
+	CHECK_EQ(plan_init(&plan, &limits), 0);
+	CHECK_EQ(sorted_queue_init(&pending, 2), 0);
+	sorted_queue_add(&pending, &beyond);
+	sorted_queue_add(&pending, &near);
+	CHECK(plan_next(&plan, &pending, 1ull << 62) == &beyond);
+	CHECK(plan_next(&plan, &pending, 1ull << 62) == &near);
+	sorted_queue_exit(&pending);
+	plan_exit(&plan);
+}
+
 int main(void)
 {
 	u32 n;
 
 	a_plan_is_kept_while_it_holds();
+	a_plan_looks_only_so_far();
 
 	CHECK(optimal_order_init(&room, MOST, FARTHEST) == 0);
 	too_far();

@@ -196,6 +196,8 @@ static void files(void)
 	REFUSED("past the end of the disk", sim.length[3] = 1ull << 60);
 	REFUSED("not in order", first[4] = first[5] + 1);
 	REFUSED("not in order", first[10]++);
+	REFUSED("not in order", sim.input.world.layout.files = 1,
+		first[1] = sim.extents + 1);
 	REFUSED("empty", sim.bytes[3] = 0);
 	REFUSED("longer than", sim.bytes[3] += 9 * 512 * 12 * 4);
 	REFUSED("longer than", sim.bytes[3] = U64_MAX);

@@ -386,7 +386,7 @@ static void a_file_is_read_in_its_pieces(void)
 
 #define PAGES_A_FILE 300
 
-static u32 pages_asked;
+static u32 pages_asked, page_sectors;
 
 /* All pages of two files in order, and once more. */
 static bool twice_through(void *state, u32 process, struct step *step)
@@ -394,8 +394,8 @@ static bool twice_through(void *state, u32 process, struct step *step)
 	u32 page = pages_asked++ % (2 * PAGES_A_FILE);
 
 	*step = (struct step){ .file = page / PAGES_A_FILE,
-			       .sector = page % PAGES_A_FILE,
-			       .sectors = 1 };
+			       .sector = page % PAGES_A_FILE * page_sectors,
+			       .sectors = page_sectors };
 	return pages_asked <= 4 * PAGES_A_FILE;
 }
 
@@ -408,8 +408,8 @@ static void expect_misses(u64 cache_bytes, u64 misses)
 	workload.step = twice_through;
 	pages_asked = 0;
 	sim.extents = 2;
-	sim.bytes[0] = sim.bytes[1] = 512 * PAGES_A_FILE;
-	sim.length[0] = sim.length[1] = PAGES_A_FILE;
+	sim.bytes[0] = sim.bytes[1] = 512ull * page_sectors * PAGES_A_FILE;
+	sim.length[0] = sim.length[1] = (u64)page_sectors * PAGES_A_FILE;
 	sim.start[0] = 1000;
 	sim.start[1] = 5000;
 	sim.first_extent[1] = 1;
@@ -423,19 +423,25 @@ static void expect_misses(u64 cache_bytes, u64 misses)
 	};
 	sim.input.world.processes = 1;
 	sim.input.requests = 10 * PAGES_A_FILE;
-	sim.input.cache = (struct sim_cache){ .bytes = cache_bytes, .page_sectors = 1 };
+	sim.input.cache = (struct sim_cache){ .bytes = cache_bytes,
+					      .page_sectors = page_sectors };
 	CHECK_EQ(simulation_run(&sim), 0);
 	CHECK_EQ(sim.summary.page_misses, misses);
 	CHECK_EQ(sim.summary.completed, misses);
+	CHECK_EQ(sim.summary.sectors, misses * page_sectors);
 	CHECK_EQ(sim.summary.page_hits, 4 * PAGES_A_FILE);
 }
 
 /* One page less than all of them, and each is gone when it is wanted again. */
 static void the_page_cache_holds_what_it_is_told(void)
 {
-	expect_misses(512ull * 2 * PAGES_A_FILE, 2 * PAGES_A_FILE);
-	expect_misses(512ull * 2 * PAGES_A_FILE - 1, 4 * PAGES_A_FILE);
-	expect_misses(1ull << 30, 2 * PAGES_A_FILE);
+	for (page_sectors = 1; page_sectors <= 8; page_sectors *= 8) {
+		u64 all = 512ull * page_sectors * 2 * PAGES_A_FILE;
+
+		expect_misses(all, 2 * PAGES_A_FILE);
+		expect_misses(all - 1, 4 * PAGES_A_FILE);
+		expect_misses(1ull << 30, 2 * PAGES_A_FILE);
+	}
 }
 
 int main(void)

@@ -34,9 +34,11 @@ def figures(rows: list[Row], scale: float, *, parallel: bool) -> dict[str, Any]:
         "var_service_ms2": float(pvariance(services)) / per_ms**2,
         "mean_response_ms": fmean(responses) / per_ms,
         "var_response_ms2": float(pvariance(responses)) / per_ms**2,
-        "p50_response_ms": nearest_rank(responses, 50) / per_ms,
-        "p95_response_ms": nearest_rank(responses, 95) / per_ms,
-        "p99_response_ms": nearest_rank(responses, 99) / per_ms,
+        "p50_response_ms": nearest_rank(responses, 500) / per_ms,
+        "p95_response_ms": nearest_rank(responses, 950) / per_ms,
+        "p99_response_ms": nearest_rank(responses, 990) / per_ms,
+        "p999_response_ms": nearest_rank(responses, 999) / per_ms,
+        "max_response_ms": max(responses) / per_ms,
         "throughput_sectors_per_ms": sum(row["sectors"] for row in rows) * per_ms / span_ns,
         "mean_device_ms": fmean(r["completion_ns"] - r["dispatch_ns"] for r in requests) / per_ms,
         "mean_model_service_ms": fmean(row["model_service_ns"] for row in requests) / 1e6,
@@ -70,9 +72,9 @@ def services_ns(requests: list[Row]) -> list[int]:
     return found
 
 
-def nearest_rank(values: list[int], percent: int) -> int:
-    """The smallest value that at least so many percent do not exceed."""
-    enough = Fraction(percent * len(values), 100)
+def nearest_rank(values: list[int], permille: int) -> int:
+    """The smallest value that at least so many in a thousand do not exceed."""
+    enough = Fraction(permille * len(values), 1000)
     return min(value for value in values if sum(other <= value for other in values) >= enough)
 
 

@@ -9,6 +9,7 @@ import pytest
 from sample_runs import experiment, outcome
 from scipy import stats
 
+from understudy.measure.choice import GOALS
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
 
@@ -119,4 +120,54 @@ def test_the_truly_best_is_named_as_often_as_promised(schedulers: int) -> None:
 def test_those_that_are_tied_are_named_in_the_order_of_their_means() -> None:
     figures = {"c": [3.0, 1.0], "a": [2.0, 1.5], "b": [1.0, 2.3]}
     found = compared({name: {MEAN: values} for name, values in figures.items()})
-    assert found.choices()[0].sentence().startswith("for mean response pick b or a or c: they")
+    assert found.choices()[0].sentence() == (
+        "for mean response pick b or a or c: they cannot be told apart "
+        "(1.65 ms; 2 seeds, corrected for a choice among 3)"
+    )
+
+
+def test_of_several_measures_the_first_decides_who_comes_first() -> None:
+    found = tail(look=[(10, 15, 40), (12, 15, 44)], sstf=[(12, 15.5, 41), (10.5, 15, 40)])
+    choice = found.choices()[1]
+    assert [one.best for one in choice.by] == ["look", "look", "sstf"]
+    assert (choice.best, choice.tied) == ("look", ("sstf",))
+    assert choice.sentence() == (
+        "for tail response pick look or sstf: they cannot be told apart "
+        "(p99 11 ms, p99.9 15 ms, longest 42 ms; 2 seeds)"
+    )
+    assert choice.as_json() == {
+        "goal": "tail response",
+        "best": "look",
+        "cannot_be_told_apart": ["sstf"],
+        "by": [one.as_json() for one in choice.by],
+        "among": 2,
+        "seeds": 2,
+    }
+    assert choice.by[2].as_json() == {
+        "measure": "max_response_ms",
+        "best": "sstf",
+        "cannot_be_told_apart": ["look"],
+    }
+
+
+def test_of_two_measures_each_has_its_label() -> None:
+    choice = tail(look=[(12, 14, 15)]).choices()[1]
+    two = dataclasses.replace(choice, by=choice.by[:2])
+    assert two.sentence() == (
+        "for tail response pick look (p99 12 ms, p99.9 14 ms; one seed: no interval)"
+    )
+
+
+def test_a_goals_measures_are_in_the_unit_of_their_keys() -> None:
+    measures = [measure for measures in GOALS.values() for measure in measures]
+    assert {(one.unit, one.key.endswith("_sectors_per_ms")) for one in measures} == {
+        ("ms", False),
+        ("sectors/ms", True),
+    }
+
+
+def test_an_answer_cannot_be_changed() -> None:
+    choice = tail(look=[(12, 14, 15)]).choices()[0]
+    for answer, field in ((choice, "goal"), (choice.by[0], "best")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(answer, field, "other")

@@ -77,6 +77,46 @@ def test_a_difference_around_zero_is_a_tie_that_is_named() -> None:
     assert comparison.as_json()["differences"][0]["told_apart"] is False
 
 
+def test_a_difference_is_the_first_less_the_second() -> None:
+    comparison = Comparison([*runs("cats", [10.0, 20.0]), *runs("none", [12.0, 23.0])])
+    found = comparison.difference("cats", "none", RESPONSE)
+    assert found.mean == -2.5
+    # t(0.975, 1) = 12.706, standard error 0.5
+    assert found.half_width == pytest.approx(12.706 / 2, rel=1e-4)
+    entry = comparison.as_json()["differences"][0]
+    assert entry == {
+        "measure": "mean_response_ms",
+        "first": "cats",
+        "second": "none",
+        "mean": -2.5,
+        "half_width": found.half_width,
+        "told_apart": False,
+    }
+
+
+def test_every_pair_is_held_against_each_other_once() -> None:
+    comparison = Comparison([run for name in "abc" for run in runs(name, [1.0, 2.0])])
+    entries = comparison.as_json()["differences"]
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    measures = [measure.key for measures in GOALS.values() for measure in measures]
+    assert [(entry["measure"], entry["first"], entry["second"]) for entry in entries] == [
+        (measure, *pair) for measure in measures for pair in pairs
+    ]
+
+
+def test_who_is_alone_is_the_best() -> None:
+    comparison = Comparison(runs("cats", [1.0, 2.0]))
+    assert comparison.platform == "vm"
+    assert comparison.choices()[0].sentence() == "for mean response pick cats (1.5 ms; 2 seeds)"
+    found = comparison.as_json()
+    assert (found["confidence"], found["seeds"], found["differences"]) == (0.95, [1, 2], [])
+
+
+def test_an_estimate_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        estimate([1.0, 2.0]).mean = 3.0  # type: ignore[misc]
+
+
 def test_throughput_is_better_when_higher() -> None:
     comparison = Comparison(
         [*runs("cats", [1.0, 2.0], throughput=5.0), *runs("none", [1.5, 2.6], throughput=6.0)]

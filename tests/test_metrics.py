@@ -63,8 +63,34 @@ def test_counts_by_hand() -> None:
 
 def test_percentiles_are_nearest_rank() -> None:
     values = np.array([15.0, 20.0, 35.0, 40.0, 50.0])
-    shares = {5: 15.0, 20: 15.0, 30: 20.0, 40: 20.0, 50: 35.0, 99: 50.0, 100: 50.0}
+    shares = {0: 15.0, 5: 15.0, 20: 15.0, 30: 20.0, 40: 20.0, 50: 35.0, 99: 50.0, 100: 50.0}
     assert {share: metrics.percentile(values, share) for share in shares} == shares
+
+
+def test_percentiles_need_no_order() -> None:
+    values = np.random.default_rng(1).permutation(np.arange(1.0, 1001.0))
+    for percent in range(1, 101):
+        assert metrics.percentile(values, percent) == 10 * percent
+
+
+def test_a_measure_is_shown_in_the_unit_that_ends_its_key() -> None:
+    units = {"_sectors_per_ms": "sectors/ms", "_ms2": "ms²", "_ms": "ms"}
+    for measure in (*metrics.PAPER_MEASURES, *metrics.MORE_MEASURES):
+        unit = next(unit for end, unit in units.items() if measure.key.endswith(end))
+        assert measure.unit == unit
+        assert measure.label not in (measure.key, unit)
+
+
+def test_only_throughput_is_better_when_it_is_higher() -> None:
+    measures = (*metrics.PAPER_MEASURES, *metrics.MORE_MEASURES)
+    assert [one.label for one in measures if one.higher_is_better] == ["throughput"]
+
+
+@pytest.mark.parametrize("value", [by_hand(), metrics.PAPER_MEASURES[0]])
+def test_what_was_measured_cannot_be_changed(value: Any) -> None:
+    field = dataclasses.fields(value)[0].name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, field, "other")
 
 
 def test_at_scale_k_times_are_divided_by_k() -> None:
@@ -85,6 +111,12 @@ def test_without_a_hit_there_is_no_share() -> None:
     found = metrics.summarise(Outcome(experiment(), table, facts()))
     assert found.predicted_hit_share is None
     assert found.var_response_ms2 == 0
+
+
+def test_who_is_never_due_is_never_late() -> None:
+    flush = BY_HAND[2] | {"due_ns": None, "op": "other"}
+    found = metrics.summarise(Outcome(experiment(), frame([flush]), facts()))
+    assert found.mean_lateness_ms == 0
 
 
 def test_json_has_designs_keys() -> None:

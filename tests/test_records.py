@@ -110,11 +110,28 @@ def test_no_record_at_all_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("op", 3), ("reason", 6), ("flags", 0x10), ("sector", 2**63), ("arrival_ns", 0)],
+    [
+        ("op", 3),
+        ("reason", 6),
+        ("flags", 0x10),
+        ("sector", 2**63),
+        ("arrival_ns", 0),
+        ("request_id", 0),
+    ],
 )
 def test_numbers_that_no_throttle_writes_are_damage(field: str, value: int) -> None:
     with pytest.raises(RunFailed, match=f"record 0 is damaged: {field} is {value}"):
         records.from_bytes(raw(**{field: [value, 1]}).tobytes())
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("op", 2), ("reason", 5), ("flags", 0xF), ("sector", 2**63 - 1), ("request_id", 1)],
+)
+def test_the_largest_numbers_that_a_throttle_writes_pass(field: str, value: int) -> None:
+    table = records.from_bytes(raw(**{field: [value, 1]}).tobytes())
+    if field in ("sector", "request_id"):
+        assert table[field][0] == value
 
 
 @given(st.binary(max_size=400))
@@ -175,6 +192,31 @@ def test_a_broken_promise_names_the_first_offender(change: dict[str, Any], words
     with pytest.raises(RunFailed) as caught:
         records.check(table)
     assert str(caught.value).startswith(f"2 records are wrong, the first {words}: row=1, ")
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("completion_ns", "never completed"),
+        ("dispatch_ns", "was never dispatched"),
+        ("pick_ns", "was never dispatched"),
+    ],
+)
+def test_what_never_happened_is_named(field: str, words: str) -> None:
+    first = pl.col("request_id") == 1
+    table = frame([GOOD, GOOD]).with_columns(pl.when(first).then(field).alias(field))
+    with pytest.raises(RunFailed, match=f"1 records are wrong, the first {words}: row=1, "):
+        records.check(table)
+
+
+def test_a_flush_is_not_over_before_it_is_dispatched() -> None:
+    flush = GOOD | {"op": "other", "due_ns": None, "completion_ns": 19}
+    with pytest.raises(RunFailed, match="completed before it was dispatched: row=0, "):
+        records.check(frame([flush]))
+
+
+def test_everything_may_happen_at_one_instant() -> None:
+    records.check(frame([dict.fromkeys(GOOD, 7)]))
 
 
 def test_a_flush_needs_no_due_time_and_no_sectors() -> None:

@@ -114,6 +114,18 @@ static void nobody_waits_for_a_thinker(void)
 	host_exit(&host);
 }
 
+/* Just as long as anybody is waited for is not too long. */
+static void who_comes_just_in_time_is_waited_for(void)
+{
+	begin();
+	live(1, 1000, 0);
+	live(1, 1008, ANTIC);
+	read_of(2, 500000);
+	expect_wait(ANTIC);
+	CHECK_EQ(counter("waits_spared"), 0);
+	host_exit(&host);
+}
+
 static void a_close_read_ends_a_wait(void)
 {
 	struct io_request *close;
@@ -188,6 +200,32 @@ static void the_end_of_the_batch_cuts_a_wait_short(void)
 	CHECK_EQ(counter("waits_cut"), 1);
 	near = read_of(1, 1100);
 	host_expect(&host, near, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* On a device that serves several at once, past the host, which does not. */
+static struct io_request *ask(void)
+{
+	return host.scheduler->next(host.state, host.now_ns, &host.wake_ns);
+}
+
+/* A wait that began while writes had their turn is over when reads have theirs. */
+static void the_end_of_a_batch_of_writes_ends_a_wait(void)
+{
+	struct io_request *first, *write, *far;
+
+	begin();
+	host_set(&host, "read_batch_ns", MS);
+	host_set(&host, "write_batch_ns", MS);
+	first = read_of(1, 1000);
+	CHECK(ask() == first);
+	write = write_at(500000);
+	host.now_ns += MS;
+	CHECK(ask() == write);
+	far = read_of(2, 900000);
+	host.scheduler->completed(host.state, first, host.now_ns);
+	host.now_ns += MS;
+	CHECK(ask() == far);
 	host_exit(&host);
 }
 
@@ -527,11 +565,13 @@ int main(void)
 	nobody_waits_who_has_another_read();
 	nobody_waits_after_a_write();
 	nobody_waits_for_a_thinker();
+	who_comes_just_in_time_is_waited_for();
 	a_close_read_ends_a_wait();
 	who_reads_far_away_is_not_waited_for();
 	growing_is_not_coming();
 	writes_wait_for_a_read();
 	the_end_of_the_batch_cuts_a_wait_short();
+	the_end_of_a_batch_of_writes_ends_a_wait();
 	an_expired_read_cuts_a_wait_short();
 	who_is_waited_for_is_not_forgotten();
 	strangers_are_trusted();

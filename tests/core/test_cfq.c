@@ -158,15 +158,15 @@ static void writes_have_a_slice_of_their_own(void)
 }
 
 /* Each level has its queue and its number: twice as many for level 6 as for 7. */
-static void writes_of_levels_take_turns(void)
+static void writes_of_levels_take_turns(u8 io_class)
 {
 	u32 i;
 
 	begin_without_waits();
 	host_set(&host, "slice_async_rq", 1);
 	for (i = 0; i < 5; i++) {
-		urgent(IO_WRITE, 'v', 8 * i, IO_CLASS_BEST_EFFORT, 7);
-		urgent(IO_WRITE, 'w', 8 * i, IO_CLASS_BEST_EFFORT, 6);
+		urgent(IO_WRITE, 'v', 8 * i, io_class, 7);
+		urgent(IO_WRITE, 'w', 8 * i, io_class, 6);
 	}
 	expect_owners("vvwwwwvvwv", MS);
 	host_exit(&host);
@@ -322,6 +322,17 @@ static void a_wait_ends_with_the_slice(void)
 	host_expect(&host, read_of('b', 500000), PICK_ORDER, SLICE - 10 * MS);
 	CHECK_EQ(counter("waits_spared"), 1);
 	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Nobody is spared a wait for whom there is none: his slice ends as he is served. */
+static void no_wait_begins_at_the_end_of_a_slice(void)
+{
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host.now_ns += 2 * MS;
+	host_expect(&host, read_of('a', 1008), PICK_ORDER, SLICE - 3 * MS);
+	CHECK_EQ(counter("waits_spared"), 0);
 	host_exit(&host);
 }
 
@@ -596,7 +607,9 @@ int main(void)
 	a_merge_does_not_cost_a_turn();
 	writes_are_limited();
 	writes_have_a_slice_of_their_own();
-	writes_of_levels_take_turns();
+	writes_of_levels_take_turns(IO_CLASS_REALTIME);
+	writes_of_levels_take_turns(IO_CLASS_BEST_EFFORT);
+	writes_of_levels_take_turns(IO_CLASS_IDLE);
 	classes_are_strict();
 	a_more_urgent_class_ends_a_slice();
 	a_more_urgent_class_ends_a_wait();
@@ -606,6 +619,7 @@ int main(void)
 	a_wait_is_won();
 	nobody_waits_long_for_a_seeker();
 	a_wait_ends_with_the_slice();
+	no_wait_begins_at_the_end_of_a_slice();
 	nobody_waits_for_a_thinker();
 	a_wait_is_as_long_as_the_thought();
 	only_the_owner_of_the_slice_is_waited_for();

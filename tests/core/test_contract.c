@@ -296,7 +296,7 @@ static void waits_end(void)
 /* Ten seconds and twice its own time, counted from the first of several waits. */
 static void waits_are_not_put_off(void)
 {
-	u64 most = CONTRACT_HOLD_NS;
+	u64 most = 2 * FIVE;
 	u32 i;
 
 	for (i = 0; i < 2; i++, most += 2 * FIVE) {
@@ -313,6 +313,7 @@ static void waits_are_not_put_off(void)
 		CHECK(!next(NULL));
 		CHECK(next(&stage.place[0].io));
 		complete(&stage.place[0].io);
+		CHECK(!next(NULL));
 		stage.now_ns = 2 * FIVE;
 		add(1, 2);
 		stage.actor.wake_ns = 2 * FIVE + most;
@@ -392,6 +393,7 @@ static void init_may_fail(void)
 	struct sched_limits limits = { 1000, PLACES };
 	int errors[][2] = { { -EINVAL, -EINVAL },
 			    { -ENOMEM, -ENOMEM },
+			    { 1, -EINVAL },
 			    { 5, -EINVAL } };
 	u32 i;
 
@@ -401,10 +403,15 @@ static void init_may_fail(void)
 				       &stage.place[0].io, sizeof(stage.place[0]),
 				       PLACES),
 			 errors[i][1]);
-		expect(errors[i][0] > 0 ? "init returned 5, which is neither 0 nor a "
-					  "negative errno"
-					: "");
-		contract_exit(&stage.contract);
+		expect(errors[i][0] == 5 ? "init returned 5, which is neither 0 nor a "
+					   "negative errno"
+		       : errors[i][0] == 1
+			       ? "init returned 1, which is neither 0 nor a "
+				 "negative errno"
+			       : "");
+		/* It may be given back, but nothing is left to give back. */
+		if (i % 2)
+			contract_exit(&stage.contract);
 		CHECK_EQ(stage.actor.exits, 0);
 	}
 	port_grant(0);
@@ -539,6 +546,17 @@ static void fields(void)
 	field.offset = 16;
 	field.name = "done";
 	declared(with_tunable(field), "two of its fields have the name done");
+
+	/* Any two are held against each other. */
+	many[0] = many[1] = actor_tunables[0];
+	many[1].name = field.name = "later";
+	many[1].offset = 16;
+	field.offset = 24;
+	many[2] = field;
+	declared(with_tunables(many, 3), "two of its fields have the name later");
+	many[2].name = "last";
+	many[2].offset = 16;
+	declared(with_tunables(many, 3), "its field last lies where another one is");
 
 	/* Words that do not fit are cut. */
 	memset(long_name, 'X', sizeof(long_name) - 1);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "../../core/drive.h"
 #include "../../sim/registry.h"
 #include "check.h"
 #include "schedulers.h"
@@ -93,9 +94,37 @@ static void check(const char *owner, const struct sched_field *fields, u32 count
 	}
 }
 
+/*
+ * Numbers that are read elsewhere: in the records of a run, by ionice and cgroups, in
+ * profiles and docs/.  Another number would be another format.
+ */
+static void what_others_read(void)
+{
+	static const u32 reasons[] = { PICK_ORDER,   PICK_HIT,	  PICK_TABLE,
+				       PICK_EXPIRED, PICK_WAITED, PICK_BURST,
+				       PICK_REASONS };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(reasons); i++)
+		CHECK_EQ(reasons[i], i);
+	CHECK_EQ(IO_READ, 0);
+	CHECK_EQ(IO_WRITE, 1);
+	CHECK_EQ(IO_OPS, 2);
+	CHECK_EQ(IO_CLASS_REALTIME, 1);
+	CHECK_EQ(IO_CLASS_BEST_EFFORT, 2);
+	CHECK_EQ(IO_CLASS_IDLE, 3);
+	CHECK_EQ(IO_LEVELS, 8);
+	CHECK_EQ(IO_LEVEL_DEFAULT, 4);
+	CHECK_EQ(IO_WEIGHT_DEFAULT, 100);
+	CHECK_EQ(CURVE_POINTS_MAX, 1024);
+	CHECK_EQ(DISK_CACHE_SEGMENTS_MAX, 1024);
+}
+
 int main(void)
 {
 	u32 i;
+
+	what_others_read();
 
 	for (i = 0; i < registry_count(); i++) {
 		const struct scheduler *scheduler = registry_get(i);

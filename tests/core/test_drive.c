@@ -73,6 +73,32 @@ static void a_reset_repeats_them(void)
 	CHECK(same < 5);
 }
 
+/* From a stream above those of all processes: it takes no draw from a workload. */
+static void they_are_drawn_one_after_the_other(void)
+{
+	struct draw draw;
+	u32 i;
+
+	set(1, 7);
+	draw_seed(&draw, 7, 1ull << 32);
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(latency(i % 2), draw_below(&draw, ROTATION_NS));
+}
+
+/* The zone is that of the request, wherever the head comes from. */
+static void the_rate_is_that_of_the_place(void)
+{
+	bool hit;
+
+	set(0, 1);
+	drive.disk.rotation_ns = 0;
+	drive.disk.transfer.nr_points = 2;
+	drive.disk.transfer.point[0] = (struct curve_point){ 0, 0 };
+	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 1000000 };
+	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, &hit), SEEK_NS + 8 * 500);
+	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 4, &hit), SEEK_NS + 4 * 100);
+}
+
 /* Hits draw nothing: what follows them is as without them. */
 static void hits_do_not_wait(void)
 {
@@ -106,6 +132,8 @@ int main(void)
 	the_mean_one_is_half();
 	check_seeds(20, random_ones_are_uniform);
 	a_reset_repeats_them();
+	they_are_drawn_one_after_the_other();
+	the_rate_is_that_of_the_place();
 	hits_do_not_wait();
 	no_rotation_no_wait();
 	return 0;

@@ -17,7 +17,7 @@
 static struct simulation sim;
 static u32 weight[PROCESSES_MAX];
 static u8 io_class[PROCESSES_MAX], level[PROCESSES_MAX];
-static u64 merged_rows, told;
+static u64 merged_rows, told, foreseen;
 
 /* One class for all: CFQ starves the others, as it should. */
 static void random_classes(struct draw *draw)
@@ -269,7 +269,8 @@ static void check_summary(void)
 	const struct sim_columns *rows = &sim.columns;
 	const struct sim_summary *summary = &sim.summary;
 	u64 n = summary->completed;
-	u64 sectors = 0, requests = 0, hits = 0, reasons = 0;
+	u64 sectors = 0, requests = 0, hits = 0, predicted_hits = 0;
+	u64 reason[PICK_REASONS] = { 0 };
 	s64 last_ns = 0;
 	u64 i;
 
@@ -277,14 +278,19 @@ static void check_summary(void)
 		sectors += rows->sectors[i];
 		requests += is_oldest(i);
 		hits += is_oldest(i) && rows->hit[i];
+		predicted_hits +=
+			is_oldest(i) && rows->hit[i] && rows->reason[i] == PICK_HIT;
+		reason[rows->reason[i]] += is_oldest(i);
 		if (rows->completion_ns[i] > last_ns)
 			last_ns = rows->completion_ns[i];
 	}
 	for (i = 0; i < PICK_REASONS; i++)
-		reasons += summary->reason[i];
+		CHECK_EQ(summary->reason[i], reason[i]);
 	CHECK_EQ(summary->sectors, sectors);
 	CHECK_EQ(summary->hits, hits);
-	CHECK_EQ(reasons, requests);
+	CHECK_EQ(summary->predicted, reason[PICK_HIT]);
+	CHECK_EQ(summary->predicted_hits, predicted_hits);
+	foreseen += predicted_hits;
 	CHECK_EQ(summary->last_completion_ns, last_ns);
 	CHECK_EQ(summary->first_arrival_ns, n ? rows->arrival_ns[0] : 0);
 	CHECK_EQ(summary->last_arrival_ns, n ? rows->arrival_ns[n - 1] : 0);
@@ -463,7 +469,8 @@ static void random_case(struct draw *draw)
 int main(void)
 {
 	check_seeds(20, random_case);
-	CHECK(getenv("CHECK_SEED") || (merged_rows > 1000 && told > 10000));
+	CHECK(getenv("CHECK_SEED") ||
+	      (merged_rows > 1000 && told > 10000 && foreseen > 100));
 	simulation_exit(&sim);
 	return 0;
 }

@@ -207,6 +207,62 @@ static void passed_over(void)
 	CHECK_EQ(sim.summary.completed, sim.input.requests - 2);
 }
 
+/* That takes a hundred measurements: until then it may only be a burst. */
+static void passed_over_for_long(void)
+{
+	use("fcfs", "random");
+	simulation_array(&sim, 1, 1, false);
+	sim.input.scheduler = &newest;
+	sim.input.world.processes = 3;
+	sim.input.requests = 20000;
+	CHECK_EQ(simulation_run(&sim), -ETIMEDOUT);
+	/* Each of them comes and goes. */
+	CHECK(sim.watch.events > 2 * 100 * 20000);
+}
+
+/* A burst behind the last one measured is no reason to give up. */
+static void a_burst_comes_later(void)
+{
+	use_rows(300, 0, 5);
+	sim.input.requests = 1;
+	sim.input.max_pending = 300;
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.summary.completed, 1);
+}
+
+/* Who asks for a moment a thousand times gets it, and so does the next request. */
+static struct io_request *hesitant_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	static u32 moments;
+	struct stubborn *stubborn = state;
+	struct io_request *rq = stubborn->pending.oldest;
+
+	if (++moments % 1000) {
+		*wake_ns = now_ns + 1;
+		return NULL;
+	}
+	fifo_remove(&stubborn->pending, rq);
+	return rq;
+}
+
+static const struct scheduler hesitant = {
+	.name = "hesitant",
+	.state_size = sizeof(struct stubborn),
+	.add = stubborn_add,
+	.next = hesitant_next,
+	.has_work = stubborn_has_work,
+};
+
+static void hesitates_often(void)
+{
+	use("fcfs", "random");
+	sim.input.scheduler = &hesitant;
+	sim.input.world.processes = 1;
+	sim.input.requests = 1100;
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.summary.completed, 1100);
+}
+
 /* The same page for ever, without a thought. */
 static bool again(void *state, u32 process, struct step *step)
 {
@@ -261,23 +317,43 @@ static void out_of_time(void)
 	/* Inside the device as well. */
 	sim.input.depth = 4;
 	CHECK_EQ(simulation_run(&sim), -ETIME);
+	/* The last instant is one. */
+	use_rows(2, (1ull << 62) - 1, 2);
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.summary.completed, 2);
+	use_rows(2, (1ull << 62) - 1, 3);
+	CHECK_EQ(simulation_run(&sim), -ETIME);
+	CHECK_EQ(sim.summary.completed, 1);
 }
 
-static bool never(void *state, u32 process, struct step *step)
+static u64 thought_ns;
+
+static bool think(void *state, u32 process, struct step *step)
 {
-	*step = (struct step){ .think_ns = U64_MAX, .file = NO_FILE, .sectors = 1 };
+	*step = (struct step){ .think_ns = thought_ns, .file = NO_FILE, .sectors = 1 };
 	return true;
 }
 
-static void out_of_time_at_once(void)
+static int run_thinking(u64 think_ns)
 {
 	struct workload workload;
 
 	use("fcfs", "random");
+	simulation_array(&sim, 1, 0, false);
 	workload = *sim.input.workload;
-	workload.step = never;
+	workload.step = think;
+	thought_ns = think_ns;
 	sim.input.workload = &workload;
-	CHECK_EQ(simulation_run(&sim), -ETIME);
+	sim.input.world.processes = 1;
+	sim.input.requests = 1;
+	return simulation_run(&sim);
+}
+
+static void out_of_time_at_once(void)
+{
+	CHECK_EQ(run_thinking(U64_MAX), -ETIME);
+	CHECK_EQ(run_thinking((1ull << 63) + 1), -ETIME);
+	CHECK_EQ(run_thinking(1ull << 63), 0);
 }
 
 static void init_refuses(void)
@@ -307,6 +383,9 @@ int main(void)
 	held_back();
 	broken();
 	passed_over();
+	passed_over_for_long();
+	a_burst_comes_later();
+	hesitates_often();
 	going_round();
 	everything_is_cached();
 	out_of_time();

@@ -175,6 +175,18 @@ static void a_scheduler_may_wait(void)
 	CHECK_EQ(sim.summary.completed, 2);
 }
 
+/* "None" for no reason but that enough is in service: asked when that is served. */
+static void a_scheduler_may_want_less_than_the_device(void)
+{
+	use_rows(registry_find("sfq"), "rows-open", 1, 2);
+	simulation_set(&sim, "depth", 1);
+	add_row(0, 0, 10);
+	add_row(0, 0, 10);
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.columns.dispatch_ns[0], 0);
+	CHECK_EQ(sim.columns.dispatch_ns[1], 10);
+}
+
 /* The gap is kept after a completion, not before the first request. */
 static void a_gap_is_kept(void)
 {
@@ -228,6 +240,37 @@ static void the_measurement_is_drained(void)
 		     { NEXT, 20, 3 });
 	CHECK_EQ(sim.summary.completed, 2);
 	CHECK_EQ(sim.summary.last_completion_ns, 20);
+}
+
+/* A row says what was asked for, by whom, and what became of it. */
+static void a_row_says_what_was_asked_for(void)
+{
+	u32 i;
+
+	use_rows(&scribe_scheduler, "rows-open", 3, 2);
+	for (i = 0; i < 3; i++) {
+		add_row(i, 1 + i, 10 * (1 + i));
+		sim.sector[i] = 1000 + 100 * i;
+		sim.sectors[i] = 1 + i;
+		sim.op[i] = i == 1 ? IO_WRITE : IO_READ;
+	}
+	CHECK_EQ(simulation_run(&sim), 0);
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(sim.columns.sector[i], 1000 + 100 * i);
+		CHECK_EQ(sim.columns.sectors[i], 1 + i);
+		CHECK_EQ(sim.columns.owner[i], i);
+		CHECK_EQ(sim.columns.op[i], i == 1 ? IO_WRITE : IO_READ);
+		CHECK_EQ(sim.columns.request_id[i], 1 + i);
+		CHECK_EQ(sim.columns.arrival_ns[i], 1 + i);
+		CHECK_EQ(sim.columns.dispatch_ns[i], i == 2 ? 11 : 1 + i);
+		CHECK_EQ(sim.columns.start_ns[i], sim.columns.dispatch_ns[i]);
+		CHECK_EQ(sim.columns.model_service_ns[i], 10 * (1 + i));
+		CHECK_EQ(sim.columns.reason[i], PICK_ORDER);
+		CHECK_EQ(sim.columns.hit[i], 0);
+	}
+	CHECK_EQ(sim.summary.sectors, 1 + 2 + 3);
+	CHECK_EQ(sim.summary.reason[PICK_ORDER], 3);
+	CHECK_EQ(sim.watch.events, 3 + 3);
 }
 
 /* A disk: head and cache move in the order of service; it was copied, and reset. */
@@ -305,18 +348,118 @@ static void an_array_draws(void)
 		CHECK_EQ(sim.columns.model_service_ns[i], 5 * MS);
 }
 
+static bool has_asked;
+
+/* Sectors 6 to 19 of a file, once. */
+static bool fourteen_sectors(void *state, u32 process, struct step *step)
+{
+	bool asks = !has_asked;
+
+	*step = (struct step){ .file = 0, .sector = 6, .sectors = 14 };
+	has_asked = true;
+	return asks;
+}
+
+/* Without a page cache: what was asked for, piece by piece, and no sector more. */
+static void a_file_is_read_in_its_pieces(void)
+{
+	struct workload workload = *simulation_workload("random");
+	u64 bytes = 30 * 512, first[] = { 0, 3 };
+	u64 start[] = { 100, 300, 200 }, length[] = { 8, 4, 18 };
+
+	simulation_exit(&sim);
+	simulation_init(&sim, registry_find("fcfs"), &workload);
+	workload.step = fourteen_sectors;
+	has_asked = false;
+	sim.extents = 3;
+	sim.input.world.layout = (struct layout){ 1, &bytes, first, start, length };
+	sim.input.world.processes = 1;
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.summary.completed, 3);
+	CHECK_EQ(sim.columns.sector[0], 106);
+	CHECK_EQ(sim.columns.sectors[0], 2);
+	CHECK_EQ(sim.columns.sector[1], 300);
+	CHECK_EQ(sim.columns.sectors[1], 4);
+	CHECK_EQ(sim.columns.sector[2], 200);
+	CHECK_EQ(sim.columns.sectors[2], 8);
+}
+
+#define PAGES_A_FILE 300
+
+static u32 pages_asked, page_sectors;
+
+/* All pages of two files in order, and once more. */
+static bool twice_through(void *state, u32 process, struct step *step)
+{
+	u32 page = pages_asked++ % (2 * PAGES_A_FILE);
+
+	*step = (struct step){ .file = page / PAGES_A_FILE,
+			       .sector = page % PAGES_A_FILE * page_sectors,
+			       .sectors = page_sectors };
+	return pages_asked <= 4 * PAGES_A_FILE;
+}
+
+static void expect_misses(u64 cache_bytes, u64 misses)
+{
+	struct workload workload = *simulation_workload("random");
+
+	simulation_exit(&sim);
+	simulation_init(&sim, registry_find("fcfs"), &workload);
+	workload.step = twice_through;
+	pages_asked = 0;
+	sim.extents = 2;
+	sim.bytes[0] = sim.bytes[1] = 512ull * page_sectors * PAGES_A_FILE;
+	sim.length[0] = sim.length[1] = (u64)page_sectors * PAGES_A_FILE;
+	sim.start[0] = 1000;
+	sim.start[1] = 5000;
+	sim.first_extent[1] = 1;
+	sim.first_extent[2] = 2;
+	sim.input.world.layout = (struct layout){
+		.files = 2,
+		.bytes = sim.bytes,
+		.first = sim.first_extent,
+		.start = sim.start,
+		.length = sim.length,
+	};
+	sim.input.world.processes = 1;
+	sim.input.requests = 10 * PAGES_A_FILE;
+	sim.input.cache = (struct sim_cache){ .bytes = cache_bytes,
+					      .page_sectors = page_sectors };
+	CHECK_EQ(simulation_run(&sim), 0);
+	CHECK_EQ(sim.summary.page_misses, misses);
+	CHECK_EQ(sim.summary.completed, misses);
+	CHECK_EQ(sim.summary.sectors, misses * page_sectors);
+	CHECK_EQ(sim.summary.page_hits, 4 * PAGES_A_FILE);
+}
+
+/* One page less than all of them, and each is gone when it is wanted again. */
+static void the_page_cache_holds_what_it_is_told(void)
+{
+	for (page_sectors = 1; page_sectors <= 8; page_sectors *= 8) {
+		u64 all = 512ull * page_sectors * 2 * PAGES_A_FILE;
+
+		expect_misses(all, 2 * PAGES_A_FILE);
+		expect_misses(all - 1, 4 * PAGES_A_FILE);
+		expect_misses(1ull << 30, 2 * PAGES_A_FILE);
+	}
+}
+
 int main(void)
 {
 	completions_arrivals_question();
 	the_device_is_filled();
 	a_scheduler_may_wait();
+	a_scheduler_may_want_less_than_the_device();
 	a_gap_is_kept();
 	a_closed_process_waits();
 	an_open_process_does_not();
 	the_measurement_is_drained();
+	a_row_says_what_was_asked_for();
 	a_disk_is_reset();
 	check_seeds(300, first_come_first_served);
 	an_array_draws();
+	a_file_is_read_in_its_pieces();
+	the_page_cache_holds_what_it_is_told();
 	simulation_exit(&sim);
 	return 0;
 }

@@ -76,6 +76,19 @@ static void random_case(struct draw *draw)
 	event_queue_exit(&queue);
 }
 
+/* However large the ids, the kind comes first. */
+static void priority_goes_before_id(void)
+{
+	struct event_queue queue;
+
+	CHECK_EQ(event_queue_init(&queue, 2), 0);
+	CHECK_EQ(event_queue_add(&queue, (struct event){ 5, 2, 0 }), 0);
+	CHECK_EQ(event_queue_add(&queue, (struct event){ 5, 1, U32_MAX }), 0);
+	CHECK_EQ(event_queue_take(&queue).priority, 1);
+	CHECK_EQ(event_queue_take(&queue).priority, 2);
+	event_queue_exit(&queue);
+}
+
 static void grows_from_nothing(void)
 {
 	struct event_queue queue;
@@ -113,6 +126,7 @@ static void no_memory(void)
 int main(void)
 {
 	check_seeds(400, random_case);
+	priority_goes_before_id();
 	grows_from_nothing();
 	no_memory();
 	return 0;

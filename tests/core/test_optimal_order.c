@@ -3,7 +3,7 @@
  * The optimal order against a search through all orders while these are few, and
  * against the papers' table, ties included, when they are not.
  */
-#include "../../core/optimal_order.h"
+#include "../../core/plan.h"
 #include "check.h"
 #include "order_table.h"
 
@@ -228,9 +228,58 @@ static void farthest_places(u32 low, u64 head)
 	check_with_table(MOST, head);
 }
 
+/* An order is kept to its end, or until it is forgotten; then there is another. */
+static void a_plan_is_kept_while_it_holds(void)
+{
+	struct io_request near = { .sector = 100, .id = 1 }, far = { .sector = 900 };
+	struct sched_limits limits = { 1000, 2 };
+	struct sorted_queue pending;
+	struct plan plan = { .built = 0 };
+	u32 i;
+
+	CHECK_EQ(plan_init(&plan, &limits), 0);
+	CHECK_EQ(sorted_queue_init(&pending, 2), 0);
+	sorted_queue_add(&pending, &near);
+	sorted_queue_add(&pending, &far);
+	for (i = 1; i <= 3; i++) {
+		CHECK(plan_next(&plan, &pending, 0) == &near);
+		CHECK_EQ(plan.built, i);
+		CHECK(plan_next(&plan, &pending, 100) == &far);
+		CHECK_EQ(plan.built, i);
+	}
+	CHECK(plan_next(&plan, &pending, 0) == &near);
+	plan_forget(&plan);
+	CHECK(plan_next(&plan, &pending, 900) == &far);
+	CHECK_EQ(plan.built, 5);
+	sorted_queue_exit(&pending);
+	plan_exit(&plan);
+}
+
+/* What lies beyond 2^64 / (2 * max) counts as there: so far the weights fit. */
+static void a_plan_looks_only_so_far(void)
+{
+	struct io_request beyond = { .sector = 1ull << 63, .id = 1 };
+	struct io_request near = { .sector = (1ull << 62) - 10 };
+	struct sched_limits limits = { 0, 2 };
+	struct sorted_queue pending;
+	struct plan plan = { .built = 0 };
+
+	CHECK_EQ(plan_init(&plan, &limits), 0);
+	CHECK_EQ(sorted_queue_init(&pending, 2), 0);
+	sorted_queue_add(&pending, &beyond);
+	sorted_queue_add(&pending, &near);
+	CHECK(plan_next(&plan, &pending, 1ull << 62) == &beyond);
+	CHECK(plan_next(&plan, &pending, 1ull << 62) == &near);
+	sorted_queue_exit(&pending);
+	plan_exit(&plan);
+}
+
 int main(void)
 {
 	u32 n;
+
+	a_plan_is_kept_while_it_holds();
+	a_plan_looks_only_so_far();
 
 	CHECK(optimal_order_init(&room, MOST, FARTHEST) == 0);
 	too_far();

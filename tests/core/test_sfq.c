@@ -192,6 +192,22 @@ static void no_service_is_free(void)
 	host_exit(&host);
 }
 
+/* Half a minute (2^35 ns) is the most that a request is charged. */
+static void costs_have_a_limit(void)
+{
+	begin(1);
+	add_costing('a', 2, 1ull << 36, 100);
+	add_costing('b', 2, 1ull << 35, 100);
+	expect_owners("abab", MS);
+	host_exit(&host);
+
+	begin(1);
+	add_costing('a', 2, 1ull << 35, 100);
+	add_costing('b', 4, 1ull << 34, 100);
+	expect_owners("abbabb", MS);
+	host_exit(&host);
+}
+
 static void a_known_cost_is_not_settled(void)
 {
 	begin(1);
@@ -340,6 +356,27 @@ static void who_is_long_gone_is_forgotten(void)
 		serve_one(&rq, i);
 	CHECK_EQ(host_counter(&host, "issued"), 10000);
 	CHECK(host_counter(&host, "forgotten"));
+	host_exit(&host);
+}
+
+/* Who had nothing left to wait for loses nothing when he is forgotten. */
+static void only_who_is_ahead_is_missed(void)
+{
+	struct io_request rq = { .sectors = 8, .weight = 1, .cost_ns = MS };
+	u64 before;
+	u32 i;
+
+	begin(1);
+	for (i = 0; i < 4000; i++)
+		serve_one(&rq, i);
+	/* Virtual time comes to where they all ended. */
+	serve_one(&rq, 5000);
+	serve_one(&rq, 5000);
+	before = host_counter(&host, "forgotten");
+	CHECK(before > 1000);
+	for (i = 0; i < 500; i++)
+		serve_one(&rq, 6000 + i);
+	CHECK_EQ(host_counter(&host, "forgotten"), before);
 	host_exit(&host);
 }
 
@@ -579,6 +616,7 @@ int main(void)
 	unknown_cost_is_estimated_by_size();
 	estimates_are_settled();
 	no_service_is_free();
+	costs_have_a_limit();
 	a_known_cost_is_not_settled();
 	together_they_are_charged_the_time_of_the_device();
 	an_idle_device_costs_nothing();
@@ -587,6 +625,7 @@ int main(void)
 	a_merge_may_change_who_is_first_of_a_flow();
 	virtual_time_does_not_go_back();
 	who_is_long_gone_is_forgotten();
+	only_who_is_ahead_is_missed();
 	no_share_is_lost_to_rounding();
 	tags_go_on_for_ever();
 	check_seeds(400, random_case);

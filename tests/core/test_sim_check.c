@@ -134,11 +134,17 @@ static void classes(void)
 	static const u8 io_class[4] = { 1, 3, 2, 0 };
 	static const u8 level[4] = { 0, 7, 8, 0 };
 	static const u8 too_high[4] = { 1, 1, 1, 4 };
+	static const u32 first_weight[4] = { 0, 1, 1, 1 };
+	static const u8 first_class[4] = { 0, 1, 1, 1 };
+	static const u8 first_level[4] = { 8, 7, 7, 7 };
 
 	REFUSED("a weight", sim.input.weight = weight);
 	REFUSED("an I/O class", sim.input.io_class = io_class);
 	REFUSED("an I/O class", sim.input.io_class = too_high);
 	REFUSED("an I/O level", sim.input.level = level);
+	REFUSED("a weight", sim.input.weight = first_weight);
+	REFUSED("an I/O class", sim.input.io_class = first_class);
+	REFUSED("an I/O level", sim.input.level = first_level);
 	PASSES(sim.input.weight = weight, sim.input.world.processes = 2,
 	       sim.input.io_class = io_class, sim.input.level = level);
 }
@@ -160,6 +166,8 @@ static void table(void)
 	REFUSED("a time", sim.think_ns[last] = 1ull << 62);
 	REFUSED("a time", sim.cost_ns[last] = 1ull << 62);
 	REFUSED("no sectors", sim.sectors[0] = 0);
+	REFUSED("not in order", sim.first_row[0] = sim.first_row[1] + 1);
+	REFUSED("not in order", sim.first_row[3] = sim.first_row[4] + 1);
 	PASSES(sim.think_ns[last] = sim.cost_ns[last] = (1ull << 62) - 1);
 	PASSES(sim.sector[last] = SIM_CAPACITY - 1, sim.sectors[last] = 1);
 	PASSES(sim.op[last] = IO_OPS - 1);
@@ -188,12 +196,16 @@ static void files(void)
 	REFUSED("past the end of the disk", sim.length[3] = 1ull << 60);
 	REFUSED("not in order", first[4] = first[5] + 1);
 	REFUSED("not in order", first[10]++);
+	REFUSED("not in order", sim.input.world.layout.files = 1,
+		first[1] = sim.extents + 1);
 	REFUSED("empty", sim.bytes[3] = 0);
 	REFUSED("longer than", sim.bytes[3] += 9 * 512 * 12 * 4);
 	REFUSED("longer than", sim.bytes[3] = U64_MAX);
 	REFUSED("empty", first[4] = first[3]);
 	PASSES(sim.input.cache.bytes = 0, sim.length[first[3]]++);
+	REFUSED("empty", sim.bytes[0] = 0);
 	REFUSED("empty", sim.bytes[9] = 0);
+	REFUSED("whole pages", sim.length[0]++);
 	REFUSED("whole pages", sim.length[first[10] - 1]++);
 	REFUSED("past the end of the disk",
 		sim.start[3] = SIM_CAPACITY - sim.length[3] + 1);

@@ -181,6 +181,30 @@ static void sequential_goes_up_and_around(void)
 	stop();
 }
 
+/* A write is drawn as random does, from a stream for each process. */
+static void sequential_draws_what_it_writes(void)
+{
+	u32 process, i;
+
+	use("sequential");
+	simulation_set(&sim, "writes_percent", 30);
+	simulation_set(&sim, "think_ns", 5 * MS);
+	sim.input.world.seed = 7;
+	CHECK_EQ(start(), 0);
+	for (process = 0; process < 4; process++) {
+		struct draw draw;
+
+		draw_seed(&draw, 7, process);
+		for (i = 0; i < 1000; i++) {
+			struct step step = next(process);
+
+			CHECK_EQ(step.op, draw_below(&draw, 100) < 30);
+			CHECK_EQ(step.think_ns, 5 * MS);
+		}
+	}
+	stop();
+}
+
 static void rows_are_played_once(const char *workload, struct draw *draw)
 {
 	struct step step;
@@ -255,6 +279,34 @@ static void concurrent_reads_end(struct draw *draw)
 	stop();
 }
 
+/* As many files as threads are enough, and each thread may get any of them. */
+static void threads_draw_their_files(void)
+{
+	u32 got[4][4] = { { 0 } };
+	struct draw draw;
+	u32 process, k;
+	u64 seed;
+
+	draw_seed(&draw, 1, 0);
+	use("concurrent-read");
+	simulation_files(&sim, &draw, 4, 1);
+	for (seed = 0; seed < 4000; seed++) {
+		sim.input.world.seed = seed;
+		CHECK_EQ(start(), 0);
+		for (process = 0; process < 4; process++)
+			got[process][next(process).file]++;
+		stop();
+	}
+	/* Five standard deviations around a quarter. */
+	for (process = 0; process < 4; process++) {
+		for (k = 0; k < 4; k++)
+			CHECK(got[process][k] > 860 && got[process][k] < 1140);
+	}
+	simulation_files(&sim, &draw, 3, 1);
+	CHECK_EQ(start(), -ENOENT);
+	stop();
+}
+
 /* What cannot be played is refused; exit comes after it all the same. */
 static void refuse(const char *workload, const char *parameter, u64 value, int error)
 {
@@ -310,8 +362,10 @@ int main(void)
 	poisson_draws_gap_op_place();
 	check_seeds(20, surge_draws_as_figure_2);
 	sequential_goes_up_and_around();
+	sequential_draws_what_it_writes();
 	check_seeds(100, play_rows);
 	check_seeds(100, concurrent_reads_end);
+	threads_draw_their_files();
 	refuse("random", "sectors", 101, -ENOSPC);
 	refuse("poisson", "sectors", 101, -ENOSPC);
 	refuse("sequential", "sectors", 101, -ENOSPC);

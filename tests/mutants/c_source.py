@@ -34,7 +34,8 @@ NO_STATEMENT = {
     "void", "bool", "char", "int", "long", "double", "size_t", "u8", "u16", "u32", "u64", "s64",
 }  # fmt: skip
 NO_CALL = {"if", "for", "while", "switch", "return", "sizeof", "offsetof", "defined"}
-COMMUTE = {"port_mul_div": 1, "arm_distance": 1, "min_u64": 1}  # so many pairs change nothing
+# So many pairs change nothing.
+COMMUTE = {"port_mul_div": 1, "arm_distance": 1, "min_u64": 1, "same": 1}
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 

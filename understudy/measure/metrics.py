@@ -164,7 +164,7 @@ def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Su
     service = figures.model if run.device.disk.array else figures.service
     busy_ns = figures.last_completion_ns - figures.first_arrival_ns
     percentiles = {
-        f"p{percent:g}_response_ms".replace(".", "", 1): value / NS_PER_MS
+        f"p{percent:g}_response_ms".replace(".", ""): value / NS_PER_MS
         for percent, value in figures.response_percentiles.items()
     }
     share = figures.predicted_hits / figures.hits if figures.hits else None

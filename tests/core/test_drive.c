@@ -95,8 +95,8 @@ static void the_rate_is_that_of_the_place(void)
 	drive.disk.transfer.nr_points = 2;
 	drive.disk.transfer.point[0] = (struct curve_point){ 0, 0 };
 	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 1000000 };
-	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, &hit), SEEK_NS + 8 * 500);
-	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 4, &hit), SEEK_NS + 4 * 100);
+	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit), SEEK_NS + 8 * 500);
+	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 4, 0, &hit), SEEK_NS + 4 * 100);
 }
 
 /* Hits draw nothing: what follows them is as without them. */

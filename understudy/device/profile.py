@@ -263,6 +263,9 @@ class DiskProfile(BaseModel):
 
     name: str
     summary: str = ""
+    limits: str = ""
+    """What it was fitted with, and so what it is good for."""
+
     model: SeekLine | None = None
     seek: SeekCurve | None = None
     array: Servers | None = None

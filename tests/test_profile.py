@@ -672,3 +672,14 @@ def test_cats_counts_on_what_is_read_ahead_at_once(bus_sector_ps: int, expected:
     assert shadow["shadow_segments"] == 3
     assert shadow["shadow_segment_sectors"] == 300
     assert shadow["shadow_prefetch_sectors"] == expected
+
+
+def test_what_goes_beyond_a_fit() -> None:
+    """Named, unless the profile was tried with it, or does not say what it was fitted with."""
+    asked: dict[profile.Beyond, bool] = {"queues": True, "hits": False, "writes": True}
+    line = profile.load("cheetah-15k4")
+    assert line.beyond(asked) == ["queues", "writes"]
+    assert line.beyond({"queues": False, "hits": False, "writes": False}) == []
+    assert line.model_copy(update={"holds_for": ("writes",)}).beyond(asked) == ["queues"]
+    assert profile.load("cheetah-9lp").beyond(asked) == []
+    assert line.model_copy(update={"limits": ""}).beyond(asked) == []

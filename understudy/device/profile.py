@@ -12,7 +12,7 @@ asks `timing` for whole ns and sectors.
 """
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -51,6 +51,7 @@ NO_NOISE = Fraction(1, 2)
 Ms = Annotated[float, Field(ge=0, le=MINUTE_MS)]
 PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
 MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
+Beyond = Literal["queues", "hits", "writes"]
 DiskFraction = Annotated[float, Field(ge=0, le=1)]
 Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
 TrackSectors = Annotated[int, Field(ge=1, le=TRACK_SECTORS_MAX)]
@@ -264,7 +265,10 @@ class DiskProfile(BaseModel):
     name: str
     summary: str = ""
     limits: str = ""
-    """What it was fitted with, and so what it is good for."""
+    """What it was fitted with, in words; empty: nobody says."""
+
+    holds_for: Annotated[tuple[Beyond, ...], ARRAY] = ()
+    """What besides single requests it was tried with."""
 
     model: SeekLine | None = None
     seek: SeekCurve | None = None
@@ -335,6 +339,12 @@ class DiskProfile(BaseModel):
             f"{float(NOISE):.0%} below half a rotation, {self.rotation.period_ms / 2:g}, down to "
             f"{min(below):g}: they count as seeks of no time; do they contain a rotation?"
         ]
+
+    def beyond(self, asked: Mapping[Beyond, bool]) -> list[Beyond]:
+        """What was asked of it that it was not fitted with, if anybody says."""
+        if not self.limits:
+            return []
+        return [name for name in asked if asked[name] and name not in self.holds_for]
 
     @property
     def servers(self) -> int:

@@ -168,7 +168,24 @@ def sentences(result: Result) -> list[str]:
         if any(run.predicted for run in comparison.runs(name))
     )
     picks = [choice.sentence() for choice in comparison.choices()]
-    return [*picks, *(sentence for sentence in shadows if sentence)]
+    return [*picks, *(sentence for sentence in shadows if sentence), *_beyond(result)]
+
+
+def _beyond(result: Result) -> list[str]:
+    """What was asked of the disk and not tried when its profile was made."""
+    disk, workload = result.experiment.device.disk, result.experiment.workload
+    comparison = result.comparison
+    runs = (run for name in comparison.schedulers for run in comparison.runs(name))
+    beyond = disk.beyond(
+        {
+            "queues": workload.processes > 1,
+            "hits": any(run.hits for run in runs),
+            "writes": getattr(workload, "writes_percent", 0) > 0,
+        }
+    )
+    if not beyond:
+        return []
+    return [f"{disk.name} was fitted with {disk.limits}; {' and '.join(beyond)} go beyond that"]
 
 
 def _paper_grid(paper: PaperTable, comparison: Comparison) -> Grid:

@@ -468,6 +468,8 @@ static void names(void)
 	declared(named("sixteen-letters-"), "its name has more than 15 characters");
 	declared(named("Mine"), "its name, Mine, is not made of a-z, 0-9, - and _");
 	declared(named("a\nb"), "its name, a?b, is not made of a-z, 0-9, - and _");
+	declared(named("a ~\x1f\x7f"),
+		 "its name, a ~??, is not made of a-z, 0-9, - and _");
 	declared(named("none"), "its name, none, begins with none, which stands for no "
 				"scheduler");
 	declared(named("nonesuch"),

@@ -105,15 +105,25 @@ static void let_main_go_first(void)
 			break;
 }
 
+/* Nearly always the same files, so that nobody minds a copy that is read half way. */
+static void remember(const struct pollfd *files, nfds_t count)
+{
+	fd_set polled;
+	nfds_t i;
+
+	FD_ZERO(&polled);
+	for (i = 0; i < count; i++)
+		if (files[i].fd >= 0 && files[i].fd < FD_SETSIZE)
+			FD_SET(files[i].fd, &polled);
+	wakes_main = polled;
+	has_polled = true;
+}
+
 int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout,
 	  const sigset_t *signals)
 {
-	if (is_main()) {
-		for (nfds_t i = 0; i < count; i++)
-			if (files[i].fd >= 0 && files[i].fd < FD_SETSIZE)
-				FD_SET(files[i].fd, &wakes_main);
-		has_polled = true;
-	}
+	if (is_main())
+		remember(files, count);
 	return libc_poll(files, count, timeout, signals);
 }
 

@@ -65,8 +65,9 @@ def replayed(rows: pl.DataFrame, tunables: dict[str, int]) -> tuple[pl.DataFrame
 
 @group("parity")
 def test_same_pick_at_each_instant() -> None:
-    """With the default expiries, which this load does not reach, there is no difference."""
-    picks, ours = replayed(seen_until_the_last_arrival(mixed("mq-deadline")), {})
+    """With an expiry of reads that this load does not reach there is no difference."""
+    run = mixed("mq-deadline", tunables=(("read_expire", 60_000),))
+    picks, ours = replayed(seen_until_the_last_arrival(run), {"read_expire_ns": 60_000 * MS})
     assert picks.height > 2500
     different = np.flatnonzero(picks["id"].to_numpy() != ours)
     assert not len(different), f"first at pick {different[0]} of {picks.height}"

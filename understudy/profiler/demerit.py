@@ -15,7 +15,7 @@ import numpy as np
 
 from understudy.profiler.target import Bench
 
-Read = tuple[int, int]
+Request = tuple[str, int, int]
 REQUESTS = 1000
 A_READ = 8
 RUN = 16  # requests of a sequential run
@@ -46,39 +46,52 @@ def demerit(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> float:
     return float(np.sqrt(np.mean((np.sort(one) - np.sort(other)) ** 2)))
 
 
-def compare(target: Bench, model: Bench, seed: int) -> list[Check]:
+def compare(target: Bench, model: Bench, seed: int, writing: bool) -> list[Check]:
     """Each workload on both."""
+    workloads = {**READS, **WRITES} if writing else READS
     return [
-        _compared(name, reads, target, model, random.Random(f"check {name} {seed}"))
-        for name, reads in WORKLOADS.items()
+        _compared(name, requests, target, model, random.Random(f"check {name} {seed}"))
+        for name, requests in workloads.items()
     ]
 
 
 def _compared(
-    name: str, reads: Callable[[random.Random, int], Iterator[Read]], target: Bench, model: Bench,
+    name: str,
+    requests: Callable[[random.Random, int], Iterator[Request]],
+    target: Bench,
+    model: Bench,
     draw: random.Random,
 ) -> Check:
-    asked = list(reads(draw, target.capacity_sectors))
-    one, other = (np.array([each.read(*read) for read in asked]) / 1e6 for each in (target, model))
+    asked = list(requests(draw, target.capacity_sectors))
+    one, other = (
+        np.array([each.serve(*request) for request in asked]) / 1e6 for each in (target, model)
+    )
     return Check(name, float(one.mean()), float(other.mean()), demerit(one, other))
 
 
-def _random(draw: random.Random, capacity_sectors: int) -> Iterator[Read]:
+def _random(draw: random.Random, capacity_sectors: int) -> Iterator[Request]:
     for _ in range(REQUESTS):
-        yield draw.randrange(capacity_sectors - A_READ), A_READ
+        yield "read", draw.randrange(capacity_sectors - A_READ), A_READ
 
 
-def _sequential(draw: random.Random, capacity_sectors: int) -> Iterator[Read]:
+def _sequential(draw: random.Random, capacity_sectors: int) -> Iterator[Request]:
     """Runs at random places."""
     for _ in range(REQUESTS // RUN):
         place = draw.randrange(capacity_sectors - RUN * A_READ)
-        yield from ((place + n * A_READ, A_READ) for n in range(RUN))
+        yield from (("read", place + n * A_READ, A_READ) for n in range(RUN))
 
 
-def _mixed(draw: random.Random, capacity_sectors: int) -> Iterator[Read]:
+def _mixed(draw: random.Random, capacity_sectors: int) -> Iterator[Request]:
     for _ in range(REQUESTS):
         sectors = round(2 ** draw.uniform(0, LARGEST_POWER))
-        yield draw.randrange(capacity_sectors - sectors), sectors
+        yield "read", draw.randrange(capacity_sectors - sectors), sectors
 
 
-WORKLOADS = {"random": _random, "sequential": _sequential, "mixed sizes": _mixed}
+def _written(draw: random.Random, capacity_sectors: int) -> Iterator[Request]:
+    """A third of random requests."""
+    for _, place, sectors in _random(draw, capacity_sectors):
+        yield "write" if draw.random() < 1 / 3 else "read", place, sectors
+
+
+READS = {"random": _random, "sequential": _sequential, "mixed sizes": _mixed}
+WRITES = {"random, a third written": _written}

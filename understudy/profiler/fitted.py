@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The answer: a profile that `understudy.device.profile` reads, and how well it predicts."""
 
-import tomllib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from understudy.base.progress import Report, silent
 from understudy.device.profile import DiskProfile
-from understudy.profiler import demerit, writes
+from understudy.profiler import demerit, document, writes
 from understudy.profiler.demerit import Check
 from understudy.profiler.found import Finding, toml_lines
 from understudy.profiler.modelled import ModelTarget
@@ -51,7 +49,7 @@ class Fitted:
 
     def disk(self) -> DiskProfile:
         """The profile as the rest of Understudy has it."""
-        return DiskProfile.model_validate({**tomllib.loads(self.to_toml()), "name": "profiled"})
+        return document.disk(self.findings)
 
     def value(self, key: str) -> Any:
         """Of the finding with that key, None if it was not seen."""
@@ -69,29 +67,23 @@ def profile(
     bench = Bench(target, seed)
     survey = Survey(bench, report)
     survey.reads()
-    if destroy_data and bench.writable:
+    writing = destroy_data and bench.writable
+    if writing:
         survey.writes()
     else:
-        survey.findings += writes.findings(None)
+        why = "nothing was written" if bench.writable else "the target can't be written"
+        survey.findings += writes.unseen(why)
     report("check", 0.9)
-    fitted = Fitted(_complete(survey.findings), bench.capacity_sectors, seed, bench.requests)
-    return _checked(fitted, bench)
-
-
-def _complete(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Without a section that the profile can't have, because what it can't lack is not seen."""
-    seen = {found.key for found in findings if found.value is not None}
-    if "buffer.bus_mb_per_s" in seen:
-        return tuple(findings)
-    return tuple(
-        Finding(found.key, None, found.confidence) if found.key.startswith("buffer.") else found
-        for found in findings
+    fitted = Fitted(
+        document.complete(survey.findings), bench.capacity_sectors, seed, bench.requests
     )
+    return _checked(fitted, bench, writing)
 
 
-def _checked(fitted: Fitted, bench: Bench) -> Fitted:
+def _checked(fitted: Fitted, bench: Bench, writing: bool) -> Fitted:
     model = ModelTarget.of(fitted.disk(), fitted.capacity_sectors, fitted.seed)
-    checks = demerit.compare(bench, Bench(model, fitted.seed), fitted.seed)
+    bench.wait(writes.IDLE_NS)
+    checks = demerit.compare(bench, Bench(model, fitted.seed), fitted.seed, writing)
     return Fitted(
         fitted.findings, fitted.capacity_sectors, fitted.seed, fitted.requests, tuple(checks)
     )

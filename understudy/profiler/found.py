@@ -18,6 +18,11 @@ class Finding:
     value: Value | None
     confidence: str = ""
 
+    @property
+    def section(self) -> str:
+        """Of the profile."""
+        return self.key.partition(".")[0]
+
     def as_json(self) -> dict[str, Any]:
         """The value, and what speaks for it."""
         return {"value": self.value, "confidence": self.confidence}
@@ -34,8 +39,8 @@ def toml_lines(findings: Sequence[Finding]) -> list[str]:
     A section that holds nothing but what was not seen is one as well: it says so.
     """
     lines = []
-    for section in dict.fromkeys(found.key.partition(".")[0] for found in findings):
-        own = [found for found in findings if found.key.partition(".")[0] == section]
+    for section in dict.fromkeys(found.section for found in findings):
+        own = [found for found in findings if found.section == section]
         seen = any(found.value is not None for found in own)
         lines += ["", f"[{section}]" if seen else f"# [{section}]"]
         for found in own:

@@ -41,7 +41,10 @@ class Rotation:
         """The period, and that single latencies are drawn."""
         how = "phases of completions" if self.has_phase else "range of latencies, no phase"
         said = f"+- {self.error_ns / 1e6:.2g} ({how})"
-        return [Finding(KEY, round(self.period_ns / 1e6, 7), said), Finding("rotation.phase", "random")]
+        return [
+            Finding(KEY, round(self.period_ns / 1e6, 7), said),
+            Finding("rotation.phase", "random"),
+        ]
 
 
 class Behind:

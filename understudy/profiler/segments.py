@@ -46,7 +46,10 @@ class Segments:
         ]
         if self.least_recently_used is None:
             return [*found, not_seen(RULE_KEY, "one segment has no order")]
-        return [*found, Finding(RULE_KEY, RULES[self.least_recently_used], f"most of {TRIES} tries")]
+        return [
+            *found,
+            Finding(RULE_KEY, RULES[self.least_recently_used], f"most of {TRIES} tries"),
+        ]
 
 
 def measure(bench: Bench, hits: Hits | None) -> Segments | None:
@@ -95,9 +98,7 @@ def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float) -> Se
     sizes = [size for _ in range(2) if (size := _Span(bench, hits, found, sector_ns).size())]
     if not sizes:
         return found
-    return replace(
-        found, sectors=max(sizes), sure_of_size=len(sizes) == 2 and sizes[0] == sizes[1]
-    )
+    return replace(found, sectors=max(sizes), sure_of_size=len(sizes) == 2 and sizes[0] == sizes[1])
 
 
 class _Span:

@@ -1,9 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Every part of a drive, measured in an order in which each knows what it needs."""
 
+from collections.abc import Sequence
+
 from understudy.base.progress import Report, silent
-from understudy.profiler import ahead, hits, medium, rotation, seek, segments, tracks
+from understudy.profiler import (
+    ahead,
+    document,
+    hits,
+    medium,
+    rotation,
+    seek,
+    segments,
+    tracks,
+    writes,
+)
 from understudy.profiler.found import Finding
+from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.segments import Segments
 from understudy.profiler.target import Bench
 
@@ -38,6 +51,17 @@ class Survey:
         self.findings += rotation.findings(self._rotation)
         self.findings += tracks.findings(self._tracks)
         self.findings += cached
+
+    def writes(self) -> None:
+        """After reads(): all that writes can show.  They destroy data."""
+        self._report("writes", 0.75)
+        self.findings += writes.measure(self._bench, self._hits, self._model)
+
+    def _model(self, more: Sequence[Finding]) -> Bench:
+        """Of what was found, and more; it asks for the same places whenever it is made."""
+        found = document.disk([*self.findings, *more])
+        capacity_sectors = self._bench.capacity_sectors
+        return Bench(ModelTarget.of(found, capacity_sectors), 0)
 
     def _cache(self) -> list[Finding]:
         """Of the read cache."""

@@ -49,11 +49,11 @@ class Bench:
 
     def read(self, sector: int, sectors: int = 1) -> int:
         """Service time, ns."""
-        return self._serve("read", sector, sectors)
+        return self.serve("read", sector, sectors)
 
     def write(self, sector: int, sectors: int = 1) -> int:
         """Service time, ns; whatever was there is gone."""
-        return self._serve("write", sector, sectors)
+        return self.serve("write", sector, sectors)
 
     def wait(self, ns: float) -> None:
         """Leave the drive alone."""
@@ -70,7 +70,8 @@ class Bench:
         for _ in range(requests):
             self.read(self.place(1))
 
-    def _serve(self, op: str, sector: int, sectors: int) -> int:
+    def serve(self, op: str, sector: int, sectors: int) -> int:
+        """Service time, ns, of a "read" or a "write" that is sent now."""
         what = f"{op} of {sectors} sectors at sector {sector}, sent at {self.now_ns} ns"
         try:
             completion_ns = self._target.request(op, sector, sectors, self.now_ns)

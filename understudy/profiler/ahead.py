@@ -37,6 +37,11 @@ class Ahead:
         """Whether tracks' ends stop it."""
         return self.sectors > 0 and self.share < OFTEN
 
+    @property
+    def track_sectors(self) -> int:
+        """If tracks' ends stop it: a read is that near to one with the chance that it missed."""
+        return max(self.sectors, round(_way(self.sectors) / (1 - self.share)))
+
     def limit(self, track_sectors: float | None) -> int | None:
         """Its own limit; None: it goes to every track's end."""
         if self.to_track_end and (
@@ -44,6 +49,11 @@ class Ahead:
         ):
             return None
         return self.sectors
+
+
+def _way(farthest: int) -> int:
+    """Three quarters of it."""
+    return max(1, 3 * farthest // 4)
 
 
 class Prober:
@@ -84,7 +94,7 @@ def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> A
     farthest = _farthest(bench, prober)
     if not farthest:
         return Ahead(0, 1.0)
-    share = prober.share(max(1, 3 * farthest // 4))
+    share = prober.share(_way(farthest))
     if share < OFTEN:
         farthest = max(farthest, *(_farthest(bench, prober) for _ in range(2)))
     interrupt = _hits_interrupt(bench, prober, farthest) if segments.number > 1 else None

@@ -16,7 +16,7 @@ import numpy as np
 from understudy.profiler.target import Bench
 
 Request = tuple[str, int, int]
-REQUESTS = 1000
+REQUESTS = 2000
 A_READ = 8
 RUN = 16  # requests of a sequential run
 LARGEST_POWER = 8  # sectors of a mixed size

@@ -21,7 +21,7 @@ def deviation(values: Sequence[float]) -> float:
     """Standard error of the median, as of a normal distribution, from the deviations' median."""
     middle = median(values)
     apart = median([abs(value - middle) for value in values])
-    return 1.4826 * 1.2533 * apart / len(values) ** 0.5
+    return 1.4826 * 1.2533 * apart / float(len(values)) ** 0.5
 
 
 def trimmed(values: Sequence[float]) -> float:

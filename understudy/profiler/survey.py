@@ -17,7 +17,6 @@ from understudy.profiler import (
 )
 from understudy.profiler.found import Finding
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.segments import Segments
 from understudy.profiler.target import Bench
 
 SLOW_SECTOR_NS = 50_000.0  # where the medium's rate was not seen
@@ -49,7 +48,7 @@ class Survey:
         self.findings += self._seek.findings()
         self.findings += medium.findings(self._medium)
         self.findings += rotation.findings(self._rotation)
-        self.findings += tracks.findings(self._tracks)
+        self.findings += tracks.findings(self._tracks, self._stop_sectors)
         self.findings += cached
 
     def writes(self) -> None:
@@ -92,6 +91,11 @@ class Survey:
         if not self._tracks:
             return None
         return max(self._tracks.sectors(zone) for zone in self._tracks.zones)
+
+    @property
+    def _stop_sectors(self) -> int | None:
+        """In a track, by where reading ahead stops."""
+        return self._ahead.track_sectors if self._ahead and self._ahead.to_track_end else None
 
     @property
     def _reach_sectors(self) -> int:

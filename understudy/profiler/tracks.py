@@ -7,7 +7,6 @@ time that a transfer loses there (Worthington and others 1995, sections 3.2 and 
 are found by halving where two places differ.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -79,10 +78,17 @@ def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
     return surveyor.tracks()
 
 
-def findings(found: Tracks | None) -> list[Finding]:
-    """In the profile's words."""
+def findings(found: Tracks | None, sectors: int | None) -> list[Finding]:
+    """In the profile's words; `sectors` in a track, if reading ahead showed them."""
     if found:
         return found.findings()
+    if sectors:
+        said = "one length for all, from where reading ahead stops; +- 20 %"
+        return [
+            Finding(KEYS[0], [0.0], said),
+            Finding(KEYS[1], [sectors], said),
+            not_seen(KEYS[2], "completions have no phase"),
+        ]
     return [not_seen(key, "completions have no phase") for key in KEYS]
 
 
@@ -164,6 +170,3 @@ def _merged(zones: list[Zone]) -> list[Zone]:
 
 def _error(values: tuple[float, ...]) -> float:
     return float(np.std(values)) / max(1, len(values)) ** 0.5 if values else 0.0
-
-
-SectorNs = Callable[[int], float]

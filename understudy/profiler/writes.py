@@ -129,7 +129,7 @@ class _Cache:
 
     def _takes(self, sectors: int) -> bool:
         times = (_after_idleness(self._bench, sectors) for _ in range(2))
-        return all([self._is_taken(ns, sectors) for ns in times])
+        return all(self._is_taken(ns, sectors) for ns in times)
 
     def _is_taken(self, service_ns: float, sectors: int) -> bool:
         cost_ns = self._overhead_ns + sectors * self._bus_sector_ns

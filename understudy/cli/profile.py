@@ -61,6 +61,6 @@ def _show(found: Fitted) -> None:
         share = f"{check.demerit_percent:.1f} %"
         table.add_row(check.workload, *(f"{figure:.3f}" for figure in figures), share)
     console().print(table)
-    for each in found.findings:
-        if each.value is None:
-            click.echo(f"{each.key}: {each.confidence}")
+    for why in dict.fromkeys(each.confidence for each in found.findings if each.value is None):
+        keys = (each.key for each in found.findings if each.confidence == why)
+        click.echo(f"{', '.join(keys)}: {why}")

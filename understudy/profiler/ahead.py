@@ -9,6 +9,7 @@ the distance instead of at once.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import Hits
@@ -124,7 +125,7 @@ def _hits_interrupt(bench: Bench, prober: Prober, farthest: int) -> bool | None:
     for _ in range(SHARE_TRIES // 2):
         free += prober.hits_at(distance)
         place = prober.held()
-        interrupted += prober.hits_at(distance, lambda place=place: bench.read(place, A_READ))
+        interrupted += prober.hits_at(distance, partial(bench.read, place, A_READ))
     if free < SHARE_TRIES // 8:
         return None
     return interrupted < free / 2

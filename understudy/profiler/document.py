@@ -22,7 +22,11 @@ def complete(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def disk(findings: Sequence[Finding]) -> DiskProfile:
     """Checked."""
-    text = "\n".join(toml_lines(complete(findings)))
+    return parse("\n".join(toml_lines(complete(findings))))
+
+
+def parse(text: str) -> DiskProfile:
+    """A profile's text."""
     return DiskProfile.model_validate({**tomllib.loads(text), "name": "profiled"})
 
 

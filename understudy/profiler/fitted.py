@@ -49,7 +49,7 @@ class Fitted:
 
     def disk(self) -> DiskProfile:
         """The profile as the rest of Understudy has it."""
-        return document.disk(self.findings)
+        return document.parse(self.to_toml())
 
     def value(self, key: str) -> Any:
         """Of the finding with that key, None if it was not seen."""

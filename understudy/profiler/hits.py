@@ -85,4 +85,6 @@ def _line(hits: list[tuple[int, float]]) -> Hits:
     lengths, times = np.array(hits, float).T
     slope, overhead = np.polyfit(lengths, times, 1, w=1 / times)
     residual = float(np.abs(times - slope * lengths - overhead).max())
-    return Hits(max(float(overhead), 1.0), max(float(slope), FASTEST_NS), int(lengths[-1]), residual)
+    return Hits(
+        max(float(overhead), 1.0), max(float(slope), FASTEST_NS), int(lengths[-1]), residual
+    )

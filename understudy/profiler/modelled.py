@@ -24,6 +24,6 @@ class ModelTarget:
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         """When it completes."""
-        service_ns, _ = self._drive.serve([CODES[op]], [sector], [sectors], [at_ns - self._free_ns])
-        self._free_ns = at_ns + int(service_ns[0])
+        idle_ns = at_ns - self._free_ns
+        self._free_ns = at_ns + self._drive.serve_one(CODES[op], sector, sectors, idle_ns)
         return self._free_ns

@@ -11,6 +11,7 @@ Near places, which a drive reads ahead into, and models that draw their latencie
 often instead; the middle of the range is half a rotation above the seek.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +19,14 @@ import numpy as np
 from understudy.profiler.found import Finding
 from understudy.profiler.medium import Medium
 from understudy.profiler.rotation import Rotation
-from understudy.profiler.statistics import ascending, median, trimmed
+from understudy.profiler.statistics import ascending, median
 from understudy.profiler.target import Bench
 
 NEAR, FAR = 8, 28  # distances up to NEAR_END of the disk, and beyond
 NEAR_END = 0.01
 LAST = 0.995
 PAIRS = 8
+SCATTER = 0.02  # of a rotation: if the mean is less sure than that, more pairs
 HALVINGS = 7
 NEAR_READS = 64
 WINDOW = 7  # samples that are smoothed together
@@ -85,6 +87,10 @@ def _smooth(distances: list[int], ns: list[float]) -> list[float]:
     return smoothed
 
 
+def _error(times: list[float]) -> float:
+    return float(np.std(times)) / math.sqrt(len(times))
+
+
 class _Surveyor:
     """Samples the seek over a distance: ns, and how far off it may be."""
 
@@ -97,7 +103,9 @@ class _Surveyor:
         self._reach = reach
         self.how = "no rotation is taken off"
         if rotation:
-            self.how = f"{PAIRS} pairs a distance" if rotation.has_phase else f"{READS} reads each"
+            self.how = (
+                f"{PAIRS} pairs a distance or more" if rotation.has_phase else f"{READS} reads each"
+            )
 
     def sample(self, distance: int) -> tuple[float, float]:
         """At one distance."""
@@ -109,7 +117,9 @@ class _Surveyor:
         if distance < 4 * self._reach + 1024:
             return self._middle(distance, self._rotation.period_ns, NEAR_READS)
         times = [self._halved(distance, self._rotation.period_ns) for _ in range(PAIRS)]
-        return trimmed(times), float(np.std(times)) / PAIRS**0.5
+        if _error(times) > SCATTER * self._rotation.period_ns:
+            times += [self._halved(distance, self._rotation.period_ns) for _ in range(2 * PAIRS)]
+        return float(np.mean(times)), _error(times)
 
     def _transfer_ns(self, sector: int) -> float:
         if not self._medium:

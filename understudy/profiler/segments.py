@@ -76,11 +76,9 @@ def _count(bench: Bench, hits: Hits) -> int:
     """How many of the last places hit."""
     number = 16
     while number <= MOST:
-        found = 0
-        for place in reversed(_read_places(bench, number)):
+        for found, place in enumerate(reversed(_read_places(bench, number))):
             if not hits.is_hit(bench.read(place, A_READ), A_READ):
                 return found
-            found += 1
         number *= 2
     return MOST
 

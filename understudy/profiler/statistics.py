@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Figures that a few wild times cannot move far."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,13 +22,7 @@ def deviation(values: Sequence[float]) -> float:
     """Standard error of the median, as of a normal distribution, from the deviations' median."""
     middle = median(values)
     apart = median([abs(value - middle) for value in values])
-    return 1.4826 * 1.2533 * apart / float(len(values)) ** 0.5
-
-
-def trimmed(values: Sequence[float]) -> float:
-    """Mean without the smallest and the largest."""
-    inner = sorted(values)[1:-1] if len(values) > 2 else values
-    return float(np.mean(inner))
+    return 1.4826 * 1.2533 * apart / math.sqrt(len(values))
 
 
 def ascending(values: Sequence[float]) -> list[float]:

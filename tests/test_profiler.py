@@ -121,14 +121,14 @@ def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
     target = ModelTarget.of(DiskProfile.model_validate(known), CAPACITY)
     found = profile(target)
     assert found.value("rotation.period_ms") is None
-    assert "# period_ms: not seen: service does not depend on when" in found.to_toml()
+    assert "# period_ms: not seen: no wait for a platter" in found.to_toml()
     assert found.checks[0].model_ms == pytest.approx(found.checks[0].target_ms, rel=0.002)
 
 
 @pytest.mark.parametrize(("seed", "bound"), [(201, 0.01), (202, 0.07), (203, 0.01)])
 def test_a_detailed_drive_is_predicted(seed: int, bound: float) -> None:
     """Mean within 1 %.  202's demerit is one request in 20,000, which in the model waits for
-    what is read ahead although the arm would be there sooner; without it, it is 0.5 %."""
+    what is read ahead although the arm would be there sooner; without it, it is 0.4 %."""
     target = random_drive(seed)
     disk = profile(target, destroy_data=True).disk()
     target.reset()

@@ -10,6 +10,8 @@ A model that draws its latencies has no phase, but their range is the period.
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.statistics import median, spread
 from understudy.profiler.target import NS_PER_S, Bench
@@ -19,8 +21,9 @@ TRIES = 48
 CONSTANT = 0.3  # of the median: a wait for the platter spreads more than that
 FAR = 33  # sectors, still on the same track
 PLACES = 5
-LONGEST_NS = 20 * NS_PER_S
+LONGEST_NS = 5 * NS_PER_S
 DRAWS = 1500
+UNEVEN = 0.1  # of the range: quarters of it hold a quarter of the draws each, +- 4 %
 KEY = "rotation.period_ms"
 
 
@@ -78,7 +81,7 @@ def findings(found: Rotation | None) -> list[Finding]:
     """In the profile's words."""
     if found:
         return found.findings()
-    return [not_seen(KEY, "service does not depend on when a request comes")]
+    return [not_seen(KEY, "no wait for a platter, uniform on some period")]
 
 
 def _waits_differ(bench: Bench) -> bool:
@@ -112,24 +115,40 @@ def _coarse(bench: Bench) -> tuple[float, float] | None:
 
 
 def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
-    """One place, waits that grow: whole periods have passed in between."""
+    """One place, waits that grow: whole periods have passed in between, less a sector a step.
+
+    A long step and a short one lack the same sector.
+    """
     place = Behind(bench, 4 * TRIES)
     place.read()
-    first_ns, wait_ns, steps = bench.now_ns, period_ns, 0
+    short_ns = _step_ns(bench, place, 0)
+    wait_ns = period_ns
     while wait_ns < LONGEST_NS:
-        bench.wait(wait_ns)
-        place.read()
-        steps += 1
-        passed_ns = bench.now_ns - first_ns + steps * sector_ns
+        passed_ns = _step_ns(bench, place, wait_ns) + sector_ns
         period_ns = passed_ns / round(passed_ns / period_ns)
         wait_ns *= 3
-    return period_ns
+    long_ns = passed_ns - sector_ns
+    return (long_ns - short_ns) / round((long_ns - short_ns) / period_ns)
 
 
-def _range_of_latencies(bench: Bench) -> Rotation:
-    """Uniform on a period: the range of n of them is (n - 1) / (n + 1) of it."""
+def _step_ns(bench: Bench, place: Behind, wait_ns: float) -> int:
+    """From one completion to the next, a sector behind."""
+    begin_ns = bench.now_ns
+    bench.wait(wait_ns)
+    place.read()
+    return bench.now_ns - begin_ns
+
+
+def _range_of_latencies(bench: Bench) -> Rotation | None:
+    """Uniform on a period: the range of n of them is (n - 1) / (n + 1) of it.
+
+    None: they are not uniform, so that it is no platter that they wait for.
+    """
     place = Behind(bench, 2 * DRAWS)
     place.read()
     times = [place.read() for _ in range(DRAWS)]
+    quarters = np.quantile(times, (0, 0.25, 0.5, 0.75, 1))
+    if np.ptp(np.diff(quarters)) > UNEVEN * np.ptp(quarters):
+        return None
     period_ns = (max(times) - min(times)) * (DRAWS + 1) / (DRAWS - 1)
     return Rotation(period_ns, 2**0.5 * period_ns / DRAWS, None)

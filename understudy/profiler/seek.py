@@ -110,8 +110,8 @@ class _Surveyor:
     def sample(self, distance: int) -> tuple[float, float]:
         """At one distance."""
         if not self._rotation:
-            times = [self._single(distance, 0.0) for _ in range(PAIRS)]
-            return max(median(times), 1.0), float(np.std(times))
+            times = [self._single(distance, 0.0) for _ in range(NEAR_READS)]
+            return max(float(np.mean(times)), 1.0), _error(times)
         if not self._rotation.has_phase:
             return self._middle(distance, self._rotation.period_ns, READS)
         if distance < 4 * self._reach + 1024:

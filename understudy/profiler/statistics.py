@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Figures that a few wild times cannot move far."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,13 +15,6 @@ def spread(values: Sequence[float]) -> float:
     """From the 10th to the 90th percentile."""
     low, high = np.quantile(values, (0.1, 0.9))
     return float(high - low)
-
-
-def deviation(values: Sequence[float]) -> float:
-    """Standard error of the median, as of a normal distribution, from the deviations' median."""
-    middle = median(values)
-    apart = median([abs(value - middle) for value in values])
-    return 1.4826 * 1.2533 * apart / math.sqrt(len(values))
 
 
 def ascending(values: Sequence[float]) -> list[float]:

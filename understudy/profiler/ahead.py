@@ -21,7 +21,7 @@ SHARE_TRIES = 40
 OFTEN = 0.93  # of tries: if less hit at three quarters of the way, tracks' ends stop it
 PAUSE_NS = 60_000_000
 FARTHEST = 2**18  # sectors
-NEARLY_A_TRACK = 0.85
+NEARLY_A_TRACK = 0.75
 KEYS = ("buffer.read_ahead_sectors", "buffer.read_ahead_to_track_end", "buffer.hits_interrupt")
 
 
@@ -41,15 +41,14 @@ class Ahead:
     @property
     def track_sectors(self) -> int:
         """If tracks' ends stop it: a read is that near to one with the chance that it missed."""
-        return max(self.sectors, round(_way(self.sectors) / (1 - self.share)))
+        return round(_way(self.sectors) / (1 - self.share))
 
     def limit(self, track_sectors: float | None) -> int | None:
         """Its own limit; None: it goes to every track's end."""
-        if self.to_track_end and (
-            not track_sectors or self.sectors > NEARLY_A_TRACK * track_sectors
-        ):
-            return None
-        return self.sectors
+        if not self.to_track_end:
+            return self.sectors
+        track = track_sectors or self.track_sectors
+        return self.sectors if self.sectors < NEARLY_A_TRACK * track else None
 
 
 def _way(farthest: int) -> int:
@@ -78,9 +77,9 @@ class Prober:
         """Of tries, how many."""
         return sum(self.hits_at(distance) for _ in range(tries)) / tries
 
-    def ever(self, distance: int) -> bool:
-        """In some of TRIES; a single one may be chance."""
-        return sum(self.hits_at(distance) for _ in range(TRIES)) >= 2
+    def ever(self, distance: int, tries: int) -> bool:
+        """In some of them; a single one may be chance."""
+        return sum(self.hits_at(distance) for _ in range(tries)) >= 2
 
     def held(self) -> int:
         """A place to hit again."""
@@ -92,26 +91,27 @@ class Prober:
 def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> Ahead:
     """How far; 0: not at all."""
     prober = Prober(bench, hits, sector_ns)
-    farthest = _farthest(bench, prober)
+    farthest = _farthest(bench, prober, TRIES)
     if not farthest:
         return Ahead(0, 1.0)
     share = prober.share(_way(farthest))
     if share < OFTEN:
-        farthest = max(farthest, *(_farthest(bench, prober) for _ in range(2)))
+        farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
+        share = prober.share(_way(farthest))
     interrupt = _hits_interrupt(bench, prober, farthest) if segments.number > 1 else None
     return Ahead(farthest, share, interrupt)
 
 
-def _farthest(bench: Bench, prober: Prober) -> int:
+def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
     """The longest distance at which it ever hits."""
     low, high = 0, 1
-    while prober.ever(high):
+    while prober.ever(high, tries):
         low, high = high, 2 * high
         if high > min(FARTHEST, bench.capacity_sectors // 16):
             return low
     while high - low > 1:
         middle = (low + high) // 2
-        if prober.ever(middle):
+        if prober.ever(middle, tries):
             low = middle
         else:
             high = middle

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.profiler.found import Finding
+from understudy.profiler.hits import Hits
 from understudy.profiler.medium import Medium
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.statistics import ascending, median
@@ -28,6 +29,7 @@ LAST = 0.995
 PAIRS = 8
 SCATTER = 0.02  # of a rotation: if the mean is less sure than that, more pairs
 HALVINGS = 7
+CHANCES = 8  # of a pair that the cache holds
 NEAR_READS = 64
 WINDOW = 7  # samples that are smoothed together
 READS = 240  # where latencies are drawn
@@ -52,10 +54,14 @@ class Seek:
 
 
 def measure(
-    bench: Bench, rotation: Rotation | None, medium: Medium | None, reach_sectors: int
+    bench: Bench,
+    rotation: Rotation | None,
+    medium: Medium | None,
+    hits: Hits | None,
+    reach_sectors: int,
 ) -> Seek:
     """`reach_sectors`: as far as the drive reads ahead."""
-    surveyor = _Surveyor(bench, rotation, medium, reach_sectors)
+    surveyor = _Surveyor(bench, rotation, medium, hits, reach_sectors)
     at = _distances(bench.capacity_sectors)
     samples = [surveyor.sample(distance) for distance in at]
     ns = [value for value, _ in samples]
@@ -95,11 +101,17 @@ class _Surveyor:
     """Samples the seek over a distance: ns, and how far off it may be."""
 
     def __init__(
-        self, bench: Bench, rotation: Rotation | None, medium: Medium | None, reach: int
+        self,
+        bench: Bench,
+        rotation: Rotation | None,
+        medium: Medium | None,
+        hits: Hits | None,
+        reach: int,
     ) -> None:
         self._bench = bench
         self._rotation = rotation
         self._medium = medium
+        self._hits = hits
         self._reach = reach
         self.how = "no rotation is taken off"
         if rotation:
@@ -136,10 +148,15 @@ class _Surveyor:
         return low, low + distance
 
     def _single(self, distance: int, wait_ns: float) -> float:
-        a, b = self._pair(distance, 0)
-        self._bench.read(a)
-        self._bench.wait(self._bench.random.uniform(0, wait_ns))
-        return self._bench.read(b) - self._transfer_ns(b)
+        """One that the cache does not happen to hold."""
+        for _ in range(CHANCES):
+            a, b = self._pair(distance, 0)
+            self._bench.read(a)
+            self._bench.wait(self._bench.random.uniform(0, wait_ns))
+            service_ns = self._bench.read(b)
+            if not self._hits or not self._hits.is_hit(service_ns):
+                break
+        return service_ns - self._transfer_ns(b)
 
     def _middle(self, distance: int, period_ns: float, reads: int) -> tuple[float, float]:
         """Of the range of many."""
@@ -157,6 +174,8 @@ class _Surveyor:
                 wait_ns = (wait_ns + last_ns - (low_ns + high_ns) / 2) % period_ns
                 self._bench.wait(wait_ns)
             last_ns = self._bench.read(b - behind)
+            if self._hits and self._hits.is_hit(last_ns):
+                continue
             low_ns = max(low_ns, last_ns - period_ns)
             high_ns = min(high_ns, last_ns)
         middle_ns = (max(low_ns, high_ns - period_ns) + high_ns) / 2

@@ -2,6 +2,7 @@
 """Every part of a drive, measured in an order in which each knows what it needs."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from understudy.base.progress import Report, silent
 from understudy.profiler import (
@@ -44,7 +45,9 @@ class Survey:
         self._medium = medium.measure(bench, self._tracks, self._hits)
         cached = self._cache()
         self._report("seeks", 0.55)
-        self._seek = seek.measure(bench, self._rotation, self._medium, self._reach_sectors)
+        self._seek = seek.measure(
+            bench, self._rotation, self._medium, self._hits, self._reach_sectors
+        )
         self.findings += self._seek.findings()
         self.findings += medium.findings(self._medium)
         self.findings += rotation.findings(self._rotation)
@@ -87,10 +90,10 @@ class Survey:
 
     @property
     def _track_sectors(self) -> float | None:
-        """Of the longest track."""
+        """Of a track, the mean of all zones'."""
         if not self._tracks:
             return None
-        return max(self._tracks.sectors(zone) for zone in self._tracks.zones)
+        return fmean(self._tracks.sectors(zone) for zone in self._tracks.zones)
 
     @property
     def _stop_sectors(self) -> int | None:

@@ -32,6 +32,7 @@ LONGER = 1.2  # than a single access, which varies: less of a wait is not told f
 NAMES = ("us", "settle_ms", "back", "back_sectors", "back_idle_ms", "back_order")
 KEYS = {name: f"buffer.write_{name}" for name in NAMES}
 IDLE_SAID = "+- some ms; less than a fifth of an access is not told from none"
+MUCH_LONGER = 1.4  # where settling can't be told from waiting
 ORDERS = ("as they came", "nearest")
 
 Model = Callable[[Sequence[Finding]], Bench]  # of what was found, and that
@@ -62,8 +63,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
     """In the profile's words."""
     if not hits:
         return unseen("without hits the bus is not known")
-    taken = _taken(bench, hits)
-    found = _findings(taken)
+    found = _findings(_taken(bench, hits))
     mean_ns, error_ns = _sustained(bench)
     return found + _settling(model, found, mean_ns, error_ns)
 
@@ -79,7 +79,7 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     overhead_ns = max(0.0, costs[LENGTHS.index(A_WRITE)])
     cache = _Cache(bench, overhead_ns, hits.bus_sector_ns)
     bursts = [cache.burst() for _ in range(TRIES)]
-    number = max(1, round(median(bursts)))
+    number = max(1, min(bursts))
     return Taken(overhead_ns, number, bursts.count(number), cache.sectors(), cache.idle_ns(number))
 
 
@@ -97,7 +97,7 @@ class _Cache:
         self._bus_sector_ns = bus_sector_ns
 
     def burst(self) -> int:
-        """How many an idle drive takes, in as many places."""
+        """How many an idle drive takes, in as many places, with those put away meanwhile."""
         self._bench.wait(IDLE_NS)
         for number in range(MOST):
             if not self._is_taken(self._write(A_WRITE), A_WRITE):
@@ -123,7 +123,7 @@ class _Cache:
         """
         first_ns = self._pause_ns(number, 1)
         single_ns = self._single_ns()
-        if first_ns < LONGER * single_ns:
+        if first_ns < (LONGER if number > 1 else MUCH_LONGER) * single_ns:
             return 0.0
         away_ns = self._pause_ns(number, 2) - first_ns if number > 1 else single_ns
         return max(0.0, first_ns - away_ns)
@@ -167,7 +167,7 @@ def _findings(taken: Taken | None) -> list[Finding]:
         said = "an idle drive makes a write wait for the platter"
         unknown = [not_seen(KEYS[name], said) for name in NAMES[3:5]]
         return [not_seen(KEYS["us"], said), Finding(KEYS["back"], 0, said), *unknown]
-    tries = f"{taken.agree} of {TRIES} tries"
+    tries = f"{taken.agree} of {TRIES} tries, the others took more"
     return [
         Finding(KEYS["us"], round(taken.overhead_ns / 1e3, 3), f"{TRIES} on an idle drive"),
         Finding(KEYS["back"], taken.number, tries),

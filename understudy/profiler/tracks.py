@@ -21,6 +21,7 @@ A_TRACK = 16  # steps
 TRACKS = 2.5
 PLACES = 24  # where it looks first
 FINEST = 512  # of the disk: a zone begins as near as that
+NARROWEST = 1.5 / FINEST
 SAME = 0.004  # of a track: less does not tell two zones apart
 MARGIN = 1 / 256  # of the disk, at its ends
 KEYS = ("tracks.at", "tracks.sectors", "tracks.switch_ms")
@@ -160,10 +161,11 @@ def _same(one_ns: float, other_ns: float) -> bool:
 
 
 def _merged(zones: list[Zone]) -> list[Zone]:
-    """What a single odd place made of one zone is one again."""
+    """One zone is one again; a place that straddled an end, and looked like neither, is none."""
     kept = zones[:1]
-    for zone in zones[1:]:
-        if not _same(kept[-1].sector_ns, zone.sector_ns):
+    for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
+        is_real = after.at - zone.at >= NARROWEST
+        if is_real and not _same(kept[-1].sector_ns, zone.sector_ns):
             kept.append(zone)
     return kept
 

@@ -8,7 +8,7 @@ within 0.6 % and the demerit below 0.9 %.
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -229,6 +229,59 @@ def test_trouble_is_one_line_with_sector_and_reason(name: str) -> None:
 def test_too_small_a_target() -> None:
     with pytest.raises(UserError, match="target: 100 sectors are too few"):
         understudy.profile(Trouble(fails, capacity_sectors=100))
+
+
+STRANGE: dict[str, Callable[[random.Random, int], float]] = {
+    "no time at all": lambda draw, sectors: 0,
+    "always the same": lambda draw, sectors: 80_000 + 500 * sectors,
+    "a flash drive's tail": lambda draw, sectors: 60_000 + draw.expovariate(1 / 30_000),
+    "two times": lambda draw, sectors: draw.choice((1e5, 8e6)),
+    "now and then very long": lambda draw, sectors: min(draw.paretovariate(1.2) * 1e4, 1e10),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_what_is_no_disk_is_told_from_one(name: str) -> None:
+    draw = random.Random(name)
+
+    class Strange:
+        capacity_sectors = 2**20
+        writable = True
+
+        def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+            return at_ns + int(STRANGE[name](draw, sectors))
+
+    found = profile(Strange(), destroy_data=True)
+    assert found.value("rotation.period_ms") is None
+    assert found.disk().buffer is None
+
+
+def test_a_cache_without_end() -> None:
+    drive = random_drive(2)
+    seen: set[int] = set()
+
+    class Remembers:
+        capacity_sectors = drive.capacity_sectors
+        writable = False
+        late_ns = 0
+
+        def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+            if sector in seen:
+                return at_ns + 50_000
+            seen.add(sector)
+            self.late_ns = drive.request(op, sector, sectors, max(at_ns, self.late_ns))
+            return self.late_ns
+
+    found = profile(Remembers())
+    assert found.value("buffer.segments") == 256
+    assert "# segments: 5 of 5 tries, or more" in found.to_toml()
+
+
+def test_a_small_disk() -> None:
+    parameters = random_drive(7).parameters
+    zone = replace(parameters.zone[0], cylinders=60)
+    found = profile(DetailedDrive(replace(parameters, zone=(zone,), heads=12)))
+    assert found.value("tracks.sectors") == [zone.sectors + zone.spare_sectors]
 
 
 def well(trouble: Trouble, completion_ns: int) -> int:

@@ -18,6 +18,7 @@ from understudy.profiler.target import Bench
 Request = tuple[str, int, int]
 REQUESTS = 2000
 A_READ = 8
+LEAST_MS = 1e-6  # 1 ns
 RUN = 16  # requests of a sequential run
 LARGEST_POWER = 8  # sectors of a mixed size
 
@@ -34,7 +35,7 @@ class Check:
     @property
     def demerit_percent(self) -> float:
         """Of the target's mean."""
-        return 100 * self.demerit_ms / self.target_ms
+        return 100 * self.demerit_ms / max(self.target_ms, LEAST_MS)
 
     def as_json(self) -> dict[str, Any]:
         """Its entry with --json."""

@@ -5,6 +5,9 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pydantic import ValidationError
+
+from understudy.base.errors import RunFailed
 from understudy.device.profile import DiskProfile
 from understudy.profiler.found import Finding, toml_lines
 
@@ -27,7 +30,15 @@ def disk(findings: Sequence[Finding]) -> DiskProfile:
 
 def parse(text: str) -> DiskProfile:
     """A profile's text."""
-    return DiskProfile.model_validate({**tomllib.loads(text), "name": "profiled"})
+    try:
+        return DiskProfile.model_validate({**tomllib.loads(text), "name": "profiled"})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        said = f"{where}: {first['msg']}".strip(": ")
+        raise RunFailed(
+            f"target: behaves like no drive that a profile has words for: {said}"
+        ) from error
 
 
 def _without_buffer(found: Finding) -> Finding:

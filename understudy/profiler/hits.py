@@ -54,7 +54,7 @@ def measure(bench: Bench) -> Hits | None:
     hits: list[tuple[int, float]] = []
     for sectors in LENGTHS:
         first_ns, again_ns, apart_ns = _again(bench, sectors)
-        if not hits and again_ns > 0.5 * first_ns:
+        if not hits and again_ns >= 0.5 * first_ns:
             return None
         limit_ns = 2.2 * hits[-1][1] + TOLERANCE_NS if hits else first_ns
         if apart_ns > 2 * TOLERANCE_NS + 0.05 * again_ns or again_ns > limit_ns:
@@ -83,7 +83,7 @@ def _again(bench: Bench, sectors: int) -> tuple[float, float, float]:
 
 def _line(hits: list[tuple[int, float]]) -> Hits:
     lengths, times = np.array(hits, float).T
-    slope, overhead = np.polyfit(lengths, times, 1, w=1 / times)
+    slope, overhead = np.polyfit(lengths, times, 1, w=1 / np.maximum(times, 1.0))
     residual = float(np.abs(times - slope * lengths - overhead).max())
     return Hits(
         max(float(overhead), 1.0), max(float(slope), FASTEST_NS), int(lengths[-1]), residual

@@ -25,6 +25,7 @@ from understudy.profiler.target import Bench
 
 NEAR, FAR = 8, 28  # distances up to NEAR_END of the disk, and beyond
 NEAR_END = 0.01
+NEAREST = 16  # sectors
 LAST = 0.995
 PAIRS = 8
 SCATTER = 0.02  # of a rotation: if the mean is less sure than that, more pairs
@@ -66,7 +67,7 @@ def measure(
     samples = [surveyor.sample(distance) for distance in at]
     ns = [value for value, _ in samples]
     if rotation and rotation.has_phase:
-        ns[NEAR:] = _smooth(at[NEAR:], ns[NEAR:])
+        ns[-FAR:] = _smooth(at[-FAR:], ns[-FAR:])
     ns = ascending(ns)
     error_ns = median([error for _, error in samples])
     at_whole = [0.0, *(distance / bench.capacity_sectors for distance in at), 1.0]
@@ -79,7 +80,7 @@ def _distances(capacity_sectors: int) -> list[int]:
     """Dense where they are short."""
     near = np.geomspace(1e-5, NEAR_END, NEAR, endpoint=False)
     far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2
-    return [max(16, round(at * capacity_sectors)) for at in (*near, *far)]
+    return sorted({max(NEAREST, round(at * capacity_sectors)) for at in (*near, *far)})
 
 
 def _smooth(distances: list[int], ns: list[float]) -> list[float]:
@@ -170,7 +171,7 @@ class _Surveyor:
         low_ns, high_ns, last_ns, wait_ns = 0.0, float("inf"), 0.0, 0.0
         for behind in range(HALVINGS + 1):
             self._bench.read(a - behind)
-            if behind:
+            if math.isfinite(high_ns):
                 wait_ns = (wait_ns + last_ns - (low_ns + high_ns) / 2) % period_ns
                 self._bench.wait(wait_ns)
             last_ns = self._bench.read(b - behind)
@@ -178,5 +179,7 @@ class _Surveyor:
                 continue
             low_ns = max(low_ns, last_ns - period_ns)
             high_ns = min(high_ns, last_ns)
+        if not math.isfinite(high_ns):
+            return last_ns
         middle_ns = (max(low_ns, high_ns - period_ns) + high_ns) / 2
         return max(middle_ns - self._transfer_ns(b), 1.0)

@@ -17,7 +17,7 @@ from understudy.profiler.statistics import median
 from understudy.profiler.target import Bench
 
 A_READ = 8  # sectors
-MOST = 512
+MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py
 TRIES = 5
 LARGEST = 2**18  # sectors: 128 MiB
 PAUSE_NS = 100_000_000
@@ -37,9 +37,10 @@ class Segments:
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
+        tries = f"{self.agree} of {TRIES} tries{', or more' if self.number == MOST else ''}"
         sure = "exact, at two places" if self.sure_of_size else "two places differ, the longer"
         found = [
-            Finding(NUMBER_KEY, self.number, f"{self.agree} of {TRIES} tries"),
+            Finding(NUMBER_KEY, self.number, tries),
             Finding(SIZE_KEY, self.sectors, sure)
             if self.sectors
             else not_seen(SIZE_KEY, f"more than {LARGEST} sectors, or too little repeats"),
@@ -79,7 +80,7 @@ def _count(bench: Bench, hits: Hits) -> int:
         for found, place in enumerate(reversed(_read_places(bench, number))):
             if not hits.is_hit(bench.read(place, A_READ), A_READ):
                 return found
-        number *= 2
+        number *= 2  # all of them
     return MOST
 
 

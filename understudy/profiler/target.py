@@ -8,7 +8,7 @@ from understudy.base.errors import RunFailed, UserError
 
 NS_PER_S = 10**9
 LATE_NS = 60 * NS_PER_S  # nothing that a drive does takes longer
-SMALLEST_SECTORS = 2**16  # 32 MiB: fewer hold no places to go that were not read before
+SMALLEST_SECTORS = 2**18  # 128 MiB: fewer hold no places to go that were not read before
 
 
 class Target(Protocol):

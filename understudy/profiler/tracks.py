@@ -113,16 +113,13 @@ class _Surveyor:
     def _look(self, at: float) -> float:
         steps = round(A_TRACK * TRACKS)
         step = max(1, round(self._period_ns / self._sector_ns / A_TRACK))
-        first = min(int(at * self._bench.capacity_sectors) + step * steps // 2, self._last())
-        place = Behind(self._bench, step * steps)
-        place.sector = first + self._bench.random.randint(0, step)
+        way = step * steps
+        middle = int(at * self._bench.capacity_sectors) + self._bench.random.randint(0, step)
+        place = Behind(self._bench, way)
+        place.sector = min(max(middle + way // 2, way), self._bench.capacity_sectors - 1)
         track = _track(self._angles(place, step, steps), step, self._period_ns)
         self._skews_ns += track.skews_ns
         return track.sector_ns
-
-    def _last(self) -> int:
-        """A step below the end."""
-        return self._bench.capacity_sectors - round(self._period_ns / self._sector_ns) - 1
 
     def _angles(self, place: Behind, step: int, steps: int) -> list[float]:
         """Times from each sector to the one before, a step above, modulo the period."""

@@ -20,6 +20,7 @@ from rich.progress import (
 from rich.text import Text
 
 from understudy.ask.experiment import Experiment
+from understudy.base.progress import Report
 
 ALL = "all runs"
 RUNNING_SHOWN = 8  # more of them would push each other off the screen
@@ -41,11 +42,15 @@ class Bars:
 
     def prepare(self, phase: str, fraction: float) -> None:
         """What is fetched and built before the runs."""
+        self.phase("prepare", phase, fraction)
+
+    def phase(self, name: str, phase: str, fraction: float) -> None:
+        """What one piece of work is doing."""
         with self._lock:
             if self._progress.disable:
-                self._say(f"prepare: {phase}")
+                self._say(f"{name}: {phase}")
             else:
-                self._show("prepare", phase, fraction)
+                self._show(name, phase, fraction)
 
     def run(self, experiment: Experiment, phase: str, fraction: float) -> None:
         """What one run is doing; it is done at DONE."""
@@ -105,10 +110,23 @@ class _What(ProgressColumn):
 
 
 @contextmanager
+def phases(name: str) -> Iterator[Report]:
+    """A bar of one piece of work, or a line for each of its phases."""
+    with _progress() as progress:
+        shown = Bars(progress, 1)
+        yield lambda phase, fraction: shown.phase(name, phase, fraction)
+
+
+@contextmanager
 def bars(runs: int) -> Iterator[Bars]:
     """Bars of so many runs for as long as the block lasts; then they are gone."""
+    with _progress() as progress:
+        yield Bars(progress, runs)
+
+
+def _progress() -> Progress:
     console = Console(stderr=True, highlight=False)
-    progress = Progress(
+    return Progress(
         _What(),
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
@@ -116,5 +134,3 @@ def bars(runs: int) -> Iterator[Bars]:
         disable=not console.is_terminal,
         transient=True,
     )
-    with progress:
-        yield Bars(progress, runs)

@@ -69,6 +69,9 @@ class Drive:
             _fill_buffer(self._drive, drive_buffer)
         if lib.drive_check(self._drive):
             raise ValueError("a curve or a time is not as core/drive.h wants it")
+        kinds = {"op": "u8[1]", "sector": "u64[1]", "sectors": "u32[1]", "idle_ns": "u64[1]"}
+        self._one = {name: ffi.new(kind) for name, kind in kinds.items()}
+        self._answer = (ffi.new("u64[1]"), ffi.new("u8[1]"))
         self.reset()
 
     @classmethod
@@ -138,6 +141,16 @@ class Drive:
         given = (buffer(array) for array in (ops, first, length, idle))
         lib.drive_serve_all(self._drive, n, *given, self._now_ns, buffer(service_ns), buffer(hit))
         return service_ns, hit.astype(np.bool_)
+
+    def serve_one(self, op: int, sector: int, sectors: int, idle_ns: int = 0) -> int:
+        """As `serve`, one request: its service time, without arrays in between."""
+        one = self._one
+        if not 0 <= sector <= sector + sectors <= self._drive.disk.capacity_sectors:
+            raise ValueError("a request ends past the end of the disk")
+        one["op"][0], one["sector"][0] = op, sector
+        one["sectors"][0], one["idle_ns"][0] = sectors, idle_ns
+        lib.drive_serve_all(self._drive, 1, *one.values(), self._now_ns, *self._answer)
+        return int(self._answer[0][0])
 
 
 def _fill_buffer(drive: Any, given: Buffer) -> None:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""`understudy profile`: measure a drive, and write its profile."""
+
+import json
+from pathlib import Path
+
+import click
+from rich import box
+from rich.table import Table
+
+from understudy.base import scratch
+from understudy.base.errors import UserError
+from understudy.cli.progress import phases
+from understudy.cli.session import console
+from understudy.profiler import fitted, named
+from understudy.profiler.fitted import Fitted
+
+EXAMPLE = "Example: understudy profile --target mydrive:make --out mydrive.toml"
+SEEDS = click.IntRange(0, 2**63 - 1)
+
+
+@click.command("profile", epilog=EXAMPLE)
+@click.option("--target", "name", required=True, metavar="MODULE:FACTORY", help="What to measure.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
+@click.option("--seed", type=SEEDS, default=1, help="Of the places that are asked for.")
+@click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the target.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def command(name: str, out: Path, seed: int, destroy_data: bool, as_json: bool) -> None:
+    """Measure a drive by timing requests, fit a profile to it, and say how well it predicts.
+
+    The factory returns a target: `capacity_sectors`, `writable` and `request(op, sector,
+    sectors, at_ns)`, which says when the "read" or "write" completes, in ns.  One request
+    is sent at a time.  In the file each value has its confidence above it, or "not seen";
+    --disk takes the file.  Nothing is written to the target without --destroy-data.
+    """
+    if out.suffix != ".toml":
+        raise UserError(f"--out: {out}: a profile is a .toml file")
+    if not out.parent.is_dir():
+        raise UserError(f"--out: {out.parent}: no such folder")
+    target = named.target(name)
+    if destroy_data and not target.writable:
+        raise UserError(f"--destroy-data: {name} can't be written")
+    scratch.say_if_interrupted(f"{out} was not written")
+    with phases("profile") as report:
+        found = fitted.profile(target, seed, destroy_data=destroy_data, report=report)
+    with scratch.replacing(out) as file:
+        file.write_text(found.to_toml(), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+    else:
+        _show(found)
+    click.echo(f"wrote {out}: {found.requests:,} requests", err=True)
+
+
+def _show(found: Fitted) -> None:
+    """How well it predicts, and what was not seen."""
+    headings = ("workload", "target (ms)", "model (ms)", "demerit (ms)", "of the mean")
+    table = Table(*headings, box=box.HORIZONTALS)
+    for check in found.checks:
+        figures = (check.target_ms, check.model_ms, check.demerit_ms)
+        share = f"{check.demerit_percent:.1f} %"
+        table.add_row(check.workload, *(f"{figure:.3f}" for figure in figures), share)
+    console().print(table)
+    for why in dict.fromkeys(each.confidence for each in found.findings if each.value is None):
+        keys = (each.key for each in found.findings if each.confidence == why)
+        click.echo(f"{', '.join(keys)}: {why}")

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Reading ahead: how far, whether to the track's end only, and what stops it.
+
+A place that was never read is read, the drive is left alone for as long as the platter needs,
+and a sector farther on is read: it hits or it doesn't, and each try costs a new place.  Where
+a track ends differs from place to place: if that stops it, the share that hits falls with
+the distance instead of at once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.hits import Hits
+from understudy.profiler.segments import A_READ, Segments
+from understudy.profiler.target import Bench
+
+TRIES = 8
+SHARE_TRIES = 40
+OFTEN = 0.93  # of tries: if less hit at three quarters of the way, tracks' ends stop it
+PAUSE_NS = 60_000_000
+FARTHEST = 2**18  # sectors
+NEARLY_A_TRACK = 0.75
+KEYS = ("buffer.read_ahead_sectors", "buffer.read_ahead_to_track_end", "buffer.hits_interrupt")
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """After a read of A_READ sectors."""
+
+    sectors: int
+    share: float
+    hits_interrupt: bool | None = None
+
+    @property
+    def to_track_end(self) -> bool:
+        """Whether tracks' ends stop it."""
+        return self.sectors > 0 and self.share < OFTEN
+
+    @property
+    def track_sectors(self) -> int:
+        """If tracks' ends stop it: a read is that near to one with the chance that it missed."""
+        return round(_way(self.sectors) / (1 - self.share))
+
+    def limit(self, track_sectors: float | None) -> int | None:
+        """Its own limit; None: it goes to every track's end."""
+        if not self.to_track_end:
+            return self.sectors
+        track = track_sectors or self.track_sectors
+        return self.sectors if self.sectors < NEARLY_A_TRACK * track else None
+
+
+def _way(farthest: int) -> int:
+    """Three quarters of it."""
+    return max(1, 3 * farthest // 4)
+
+
+class Prober:
+    """Tries it at new places."""
+
+    def __init__(self, bench: Bench, hits: Hits, sector_ns: float) -> None:
+        """`sector_ns`: the medium's, the longest."""
+        self._bench = bench
+        self._hits = hits
+        self._sector_ns = sector_ns
+
+    def hits_at(self, distance: int, meanwhile: Callable[[], object] = lambda: None) -> bool:
+        """Whether it has come so far, if nothing but `meanwhile` happens."""
+        place = self._bench.place(A_READ + distance + 1)
+        self._bench.read(place, A_READ)
+        meanwhile()
+        self._bench.wait(PAUSE_NS + 3 * distance * self._sector_ns)
+        return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
+
+    def share(self, distance: int, tries: int = SHARE_TRIES) -> float:
+        """Of tries, how many."""
+        return sum(self.hits_at(distance) for _ in range(tries)) / tries
+
+    def ever(self, distance: int, tries: int) -> bool:
+        """In some of them; a single one may be chance."""
+        return sum(self.hits_at(distance) for _ in range(tries)) >= 2
+
+    def held(self) -> int:
+        """A place to hit again."""
+        place = self._bench.place(A_READ)
+        self._bench.read(place, A_READ)
+        return place
+
+
+def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> Ahead:
+    """How far; 0: not at all."""
+    prober = Prober(bench, hits, sector_ns)
+    farthest = _farthest(bench, prober, TRIES)
+    if not farthest:
+        return Ahead(0, 1.0)
+    share = prober.share(_way(farthest))
+    if share < OFTEN:
+        farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
+        share = prober.share(_way(farthest))
+    interrupt = _hits_interrupt(bench, prober, farthest) if segments.number > 1 else None
+    return Ahead(farthest, share, interrupt)
+
+
+def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
+    """The longest distance at which it ever hits."""
+    low, high = 0, 1
+    while prober.ever(high, tries):
+        low, high = high, 2 * high
+        if high > min(FARTHEST, bench.capacity_sectors // 16):
+            return low
+    while high - low > 1:
+        middle = (low + high) // 2
+        if prober.ever(middle, tries):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _hits_interrupt(bench: Bench, prober: Prober, farthest: int) -> bool | None:
+    """Compare with and without a hit in another segment right after the read."""
+    distance = max(1, farthest // 2)
+    free = interrupted = 0
+    for _ in range(SHARE_TRIES // 2):
+        free += prober.hits_at(distance)
+        place = prober.held()
+        interrupted += prober.hits_at(distance, partial(bench.read, place, A_READ))
+    if free < SHARE_TRIES // 8:
+        return None
+    return interrupted < free / 2
+
+
+def findings(found: Ahead | None, size: int | None, track_sectors: float | None) -> list[Finding]:
+    """In the profile's words; `size` of a segment."""
+    if not found or not found.sectors:
+        return [not_seen(KEYS[0], "what follows a read is never held")]
+    limit = found.limit(track_sectors)
+    sectors, said = limit or found.sectors, f"{TRIES} tries a step"
+    if size and (limit is None or limit + A_READ >= size):
+        sectors, said = size, "its end stops it" if limit else "tracks' ends stop it before"
+    share = f"{found.share:.0%} of {SHARE_TRIES} tries hit at three quarters of the way"
+    return [
+        Finding(KEYS[0], sectors, said),
+        Finding(KEYS[1], found.to_track_end, share),
+        _interruption(found.hits_interrupt),
+    ]
+
+
+def _interruption(interrupt: bool | None) -> Finding:
+    if interrupt is None:
+        return not_seen(KEYS[2], "there is nothing else to hit")
+    return Finding(KEYS[2], interrupt, f"{SHARE_TRIES // 2} tries with and without a hit")

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What a probe has found: a value and how sure it is, or that it was not seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+NOT_SEEN = "not seen"
+
+Value = float | int | bool | str | Sequence[float] | Sequence[int]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`key` is a profile's, section.name; a value that is None was not seen."""
+
+    key: str
+    value: Value | None
+    confidence: str = ""
+
+    @property
+    def section(self) -> str:
+        """Of the profile."""
+        return self.key.partition(".")[0]
+
+    def as_json(self) -> dict[str, Any]:
+        """The value, and what speaks for it."""
+        return {"value": self.value, "confidence": self.confidence}
+
+
+def not_seen(key: str, why: str) -> Finding:
+    """And why."""
+    return Finding(key, None, f"{NOT_SEEN}: {why}")
+
+
+def toml_lines(findings: Sequence[Finding]) -> list[str]:
+    """By section, each value with its confidence; what was not seen is a comment.
+
+    A section that holds nothing but what was not seen is one as well: it says so.
+    """
+    lines = []
+    for section in dict.fromkeys(found.section for found in findings):
+        own = [found for found in findings if found.section == section]
+        seen = any(found.value is not None for found in own)
+        lines += ["", f"[{section}]" if seen else f"# [{section}]"]
+        for found in own:
+            lines += _entry(found)
+    return lines
+
+
+def _entry(found: Finding) -> list[str]:
+    name = found.key.partition(".")[2]
+    if found.value is None:
+        return [f"# {name}: {found.confidence}"]
+    said = [f"# {name}: {found.confidence}"] if found.confidence else []
+    return [*said, f"{name} = {_literal(found.value)}"]
+
+
+def _literal(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_literal(each) for each in value)}]"
+    return repr(value)

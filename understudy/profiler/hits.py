@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What a read costs that the drive holds: an overhead, and its sectors on the bus.
+
+A place is read for the first time and at once again, at lengths that double.  A read that
+has to wait for the platter again costs more than twice one of half its length.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.statistics import median, spread
+from understudy.profiler.target import Bench
+
+LENGTHS = tuple(2**power for power in range(11))
+TRIES = 9
+TOLERANCE_NS = 10_000
+FASTEST_NS = 0.6  # a sector on the bus: as quick as a profile can say
+BUS_KEY, HIT_KEY = "buffer.bus_mb_per_s", "buffer.read_hit_us"
+NS_TO_MB_PER_S = 512e3  # a sector's ns to MB/s and back
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Overhead and a sector's time, ns; `longest` sectors were seen to hit."""
+
+    overhead_ns: float
+    bus_sector_ns: float
+    longest: int
+    residual_ns: float
+
+    def cost_ns(self, sectors: int) -> float:
+        """Of a hit of that length."""
+        return self.overhead_ns + sectors * self.bus_sector_ns
+
+    def is_hit(self, service_ns: float, sectors: int = 1) -> bool:
+        """As quick as the cache, and as no platter."""
+        cost_ns = self.cost_ns(sectors)
+        return service_ns <= cost_ns + max(TOLERANCE_NS, 0.02 * cost_ns)
+
+    def findings(self) -> list[Finding]:
+        """In the profile's words."""
+        said = f"+- {self.residual_ns / 1e3:.2g} us over lengths up to {self.longest}"
+        bus = round(NS_TO_MB_PER_S / self.bus_sector_ns, 4)
+        return [
+            Finding(BUS_KEY, bus, f"from hits: {said}"),
+            Finding(HIT_KEY, round(self.overhead_ns / 1e3, 3), said),
+        ]
+
+
+def measure(bench: Bench) -> Hits | None:
+    """None: a read again costs what it cost the first time."""
+    hits: list[tuple[int, float]] = []
+    for sectors in LENGTHS:
+        first_ns, again_ns, apart_ns = _again(bench, sectors)
+        if not hits and again_ns >= 0.5 * first_ns:
+            return None
+        limit_ns = 2.2 * hits[-1][1] + TOLERANCE_NS if hits else first_ns
+        if apart_ns > 2 * TOLERANCE_NS + 0.05 * again_ns or again_ns > limit_ns:
+            break
+        hits.append((sectors, again_ns))
+    return _line(hits) if len(hits) > 2 else None
+
+
+def findings(found: Hits | None) -> list[Finding]:
+    """In the profile's words."""
+    if found:
+        return found.findings()
+    why = "a read again costs what it cost the first time"
+    return [not_seen(BUS_KEY, why), not_seen(HIT_KEY, why)]
+
+
+def _again(bench: Bench, sectors: int) -> tuple[float, float, float]:
+    """Medians of the first read and the second, and how far the second ones are apart."""
+    firsts, agains = [], []
+    for _ in range(TRIES):
+        place = bench.place(sectors)
+        firsts.append(bench.read(place, sectors))
+        agains.append(bench.read(place, sectors))
+    return median(firsts), median(agains), spread(agains)
+
+
+def _line(hits: list[tuple[int, float]]) -> Hits:
+    lengths, times = np.array(hits, float).T
+    slope, overhead = np.polyfit(lengths, times, 1, w=1 / np.maximum(times, 1.0))
+    residual = float(np.abs(times - slope * lengths - overhead).max())
+    return Hits(
+        max(float(overhead), 1.0), max(float(slope), FASTEST_NS), int(lengths[-1]), residual
+    )

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Our own model of a drive as a target, in virtual time."""
+
+from understudy.device.profile import DiskProfile
+from understudy.native.drive import Drive
+
+CODES = {"read": 0, "write": 1}  # enum io_op
+
+
+class ModelTarget:
+    """A Drive that is asked one request at a time."""
+
+    def __init__(self, drive: Drive, capacity_sectors: int, *, writable: bool = True) -> None:
+        """The drive's clock begins at 0."""
+        self._drive = drive
+        self.capacity_sectors = capacity_sectors
+        self.writable = writable
+        self._free_ns = 0
+
+    @classmethod
+    def of(cls, disk: DiskProfile, capacity_sectors: int, seed: int = 0) -> "ModelTarget":
+        """What a profile describes, at that size."""
+        return cls(Drive.from_timing(disk.timing(capacity_sectors), seed), capacity_sectors)
+
+    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+        """When it completes."""
+        idle_ns = at_ns - self._free_ns
+        self._free_ns = at_ns + self._drive.serve_one(CODES[op], sector, sectors, idle_ns)
+        return self._free_ns

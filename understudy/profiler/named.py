@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""A target by its name on the command line: module:factory."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from understudy.base.errors import UserError
+from understudy.profiler.target import Target
+
+NEEDED = ("capacity_sectors", "writable", "request")
+
+
+def target(name: str) -> Target:
+    """What the factory returns; modules are looked for in the folder one is in, too."""
+    module, _, factory = name.partition(":")
+    if not module or not factory:
+        raise UserError(f"--target: {name}: not of the form module:factory")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        made = getattr(import_module(module), factory)()
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UserError(f"--target: {name}: {said}") from error
+    missing = [need for need in NEEDED if not hasattr(made, need)]
+    if missing:
+        raise UserError(f"--target: {name}: what it returns has no {', '.join(missing)}")
+    found: Target = made
+    return found

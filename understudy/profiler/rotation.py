@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""How long a rotation takes.
+
+Reads of the sector behind the last one come past the cache, and each has to wait until the
+platter has nearly gone around.  On a drive whose platter has a position all completions are
+then at one phase of the rotation, moved by a sector's time a step: after waits that grow
+threefold the period is known to a part in 10^7 (Worthington and others 1995, section 3.1).
+A model that draws its latencies has no phase, but their range is the period.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.statistics import median, spread
+from understudy.profiler.target import NS_PER_S, Bench
+
+WAIT_NS = 50_000_000  # some rotations of any drive
+TRIES = 48
+CONSTANT = 0.3  # of the median: a wait for the platter spreads more than that
+FAR = 33  # sectors, still on the same track
+PLACES = 5
+LONGEST_NS = 5 * NS_PER_S
+DRAWS = 1500
+UNEVEN = 0.1  # of the range: quarters of it hold a quarter of the draws each, +- 4 %
+KEY = "rotation.period_ms"
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """`sector_ns` passes under the head in that time; None: positions repeat nowhere."""
+
+    period_ns: float
+    error_ns: float
+    sector_ns: float | None
+
+    @property
+    def has_phase(self) -> bool:
+        """Whether a sector is always at the same angle."""
+        return self.sector_ns is not None
+
+    def findings(self) -> list[Finding]:
+        """The period, and that single latencies are drawn."""
+        how = "phases of completions" if self.has_phase else "range of latencies, no phase"
+        said = f"+- {self.error_ns / 1e6:.2g} ({how})"
+        return [
+            Finding(KEY, round(self.period_ns / 1e6, 7), said),
+            Finding("rotation.phase", "random"),
+        ]
+
+
+class Behind:
+    """Reads at one place, each behind the last."""
+
+    def __init__(self, bench: Bench, steps: int) -> None:
+        """Somewhere where there is room for so many sectors."""
+        self._bench = bench
+        self.sector = bench.place(1, steps / bench.capacity_sectors)
+
+    def read(self, step: int = 1) -> int:
+        """That many sectors behind: service time, ns."""
+        self.sector -= step
+        return self._bench.read(self.sector)
+
+
+def measure(bench: Bench) -> Rotation | None:
+    """None: nothing waits for a platter."""
+    if not _waits_differ(bench):
+        return None
+    coarse = _coarse(bench)
+    if coarse is None:
+        return _range_of_latencies(bench)
+    periods = [_refined(bench, *coarse) for _ in range(PLACES)]
+    period_ns = median(periods)
+    close = sorted(abs(each - period_ns) for each in periods)
+    return Rotation(period_ns, max(close[PLACES // 2], 1e-3), coarse[1])
+
+
+def findings(found: Rotation | None) -> list[Finding]:
+    """In the profile's words."""
+    if found:
+        return found.findings()
+    return [not_seen(KEY, "no wait for a platter, uniform on some period")]
+
+
+def _waits_differ(bench: Bench) -> bool:
+    place = Behind(bench, 4 * TRIES)
+    times = []
+    for _ in range(TRIES):
+        bench.wait(bench.random.uniform(0, WAIT_NS))
+        times.append(place.read())
+    return spread(times) > CONSTANT * median(times)
+
+
+def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
+    """From one completion to the next, `step` behind: the median, and how many agree with it."""
+    gaps: list[float] = []
+    for _ in range(PLACES):
+        place = Behind(bench, FAR * TRIES)
+        place.read()
+        gaps += [place.read(step) for _ in range(TRIES // 4)]
+    middle = median(gaps)
+    return middle, sum(abs(gap - middle) < 0.01 * middle for gap in gaps) / len(gaps)
+
+
+def _coarse(bench: Bench) -> tuple[float, float] | None:
+    """Period and a sector's time, ns: a gap is the period less the sectors of a step."""
+    near_ns, agree = _gap_ns(bench, 1)
+    far_ns, _ = _gap_ns(bench, FAR)
+    sector_ns = (near_ns - far_ns) / (FAR - 1)
+    if agree < 0.5 or not 0 < sector_ns < near_ns / FAR:
+        return None
+    return near_ns + sector_ns, sector_ns
+
+
+def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
+    """One place, waits that grow: whole periods have passed in between, less a sector a step.
+
+    A long step and a short one lack the same sector.
+    """
+    place = Behind(bench, 4 * TRIES)
+    place.read()
+    short_ns = _step_ns(bench, place, 0)
+    wait_ns = period_ns
+    while wait_ns < LONGEST_NS:
+        passed_ns = _step_ns(bench, place, wait_ns) + sector_ns
+        period_ns = passed_ns / round(passed_ns / period_ns)
+        wait_ns *= 3
+    long_ns = passed_ns - sector_ns
+    return (long_ns - short_ns) / round((long_ns - short_ns) / period_ns)
+
+
+def _step_ns(bench: Bench, place: Behind, wait_ns: float) -> int:
+    """From one completion to the next, a sector behind."""
+    begin_ns = bench.now_ns
+    bench.wait(wait_ns)
+    place.read()
+    return bench.now_ns - begin_ns
+
+
+def _range_of_latencies(bench: Bench) -> Rotation | None:
+    """Uniform on a period: the range of n of them is (n - 1) / (n + 1) of it.
+
+    None: they are not uniform, so that it is no platter that they wait for.
+    """
+    place = Behind(bench, 2 * DRAWS)
+    place.read()
+    times = [place.read() for _ in range(DRAWS)]
+    quarters = np.quantile(times, (0, 0.25, 0.5, 0.75, 1))
+    if np.ptp(np.diff(quarters)) > UNEVEN * np.ptp(quarters):
+        return None
+    period_ns = (max(times) - min(times)) * (DRAWS + 1) / (DRAWS - 1)
+    return Rotation(period_ns, 2**0.5 * period_ns / DRAWS, None)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""The seek curve, from pairs of places all over the disk.
+
+A read from one place to another takes at least the seek, and less than a rotation more.  So
+where platters have a position, each pair is read again one sector behind, after a wait in
+between that would bring the middle of what is still possible: either the drive makes it, or it
+takes a rotation more (as the minimum time between request completions is found by Worthington
+and others 1995, section 3.3.1).  Seven halvings leave 1/128 of a rotation.
+
+Near places, which a drive reads ahead into, and models that draw their latencies, are read
+often instead; the middle of the range is half a rotation above the seek.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.profiler.found import Finding
+from understudy.profiler.hits import Hits
+from understudy.profiler.medium import Medium
+from understudy.profiler.rotation import Rotation
+from understudy.profiler.statistics import ascending, median
+from understudy.profiler.target import Bench
+
+NEAR, FAR = 8, 28  # distances up to NEAR_END of the disk, and beyond
+NEAR_END = 0.01
+NEAREST = 16  # sectors
+LAST = 0.995
+PAIRS = 8
+SCATTER = 0.02  # of a rotation: if the mean is less sure than that, more pairs
+HALVINGS = 7
+CHANCES = 8  # of a pair that the cache holds
+NEAR_READS = 64
+WINDOW = 7  # samples that are smoothed together
+READS = 240  # where latencies are drawn
+
+
+@dataclass(frozen=True)
+class Seek:
+    """ns by distance, a fraction of the disk; `error_ns` of one."""
+
+    at: tuple[float, ...]
+    ns: tuple[float, ...]
+    error_ns: float
+    how: str
+
+    def findings(self) -> list[Finding]:
+        """In the profile's words."""
+        said = f"+- {self.error_ns / 1e6:.2g} ({self.how})"
+        return [
+            Finding("seek.at", [round(at, 8) for at in self.at]),
+            Finding("seek.ms", [round(ns / 1e6, 6) for ns in self.ns], said),
+        ]
+
+
+def measure(
+    bench: Bench,
+    rotation: Rotation | None,
+    medium: Medium | None,
+    hits: Hits | None,
+    reach_sectors: int,
+) -> Seek:
+    """`reach_sectors`: as far as the drive reads ahead."""
+    surveyor = _Surveyor(bench, rotation, medium, hits, reach_sectors)
+    at = _distances(bench.capacity_sectors)
+    samples = [surveyor.sample(distance) for distance in at]
+    ns = [value for value, _ in samples]
+    if rotation and rotation.has_phase:
+        ns[-FAR:] = _smooth(at[-FAR:], ns[-FAR:])
+    ns = ascending(ns)
+    error_ns = median([error for _, error in samples])
+    at_whole = [0.0, *(distance / bench.capacity_sectors for distance in at), 1.0]
+    slope = (ns[-1] - ns[-4]) / (at_whole[-2] - at_whole[-5])
+    last_ns = ns[-1] + slope * (1 - at_whole[-2])
+    return Seek(tuple(at_whole), (ns[0], *ns, last_ns), error_ns, surveyor.how)
+
+
+def _distances(capacity_sectors: int) -> list[int]:
+    """Dense where they are short."""
+    near = np.geomspace(1e-5, NEAR_END, NEAR, endpoint=False)
+    far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2
+    return sorted({max(NEAREST, round(at * capacity_sectors)) for at in (*near, *far)})
+
+
+def _smooth(distances: list[int], ns: list[float]) -> list[float]:
+    """A parabola over the root of the distance, through each sample and its neighbours."""
+    roots = np.sqrt(np.array(distances, float))
+    smoothed = []
+    for index, root in enumerate(roots):
+        low = min(max(0, index - WINDOW // 2), len(ns) - WINDOW)
+        near = slice(low, low + WINDOW)
+        smoothed.append(float(np.polyval(np.polyfit(roots[near] - root, ns[near], 2), 0.0)))
+    return smoothed
+
+
+def _error(times: list[float]) -> float:
+    return float(np.std(times)) / math.sqrt(len(times))
+
+
+class _Surveyor:
+    """Samples the seek over a distance: ns, and how far off it may be."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        rotation: Rotation | None,
+        medium: Medium | None,
+        hits: Hits | None,
+        reach: int,
+    ) -> None:
+        self._bench = bench
+        self._rotation = rotation
+        self._medium = medium
+        self._hits = hits
+        self._reach = reach
+        self.how = "no rotation is taken off"
+        if rotation:
+            self.how = (
+                f"{PAIRS} pairs a distance or more" if rotation.has_phase else f"{READS} reads each"
+            )
+
+    def sample(self, distance: int) -> tuple[float, float]:
+        """At one distance."""
+        if not self._rotation:
+            times = [self._single(distance, 0.0) for _ in range(NEAR_READS)]
+            return max(float(np.mean(times)), 1.0), _error(times)
+        if not self._rotation.has_phase:
+            return self._middle(distance, self._rotation.period_ns, READS)
+        if distance < 4 * self._reach + 1024:
+            return self._middle(distance, self._rotation.period_ns, NEAR_READS)
+        times = [self._halved(distance, self._rotation.period_ns) for _ in range(PAIRS)]
+        if _error(times) > SCATTER * self._rotation.period_ns:
+            times += [self._halved(distance, self._rotation.period_ns) for _ in range(2 * PAIRS)]
+        return float(np.mean(times)), _error(times)
+
+    def _transfer_ns(self, sector: int) -> float:
+        if not self._medium:
+            return 0.0
+        return self._medium.sector_ns_at(sector / self._bench.capacity_sectors)
+
+    def _pair(self, distance: int, room: int) -> tuple[int, int]:
+        """Two places: there and back are as likely, but for near ones, where only back is."""
+        low = room + self._bench.place(distance + room + 2)
+        low = min(low, self._bench.capacity_sectors - distance - 2)
+        is_near = distance < 4 * self._reach + 1024
+        if is_near or self._bench.random.random() < 0.5:
+            return low + distance, low
+        return low, low + distance
+
+    def _single(self, distance: int, wait_ns: float) -> float:
+        """One that the cache does not happen to hold."""
+        for _ in range(CHANCES):
+            a, b = self._pair(distance, 0)
+            self._bench.read(a)
+            self._bench.wait(self._bench.random.uniform(0, wait_ns))
+            service_ns = self._bench.read(b)
+            if not self._hits or not self._hits.is_hit(service_ns):
+                break
+        return service_ns - self._transfer_ns(b)
+
+    def _middle(self, distance: int, period_ns: float, reads: int) -> tuple[float, float]:
+        """Of the range of many."""
+        times = [self._single(distance, period_ns) for _ in range(reads)]
+        seek_ns = (min(times) + max(times) - period_ns) / 2
+        return max(seek_ns, 1.0), period_ns / 2**0.5 / reads
+
+    def _halved(self, distance: int, period_ns: float) -> float:
+        """Of one pair."""
+        a, b = self._pair(distance, 2 * HALVINGS)
+        low_ns, high_ns, last_ns, wait_ns = 0.0, float("inf"), 0.0, 0.0
+        for behind in range(HALVINGS + 1):
+            self._bench.read(a - behind)
+            if math.isfinite(high_ns):
+                wait_ns = (wait_ns + last_ns - (low_ns + high_ns) / 2) % period_ns
+                self._bench.wait(wait_ns)
+            last_ns = self._bench.read(b - behind)
+            if self._hits and self._hits.is_hit(last_ns):
+                continue
+            low_ns = max(low_ns, last_ns - period_ns)
+            high_ns = min(high_ns, last_ns)
+        if not math.isfinite(high_ns):
+            return last_ns
+        middle_ns = (max(low_ns, high_ns - period_ns) + high_ns) / 2
+        return max(middle_ns - self._transfer_ns(b), 1.0)

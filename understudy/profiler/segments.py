@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""The read cache's segments: how many, which one is given up, how long each is.
+
+Many places are read without a pause and then again, the last one first: as many hit as
+there are segments, for a hit in the newest moves none out (Worthington and others 1995,
+section 3.4).  After a stream that is longer than a segment, and time to read ahead, one span
+hits, and it is a segment long; both its ends are found by halving, at one place, which
+is forgotten each time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.hits import Hits
+from understudy.profiler.statistics import median
+from understudy.profiler.target import Bench
+
+A_READ = 8  # sectors
+MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py
+TRIES = 5
+LARGEST = 2**18  # sectors: 128 MiB
+PAUSE_NS = 100_000_000
+NUMBER_KEY, RULE_KEY, SIZE_KEY = "buffer.segments", "buffer.replace", "buffer.segment_sectors"
+RULES = {True: "least recently used", False: "first in first out"}
+
+
+@dataclass(frozen=True)
+class Segments:
+    """None: not seen."""
+
+    number: int
+    agree: int
+    least_recently_used: bool | None = None
+    sectors: int | None = None
+    sure_of_size: bool = False
+
+    def findings(self) -> list[Finding]:
+        """In the profile's words."""
+        tries = f"{self.agree} of {TRIES} tries{', or more' if self.number == MOST else ''}"
+        sure = "exact, at two places" if self.sure_of_size else "two places differ, the longer"
+        found = [
+            Finding(NUMBER_KEY, self.number, tries),
+            Finding(SIZE_KEY, self.sectors, sure)
+            if self.sectors
+            else not_seen(SIZE_KEY, f"more than {LARGEST} sectors, or too little repeats"),
+        ]
+        if self.least_recently_used is None:
+            return [*found, not_seen(RULE_KEY, "one segment has no order")]
+        return [
+            *found,
+            Finding(RULE_KEY, RULES[self.least_recently_used], f"most of {TRIES} tries"),
+        ]
+
+
+def measure(bench: Bench, hits: Hits | None) -> Segments | None:
+    """How many, and which one is given up."""
+    if not hits:
+        return None
+    counts = [_count(bench, hits) for _ in range(TRIES)]
+    number = round(median(counts))
+    found = Segments(number, counts.count(number))
+    if number < 2:
+        return found
+    used = [_outlives_its_turn(bench, hits, number) for _ in range(TRIES)]
+    return replace(found, least_recently_used=sum(used) > TRIES / 2)
+
+
+def _read_places(bench: Bench, number: int) -> list[int]:
+    places = [bench.place(A_READ) for _ in range(number)]
+    for place in places:
+        bench.read(place, A_READ)
+    return places
+
+
+def _count(bench: Bench, hits: Hits) -> int:
+    """How many of the last places hit."""
+    number = 16
+    while number <= MOST:
+        for found, place in enumerate(reversed(_read_places(bench, number))):
+            if not hits.is_hit(bench.read(place, A_READ), A_READ):
+                return found
+        number *= 2  # all of them
+    return MOST
+
+
+def _outlives_its_turn(bench: Bench, hits: Hits, number: int) -> bool:
+    """Is the oldest one kept for a hit, when another place is read?"""
+    oldest = _read_places(bench, number)[0]
+    bench.read(oldest, A_READ)
+    bench.read(bench.place(A_READ), A_READ)
+    return hits.is_hit(bench.read(oldest, A_READ), A_READ)
+
+
+def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float) -> Segments:
+    """The same, with how long a segment is."""
+    sizes = [size for _ in range(2) if (size := _Span(bench, hits, found, sector_ns).size())]
+    if not sizes:
+        return found
+    return replace(found, sectors=max(sizes), sure_of_size=len(sizes) == 2 and sizes[0] == sizes[1])
+
+
+class _Span:
+    """What a long stream leaves in the cache, at one place."""
+
+    def __init__(self, bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> None:
+        self._bench = bench
+        self._hits = hits
+        self._number = segments.number
+        self._sector_ns = sector_ns
+        self._largest = min(LARGEST, bench.capacity_sectors // 16)
+        self._place = 1 + bench.place(4 * self._largest)
+
+    def size(self) -> int | None:
+        """Of the span, sectors."""
+        length = 64
+        while self._holds(length, 0):
+            length *= 2
+            if length > self._largest:
+                return None
+        length *= 2
+        # The drive may have read on over all that was asked for, or not read on at all.
+        inside = next((at for at in (length, length - 1) if self._holds(length, at)), None)
+        if inside is None:
+            return None
+        step = 1
+        while self._holds(length, inside + step):
+            step *= 2
+            if step > self._largest:
+                return None
+        low = _first(lambda at: self._holds(length, at), -1, inside)
+        high = _first(lambda at: not self._holds(length, at), inside, inside + step)
+        return high - low
+
+    def _holds(self, length: int, at: int) -> bool:
+        """After a stream of that length: that sector?"""
+        self._bench.elsewhere(self._number + 2)
+        part = max(A_READ, length // 64)
+        for begin in range(0, length, part):
+            self._bench.read(self._place + begin, part)
+        self._bench.wait(PAUSE_NS + 2 * length * self._sector_ns)
+        return self._hits.is_hit(self._bench.read(self._place + at))
+
+
+def _first(is_so: Callable[[int], bool], no: int, yes: int) -> int:
+    """The first of which it is so, between one of which it isn't and one of which it is."""
+    while yes - no > 1:
+        middle = (no + yes) // 2
+        if is_so(middle):
+            yes = middle
+        else:
+            no = middle
+    return yes
+
+
+def findings(found: Segments | None) -> list[Finding]:
+    """In the profile's words."""
+    if found and found.number:
+        return found.findings()
+    return [not_seen(NUMBER_KEY, "nothing that was read is held")]

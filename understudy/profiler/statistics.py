@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Figures that a few wild times cannot move far."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one."""
+    return float(np.median(values))
+
+
+def spread(values: Sequence[float]) -> float:
+    """From the 10th to the 90th percentile."""
+    low, high = np.quantile(values, (0.1, 0.9))
+    return float(high - low)
+
+
+def ascending(values: Sequence[float]) -> list[float]:
+    """The nearest values that never descend, by least squares (pool adjacent violators)."""
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (a, n), (b, m) = pools[-2:]
+            pools[-2:] = [((a * n + b * m) / (n + m), n + m)]
+    return [mean for mean, n in pools for _ in range(n)]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Every part of a drive, measured in an order in which each knows what it needs."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from understudy.base.progress import Report, silent
+from understudy.profiler import (
+    ahead,
+    document,
+    hits,
+    medium,
+    rotation,
+    seek,
+    segments,
+    tracks,
+    writes,
+)
+from understudy.profiler.found import Finding
+from understudy.profiler.modelled import ModelTarget
+from understudy.profiler.target import Bench
+
+SLOW_SECTOR_NS = 50_000.0  # where the medium's rate was not seen
+
+
+class Survey:
+    """Findings of one target."""
+
+    def __init__(self, bench: Bench, report: Report = silent) -> None:
+        """Nothing found yet."""
+        self._bench = bench
+        self._report = report
+        self.findings: list[Finding] = []
+
+    def reads(self) -> None:
+        """All that reads can show."""
+        bench = self._bench
+        self._report("rotation", 0.0)
+        self._rotation = rotation.measure(bench)
+        self._report("hits", 0.05)
+        self._hits = hits.measure(bench)
+        self._report("tracks", 0.1)
+        self._tracks = tracks.measure(bench, self._rotation)
+        self._report("transfer", 0.25)
+        self._medium = medium.measure(bench, self._tracks, self._hits)
+        cached = self._cache()
+        self._report("seeks", 0.55)
+        self._seek = seek.measure(
+            bench, self._rotation, self._medium, self._hits, self._reach_sectors
+        )
+        self.findings += self._seek.findings()
+        self.findings += medium.findings(self._medium)
+        self.findings += rotation.findings(self._rotation)
+        self.findings += tracks.findings(self._tracks, self._stop_sectors)
+        self.findings += cached
+
+    def writes(self) -> None:
+        """After reads(): all that writes can show.  They destroy data."""
+        self._report("writes", 0.75)
+        self.findings += writes.measure(self._bench, self._hits, self._model)
+
+    def _model(self, more: Sequence[Finding]) -> Bench:
+        """Of what was found, and more; it asks for the same places whenever it is made."""
+        found = document.disk([*self.findings, *more])
+        capacity_sectors = self._bench.capacity_sectors
+        return Bench(ModelTarget.of(found, capacity_sectors), 0)
+
+    def _cache(self) -> list[Finding]:
+        """Of the read cache."""
+        found = hits.findings(self._hits)
+        self._segments, self._ahead = None, None
+        if not self._hits:
+            return found
+        self._report("segments", 0.3)
+        self._segments = segments.measure(self._bench, self._hits)
+        if not self._segments or not self._segments.number:
+            return [*found, *segments.findings(None)]
+        self._report("reading ahead", 0.35)
+        self._ahead = ahead.measure(self._bench, self._hits, self._segments, self._sector_ns)
+        self._report("size of segments", 0.45)
+        self._segments = segments.with_size(
+            self._bench, self._hits, self._segments, self._sector_ns
+        )
+        found += segments.findings(self._segments)
+        return found + ahead.findings(self._ahead, self._segments.sectors, self._track_sectors)
+
+    @property
+    def _sector_ns(self) -> float:
+        return self._medium.slowest_ns if self._medium else SLOW_SECTOR_NS
+
+    @property
+    def _track_sectors(self) -> float | None:
+        """Of a track, the mean of all zones'."""
+        if not self._tracks:
+            return None
+        return fmean(self._tracks.sectors(zone) for zone in self._tracks.zones)
+
+    @property
+    def _stop_sectors(self) -> int | None:
+        """In a track, by where reading ahead stops."""
+        return self._ahead.track_sectors if self._ahead and self._ahead.to_track_end else None
+
+    @property
+    def _reach_sectors(self) -> int:
+        """As far as it has been seen to read ahead."""
+        return self._ahead.sectors if self._ahead else 0

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Tracks and zones, from the angles of sectors.
+
+Where a read of one sector completes, modulo the period, is that sector's angle.  Along a
+track it moves by a sector's time; from a track to the next by the skew more, which is the
+time that a transfer loses there (Worthington and others 1995, sections 3.2 and 3.3).  Zones
+are found by halving where two places differ.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.rotation import Behind, Rotation
+from understudy.profiler.statistics import median
+from understudy.profiler.target import Bench
+
+A_TRACK = 16  # steps
+TRACKS = 2.5
+PLACES = 24  # where it looks first
+FINEST = 512  # of the disk: a zone begins as near as that
+NARROWEST = 1.5 / FINEST
+SAME = 0.004  # of a track: less does not tell two zones apart
+MARGIN = 1 / 256  # of the disk, at its ends
+KEYS = ("tracks.at", "tracks.sectors", "tracks.switch_ms")
+
+
+@dataclass(frozen=True)
+class Track:
+    """At one place: a sector's time, and what is lost from a track to the next, each seen."""
+
+    sector_ns: float
+    skews_ns: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Zone:
+    """From a fraction of the disk on."""
+
+    at: float
+    sector_ns: float
+
+
+@dataclass(frozen=True)
+class Tracks:
+    """All zones, from the outermost."""
+
+    period_ns: float
+    zones: tuple[Zone, ...]
+    skews_ns: tuple[float, ...]
+
+    @property
+    def skew_ns(self) -> float:
+        """Lost at a track's end, on average."""
+        return float(np.mean(self.skews_ns)) if self.skews_ns else 0.0
+
+    def sectors(self, zone: Zone) -> int:
+        """In a track; spare ones, which nobody can address, are counted."""
+        return max(1, round(self.period_ns / zone.sector_ns))
+
+    def findings(self) -> list[Finding]:
+        """In the profile's words."""
+        said = f"{len(self.zones)} zones; where one begins +- {1 / FINEST:.2g}"
+        switch = f"mean of {len(self.skews_ns)} skews, +- {_error(self.skews_ns) / 1e6:.2g}"
+        return [
+            Finding(KEYS[0], [round(zone.at, 6) for zone in self.zones], said),
+            Finding(KEYS[1], [self.sectors(zone) for zone in self.zones], "+- 1"),
+            Finding(KEYS[2], round(self.skew_ns / 1e6, 6), switch),
+        ]
+
+
+def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
+    """None: there are no angles to see."""
+    if rotation is None or rotation.sector_ns is None:
+        return None
+    surveyor = _Surveyor(bench, rotation.period_ns, rotation.sector_ns)
+    return surveyor.tracks()
+
+
+def findings(found: Tracks | None, sectors: int | None) -> list[Finding]:
+    """In the profile's words; `sectors` in a track, if reading ahead showed them."""
+    if found:
+        return found.findings()
+    if sectors:
+        said = "one length for all, from where reading ahead stops; +- 20 %"
+        return [
+            Finding(KEYS[0], [0.0], said),
+            Finding(KEYS[1], [sectors], said),
+            not_seen(KEYS[2], "completions have no phase"),
+        ]
+    return [not_seen(key, "completions have no phase") for key in KEYS]
+
+
+class _Surveyor:
+    """Looks at places, finer where two neighbours differ."""
+
+    def __init__(self, bench: Bench, period_ns: float, sector_ns: float) -> None:
+        self._bench = bench
+        self._period_ns = period_ns
+        self._sector_ns = sector_ns
+        self._skews_ns: list[float] = []
+
+    def tracks(self) -> Tracks:
+        places = np.linspace(MARGIN, 1 - MARGIN, PLACES)
+        seen = [(float(at), self._look(float(at))) for at in places]
+        zones = [Zone(0.0, seen[0][1])]
+        for (low, before), (high, after) in pairwise(seen):
+            zones += self._between(low, before, high, after)
+        return Tracks(self._period_ns, tuple(_merged(zones)), tuple(self._skews_ns))
+
+    def _look(self, at: float) -> float:
+        steps = round(A_TRACK * TRACKS)
+        step = max(1, round(self._period_ns / self._sector_ns / A_TRACK))
+        way = step * steps
+        middle = int(at * self._bench.capacity_sectors) + self._bench.random.randint(0, step)
+        place = Behind(self._bench, way)
+        place.sector = min(max(middle + way // 2, way), self._bench.capacity_sectors - 1)
+        track = _track(self._angles(place, step, steps), step, self._period_ns)
+        self._skews_ns += track.skews_ns
+        return track.sector_ns
+
+    def _angles(self, place: Behind, step: int, steps: int) -> list[float]:
+        """Times from each sector to the one before, a step above, modulo the period."""
+        place.read(0)
+        turns = []
+        for _ in range(steps):
+            before_ns = self._bench.now_ns
+            place.read(step)
+            turns.append((before_ns - self._bench.now_ns) % self._period_ns)
+        return turns
+
+    def _between(self, low: float, before: float, high: float, after: float) -> list[Zone]:
+        """Zones that begin there."""
+        if _same(before, after):
+            return []
+        middle = (low + high) / 2
+        if high - low < 1 / FINEST:
+            return [Zone(middle, after)]
+        here = self._look(middle)
+        lower = self._between(low, before, middle, here)
+        return lower + self._between(middle, here, high, after)
+
+
+def _track(turns: list[float], step: int, period_ns: float) -> Track:
+    """From turns, one a step: most are a step's sectors, some have a skew as well."""
+    usual_ns = median(turns)
+    beyond = [(turn - usual_ns + period_ns / 2) % period_ns - period_ns / 2 for turn in turns]
+    skewed = [abs(each) > 0.25 * usual_ns for each in beyond]
+    plain = [turn for turn, is_skewed in zip(turns, skewed, strict=True) if not is_skewed]
+    skews = [each % period_ns for each, is_skewed in zip(beyond, skewed, strict=True) if is_skewed]
+    return Track(float(np.mean(plain)) / step, tuple(skews))
+
+
+def _same(one_ns: float, other_ns: float) -> bool:
+    return abs(one_ns - other_ns) < SAME * one_ns
+
+
+def _merged(zones: list[Zone]) -> list[Zone]:
+    """One zone is one again; a place that straddled an end, and looked like neither, is none."""
+    kept = zones[:1]
+    for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
+        is_real = after.at - zone.at >= NARROWEST
+        if is_real and not _same(kept[-1].sector_ns, zone.sector_ns):
+            kept.append(zone)
+    return kept
+
+
+def _error(values: tuple[float, ...]) -> float:
+    return float(np.std(values)) / max(1, len(values)) ** 0.5 if values else 0.0

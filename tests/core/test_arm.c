@@ -107,6 +107,21 @@ static void weighs_turns(void)
 	expect_vr(1000, (u64[]){ 130, 90, 60 });
 }
 
+/* A sector nearer, the turn and all, is nearer. */
+static void weighs_turns_to_the_sector(void)
+{
+	struct io_request *ahead, *behind;
+
+	host_init(&host, "vr");
+	host_set(&host, "r_milli", 100);
+	head_to(500000);
+	ahead = host_add(&host, IO_READ, 500000 + HOST_CAPACITY / 10 + 50001, 1, 0);
+	behind = host_add(&host, IO_READ, 500000 - 50000, 1, 0);
+	host_expect(&host, behind, PICK_ORDER, MS);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
 /* The head is at 1000 and has come from above. */
 static void begin_at_1000(const char *scheduler)
 {
@@ -448,6 +463,7 @@ int main(void)
 {
 	textbooks();
 	weighs_turns();
+	weighs_turns_to_the_sector();
 	ties();
 	scan_goes_to_the_edge_and_back();
 	scan_meets_late_comers_on_the_way_out();

@@ -82,10 +82,10 @@ static void priority_goes_before_id(void)
 	struct event_queue queue;
 
 	CHECK_EQ(event_queue_init(&queue, 2), 0);
-	CHECK_EQ(event_queue_add(&queue, (struct event){ 5, 2, 0 }), 0);
-	CHECK_EQ(event_queue_add(&queue, (struct event){ 5, 1, U32_MAX }), 0);
+	CHECK_EQ(event_queue_add(&queue, (struct event){ 5, 1, 0 }), 0);
+	CHECK_EQ(event_queue_add(&queue, (struct event){ 5, 0, U32_MAX }), 0);
+	CHECK_EQ(event_queue_take(&queue).priority, 0);
 	CHECK_EQ(event_queue_take(&queue).priority, 1);
-	CHECK_EQ(event_queue_take(&queue).priority, 2);
 	event_queue_exit(&queue);
 }
 

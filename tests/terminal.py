@@ -88,15 +88,20 @@ class Running:
 
     def _wait_until_it_hears(self) -> None:
         """The interpreter itself takes some milliseconds before it runs a line of ours."""
-        blocked = 1 << (signal.SIGINT - 1)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
-            status = Path(f"/proc/{self.pid}/status").read_text()
-            mask = next(line for line in status.splitlines() if line.startswith("SigBlk"))
-            if int(mask.split()[1], 16) & blocked:
+            if self._hears():
                 return
             time.sleep(0.002)
         raise AssertionError("it never began")
+
+    def _hears(self) -> bool:
+        """It holds signals back, or waits for them, when they no longer count as held back."""
+        process = Path(f"/proc/{self.pid}")
+        status = (process / "status").read_text()
+        mask = next(line for line in status.splitlines() if line.startswith("SigBlk"))
+        held_back = int(mask.split()[1], 16) & 1 << (signal.SIGINT - 1)
+        return bool(held_back or (process / "task" / str(self.pid) / "children").read_text())
 
     def press(self, keys: bytes) -> None:
         """Type on the terminal."""

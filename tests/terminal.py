@@ -87,7 +87,7 @@ class Running:
         self._wait_until_it_hears()
 
     def _wait_until_it_hears(self) -> None:
-        """The interpreter itself takes some milliseconds before it runs a line of ours."""
+        """The shell that starts it takes some milliseconds."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             if self._hears():
@@ -96,12 +96,9 @@ class Running:
         raise AssertionError("it never began")
 
     def _hears(self) -> bool:
-        """It holds signals back, or waits for them, when they no longer count as held back."""
-        process = Path(f"/proc/{self.pid}")
-        status = (process / "status").read_text()
-        mask = next(line for line in status.splitlines() if line.startswith("SigBlk"))
-        held_back = int(mask.split()[1], 16) & 1 << (signal.SIGINT - 1)
-        return bool(held_back or (process / "task" / str(self.pid) / "children").read_text())
+        """It is the interpreter, which began with its signals held back, or is gone."""
+        command = Path(f"/proc/{self.pid}/cmdline").read_bytes().split(b"\0")
+        return command[1:2] == [b"-P"] or command == [b""]
 
     def press(self, keys: bytes) -> None:
         """Type on the terminal."""

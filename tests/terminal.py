@@ -8,7 +8,6 @@ foreground of a pseudo-terminal, and bears a mark that all its descendants inher
 import os
 import pty
 import select
-import signal
 import sys
 import time
 import uuid

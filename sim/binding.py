@@ -179,6 +179,7 @@ struct job {
     s32 starter;
     u64 address;
     char workload[...];
+    u32 has_target;
     u64 memory_bytes, output_bytes;
     u32 ended;
     s32 error;
@@ -192,6 +193,9 @@ struct job {
     struct replay replay;
     char text[...];
 };
+
+/* sim/worker/target.h */
+struct question { u64 sector, start_ns; u32 sectors; u32 op; };
 
 /* core/draw.h */
 struct draw { ...; };
@@ -217,6 +221,7 @@ SOURCE = """
 #include "sim/check.h"
 #include "sim/registry.h"
 #include "sim/worker/job.h"
+#include "sim/worker/target.h"
 
 #include <sys/mman.h>
 

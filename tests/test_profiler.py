@@ -21,10 +21,11 @@ from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
+from understudy.device.target import Target
 from understudy.profiler import demerit, hits, rotation, statistics
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench, Target
+from understudy.profiler.target import Bench
 
 CAPACITY = 20_000_000
 ROOTS = np.linspace(0, 1, 41)

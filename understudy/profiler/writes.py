@@ -25,7 +25,7 @@ TRIES = 7
 IDLE_NS = 2_000_000_000
 MOST = 256  # WRITES_MAX in understudy/device/profile.py
 LARGEST = 2**18
-SUSTAINED = 1000 + MOST
+SUSTAINED = 2000 + MOST
 LONGEST_PAUSE_NS = 1_000_000_000
 READS_BEHIND = 64
 BEHIND = 1.4  # as long as one that is not behind a write: it waited
@@ -37,6 +37,7 @@ KEYS = {name: f"buffer.write_{name}" for name in ("us", "settle_ms", *BACK)}
 IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
 ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
 AN_END = 0.01  # of the disk
+UNLIKELY = 0.25  # as bad as that share of the mean: settling is short, orders differ by much
 LOW_SAID = "once it was full it puts away without a pause down to these"
 SETTLE_SAID = "from the mean of random writes"
 ORDER_SAID = "nearest to the means of writes far apart, close together, and among reads"
@@ -260,5 +261,6 @@ def _settling(model: Model, found: list[Finding], means: list[float]) -> list[Fi
         settle = Finding(KEYS["settle_ms"], round(settle_ns / 1e6, 6), SETTLE_SAID)
         modelled = _means(model([*ordered, settle]))
         off = sum(abs(np.log(one / other)) for one, other in zip(modelled, means, strict=True))
+        off += UNLIKELY * settle_ns / means[0]
         fits.append((off, settle, Finding(KEYS["back_order"], order, ORDER_SAID)))
     return list(min(fits, key=lambda fit: fit[0])[1:])

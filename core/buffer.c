@@ -338,6 +338,30 @@ static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now
 	return later(last_ns, first_ns + bus_ns(&drive->buffer, end - sector)) - now_ns;
 }
 
+static bool is_arm_idle(const struct drive *drive, u64 now_ns)
+{
+	const struct buffer *buffer = &drive->buffer;
+
+	return buffer->writes.busy_until_ns <= now_ns && !buffer->writes.nr &&
+	       (buffer->ahead.into == SEGMENTS_NONE ||
+		read_until(drive, now_ns) == buffer->ahead.limit);
+}
+
+/* Read on behind a segment; a seek is not given up for a request that comes meanwhile. */
+static void return_to(struct drive *drive, u32 into, u64 sector, u64 now_ns)
+{
+	u64 end = drive->buffer.segments.segment[into].end;
+	u64 from_ns;
+
+	if (limit_after(drive, sector, end, true) == end)
+		return;
+	stop_reading(drive, now_ns);
+	from_ns = position(drive, end, 0, now_ns);
+	drive->buffer.writes.busy_until_ns =
+		now_ns + disk_reach_ns(&drive->disk, drive->head, end);
+	read_on(drive, into, sector, end, from_ns, true);
+}
+
 /* Nothing holds it: the arm has to go. */
 static u64 miss_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 {
@@ -396,6 +420,9 @@ u64 buffer_read(struct drive *drive, u64 sector, u32 sectors, u64 now_ns, bool *
 	if (buffer->hits_interrupt)
 		stop_reading(drive, start_ns);
 	segments_use(segments, found);
+	if (buffer->hits_return && end == segments->segment[found].end &&
+	    is_arm_idle(drive, start_ns))
+		return_to(drive, found, sector, start_ns);
 	return start_ns - now_ns + hit_ns(drive, sectors);
 }
 

@@ -41,6 +41,8 @@ struct read_ahead {
  * @ahead_overwrites: the segment's room for what was asked for is taken by what follows
  * @hits_resume: a hit in sequence begins it again where it has stopped
  * @hits_interrupt: a hit in another segment stops it
+ * @hits_return: the arm, if it has nothing to do, goes back to read on behind a segment
+ *	that a hit has come to the end of
  * @segments: what was read
  * @ahead: what is being read on
  * @writes: what was written
@@ -56,6 +58,7 @@ struct buffer {
 	u64 ahead_overwrites;
 	u64 hits_resume;
 	u64 hits_interrupt;
+	u64 hits_return;
 	struct segments segments;
 	struct read_ahead ahead;
 	struct write_cache writes;

@@ -99,6 +99,7 @@ SETTING(buffer_segments, drive.buffer.segments.nr, 0, SEGMENTS_MAX);
 SETTING(buffer_segment_sectors, drive.buffer.segments.sectors, 0, U32_MAX);
 SETTING(buffer_first_in_first_out, drive.buffer.segments.first_in_first_out, 0, 1);
 SETTING(buffer_hits_interrupt, drive.buffer.hits_interrupt, 0, 1);
+SETTING(buffer_hits_return, drive.buffer.hits_return, 0, 1);
 SETTING(read_ahead_sectors, drive.buffer.ahead_sectors, 0, U32_MAX);
 SETTING(read_ahead_to_track_end, drive.buffer.ahead_to_track_end, 0, 1);
 SETTING(read_ahead_overwrites, drive.buffer.ahead_overwrites, 0, 1);
@@ -128,6 +129,7 @@ static struct attribute *settings_attrs[] = {
 	&buffer_segment_sectors_setting.attr.attr,
 	&buffer_first_in_first_out_setting.attr.attr,
 	&buffer_hits_interrupt_setting.attr.attr,
+	&buffer_hits_return_setting.attr.attr,
 	&read_ahead_sectors_setting.attr.attr,
 	&read_ahead_to_track_end_setting.attr.attr,
 	&read_ahead_overwrites_setting.attr.attr,

@@ -194,6 +194,7 @@ class DriveBuffer(_Section):
     segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX - 1)] = 1
     replace: Literal["least recently used", "first in first out"] = "least recently used"
     hits_interrupt: bool = True
+    hits_return: bool = False
     read_ahead_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
@@ -234,6 +235,7 @@ class DriveBuffer(_Section):
             buffer_segment_sectors=self.segment_sectors,
             buffer_first_in_first_out=self.replace == "first in first out",
             buffer_hits_interrupt=self.hits_interrupt,
+            buffer_hits_return=self.hits_return,
             read_ahead_sectors=self.read_ahead_sectors,
             read_ahead_to_track_end=self.read_ahead_to_track_end,
             read_ahead_overwrites=self.read_ahead_overwrites,

@@ -25,6 +25,7 @@ class Buffer:
     buffer_segment_sectors: int = 0
     buffer_first_in_first_out: bool = False
     buffer_hits_interrupt: bool = False
+    buffer_hits_return: bool = False
     read_ahead_sectors: int = 0
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False

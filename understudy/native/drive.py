@@ -165,6 +165,7 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     to.ahead_overwrites = given.read_ahead_overwrites
     to.hits_resume = given.read_hits_resume
     to.hits_interrupt = given.buffer_hits_interrupt
+    to.hits_return = given.buffer_hits_return
     segments.nr = given.buffer_segments
     segments.sectors = given.buffer_segment_sectors
     segments.first_in_first_out = given.buffer_first_in_first_out

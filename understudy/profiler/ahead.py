@@ -22,12 +22,14 @@ OFTEN = 0.93  # of tries: if less hit at three quarters of the way, tracks' ends
 PAUSE_NS = 60_000_000
 FARTHEST = 2**18  # sectors
 NEARLY_A_TRACK = 0.75
+NOTHING_ELSE = "there is nothing else to hit"
 KEYS = (
     "buffer.read_ahead_sectors",
     "buffer.read_ahead_to_track_end",
     "buffer.read_ahead_overwrites",
     "buffer.hits_resume",
     "buffer.hits_interrupt",
+    "buffer.hits_return",
 )
 
 
@@ -40,6 +42,7 @@ class Ahead:
     overwrites: bool = False
     hits_resume: bool = True
     hits_interrupt: bool | None = None
+    hits_return: bool | None = None
 
     @property
     def to_track_end(self) -> bool:
@@ -97,6 +100,16 @@ class Prober:
         self._bench.wait(PAUSE_NS + 3 * distance * self._sector_ns)
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
+    def returned(self) -> bool:
+        """Whether it reads on behind a place that it had left, once that is hit again."""
+        place = self._bench.place(4 * A_READ)
+        self._bench.read(place, A_READ)
+        self._bench.read(self._bench.place(A_READ), A_READ)
+        self._bench.wait(PAUSE_NS + FARTHEST * self._sector_ns)
+        self._bench.read(place, A_READ)
+        self._bench.wait(PAUSE_NS)
+        return self._hits.is_hit(self._bench.read(place + 3 * A_READ))
+
     def share(self, distance: int, tries: int = SHARE_TRIES) -> float:
         """Of tries, how many."""
         return sum(self.hits_at(distance) for _ in range(tries)) / tries
@@ -122,11 +135,13 @@ def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> A
     if share < OFTEN:
         farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
         share = prober.share(_way(farthest))
-    interrupt = _hits_interrupt(bench, prober, farthest) if segments.number > 1 else None
     kept = sum(prober.first_is_held() for _ in range(TRIES))
-    return Ahead(
-        farthest, share, kept < TRIES / 2, _hits_resume(prober, farthest, share), interrupt
-    )
+    overwrites, resume = kept <= TRIES - 2, _hits_resume(prober, farthest, share)
+    if segments.number < 2:
+        return Ahead(farthest, share, overwrites, resume)
+    interrupt = _hits_interrupt(bench, prober, farthest)
+    returned = sum(prober.returned() for _ in range(TRIES)) > TRIES / 2
+    return Ahead(farthest, share, overwrites, resume, interrupt, returned)
 
 
 def _hits_resume(prober: Prober, farthest: int, share: float) -> bool:
@@ -183,10 +198,17 @@ def findings(found: Ahead | None, size: int | None, track_sectors: float | None)
         Finding(KEYS[2], found.overwrites, f"{TRIES} tries to read the same place again, later"),
         Finding(KEYS[3], found.hits_resume, f"{SHARE_TRIES // 2} tries to go on behind a hit"),
         _interruption(found.hits_interrupt),
+        _return(found.hits_return),
     ]
 
 
 def _interruption(interrupt: bool | None) -> Finding:
     if interrupt is None:
-        return not_seen(KEYS[4], "there is nothing else to hit")
+        return not_seen(KEYS[4], NOTHING_ELSE)
     return Finding(KEYS[4], interrupt, f"{SHARE_TRIES // 2} tries with and without a hit")
+
+
+def _return(returned: bool | None) -> Finding:
+    if returned is None:
+        return not_seen(KEYS[5], NOTHING_ELSE)
+    return Finding(KEYS[5], returned, f"{TRIES} tries to go on behind a place that it had left")

@@ -77,15 +77,18 @@ u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 {
 	const struct buffer *buffer = &drive->buffer;
 	const struct write_cache *writes = &buffer->writes;
-	u64 medium_ns = disk_slowest_ns(&drive->disk, sectors);
-	u64 written_ns;
+	u64 medium_ns, before_ns;
 
-	if (!drive->buffered)
+	if (!drive->buffered) {
+		medium_ns = disk_slowest_ns(&drive->disk, sectors);
 		return medium_ns > drive->hit_ns ? medium_ns : drive->hit_ns;
-	written_ns = writes->spans_max *
-			     (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns) +
-		     disk_slowest_ns(&drive->disk, writes->sectors_max);
-	return written_ns + medium_ns + buffer->settle_ns + drive->hit_ns +
+	}
+	/* What was read on may have to pass before, and the arm to come to it. */
+	medium_ns = disk_slowest_ns(&drive->disk, sectors + buffer->ahead_sectors);
+	before_ns = (writes->spans_max + buffer->hits_return) *
+			    (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns) +
+		    disk_slowest_ns(&drive->disk, writes->sectors_max);
+	return before_ns + medium_ns + buffer->settle_ns + drive->hit_ns +
 	       buffer->write_ns + port_mul_div(buffer->bus_ps, sectors, 1000);
 }
 

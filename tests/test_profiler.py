@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from drives.detailed import DetailedDrive, random_drive
 
 import understudy
+from bench.detailed.drive import DetailedDrive, random_drive
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device import profile as device
@@ -330,7 +330,7 @@ def test_no_cache_no_hits() -> None:
 # ---- the command ----------------------------------------------------------------------
 
 MODULE = """
-from drives.detailed import random_drive
+from bench.detailed.drive import random_drive
 
 class Broken:
     capacity_sectors = 10**6

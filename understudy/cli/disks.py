@@ -16,7 +16,7 @@ SECTOR_BYTES = 512
 PAGE_SECTORS = 8
 SECTORS = 2**31  # fine enough for fractions of the disk
 GB = 10**9
-WORDS = ("mechanics", "segments")
+WORDS = ("kind", "segments")
 
 
 @click.group(invoke_without_command=True)
@@ -42,6 +42,7 @@ def command(context: click.Context, as_json: bool) -> None:
         return
     rows = [(disk.name, (*_figures(disk), _kind(disk), _cache(disk))) for disk in disks]
     Grid(("size", "rpm", "page (ms)", *WORDS), [rows], words=WORDS).show(Console())
+    click.echo("page: a random read of 4 KiB, on average; more: understudy disks show NAME")
 
 
 @command.command()
@@ -63,7 +64,7 @@ def show(name: str, out: Path | None) -> None:
 def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
     size, rpm, page = _figures(disk)
     yield "size", size or "any: --virtual-size"
-    yield "mechanics", f"{_kind(disk)}, {rpm} rpm" if rpm else _kind(disk)
+    yield "kind", f"{_kind(disk)}, {rpm} rpm" if rpm else _kind(disk)
     yield "page", f"{page} ms for a random read of 4 KiB from the medium"
     if disk.seek:
         yield "seek", f"{max(disk.seek.ms):.3g} ms at most"
@@ -72,8 +73,7 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
         yield "medium", f"{max(rates):.4g} to {min(rates):.4g} MB/s{_zones(disk)}"
     elif disk.seek:
         yield "medium", "transfer takes no time"
-    if not disk.array:
-        yield "segments", _cache(disk) or "no cache"
+    yield ("inside" if disk.array else "segments"), _cache(disk) or "no cache"
     if disk.limits:
         yield "fitted with", disk.limits
         yield "tried with", ", ".join(disk.holds_for) or "nothing beyond that"
@@ -105,9 +105,9 @@ def _page_ms(disk: DiskProfile) -> float:
 
 def _kind(disk: DiskProfile) -> str:
     if disk.array:
-        return f"array, {disk.array.servers}"
+        return "array"
     if disk.sheet:
-        return "data sheet"
+        return "sheet"
     return "line" if disk.model else "curve"
 
 
@@ -118,6 +118,8 @@ def _zones(disk: DiskProfile) -> str:
 
 
 def _cache(disk: DiskProfile) -> str:
+    if disk.array:
+        return f"{disk.array.servers} servers"
     if disk.buffer:
         writes = ", write-back" if disk.buffer.write_back else ""
         return f"{disk.buffer.segments} timed{writes}"

@@ -20,7 +20,15 @@ def sector_ms(timing: Timing) -> float:
 def random_read_ms(timing: Timing, sectors: int) -> float:
     """Of a read of that many sectors anywhere on the disk, from the medium, alone."""
     fixed_ms = (timing.intercept_ns + timing.rotation_ns / 2) / 1e6
-    return fixed_ms + seek_ms(timing) + sectors * sector_ms(timing)
+    return fixed_ms + seek_ms(timing) + _transfer_ms(timing, sectors)
+
+
+def _transfer_ms(timing: Timing, sectors: int) -> float:
+    """Past the head; the bus begins when the first sector is there."""
+    medium_ms = sectors * sector_ms(timing)
+    if not timing.buffer:
+        return medium_ms
+    return max(medium_ms, sector_ms(timing) + sectors * timing.buffer.bus_sector_ps / 1e9)
 
 
 def _mean(

@@ -471,7 +471,8 @@ def load(name_or_file: str) -> DiskProfile:
 
 def catalogue() -> dict[str, Path]:
     """The disks that come with the project, by name."""
-    return {file.stem: file for file in sorted(profiles_dir().glob("*.toml"))}
+    files = {file.stem: file for file in profiles_dir().glob("*.toml")}
+    return {name: files[name] for name in sorted(files)}
 
 
 def read(file: Path) -> DiskProfile:

@@ -71,7 +71,10 @@ class DataSheet(Section):
     def _check_shape(self, full_stroke_ms: float) -> None:
         """The curve rises all the way, and bends down, not up."""
         if full_stroke_ms <= self.average_seek_ms:
-            raise wrong("full_stroke_ms", f"{full_stroke_ms} is not above the average")
+            raise wrong(
+                "full_stroke_ms",
+                f"{full_stroke_ms} is not above the average, {self.average_seek_ms}",
+            )
         share = self._above_ms / (full_stroke_ms - self.track_to_track_ms)
         most = 2 * self._root - LINE
         if not LINE <= share <= most:

@@ -470,7 +470,7 @@ def test_sections_that_need_others(tmp_path: Path) -> None:
     line = "[model]\nintercept_ms = 4\nfull_seek_ms = 5\n"
     contains = sections["seek"] + "contains_rotation = true\n"
     for text, message in (
-        ("", "model: is missing, and seek as well: a disk has one of them"),
+        ("", "model: is missing, seek and sheet as well: a disk has one of them"),
         (
             line + sections["rotation"],
             "rotation: does not go with model, whose line holds everything",
@@ -638,9 +638,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_an_unknown_disk_brings_the_nearest_and_all() -> None:
     with pytest.raises(UserError) as caught:
-        profile.load("cheetah-15k")
+        profile.load("cheetah-15k44")
     assert str(caught.value).startswith(
-        'unknown disk "cheetah-15k": did you mean "cheetah-15k4"? there are: '
+        'unknown disk "cheetah-15k44": did you mean "cheetah-15k4"? there are: '
     )
 
 

@@ -20,10 +20,10 @@ def sector_ms(timing: Timing) -> float:
 def random_read_ms(timing: Timing, sectors: int) -> float:
     """Of a read of that many sectors anywhere on the disk, from the medium, alone."""
     fixed_ms = (timing.intercept_ns + timing.rotation_ns / 2) / 1e6
-    return fixed_ms + seek_ms(timing) + _transfer_ms(timing, sectors)
+    return fixed_ms + seek_ms(timing) + transfer_ms(timing, sectors)
 
 
-def _transfer_ms(timing: Timing, sectors: int) -> float:
+def transfer_ms(timing: Timing, sectors: int) -> float:
     """Past the head; the bus begins when the first sector is there."""
     medium_ms = sectors * sector_ms(timing)
     if not timing.buffer:

@@ -166,6 +166,16 @@ def test_a_sheet_without_rates_transfers_in_no_time(tmp_path: Path) -> None:
         ),
         ("inner_mb_per_s = 50\n", "", "sheet.inner_mb_per_s: is missing: give both rates, or none"),
         ("outer_mb_per_s = 100\n", "", "sheet.outer_mb_per_s: is missing: give both rates"),
+        (
+            "inner_mb_per_s = 50",
+            "inner_mb_per_s = 0.001",
+            "throughput.mb_per_s: 0.001 is less than 0.00512, the slowest",
+        ),
+        (
+            "full_stroke_ms = 18.0",
+            "full_stroke_ms = 18000.0",
+            "sheet.full_stroke_ms: input should be less than or equal to 1000, not 18000.0",
+        ),
         ("rpm = 7200", "rpm = 7200\ncylinders = 1", "sheet.cylinders: input should be greater"),
         ("rpm = 7200", "rpm = 7200\nheads = 4", "sheet.heads: is not a key of a profile"),
         (

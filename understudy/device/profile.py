@@ -298,6 +298,8 @@ class DiskProfile(BaseModel):
             _check_contained(self.seek.ms, self.rotation)
         if self.throughput:
             _check_slowest(min(self.throughput.mb_per_s), self._slower)
+        if self.sheet and self.sheet.inner_mb_per_s:
+            _check_slowest(self.sheet.inner_mb_per_s, self._slower)
         if self.seek:
             self._check_takes_time(self.seek)
         return self

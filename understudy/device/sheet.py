@@ -21,7 +21,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from understudy.device.section import MegabytesPerSecond, Ms, PositiveMs, Section, wrong
+from understudy.device.section import MegabytesPerSecond, Section, wrong
 
 STEPS = 128  # of the curve, shorter at its beginning
 RATES = 17
@@ -29,6 +29,8 @@ LINE = 1 / 3  # of its whole height a line reaches so much, on average and at a 
 ROOT = {"random pairs": 8 / 15, "a third of the stroke": sqrt(1 / 3)}  # and a square root
 CYLINDERS = 100_000  # of the right order for the disks of this century
 
+Printed = Annotated[float, Field(ge=0, le=1000)]  # ms: what no disk needs
+Positive = Annotated[float, Field(ge=1e-6, le=1000)]
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # places, values
 
 
@@ -36,11 +38,11 @@ class DataSheet(Section):
     """What vendors print, and what it comes to."""
 
     rpm: Annotated[float, Field(ge=1, le=100_000)]
-    track_to_track_ms: Ms
-    average_seek_ms: PositiveMs
+    track_to_track_ms: Printed
+    average_seek_ms: Positive
     average_over: Literal["random pairs", "a third of the stroke"] = "random pairs"
-    full_stroke_ms: PositiveMs | None = None
-    overhead_ms: Ms = 0.0
+    full_stroke_ms: Positive | None = None
+    overhead_ms: Printed = 0.0
     """Of a command, besides seek, rotation and transfer."""
 
     cylinders: Annotated[int, Field(ge=2, le=10**7)] = CYLINDERS

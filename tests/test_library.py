@@ -22,6 +22,7 @@ QUIET = ("$ ", "wrote ")  # and the count of runs
 # (reads, without overhead), MB/s outside and inside.
 SHEETS: dict[str, tuple[float, float, float, float, float | None, float | None, float | None]] = {
     "deskstar-75gxp": (76.9, 7200, 1.2, 8.5, 14.7, None, None),
+    "deskstar-7k500": (500, 7200, 1.5, 8.5, None, 64.8, 31.0),
     "savvio-10k1": (73.4, 10_000, 0.20, 4.0, 8.1, None, None),
     "travelstar-5k320": (320, 5400, 1.0, 12, 20, None, None),
     "cheetah-15k7": (600, 15_000, 0.2, 3.4, None, 204, 122),
@@ -89,6 +90,22 @@ def test_rates_from_the_time_of_long_reads() -> None:
     sheet = load("deskstar-75gxp").sheet
     for rate, seconds in ((sheet.outer_mb_per_s, 0.48), (sheet.inner_mb_per_s, 0.95)):
         assert rate == pytest.approx(16.777216 / (seconds / 1.05 - 0.0128), abs=0.06)
+
+
+def test_a_switch_of_tracks_from_two_rates() -> None:
+    """As the newer Deskstar's comment says, by its manual's formula of the sustained rate."""
+    heads, rotation_ms, on_track, sustained = 10, 60_000 / 7200, 76.3, 64.8
+    cylinder_ms = heads * rotation_ms * on_track / sustained
+    switch_ms = (cylinder_ms - heads * rotation_ms) / heads
+    assert load("deskstar-7k500").sheet.track_to_track_ms == pytest.approx(switch_ms, abs=0.05)
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("deskstar-75gxp", 55), ("deskstar-7k500", 55.5)])
+def test_random_reads_take_as_long_as_the_manual_says(name: str, seconds: float) -> None:
+    """The typical time of 4,096 random sectors, without the 5 % that it allows."""
+    disk = load(name)
+    one_ms = expected.random_read_ms(disk.timing(disk.facts.capacity_sectors), 1)
+    assert one_ms == pytest.approx(seconds / 1.05 / 4096 * 1000, rel=0.01)
 
 
 @pytest.mark.parametrize("name", TIMED)

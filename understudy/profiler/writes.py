@@ -40,9 +40,12 @@ ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
 AN_END = 0.01  # of the disk
 UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
 LOW_SAID = "once it was full it puts away without a pause down to these"
-SETTLE_SAID = "from the means of four loads"
+A_SWEEP = 20
+A_STRAY = 8  # writes, of which one goes to the other end
+OPS_MIXED = ("read", "read", "write")
+SETTLE_SAID = "from the means of five loads"
 SOME_SETTLING_MS = 1.0
-ORDER_SAID = "nearest to the means of writes far apart, close together, and among reads"
+ORDER_SAID = "nearest to those means: all over, with strays, close together, among reads, in sweeps"
 
 Means = npt.NDArray[np.float64]
 Model = Callable[[Sequence[Finding]], Bench]  # of what was found, and that
@@ -225,10 +228,11 @@ def _scattered(bench: Bench) -> Sequence[int]:
     return [bench.write(bench.place(A_WRITE), A_WRITE) for _ in range(SUSTAINED)]
 
 
-def _to_and_fro(bench: Bench) -> Sequence[int]:
-    """At both ends by turns: who sorts stays at one for a while."""
-    ends = ((0.0, AN_END), (1 - AN_END, 1.0))
-    return [bench.write(bench.place(A_WRITE, *ends[n % 2]), A_WRITE) for n in range(SUSTAINED)]
+def _with_strays(bench: Bench) -> Sequence[int]:
+    """At one end, and now and then at the other: who takes the nearest leaves those until last."""
+    near, far = (0.0, AN_END), (1 - AN_END, 1.0)
+    ends = [far if n % A_STRAY == 0 else near for n in range(SUSTAINED)]
+    return [bench.write(bench.place(A_WRITE, *end), A_WRITE) for end in ends]
 
 
 def _gathered(bench: Bench) -> Sequence[int]:
@@ -239,11 +243,20 @@ def _gathered(bench: Bench) -> Sequence[int]:
 
 def _among_reads(bench: Bench) -> Sequence[int]:
     """A third of random requests."""
-    ops = [bench.random.choice(("read", "read", "write")) for _ in range(SUSTAINED)]
+    ops = [bench.random.choice(OPS_MIXED) for _ in range(SUSTAINED)]
     return [bench.serve(op, bench.place(A_WRITE), A_WRITE) for op in ops]
 
 
-LOADS = (_scattered, _to_and_fro, _gathered, _among_reads)
+def _in_sweeps(bench: Bench) -> Sequence[int]:
+    """The same, some at a time in the order of their places, as an elevator sends them."""
+    times = []
+    for _ in range(SUSTAINED // A_SWEEP):
+        for place in sorted(bench.place(A_WRITE) for _ in range(A_SWEEP)):
+            times.append(bench.serve(bench.random.choice(OPS_MIXED), place, A_WRITE))
+    return times
+
+
+LOADS = (_scattered, _with_strays, _gathered, _among_reads, _in_sweeps)
 
 
 def _means(bench: Bench) -> list[float]:

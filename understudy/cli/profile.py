@@ -2,6 +2,9 @@
 """`understudy profile`: measure a drive, and write its profile."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,36 +16,55 @@ from understudy.base.errors import UserError
 from understudy.cli.progress import phases
 from understudy.cli.session import console
 from understudy.profiler import fitted, named
+from understudy.profiler.disk import facts
+from understudy.profiler.disk.opened import Disk
 from understudy.profiler.fitted import Fitted
+from understudy.profiler.target import Target
 
-EXAMPLE = "Example: understudy profile --target mydrive:make --out mydrive.toml"
+EXAMPLE = (
+    "Examples: understudy profile --device /dev/sdX --out mydrive.toml; "
+    "understudy profile --target mydrive:make --out mydrive.toml"
+)
 SEEDS = click.IntRange(0, 2**63 - 1)
 
 
 @click.command("profile", epilog=EXAMPLE)
-@click.option("--target", "name", required=True, metavar="MODULE:FACTORY", help="What to measure.")
+@click.option(
+    "--device",
+    type=click.Path(path_type=Path, readable=False),
+    help="A whole disk, or an image file.",
+)
+@click.option("--target", "name", metavar="MODULE:FACTORY", help="Python that answers for a drive.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
 @click.option("--seed", type=SEEDS, default=1, help="Of the places that are asked for.")
 @click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the target.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-def command(name: str, out: Path, seed: int, destroy_data: bool, as_json: bool) -> None:
+def command(
+    device: Path | None,
+    name: str | None,
+    out: Path,
+    seed: int,
+    destroy_data: bool,
+    as_json: bool,
+) -> None:
     """Measure a drive by timing requests, fit a profile to it, and say how well it predicts.
 
-    The factory returns a target: `capacity_sectors`, `writable` and `request(op, sector,
-    sectors, at_ns)`, which says when the "read" or "write" completes, in ns.  One request
-    is sent at a time.  In the file each value has its confidence above it, or "not seen";
-    --disk takes the file.  Nothing is written to the target without --destroy-data.
+    A device is read past the page cache; nobody else may use it meanwhile.  The factory of a
+    target returns `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`,
+    which says when the "read" or "write" completes, in ns.  One request is sent at a time.
+    In the file each value has its confidence above it, or "not seen"; --disk takes the file.
+    Nothing is written to a drive without --destroy-data.
     """
     if out.suffix != ".toml":
         raise UserError(f"--out: {out}: a profile is a .toml file")
     if not out.parent.is_dir():
         raise UserError(f"--out: {out.parent}: no such folder")
-    target = named.target(name)
-    if destroy_data and not target.writable:
-        raise UserError(f"--destroy-data: {name} can't be written")
     scratch.say_if_interrupted(f"{out} was not written")
-    with phases("profile") as report:
+    with _measured(device, name, destroy_data) as target, phases("profile") as report:
         found = fitted.profile(target, seed, destroy_data=destroy_data, report=report)
+        if isinstance(target, Disk):
+            own = facts.findings(facts.ask(target.descriptor), target.capacity_sectors)
+            found = replace(found, findings=(*found.findings, *own))
     with scratch.replacing(out) as file:
         file.write_text(found.to_toml(), encoding="utf-8")
     if as_json:
@@ -50,6 +72,25 @@ def command(name: str, out: Path, seed: int, destroy_data: bool, as_json: bool) 
     else:
         _show(found)
     click.echo(f"wrote {out}: {found.requests:,} requests", err=True)
+
+
+@contextmanager
+def _measured(device: Path | None, name: str | None, destroy_data: bool) -> Iterator[Target]:
+    """The one that was named, for as long as it is needed."""
+    if (device is None) == (name is None):
+        raise UserError("profile: name what to measure: --device or --target, one of them")
+    if device is None:
+        assert name
+        target = named.target(name)
+        if destroy_data and not target.writable:
+            raise UserError(f"--destroy-data: {name} can't be written")
+        yield target
+        return
+    with Disk(device, destroy_data=destroy_data) as disk:
+        if destroy_data:
+            lost = f"{disk.capacity_sectors:,} sectors"
+            click.echo(f"--destroy-data: what is on {device} ({lost}) is being lost", err=True)
+        yield disk
 
 
 def _show(found: Fitted) -> None:

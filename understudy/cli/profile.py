@@ -15,11 +15,12 @@ from understudy.base import scratch
 from understudy.base.errors import UserError
 from understudy.cli.progress import phases
 from understudy.cli.session import console
-from understudy.profiler import fitted, named
+from understudy.profiler import fitted, journal, named
 from understudy.profiler.disk import facts
 from understudy.profiler.disk.opened import Disk
 from understudy.profiler.fitted import Fitted
-from understudy.profiler.target import Target
+from understudy.profiler.journal import Journal
+from understudy.profiler.target import Target, capacity
 
 EXAMPLE = (
     "Examples: understudy profile --device /dev/sdX --out mydrive.toml; "
@@ -60,18 +61,33 @@ def command(
     if not out.parent.is_dir():
         raise UserError(f"--out: {out.parent}: no such folder")
     scratch.say_if_interrupted(f"{out} was not written")
-    with _measured(device, name, destroy_data) as target, phases("profile") as report:
-        found = fitted.profile(target, seed, destroy_data=destroy_data, report=report)
+    with _measured(device, name, destroy_data) as target:
+        identity = {
+            "target": str(device or name),
+            "code": named.code(name) if name else "",
+            "capacity_sectors": capacity(target),
+            "seed": seed,
+            "destroy_data": destroy_data,
+        }
+        with journal.kept(target, out, identity) as journaled, phases("profile") as report:
+            _say_it_goes_on(journaled)
+            found = fitted.profile(journaled, seed, destroy_data=destroy_data, report=report)
         if isinstance(target, Disk):
             own = facts.findings(facts.ask(target.descriptor), target.capacity_sectors)
             found = replace(found, findings=(*found.findings, *own))
     with scratch.replacing(out) as file:
         file.write_text(found.to_toml(), encoding="utf-8")
+    journaled.done()
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
         _show(found)
     click.echo(f"wrote {out}: {found.requests:,} requests", err=True)
+
+
+def _say_it_goes_on(kept: Journal) -> None:
+    if kept.told:
+        click.echo(f"{kept.told:,} requests were answered before; going on from there", err=True)
 
 
 @contextmanager

@@ -65,7 +65,12 @@ def profile(
     the target is writable.
     """
     bench = Bench(target, seed)
-    survey = Survey(bench, report)
+
+    def part(name: str, fraction: float) -> None:
+        bench.milestone()
+        report(name, fraction)
+
+    survey = Survey(bench, part)
     survey.reads()
     writing = destroy_data and bench.writable
     if writing:
@@ -73,7 +78,7 @@ def profile(
     else:
         why = "nothing was written" if bench.writable else "the target can't be written"
         survey.findings += writes.unseen(why)
-    report("check", 0.9)
+    part("check", 0.9)
     fitted = Fitted(
         document.complete(survey.findings), bench.capacity_sectors, seed, bench.requests
     )
@@ -84,6 +89,7 @@ def _checked(fitted: Fitted, bench: Bench, writing: bool) -> Fitted:
     model = ModelTarget.of(fitted.disk(), fitted.capacity_sectors, fitted.seed)
     bench.wait(writes.IDLE_NS)
     checks = demerit.compare(bench, Bench(model, fitted.seed), fitted.seed, writing)
+    bench.milestone()
     return Fitted(
         fitted.findings, fitted.capacity_sectors, fitted.seed, fitted.requests, tuple(checks)
     )

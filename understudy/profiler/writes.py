@@ -78,10 +78,16 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
         costs.append(median(times) - sectors * hits.bus_sector_ns)
     overhead_ns = max(0.0, costs[LENGTHS.index(A_WRITE)])
     cache = _Cache(bench, hits, overhead_ns)
+    bench.milestone()
     bursts = [cache.burst() for _ in range(TRIES)]
+    bench.milestone()
     repeated = [number for number in bursts if bursts.count(number) > 1]
     number = max(1, min(repeated or bursts))  # a single one may be a host that was away
-    return Taken(overhead_ns, number, bursts.count(number), cache.sectors(), cache.idle_ns(number))
+    sectors = cache.sectors()
+    bench.milestone()
+    idle_ns = cache.idle_ns(number)
+    bench.milestone()
+    return Taken(overhead_ns, number, bursts.count(number), sectors, idle_ns)
 
 
 def _after_idleness(bench: Bench, sectors: int) -> int:

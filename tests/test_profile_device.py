@@ -131,8 +131,10 @@ def test_no_permission(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "profile: name what to measure: --device or --target, one of them"),
-        (("--device", "a", "--target", "b:c"), "name what to measure: --device or --target"),
+        ((), "profile: name what to profile: --device, --target or --trace, one of them"),
+        (("--device", "a", "--target", "b:c"), "name what to profile: --device, --target or"),
+        (("--device", "a", "--trace", "b"), "name what to profile: --device, --target or"),
+        (("--trace", "b", "--destroy-data"), "--destroy-data: nothing can be written to a trace"),
         (("--device", "a", "--out", "nowhere/x.toml"), "--out: nowhere: no such folder"),
     ],
 )

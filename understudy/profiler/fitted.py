@@ -23,14 +23,19 @@ class Fitted:
     seed: int
     requests: int
     checks: tuple[Check, ...] = ()
+    from_trace: bool = False
 
     def to_toml(self) -> str:
         """A profile; confidences and what was not seen are comments."""
         destroyed = any(writes.is_seen(found) for found in self.findings)
+        made = (
+            f"Fitted by understudy profile --trace to {self.requests} requests"
+            if self.from_trace
+            else f"Measured by understudy profile --seed {self.seed} with {self.requests} requests"
+        )
         lines = [
             "# SPDX-License-Identifier: MIT",
-            f"# Measured by understudy profile --seed {self.seed} with {self.requests} requests; "
-            f"fitted with {'reads and writes' if destroyed else 'reads only'}.",
+            f"# {made}; fitted with {'reads and writes' if destroyed else 'reads only'}.",
             *(f"# {_said(check)}" for check in self.checks),
             f'summary = "profiled, {self.capacity_sectors} sectors"',
             *toml_lines(self.findings),

@@ -2,7 +2,7 @@
 """A profile from a trace: our own model recovered, detailed drives predicted, and what a trace
 does not show.
 
-The bounds are twice what seeds 206 to 215 show.
+The bounds are some more than what seeds 206 to 225 show.
 """
 
 import random

@@ -275,6 +275,22 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path: Path) -> None:
     assert len((home.work / "asked").read_text()) == told + asked_again - journal.FORGET
 
 
+def test_an_interrupted_device_goes_on(tmp_path: Path) -> None:
+    home = Home(tmp_path).with_what_is_made()
+    with (home.work / "image").open("wb") as image:
+        image.truncate(160 * 2**20)
+    words = ("profile", "--device", "image", "--out", "x.toml")
+    running = Running(home, *words)
+    running.wait_for("seeks")
+    running.press(CTRL_C)
+    assert running.end() == 130
+    assert (home.work / "x.toml.partial").exists()
+    again = Running(home, *words)
+    assert again.end() == 0
+    assert "requests were answered before; going on from there" in again.said
+    assert {path.name for path in home.left_overs()} == {"image", "x.toml"}
+
+
 def test_a_target_whose_code_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     partial = tmp_path / "x.toml.partial"

@@ -8,7 +8,7 @@ told takes some, and now and then the host is away for a millisecond.
 import random
 from dataclasses import dataclass, field
 
-from understudy.profiler.target import Target
+from understudy.device.target import Target
 
 
 @dataclass

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from drives.detailed import random_drive
 from hosted import Hosted
 from hypothesis import given
 from hypothesis import strategies as st
 from terminal import CTRL_C, INTERRUPTED, Home, Running
 
+from bench.detailed.drive import random_drive
 from understudy.base.errors import RunFailed
 from understudy.cli.main import main
 from understudy.device import profile as device

@@ -16,10 +16,11 @@ from test_profiler import CAPACITY, model
 
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
+from understudy.device.target import Target
 from understudy.profiler import journal
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.journal import Journal
-from understudy.profiler.target import Bench, Target
+from understudy.profiler.target import Bench
 
 IDENTITY = {"target": "a drive", "capacity_sectors": CAPACITY, "seed": 1, "destroy_data": False}
 SLOW = """

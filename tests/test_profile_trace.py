@@ -14,23 +14,24 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
-from drives.detailed import random_drive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_runs import experiment, outcome
 from test_profiler import CAPACITY, KNOWN, model
 
+from bench.detailed.drive import random_drive
 from understudy.base.errors import RunFailed
 from understudy.campaign.result import requests_table
 from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
+from understudy.device.target import Target
 from understudy.profiler import demerit
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.from_trace import fit
 from understudy.profiler.from_trace.served import Served
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench, Target
+from understudy.profiler.target import Bench
 
 READS = 5000
 PAUSE_NS = 5_000_000

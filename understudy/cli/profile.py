@@ -15,6 +15,7 @@ from understudy.base import scratch
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.progress import phases
 from understudy.cli.session import console
+from understudy.device.target import Target
 from understudy.profiler import fitted, journal, named
 from understudy.profiler.disk import facts
 from understudy.profiler.disk.opened import Disk
@@ -22,7 +23,7 @@ from understudy.profiler.fitted import Fitted
 from understudy.profiler.from_trace import fit
 from understudy.profiler.from_trace.served import Served
 from understudy.profiler.journal import Journal
-from understudy.profiler.target import Target, capacity
+from understudy.profiler.target import capacity
 from understudy.traces.read import load
 
 EXAMPLE = (

@@ -18,7 +18,7 @@ from typing import IO, Any
 from understudy.base import scratch
 from understudy.base.cache import digest_of_files
 from understudy.base.errors import RunFailed, UserError
-from understudy.profiler.target import Target
+from understudy.device.target import Target
 
 FORGET = 300  # reads: more than a drive has segments
 OPS = ("read", "write")

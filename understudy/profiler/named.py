@@ -7,7 +7,7 @@ from pathlib import Path
 
 from understudy.base.cache import digest_of_files
 from understudy.base.errors import UserError
-from understudy.profiler.target import Target
+from understudy.device.target import Target
 
 NEEDED = ("capacity_sectors", "writable", "request")
 

@@ -53,11 +53,13 @@ static void trim(struct segments *segments, u32 index, u64 end)
 		segment->start = end - segments->sectors;
 }
 
-/* The medium is done there, and the arm stays. */
+/* The medium has served a request up to there, and the arm stays. */
 static void leave_head(struct drive *drive, u64 sector, u64 at_ns)
 {
-	drive->head = sector;
-	drive->buffer.head_ns = at_ns;
+	struct buffer *buffer = &drive->buffer;
+
+	drive->head = buffer->served = sector;
+	buffer->head_ns = buffer->served_ns = at_ns;
 }
 
 static void stop_reading(struct drive *drive, u64 now_ns)
@@ -69,7 +71,8 @@ static void stop_reading(struct drive *drive, u64 now_ns)
 	if (into == SEGMENTS_NONE)
 		return;
 	until = read_until(drive, now_ns);
-	leave_head(drive, until, read_until_ns(drive, until));
+	drive->head = until;
+	buffer->head_ns = read_until_ns(drive, until);
 	buffer->segments.segment[into].end = until;
 	trim(&buffer->segments, into, until);
 	buffer->ahead.into = SEGMENTS_NONE;
@@ -132,31 +135,42 @@ static void read_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 	ahead->limit = limit;
 }
 
-/*
- * What the head waits for a sector that is less than a turn from where it was last, if it
- * is there at that time: of those two alone the angle is known.
- */
-static u64 near_latency_ns(const struct drive *drive, u64 sector, u64 arrives_ns)
+/* It is less than a turn from there. */
+static bool is_near(const struct drive *drive, u64 sector, u64 there)
+{
+	u64 first = nearer(sector, there);
+
+	return later(sector, there) - first < disk_turn(&drive->disk, first);
+}
+
+/* What the head waits for the sector if it arrives then, and was there at that time. */
+static u64 known_latency_ns(const struct drive *drive, u64 sector, u64 arrives_ns,
+			    u64 there, u64 there_ns)
 {
 	const struct disk *disk = &drive->disk;
 	u64 rotation_ns = disk->rotation_ns;
-	u64 first = nearer(sector, drive->head);
-	u64 apart_ns =
-		disk_transfer_ns(disk, first, later(sector, drive->head) - first);
-	u64 past_ns = arrives_ns + rotation_ns - drive->buffer.head_ns;
+	u64 first = nearer(sector, there);
+	u64 apart_ns = disk_transfer_ns(disk, first, later(sector, there) - first) %
+		       rotation_ns;
+	u64 past_ns = arrives_ns + rotation_ns - there_ns;
 
-	apart_ns %= rotation_ns;
-	past_ns += sector < drive->head ? apart_ns : rotation_ns - apart_ns;
+	past_ns += sector < there ? apart_ns : rotation_ns - apart_ns;
 	past_ns %= rotation_ns;
 	return past_ns ? rotation_ns - past_ns : 0;
 }
 
-static bool is_near(const struct drive *drive, u64 sector)
+/* Angles are known around where the head is, and where it was before it read on. */
+static u64 latency_ns(struct drive *drive, u64 sector, u64 arrives_ns)
 {
-	u64 first = nearer(sector, drive->head);
+	const struct buffer *buffer = &drive->buffer;
 
-	return drive->random_phase &&
-	       later(sector, drive->head) - first < disk_turn(&drive->disk, first);
+	if (drive->random_phase && is_near(drive, sector, drive->head))
+		return known_latency_ns(drive, sector, arrives_ns, drive->head,
+					buffer->head_ns);
+	if (drive->random_phase && is_near(drive, sector, buffer->served))
+		return known_latency_ns(drive, sector, arrives_ns, buffer->served,
+					buffer->served_ns);
+	return drive_latency_ns(drive);
 }
 
 /* When the first sector is under the head, if the arm is free to go there. */
@@ -165,9 +179,7 @@ static u64 position(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns)
 	u64 arrives_ns =
 		now_ns + disk_reach_ns(&drive->disk, drive->head, sector) + settle_ns;
 
-	if (is_near(drive, sector))
-		return arrives_ns + near_latency_ns(drive, sector, arrives_ns);
-	return arrives_ns + drive_latency_ns(drive);
+	return arrives_ns + latency_ns(drive, sector, arrives_ns);
 }
 
 /* Whose turn it is, and when its first sector is under the head. */
@@ -522,5 +534,7 @@ void buffer_clear(struct buffer *buffer)
 	write_cache_clear(&buffer->writes);
 	buffer->ahead = (struct read_ahead){ .into = SEGMENTS_NONE };
 	buffer->head_ns = 0;
+	buffer->served = 0;
+	buffer->served_ns = 0;
 	buffer->done_ns = 0;
 }

@@ -47,6 +47,8 @@ struct read_ahead {
  * @ahead: what is being read on
  * @writes: what was written
  * @head_ns: when the head was where struct drive has it
+ * @served: end of the last request that the medium served, without what was read on ...
+ * @served_ns: ... and when the head was there
  * @done_ns: the last request was complete
  */
 struct buffer {
@@ -63,6 +65,8 @@ struct buffer {
 	struct read_ahead ahead;
 	struct write_cache writes;
 	u64 head_ns;
+	u64 served;
+	u64 served_ns;
 	u64 done_ns;
 };
 

@@ -139,8 +139,6 @@ struct curve { u32 nr_points; struct curve_point point[...]; ...; };
 #define TRACKS_SECTORS_MAX ...
 #define SEGMENTS_MAX ...
 #define WRITE_CACHE_SPANS_MAX ...
-#define WRITE_IN_ORDER ...
-#define WRITE_NEAREST ...
 struct disk {
     u64 capacity_sectors, intercept_ns, rotation_ns;
     struct curve seek, transfer, tracks;
@@ -166,8 +164,6 @@ struct drive {
     ...;
 };
 int drive_check(const struct drive *drive);
-u64 drive_flush(struct drive *drive, u64 start_ns);
-u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 void drive_reset(struct drive *drive);
 
 /* sim/worker/job.h, sim/worker/fault.h */

@@ -24,7 +24,7 @@ from bench.detailed.drive import random_drive
 from understudy.base.errors import RunFailed
 from understudy.cli.main import main
 from understudy.device import profile as device
-from understudy.profiler.disk import in_use, opened
+from understudy.profiler.disk import in_use, opened, sender
 from understudy.profiler.disk.opened import Disk
 from understudy.profiler.fitted import profile
 from understudy.profiler.target import Bench
@@ -443,6 +443,45 @@ def test_a_drive_behind_a_host_is_recovered(seed: int, noise_ns: int) -> None:
 
 
 # ---- the command ----------------------------------------------------------------------
+
+FAILING = """
+import os, sys, time
+sys.path.insert(0, {folder!r})
+import sender
+while True:
+    ask = os.read(0, sender.ASK.size)
+    _, offset, size, at_ns = sender.ASK.unpack(ask)
+    if size > 1024 or offset > 2**20:
+        {what}
+    now_ns = sender.now_ns()
+    os.write(1, sender.ANSWER.pack(0, size, now_ns, now_ns + 1000, {bytes}))
+"""
+FAILURES = {
+    "time.sleep(100)": "no answer for 0 s, given up; see dmesg",
+    "sys.exit()": "the process that sends requests was killed; is there memory?",
+    "os.write(1, sender.ANSWER.pack(5, 0, 1, 2, {bytes})); continue": "Input/output error; see dme",
+    "os.write(1, sender.ANSWER.pack(6, 0, 1, 2, 0)); continue": "it had 327680 sectors, now 0; is",
+    "os.write(1, sender.ANSWER.pack(0, 0, 1, 2, {bytes})); continue": "nothing came from sector ",
+}
+
+
+@pytest.mark.parametrize("what", FAILURES)
+def test_a_disk_that_fails_on_the_way(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line that names it, and no file."""
+    program = tmp_path / "failing.py"
+    words = {"folder": str(Path(sender.__file__).parent), "bytes": SIZE}
+    program.write_text(FAILING.format(what=what.format(**words), **words))
+    monkeypatch.setattr(sender, "__file__", str(program))
+    monkeypatch.setattr(opened, "GIVEN_UP_S", 0.4)
+    file = image(tmp_path)
+    done = command(tmp_path, file)
+    assert done.exit_code == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"understudy: --device: {file}: read of 1 sectors at sector ")
+    assert FAILURES[what] in last
+    assert {path.name for path in tmp_path.iterdir()} == {"failing.py", "image"}
 
 
 def test_a_disk_is_profiled(loop: Path, tmp_path: Path) -> None:

@@ -17,25 +17,28 @@ from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.from_trace.served import Bools, Floats, Served
 
 SAME_NS = 20_000
-SAME = 0.02
-OFTEN = 0.02  # of the reads hit, or none is said to
+SAME = 0.01
+OFTEN = 0.005  # of the reads hit, or none is said to
+BELOW = 0.1  # of as many at most are quicker: nothing is quicker than a hit
 FEWEST_HITS = 20
-QUICK = 0.5  # of the median read: no hit takes longer
+QUICK = 0.25  # of a long read's time: a line of hits begins there
+LONG = 0.99  # of the reads are shorter
 PAIRS = 400  # of quick reads, to draw lines through
 EXPLAINED = 0.5  # of the hits at most may be wrong in the model
 REPLAYED = 20_000  # requests, for each try
 SIZES = tuple(2**power for power in range(6, 14))
-TRIED = {"number": (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32), "ahead": (0, *SIZES), "size": SIZES}
+NUMBERS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 256)
+TRIED = {"number": NUMBERS, "ahead": (0, *SIZES), "size": SIZES}
 AHEAD_KEY = "buffer.read_ahead_sectors"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Held:
-    """What a drive may hold; sectors."""
+    """What a drive may hold; sectors.  Of two that explain as much the lesser one is taken."""
 
     number: int
-    size: int
     ahead: int
+    size: int
 
     def findings(self, said: str) -> list[Finding]:
         """In the profile's words."""
@@ -46,7 +49,7 @@ class Held:
         ]
 
 
-MIDDLE = Held(4, SIZES[-1], 0)
+MIDDLE = Held(4, 0, SIZES[-1])
 
 
 def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
@@ -55,11 +58,12 @@ def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
     none = np.zeros(len(served), bool)
     if not reads.any():
         return none, hits.findings(None)
-    quick = reads & (served.service_ns < QUICK * np.median(served.service_ns[reads]))
     sectors, ns = served.sectors.astype(float), served.service_ns.astype(float)
+    long_ns = float(np.quantile(ns[reads], LONG))
+    quick = reads & (ns < QUICK * long_ns)
     many = max(FEWEST_HITS, OFTEN * int(reads.sum()))
     cost = _line(sectors[quick], ns[quick], many)
-    hit = quick & _near(cost, sectors, ns) if cost else none
+    hit = reads & (ns < 2 * QUICK * long_ns) & _near(cost, sectors, ns) if cost else none
     if not cost or hit.sum() < many:
         why = "no short time comes again and again"
         return none, [not_seen(key, why) for key in (hits.BUS_KEY, hits.HIT_KEY)]
@@ -75,8 +79,10 @@ def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | Non
         apart = sectors[other] - sectors[one]
         slope = float((ns[other] - ns[one]) / apart) if apart else 0.0
         cost = (float(ns[one] - slope * sectors[one]), slope)
-        number = int(_near(cost, sectors, ns).sum())
-        if min(cost) >= 0 and number > most:
+        near = _near(cost, sectors, ns)
+        number = int(near.sum())
+        below = int((~near & (ns < cost[0] + cost[1] * sectors)).sum())
+        if min(cost) >= 0 and number > most and below <= BELOW * number:
             best, most = cost, number
     if best is None:
         return None
@@ -115,16 +121,17 @@ def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
     part, target = served.where(replayed), (hit & served.reads)[replayed]
     if not target.any():
         return unseen
-    kept, wrong = MIDDLE, int(EXPLAINED * target.sum())
+
+    def off(tried: Held) -> tuple[int, Held]:
+        model = document.disk([*found, *tried.findings("")]).timing(served.capacity_sectors)
+        return _wrong(part, target, model), tried
+
+    best = off(MIDDLE)
     for name in (*TRIED, *TRIED):
-        for value in TRIED[name]:
-            tried = replace(kept, **{name: value})
-            if tried.ahead > tried.size:
-                continue
-            model = document.disk([*found, *tried.findings("")]).timing(served.capacity_sectors)
-            if (more := _wrong(part, target, model)) < wrong:
-                kept, wrong = tried, more
-    if kept is MIDDLE:
+        tries = [replace(best[1], **{name: value}) for value in TRIED[name]]
+        best = min([best, *(off(tried) for tried in tries if tried.ahead <= tried.size)])
+    wrong, kept = best
+    if wrong > EXPLAINED * int(target.sum()):
         return unseen
     said = f"the fewest that explain {int(target.sum())} hits; {wrong} reads do one, not the other"
     return kept.findings(said)

@@ -127,7 +127,7 @@ def test_known_hits_are_recovered(known: Fitted) -> None:
 def test_hits_are_seen_be_they_few_or_most(again: float) -> None:
     found = fit.profile(recorded(model(), again=again).served())
     assert found.value("buffer.read_hit_us") == pytest.approx(150, abs=0.1)
-    assert found.checks[0].demerit_percent < 4
+    assert found.checks[0].demerit_percent < 8
 
 
 def test_zones_are_seen_where_there_are_many_reads() -> None:

@@ -513,6 +513,7 @@ hits_resume = false
 read_ahead_sectors = 200
 read_ahead_to_track_end = true
 read_ahead_overwrites = true
+read_reach_sectors = 150
 write_back = 2
 write_back_sectors = 400
 write_back_idle_ms = 1
@@ -539,6 +540,7 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         read_ahead_sectors=200,
         read_ahead_to_track_end=True,
         read_ahead_overwrites=True,
+        read_reach_sectors=150,
         read_hits_resume=False,
         write_back_spans=2,
         write_back_sectors=400,

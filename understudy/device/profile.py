@@ -189,6 +189,7 @@ class DriveBuffer(_Section):
     hits_interrupt: bool = True
     hits_return: bool = False
     read_ahead_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
+    read_reach_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = CACHE_SPAN_MAX - 1
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
     hits_resume: bool = True
@@ -230,6 +231,7 @@ class DriveBuffer(_Section):
             buffer_hits_interrupt=self.hits_interrupt,
             buffer_hits_return=self.hits_return,
             read_ahead_sectors=self.read_ahead_sectors,
+            read_reach_sectors=self.read_reach_sectors,
             read_ahead_to_track_end=self.read_ahead_to_track_end,
             read_ahead_overwrites=self.read_ahead_overwrites,
             read_hits_resume=self.hits_resume,

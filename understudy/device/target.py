@@ -5,7 +5,11 @@ from typing import Protocol
 
 
 class Target(Protocol):
-    """A drive: one request at a time, `at_ns` never before the last completion."""
+    """A drive: one request at a time, `at_ns` never before the last completion.
+
+    One that can't send at once, since it has a clock of its own, has `sent_ns` as well: when it
+    sent the last request, at_ns or later.
+    """
 
     @property
     def capacity_sectors(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.hits import TOLERANCE_NS, Hits
+from understudy.profiler.hits import Hits
 from understudy.profiler.statistics import first, median, spread
 from understudy.profiler.target import Bench
 
@@ -86,15 +86,22 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     costs = []
     for sectors in LENGTHS:
         times = [_after_idleness(bench, sectors) for _ in range(TRIES)]
-        if spread(times) > 2 * TOLERANCE_NS + 0.05 * median(times):
+        if spread(times) > 2 * hits.tolerance_ns + 0.05 * median(times):
             return None
         costs.append(median(times) - sectors * hits.bus_sector_ns)
     overhead_ns = max(0.0, costs[LENGTHS.index(A_WRITE)])
-    cache = _Cache(bench, overhead_ns, hits.bus_sector_ns)
+    cache = _Cache(bench, hits, overhead_ns)
+    bench.milestone()
     bursts = [cache.burst() for _ in range(TRIES)]
-    number = max(1, min(bursts))
-    sectors, idle_ns = cache.sectors(), cache.idle_ns(number)
+    repeated = [number for number in bursts if bursts.count(number) > 1]
+    number = max(1, min(repeated or bursts))  # a single one may be a host that was away
+    bench.milestone()
+    sectors = cache.sectors()
+    bench.milestone()
+    idle_ns = cache.idle_ns(number)
+    bench.milestone()
     low_sectors = cache.low_sectors(number, sectors, idle_ns)
+    bench.milestone()
     return Taken(overhead_ns, number, bursts.count(number), sectors, idle_ns, low_sectors)
 
 
@@ -106,10 +113,10 @@ def _after_idleness(bench: Bench, sectors: int) -> int:
 class _Cache:
     """Tells writes that are taken from those that wait."""
 
-    def __init__(self, bench: Bench, overhead_ns: float, bus_sector_ns: float) -> None:
+    def __init__(self, bench: Bench, hits: Hits, overhead_ns: float) -> None:
         self._bench = bench
+        self._hits = hits
         self._overhead_ns = overhead_ns
-        self._bus_sector_ns = bus_sector_ns
 
     def burst(self) -> int:
         """How many an idle drive takes, in as many places, with those put away meanwhile."""
@@ -190,8 +197,8 @@ class _Cache:
         return all(self._is_taken(ns, sectors) for ns in times)
 
     def _is_taken(self, service_ns: float, sectors: int) -> bool:
-        cost_ns = self._overhead_ns + sectors * self._bus_sector_ns
-        return service_ns <= cost_ns + max(TOLERANCE_NS, 0.02 * cost_ns)
+        cost_ns = self._overhead_ns + sectors * self._hits.bus_sector_ns
+        return service_ns <= cost_ns + max(self._hits.tolerance_ns, 0.02 * cost_ns)
 
     def _room(self, number: int, more: int, pause_ns: float) -> bool:
         """It was full that long ago: are more taken at once?"""

@@ -6,7 +6,6 @@ Loop devices stand in for disks; where none can be made, these tests say so.
 
 import os
 import signal
-import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -199,20 +198,6 @@ def test_a_partition_is_named_with_its_disk(
 ) -> None:
     monkeypatch.setattr(in_use, "whole", lambda number: "sdx")
     assert refused(tmp_path, loop) == "is a partition; take the whole disk, /dev/sdx"
-
-
-def test_a_partition(tmp_path: Path) -> None:
-    """A table of one, Linux's, from sector 2048 on."""
-    file = image(tmp_path)
-    entry = struct.pack("<BBBBBBBBII", 0, 0, 2, 0, 0x83, 0, 0, 0, 2048, 300_000)
-    with file.open("r+b") as content:
-        content.seek(446)
-        content.write(entry + bytes(48) + b"\x55\xaa")
-    with looped(file, "--partscan") as loop:
-        part = loop.with_name(f"{loop.name}p1")
-        if not part.exists():
-            pytest.skip("this kernel makes no partitions on loop devices")
-        assert refused(tmp_path, part) == f"is a partition; take the whole disk, {loop}"
 
 
 # ---- who uses it, in the kernel's tables ----------------------------------------------

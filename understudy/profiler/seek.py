@@ -94,6 +94,12 @@ def _smooth(distances: list[int], ns: list[float]) -> list[float]:
     return smoothed
 
 
+def _close(times: list[float], period_ns: float) -> list[float]:
+    """Without those that somebody noticed too late."""
+    middle = median(times)
+    return [ns for ns in times if abs(ns - middle) <= period_ns / 2]
+
+
 def _error(times: list[float]) -> float:
     return float(np.std(times)) / math.sqrt(len(times))
 
@@ -135,7 +141,8 @@ class _Surveyor:
         times = [self._halved(distance, self._rotation.period_ns) for _ in range(PAIRS)]
         if _error(times) > SCATTER * self._rotation.period_ns:
             times += [self._halved(distance, self._rotation.period_ns) for _ in range(2 * PAIRS)]
-        return float(np.mean(times)), _error(times)
+        close = _close(times, self._rotation.period_ns)
+        return float(np.mean(close)), _error(close)
 
     def _transfer_ns(self, sector: int) -> float:
         if not self._medium:

@@ -2,12 +2,13 @@
 """What is measured, and the bench that it stands on: clock, checks, places nobody has read."""
 
 import random
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from understudy.base.errors import RunFailed, UserError
 
 NS_PER_S = 10**9
 LATE_NS = 60 * NS_PER_S  # nothing that a drive does takes longer
+LONGEST_SECTORS = 2**17  # of a request, if the target doesn't say
 SMALLEST_SECTORS = 2**18  # 128 MiB: fewer hold no places to go that were not read before
 
 
@@ -26,12 +27,26 @@ class Target(Protocol):
         """When a "read" or a "write" that is sent at `at_ns` completes, ns."""
 
 
+@runtime_checkable
+class Clocked(Target, Protocol):
+    """A target whose clock goes on by itself: a request is sent `lead_ns` ahead at least."""
+
+    @property
+    def lead_ns(self) -> int:
+        """From handing over a request to sending it."""
+
+    def clock_ns(self) -> int:
+        """Now, on the clock of its completions."""
+
+
 class Bench:
     """Sends requests to a target one after another, and says how long each took."""
 
     def __init__(self, target: Target, seed: int) -> None:
         """At time 0; the seed is of places and waits."""
         self._target = target
+        self._clocked = target if isinstance(target, Clocked) else None
+        self.longest_sectors = int(getattr(target, "longest_sectors", LONGEST_SECTORS))
         self.capacity_sectors = _capacity(target)
         self.random = random.Random(f"profile {seed}")
         self.now_ns = 0
@@ -72,6 +87,7 @@ class Bench:
 
     def serve(self, op: str, sector: int, sectors: int) -> int:
         """Service time, ns, of a "read" or a "write" that is sent now."""
+        self._be_in_time()
         what = f"{op} of {sectors} sectors at sector {sector}, sent at {self.now_ns} ns"
         try:
             completion_ns = self._target.request(op, sector, sectors, self.now_ns)
@@ -89,6 +105,10 @@ class Bench:
         self.now_ns = completion_ns
         self.requests += 1
         return service_ns
+
+    def _be_in_time(self) -> None:
+        if self._clocked:
+            self.now_ns = max(self.now_ns, self._clocked.clock_ns() + self._clocked.lead_ns)
 
 
 def _capacity(target: Target) -> int:

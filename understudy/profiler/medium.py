@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The medium's rate by place.
 
-Where angles are seen, a sector's time is known from them.  Where not, two long reads at one
-place, the second twice as long, differ by the sectors between.  Each follows a seek of the same
+Where angles are seen, a sector's time is known from them.  Where not, a long read
+takes longer than one of a sector by the sectors between.  Each follows a seek of the same
 length, and is tried until the wait for the platter that may be in them matters little.  A bus
 that is slower hides the medium.
 """
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from understudy.profiler import zones
 from understudy.profiler.found import Finding, not_seen
@@ -24,7 +25,7 @@ SURE_ENOUGH = 0.002
 SAME = 0.005  # of a sector's time: less does not tell two zones apart
 SURE = 4  # errors
 AWAY = 2**12  # sectors
-LONG_NS = 500_000_000  # of transfer, in which a part of a rotation is little
+LONG_NS = 100_000_000  # of transfer, in which a part of a rotation is little
 LONGEST = 2**17  # sectors
 HIDDEN = 1.02
 KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
@@ -77,58 +78,82 @@ def findings(found: Medium | None) -> list[Finding]:
 
 
 def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
+    watch = _Watch(bench)
     most = min(bench.longest_sectors, LONGEST, bench.capacity_sectors // 64)
-    roughly_ns, _ = _sector_ns(bench, 0.5, min(2048, most))
-    if roughly_ns <= 0:
+    roughly = watch.look(0.5, min(2048, most))
+    if roughly.sector_ns <= 0:
         return None
-    sectors = min(most, max(2048, round(LONG_NS / roughly_ns)))
-    middle_ns, error_ns = _sector_ns(bench, 0.5, sectors)
-    same = max(SAME, SURE * error_ns / middle_ns)
-    found = zones.find(lambda at: _sector_ns(bench, at, sectors)[0], PLACES, same)
-    slowest_ns = min(zone.sector_ns for zone in found)
-    if slowest_ns <= 0:
-        return None
-    said = f"+- {error_ns / middle_ns:.2g} of it, with what is lost between tracks"
-    if hits and slowest_ns < HIDDEN * hits.bus_sector_ns:
-        said = "the bus's where it is the slower one: the medium is hidden by it"
-    return Medium(
-        tuple(zone.at for zone in found), tuple(zone.sector_ns for zone in found), said
+    sectors = min(most, max(2048, round(LONG_NS / roughly.sector_ns)))
+    middle = watch.look(0.5, sectors)
+    found = zones.find(
+        lambda at: watch.look(at, sectors).sector_ns,
+        PLACES,
+        same=max(SAME, SURE * middle.error),
+        narrowest=max(zones.NARROWEST, middle.of_the_disk),
     )
+    shortest_ns = min(zone.sector_ns for zone in found)
+    if shortest_ns <= 0:
+        return None
+    said = f"+- {middle.error:.2g} of it, with what is lost between tracks"
+    if hits and shortest_ns < HIDDEN * hits.bus_sector_ns:
+        said = "the bus's where it is the slower one: the medium is hidden by it"
+    return Medium(tuple(zone.at for zone in found), tuple(zone.sector_ns for zone in found), said)
 
 
-def _sector_ns(bench: Bench, at: float, sectors: int) -> tuple[float, float]:
-    """From reads of half as many and of all at the same places, and how far off it may be."""
-    half = sectors // 2
-    all_ns: list[int] = []
-    half_ns: list[int] = []
-    for tries in TRIES:
-        for _ in range(tries - len(all_ns)):
-            place = _around(bench, at, AWAY + sectors)
-            all_ns.append(_long_ns(bench, place, sectors))
-            half_ns.append(_long_ns(bench, place, half))
-        between_ns = _middle(all_ns) - _middle(half_ns)
-        error_ns = math.hypot(_error(all_ns), _error(half_ns))
-        if error_ns < SURE_ENOUGH * between_ns:
-            break
-    return between_ns / (sectors - half), error_ns / (sectors - half)
+@dataclass(frozen=True)
+class _Looked:
+    """At a place; `error` is a share."""
+
+    sector_ns: float
+    error: float
+    of_the_disk: float
 
 
-def _around(bench: Bench, at: float, sectors: int) -> int:
-    place = round(at * bench.capacity_sectors) - bench.random.randrange(sectors)
-    return min(max(place, 0), bench.capacity_sectors - sectors)
+class _Watch:
+    """Times long reads, each after a seek of the same length, against those of a sector."""
 
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._single = [self._after_a_seek(bench.place(AWAY + 1), 1) for _ in range(TRIES[-1])]
 
-def _long_ns(bench: Bench, place: int, sectors: int) -> int:
-    """After a seek that is always as long."""
-    bench.read(place)
-    return bench.read(place + AWAY, sectors)
+    def look(self, at: float, sectors: int) -> _Looked:
+        """Around that place."""
+        places = self._fresh(at, AWAY + sectors)
+        times: list[int] = []
+        for tries in TRIES:
+            times += [
+                self._after_a_seek(place, sectors) for place in islice(places, tries - len(times))
+            ]
+            between_ns = _middle(times) - _middle(self._single)
+            error_ns = self._error(times)
+            if error_ns < SURE_ENOUGH * between_ns:
+                break
+        return _Looked(
+            between_ns / (sectors - 1),
+            error_ns / max(between_ns, 1.0),
+            len(times) * (AWAY + sectors) / self._bench.capacity_sectors,
+        )
+
+    def _fresh(self, at: float, room: int) -> Iterator[int]:
+        """Places around that one, each with room and before the last: nothing there is held."""
+        capacity_sectors = self._bench.capacity_sectors
+        first = round(at * capacity_sectors) + self._bench.random.randrange(TRIES[0] * room)
+        first = min(max(first, TRIES[-1] * room), capacity_sectors)
+        for place in range(first - room, -1, -room):
+            yield place
+        while True:  # a small disk
+            yield self._bench.place(room)
+
+    def _error(self, times: Sequence[int]) -> float:
+        """If waits are uniform on their range, which a few don't show."""
+        range_ns = max(max(each) - min(each) for each in (times, self._single))
+        return range_ns / 2**0.5 * math.hypot(1 / len(times), 1 / len(self._single))
+
+    def _after_a_seek(self, place: int, sectors: int) -> int:
+        self._bench.read(place)
+        return self._bench.read(place + AWAY, sectors)
 
 
 def _middle(times: Sequence[int]) -> float:
     """Of the range: half a rotation above the shortest."""
     return (max(times) + min(times)) / 2
-
-
-def _error(times: Sequence[int]) -> float:
-    """If they are uniform on their range."""
-    return (max(times) - min(times)) / 2**0.5 / len(times)

@@ -22,13 +22,14 @@ class Zone:
     sector_ns: float
 
 
-def find(look: Look, places: int, same: float) -> list[Zone]:
-    """All of them, from the outermost; times that differ by a share of `same` are one."""
+def find(look: Look, places: int, same: float, narrowest: float = NARROWEST) -> list[Zone]:
+    """All of them, from the outermost; times that differ by a share of `same` are one, and
+    what is narrower than `narrowest` is none."""
     seen = [(at, look(at)) for at in map(float, np.linspace(MARGIN, 1 - MARGIN, places))]
     zones = [Zone(0.0, seen[0][1])]
     for (low, before), (high, after) in pairwise(seen):
         zones += _between(look, same, (low, before), (high, after))
-    return _merged(zones, same)
+    return _merged(zones, same, narrowest)
 
 
 def _between(
@@ -49,11 +50,11 @@ def _same(one_ns: float, other_ns: float, same: float) -> bool:
     return abs(one_ns - other_ns) < same * one_ns
 
 
-def _merged(zones: list[Zone], same: float) -> list[Zone]:
+def _merged(zones: list[Zone], same: float, narrowest: float) -> list[Zone]:
     """One zone is one again; a place that straddled an end, and looked like neither, is none."""
     kept = zones[:1]
     for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
-        is_real = after.at - zone.at >= NARROWEST
+        is_real = after.at - zone.at >= narrowest
         if is_real and not _same(kept[-1].sector_ns, zone.sector_ns, same):
             kept.append(zone)
     return kept

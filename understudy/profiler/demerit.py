@@ -63,11 +63,17 @@ def _compared(
     model: Bench,
     draw: random.Random,
 ) -> Check:
-    asked = list(requests(draw, target.capacity_sectors))
-    one, other = (
-        np.array([each.serve(*request) for request in asked]) / 1e6 for each in (target, model)
-    )
+    times = [_both(request, target, model) for request in requests(draw, target.capacity_sectors)]
+    one, other = np.array(times).T / 1e6
     return Check(name, float(one.mean()), float(other.mean()), demerit(one, other))
+
+
+def _both(request: Request, target: Bench, model: Bench) -> tuple[int, int]:
+    """The model is asked as long after its last request as the target was."""
+    before_ns = target.now_ns
+    service_ns = target.serve(*request)
+    model.wait(target.sent_ns - before_ns)
+    return service_ns, model.serve(*request)
 
 
 def _random(draw: random.Random, capacity_sectors: int) -> Iterator[Request]:

@@ -99,7 +99,7 @@ def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
     for _ in range(PLACES):
         place = Behind(bench, FAR * TRIES)
         place.read()
-        gaps += [place.read(step) for _ in range(TRIES // 4)]
+        gaps += [_step_ns(bench, place, 0, step) for _ in range(TRIES // 4)]
     middle = median(gaps)
     return middle, sum(abs(gap - middle) < 0.01 * middle for gap in gaps) / len(gaps)
 
@@ -131,11 +131,11 @@ def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
     return (long_ns - short_ns) / round((long_ns - short_ns) / period_ns)
 
 
-def _step_ns(bench: Bench, place: Behind, wait_ns: float) -> int:
-    """From one completion to the next, a sector behind."""
+def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
+    """From one completion to the next, some sectors behind."""
     begin_ns = bench.now_ns
     bench.wait(wait_ns)
-    place.read()
+    place.read(step)
     return bench.now_ns - begin_ns
 
 

@@ -171,10 +171,12 @@ class _Surveyor:
         low_ns, high_ns, last_ns, wait_ns = 0.0, float("inf"), 0.0, 0.0
         for behind in range(HALVINGS + 1):
             self._bench.read(a - behind)
+            before_ns = self._bench.now_ns
             if math.isfinite(high_ns):
                 wait_ns = (wait_ns + last_ns - (low_ns + high_ns) / 2) % period_ns
                 self._bench.wait(wait_ns)
             last_ns = self._bench.read(b - behind)
+            wait_ns = self._bench.sent_ns - before_ns
             if self._hits and self._hits.is_hit(last_ns):
                 continue
             low_ns = max(low_ns, last_ns - period_ns)

@@ -2,7 +2,7 @@
 """What is measured, and the bench that it stands on: clock, checks, places nobody has read."""
 
 import random
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from understudy.base.errors import RunFailed, UserError
 
@@ -13,7 +13,12 @@ SMALLEST_SECTORS = 2**18  # 128 MiB: fewer hold no places to go that were not re
 
 
 class Target(Protocol):
-    """A drive: one request at a time, `at_ns` never before the last completion."""
+    """A drive: one request at a time, `at_ns` never before the last completion.
+
+    One that can't send at once, since it has a clock of its own, has `sent_ns` as well: when it
+    sent the last request, at_ns or later.  One that would cut a long request into several says
+    from where on: `longest_sectors`.
+    """
 
     @property
     def capacity_sectors(self) -> int:
@@ -27,29 +32,17 @@ class Target(Protocol):
         """When a "read" or a "write" that is sent at `at_ns` completes, ns."""
 
 
-@runtime_checkable
-class Clocked(Target, Protocol):
-    """A target whose clock goes on by itself: a request is sent `lead_ns` ahead at least."""
-
-    @property
-    def lead_ns(self) -> int:
-        """From handing over a request to sending it."""
-
-    def clock_ns(self) -> int:
-        """Now, on the clock of its completions."""
-
-
 class Bench:
     """Sends requests to a target one after another, and says how long each took."""
 
     def __init__(self, target: Target, seed: int) -> None:
         """At time 0; the seed is of places and waits."""
         self._target = target
-        self._clocked = target if isinstance(target, Clocked) else None
-        self.longest_sectors = int(getattr(target, "longest_sectors", LONGEST_SECTORS))
         self.capacity_sectors = _capacity(target)
+        self.longest_sectors = int(getattr(target, "longest_sectors", LONGEST_SECTORS))
         self.random = random.Random(f"profile {seed}")
         self.now_ns = 0
+        self.sent_ns = 0
         self.requests = 0
         if self.capacity_sectors < SMALLEST_SECTORS:
             raise UserError(
@@ -86,29 +79,29 @@ class Bench:
             self.read(self.place(1))
 
     def serve(self, op: str, sector: int, sectors: int) -> int:
-        """Service time, ns, of a "read" or a "write" that is sent now."""
-        self._be_in_time()
+        """Service time, ns, of a "read" or a "write" that is sent now, or as soon as may be."""
         what = f"{op} of {sectors} sectors at sector {sector}, sent at {self.now_ns} ns"
         try:
             completion_ns = self._target.request(op, sector, sectors, self.now_ns)
+        except RunFailed:
+            raise
         except Exception as error:
             raise RunFailed(f"target: {what}: {_said(error)}") from error
         if not isinstance(completion_ns, int):
             raise RunFailed(f"target: {what}: completed at {completion_ns!r}, not a whole ns")
-        service_ns = completion_ns - self.now_ns
+        sent_ns = getattr(self._target, "sent_ns", self.now_ns)
+        if not isinstance(sent_ns, int) or sent_ns < self.now_ns:
+            raise RunFailed(f"target: {what}: it says that it sent it at {sent_ns!r} ns")
+        service_ns = completion_ns - sent_ns
         if service_ns < 0:
             raise RunFailed(f"target: {what}: completed at {completion_ns} ns, before that")
         if service_ns > LATE_NS:
             raise RunFailed(f"target: {what}: took {service_ns / NS_PER_S:.0f} s, given up")
         if (now := _capacity(self._target)) != self.capacity_sectors:
             raise RunFailed(f"target: {what}: it had {self.capacity_sectors} sectors, now {now}")
-        self.now_ns = completion_ns
+        self.sent_ns, self.now_ns = sent_ns, completion_ns
         self.requests += 1
         return service_ns
-
-    def _be_in_time(self) -> None:
-        if self._clocked:
-            self.now_ns = max(self.now_ns, self._clocked.clock_ns() + self._clocked.lead_ns)
 
 
 def _capacity(target: Target) -> int:

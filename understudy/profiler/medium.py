@@ -25,6 +25,7 @@ SURE_ENOUGH = 0.002
 SAME = 0.005  # of a sector's time: less does not tell two zones apart
 SURE = 4  # errors
 AWAY = 2**12  # sectors
+NO_TIME_NS = 20.0  # for a sector: no platter is so quick
 LONG_NS = 100_000_000  # of transfer, in which a part of a rotation is little
 LONGEST = 2**17  # sectors
 HIDDEN = 1.02
@@ -81,7 +82,7 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
     watch = _Watch(bench)
     most = min(bench.longest_sectors, LONGEST, bench.capacity_sectors // 64)
     roughly = watch.look(0.5, min(2048, most))
-    if roughly.sector_ns <= 0:
+    if roughly.sector_ns <= NO_TIME_NS:
         return None
     sectors = min(most, max(2048, round(LONG_NS / roughly.sector_ns)))
     middle = watch.look(0.5, sectors)
@@ -92,7 +93,7 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
         narrowest=max(zones.NARROWEST, middle.of_the_disk),
     )
     shortest_ns = min(zone.sector_ns for zone in found)
-    if shortest_ns <= 0:
+    if shortest_ns <= NO_TIME_NS:
         return None
     said = f"+- {middle.error:.2g} of it, with what is lost between tracks"
     if hits and shortest_ns < HIDDEN * hits.bus_sector_ns:
@@ -139,8 +140,7 @@ class _Watch:
         capacity_sectors = self._bench.capacity_sectors
         first = round(at * capacity_sectors) + self._bench.random.randrange(TRIES[0] * room)
         first = min(max(first, TRIES[-1] * room), capacity_sectors)
-        for place in range(first - room, -1, -room):
-            yield place
+        yield from range(first - room, -1, -room)
         while True:  # a small disk
             yield self._bench.place(room)
 

@@ -6,7 +6,11 @@ told: the papers' line and cache, sampled curves with zones, a buffer that works
 write cache.  The same seed gives the same profile, byte by byte.
 """
 
+import os
+import signal
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +18,7 @@ import pytest
 from guests import group, once, pairs
 from test_profiler import KNOWN
 
+from understudy.base.errors import RunFailed, UserError
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.platforms.vm import target
@@ -152,6 +157,53 @@ def test_it_predicts_the_disk(name: str) -> None:
     off = 0.06 if name == "buffer" else 0.002
     for check in profiled(name).found.checks:
         assert check.model_ms == pytest.approx(check.target_ms, rel=off), check
+
+
+def started(disk: DiskProfile, virtual_bytes: int = SECTORS * 512) -> None:
+    """And ended, without a request."""
+    with target.in_vm(disk, virtual_bytes):
+        pass
+
+
+@group("profiled-trouble")
+def test_trouble_is_told() -> None:
+    """A request that the disk refuses, one that is too long, and a VM that is gone."""
+    gone = []
+    with suppress(RunFailed), target.in_vm(DISKS["line"], SECTORS * 512) as disk:
+        with pytest.raises(OSError, match="Input/output error"):
+            disk.request("read", SECTORS, 8, 0)
+        with pytest.raises(OSError, match="Argument list too long"):
+            disk.request("read", 0, 2**20, 0)
+        assert disk.request("read", 0, 8, 0) > disk.sent_ns
+        os.kill(qemu(), signal.SIGKILL)
+        with pytest.raises(RunFailed, match=r"^the VM is gone .* its last words:"):
+            disk.request("read", 0, 8, 0)
+        gone.append(disk)
+    assert gone
+
+
+def qemu() -> int:
+    """Of our children, the one that is QEMU."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    children = [int(pid) for task in tasks for pid in task.read_text().split()]
+    (found,) = (pid for pid in children if "qemu" in Path(f"/proc/{pid}/comm").read_text())
+    return found
+
+
+@group("profiled-trouble")
+def test_a_profile_that_the_throttle_refuses() -> None:
+    """In its words."""
+    slow = profile.SeekLine(intercept_ms=20_000.0, full_seek_ms=1.0)
+    with pytest.raises(RunFailed, match="refuses /profile/intercept_ns: 20000000000"):
+        started(DiskProfile(name="slow", model=slow))
+
+
+def test_what_is_no_disk_is_refused() -> None:
+    """Before a VM is started."""
+    with pytest.raises(UserError, match="array-32: an array has no profile to find"):
+        started(profile.load("array-32"))
+    with pytest.raises(UserError, match="513 bytes: not a multiple of 4096"):
+        started(DISKS["line"], 513)
 
 
 @group("profiled-line")

@@ -308,9 +308,10 @@ class _Run:
             with self._guest(command, folder, (theirs,)) as guest:
                 monitor.greet(guest.check)
                 conversation = Conversation(monitor, folder / "wire", guest.gone)
-                conversation.wait()
-                conversation.go_on()
-                yield conversation
+                with contextlib.closing(conversation):
+                    conversation.wait()
+                    conversation.go_on()
+                    yield conversation
                 guest.wait()
                 if guest.exit_code():
                     raise guest.gone(Gone("it gave up"))
@@ -363,9 +364,9 @@ def lay_out(vm: Vm, kernel: packages.Kernel, folder: Path) -> list[str]:
     return _Run(vm, kernel, lambda line: None, threading.Event()).lay_out(folder)
 
 
-def talk(vm: Vm, kernel: packages.Kernel) -> contextlib.AbstractContextManager[Conversation]:
+def talk(vm: Vm) -> contextlib.AbstractContextManager[Conversation]:
     """Start a machine and talk to its scenario, which is over at the end."""
-    return _Run(vm, kernel, lambda line: None, threading.Event()).talk()
+    return _Run(vm, packages.fetch_kernel(), lambda line: None, threading.Event()).talk()
 
 
 def run(

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.base.programs import compiled
 from understudy.device.profile import DiskProfile
 from understudy.device.timing import Timing
-from understudy.platforms.vm import guest_programs, machine, packages, qemu, scenario
+from understudy.platforms.vm import guest_programs, machine, qemu, scenario
 from understudy.platforms.vm.controllers import CONTROLLERS
 from understudy.platforms.vm.conversation import Conversation
 from understudy.platforms.vm.stages import Stage
@@ -33,6 +34,7 @@ LONGEST_SECTORS = 2560  # in one request of the block layer
 LENGTHS = (1, 8, 64, 256, 1024, LONGEST_SECTORS)
 TRIES = 5
 CONSTANT_NS = 1_000_000  # longer than the virtual disk itself takes
+PAGE_BYTES = 4096
 SECONDS = 3600
 MEMORY_MIB = 1024
 DISK = CONTROLLERS["vdisk"]
@@ -109,9 +111,13 @@ def _cost_ns(target: VmTarget, op: str, sectors: int) -> float:
 def in_vm(disk: DiskProfile, virtual_bytes: int, seed: int = 1) -> Iterator[VmTarget]:
     """That disk at that size in a VM of its own, which is gone at the end; the seed is of
     latencies that are drawn."""
+    if disk.array:
+        raise UserError(f"{disk.name}: an array has no profile to find; take a disk")
+    if virtual_bytes % PAGE_BYTES:
+        raise UserError(f"{virtual_bytes} bytes: not a multiple of {PAGE_BYTES}")
     capacity_sectors = DISK.capacity_sectors(virtual_bytes)
     vm = _describe(disk.timing(capacity_sectors), virtual_bytes, seed)
-    with machine.talk(vm, packages.fetch_kernel()) as conversation:
+    with machine.talk(vm) as conversation:
         constant = VmTarget(conversation, capacity_sectors)
         software = _software(constant)
         constant.end()

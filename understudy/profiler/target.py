@@ -1,35 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What is measured, and the bench that it stands on: clock, checks, places nobody has read."""
+"""The bench on which a target is measured: clock, checks, places nobody has read."""
 
 import random
-from typing import Protocol
 
 from understudy.base.errors import RunFailed, UserError
+from understudy.device.target import Target
 
 NS_PER_S = 10**9
 LATE_NS = 60 * NS_PER_S  # nothing that a drive does takes longer
 LONGEST_SECTORS = 2**17  # of a request, if the target doesn't say
 SMALLEST_SECTORS = 2**18  # 128 MiB: fewer hold no places to go that were not read before
-
-
-class Target(Protocol):
-    """A drive: one request at a time, `at_ns` never before the last completion.
-
-    One that can't send at once, since it has a clock of its own, has `sent_ns` as well: when it
-    sent the last request, at_ns or later.  One that would cut a long request into several says
-    from where on: `longest_sectors`.
-    """
-
-    @property
-    def capacity_sectors(self) -> int:
-        """Its size; it stays what it is."""
-
-    @property
-    def writable(self) -> bool:
-        """Whether it takes writes."""
-
-    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When a "read" or a "write" that is sent at `at_ns` completes, ns."""
 
 
 class Bench:

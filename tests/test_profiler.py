@@ -362,6 +362,13 @@ def test_the_period_of_a_detailed_drive() -> None:
     assert found.period_ns == pytest.approx(drive.parameters.period_ns, rel=1e-6)
 
 
+def test_an_arm_that_is_there_already_is_no_hit() -> None:
+    """Without a cache the same place again costs half as much now and then: there is no seek."""
+    disk = device.load("vesper-zoned")
+    benches = (Bench(ModelTarget.of(disk, CAPACITY), seed) for seed in range(40))
+    assert [hits.measure(bench) for bench in benches] == [None] * 40
+
+
 def test_no_cache_no_hits() -> None:
     known = {key: value for key, value in KNOWN.items() if key != "buffer"}
     disk = DiskProfile.model_validate(known)

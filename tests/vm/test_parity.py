@@ -73,6 +73,7 @@ def with_everything(disk: DiskProfile) -> DiskProfile:
     rules = {
         "hits_return": True,
         "read_ahead_overwrites": True,
+        "read_reach_sectors": 100,
         "write_back": 4,
         "write_back_idle_ms": 2.0,
         "write_back_low_sectors": 100,

@@ -21,8 +21,6 @@ from understudy.profiler.found import Finding
 from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.target import Bench
 
-SLOW_SECTOR_NS = 50_000.0  # where the medium's rate was not seen
-
 
 class Survey:
     """Findings of one target."""
@@ -84,7 +82,9 @@ class Survey:
         self._at_once = at_once.measure(self._bench, self._hits, self._segments, medium_ns)
         if self._at_once:
             return self._at_once.findings()
-        self._ahead = ahead.measure(self._bench, self._hits, self._segments, self._sector_ns)
+        self._ahead = ahead.measure(
+            self._bench, self._hits, self._segments, self._medium, self._rotation
+        )
         self._report("size of segments", 0.45)
         self._segments = segments.with_size(
             self._bench, self._hits, self._segments, self._sector_ns
@@ -94,7 +94,7 @@ class Survey:
 
     @property
     def _sector_ns(self) -> float:
-        return self._medium.slowest_ns if self._medium else SLOW_SECTOR_NS
+        return self._medium.slowest_ns if self._medium else ahead.SLOW_SECTOR_NS
 
     @property
     def _track_sectors(self) -> float | None:

@@ -92,6 +92,23 @@ u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 	       buffer->write_ns + port_mul_div(buffer->bus_ps, sectors, 1000);
 }
 
+static bool has_few_tracks(const struct drive *drive)
+{
+	const struct curve *tracks = &drive->disk.tracks;
+	u32 i;
+
+	for (i = 0; i < tracks->nr_points; i++) {
+		u64 sectors = tracks->point[i].value;
+
+		if (port_mul_div(drive->buffer.ahead_sectors, 1, sectors) >
+			    TRACKS_AHEAD_MAX ||
+		    port_mul_div(disk_turn(&drive->disk, tracks->point[i].at), 1,
+				 sectors) > TRACKS_IN_TURN_MAX)
+			return false;
+	}
+	return true;
+}
+
 int drive_check(const struct drive *drive)
 {
 	const struct disk_cache *cache = &drive->cache;
@@ -99,7 +116,7 @@ int drive_check(const struct drive *drive)
 	if (disk_check(&drive->disk) || drive->hit_ns > DISK_NS_MAX)
 		return -EINVAL;
 	if (drive->buffered)
-		return buffer_check(&drive->buffer);
+		return has_few_tracks(drive) ? buffer_check(&drive->buffer) : -EINVAL;
 	return cache->segments > DISK_CACHE_SEGMENTS_MAX ? -EINVAL : 0;
 }
 

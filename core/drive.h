@@ -18,6 +18,9 @@
 #include "draw.h"
 #include "request.h"
 
+#define TRACKS_AHEAD_MAX 4096
+#define TRACKS_IN_TURN_MAX 16
+
 /**
  * struct drive - a drive in motion
  * @disk: mechanics
@@ -68,7 +71,11 @@ u64 drive_flush(struct drive *drive, u64 start_ns);
 /* No request of that length takes longer. */
 u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 
-/* 0, or -EINVAL if the drive is not as promised here and in the files it stands on. */
+/*
+ * 0, or -EINVAL if the drive is not as promised here and in the files it stands on, or if it
+ * would have to count more tracks than a request has time for: one with a buffer reads
+ * ahead over TRACKS_AHEAD_MAX of them at most, and turns over TRACKS_IN_TURN_MAX.
+ */
 int drive_check(const struct drive *drive);
 
 /* What a request waits for its sector to come by, ns; the phase moves on. */

@@ -53,3 +53,11 @@ void segments_clear(struct segments *segments)
 	memset(segments->segment, 0, sizeof(segments->segment));
 	segments->uses = 0;
 }
+
+void segments_trim(struct segments *segments, u32 index, u64 end)
+{
+	struct segment *segment = &segments->segment[index];
+
+	if (end - segment->start > segments->sectors)
+		segment->start = end - segments->sectors;
+}

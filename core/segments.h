@@ -46,6 +46,9 @@ u32 segments_take(struct segments *segments);
 /* A hit: it is young again, unless the rule does not look at uses. */
 void segments_use(struct segments *segments, u32 index);
 
+/* It goes up to there; if it is full it keeps its tail. */
+void segments_trim(struct segments *segments, u32 index, u64 end);
+
 /* Forget every segment that overlaps the span. */
 void segments_drop(struct segments *segments, u64 sector, u64 sectors);
 

@@ -496,7 +496,7 @@ hit_us = 100
 """
 TRACKS = """[tracks]
 at = [0, 0.5]
-sectors = [100, 50]
+sectors = [700, 560]
 switch_ms = 0.5
 """
 BUFFER = """[buffer]
@@ -524,8 +524,8 @@ write_back_order = "nearest"
 
 def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
     """Whole ns, ps and sectors; tracks by the sectors of the virtual disk."""
-    timing = load_text(tmp_path, SAMPLED + TRACKS + BUFFER).timing(1000)
-    assert timing.tracks == ((0, 100), (500, 50))
+    timing = load_text(tmp_path, SAMPLED + TRACKS + BUFFER).timing(10_000)
+    assert timing.tracks == ((0, 700), (5000, 560))
     assert timing.switch_ns == 500_000
     assert timing.hit_ns == 66_000
     assert timing.buffer == Buffer(
@@ -572,9 +572,14 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         ),
         (TRACKS, "", "buffer.read_ahead_to_track_end: no tracks say where one ends"),
         ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came',"),
+        (
+            "[700, 560]",
+            "[700, 500000]",
+            "tracks.sectors: 500000 sectors from 0.5 on take",
+        ),
         ("at = [0, 0.5]", "at = [0, 1]", "tracks.at: a zone begins at 1, where the disk ends"),
         ("at = [0, 0.5]", "at = [0]", "tracks.at: has 1 places for 2 values"),
-        ("[100, 50]", "[100, 0]", "tracks.sectors.1: input should be greater than or equal to 1"),
+        ("[700, 560]", "[700, 0]", "tracks.sectors.1: input should be greater than or equal to 1"),
         ("bus_mb_per_s = 10", "bus_mb_per_s = 0", "buffer.bus_mb_per_s: input should be greater"),
     ],
 )
@@ -596,8 +601,8 @@ def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
 def test_a_track_fits_into_its_zone_at_that_size(tmp_path: Path) -> None:
     """Which the file alone can't say."""
     disk = load_text(tmp_path, SAMPLED + TRACKS + BUFFER)
-    with pytest.raises(UserError, match="a track of 100 is longer than its zone of 90 sectors"):
-        disk.timing(180)
+    with pytest.raises(UserError, match="a track of 700 is longer than its zone of 600 sectors"):
+        disk.timing(1200)
 
 
 ARRAY = """[array]

@@ -26,6 +26,8 @@ IN_VM = (
     *("predict", "--on", "vm", "--workload", "random", "--virtual-size", "64MiB"),
     *("--schedulers", "none,cats", *OUT),
 )
+PROFILES = ("image", "x.toml.partial")
+PROFILE = ("profile", "--device", "image", "--out", "x.toml")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ MOMENTS = {
     "simulate": Moment((*COMPARE, "--requests", "2000000"), "simulating", trials=3),
     "write": Moment((*COMPARE, "--requests", "20000", "--seeds", "2"), seconds=6, trials=8),
     "image": Moment(WITH_FILES, "file system", cache=Home.with_kernel, trials=4),
+    "profile": Moment(PROFILE, "rotation", seconds=2, trials=4),
     "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel, trials=4),
 }
 IN_VMS = {
@@ -78,6 +81,9 @@ def stop(running: Running, draw: random.Random) -> None:
 def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
     """Stop the command at a moment; False if it was over before, or had not begun."""
     moment.cache(home)
+    if "--device" in moment.words:
+        with (home.work / "image").open("wb") as image:
+            image.truncate(160 * 2**20)
     running = Running(home, *moment.words)
     running.wait_for(moment.after)
     running.pass_time(draw.uniform(0, moment.seconds))
@@ -97,12 +103,12 @@ def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
 
 
 def is_whole(path: Path, runs: list[Path]) -> bool:
-    """A finished run folder, or a sweep's journal and lock."""
+    """A finished run folder, a sweep's journal and lock, or a profile's, and what it measures."""
     if path in runs:
         folders = [path] if path.name == "run" else list(path.iterdir())
         files = {"result.json", "requests.parquet", "report.html"}
         return all({file.name for file in folder.iterdir()} == files for folder in folders)
-    return path.name in ("sweep.parquet.partial", ".sweep.parquet.lock")
+    return path.name in ("sweep.parquet.partial", ".sweep.parquet.lock", *PROFILES)
 
 
 def try_often(folder: Path, name: str, moment: Moment) -> None:

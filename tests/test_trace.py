@@ -41,6 +41,15 @@ def test_rows_are_sorted_and_begin_at_zero(tmp_path: Path) -> None:
     assert (len(found), found.end_sector) == (4, 96)
 
 
+def test_when_each_was_sent(tmp_path: Path) -> None:
+    found = load(written(tmp_path, dispatch_ns=[110, 300, 200, 950]))
+    assert found.dispatch_ns is not None
+    assert found.dispatch_ns.tolist() == [10, 100, 200, 850]
+    assert load(written(tmp_path)).dispatch_ns is None
+    without = load(written(tmp_path, dispatch_ns=[1] * 4, completion_ns=None))
+    assert without.dispatch_ns is None
+
+
 def test_csv_with_only_what_is_needed(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("arrival_ns,sector,sectors\n5,0,8\n9,64,8\n")
     found = load(str(tmp_path / "t.csv"))
@@ -107,6 +116,8 @@ def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
         ({"sector": [8, None, 80, 0]}, "row 2: sector: nothing is there"),
         ({"op": ["read", "trim", "read", "read"]}, "row 2: op: trim is neither read nor write"),
         ({"completion_ns": [50, 500, 600, 1000]}, "row 1: completion_ns: 50 is before the arrival"),
+        ({"dispatch_ns": [150, 301, 601, 950]}, "row 3: dispatch_ns: 601 is not between arrival"),
+        ({"dispatch_ns": [150, 299, 200, 950]}, "row 2: dispatch_ns: 299 is not between arrival"),
         ({"op": ["other"] * 4}, "no request in it"),
         ({"op": ["read", "write", None, "read"]}, "row 3: op: nothing is there"),
         ({"op": [["read"]] * 4}, r"op has to hold words, not List\(String\)"),
@@ -180,7 +191,7 @@ def test_files_that_are_no_trace(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No such file"):
         load(str(tmp_path / "none.parquet"))
     (tmp_path / "text.parquet").write_text("hello")
-    with pytest.raises(UserError, match="neither CSV nor Parquet"):
+    with pytest.raises(UserError, match="neither blkparse's text nor CSV nor fio's log nor"):
         load(str(tmp_path / "text.parquet"))
     with pytest.raises(UserError, match="no runs to choose from"):
         load(written(tmp_path) + ":cats")

@@ -22,6 +22,7 @@ import re  # noqa: E402
 import shutil  # noqa: E402
 import sys  # noqa: E402
 import threading  # noqa: E402
+import time  # noqa: E402
 from contextlib import suppress  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import NoReturn  # noqa: E402
@@ -29,6 +30,7 @@ from typing import NoReturn  # noqa: E402
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 PR_SET_CHILD_SUBREAPER = 36
+STUCK_SECONDS = 2.0
 SHOW_CURSOR = "\033[?25h"
 COMPILERS_WORD = re.compile(r"^(?:\.\./)*(\S+:\d+:\d+: (?:fatal )?error: .*)$", re.MULTILINE)
 
@@ -102,22 +104,33 @@ def _pause(worker: int) -> None:
 
 
 def _end_descendants() -> None:
-    """Kill and bury every one: who loses its parent becomes our child."""
+    """Kill and bury every one: who loses its parent becomes our child.
+
+    One in a read that a broken disk never answers can't end; it is left to do so.
+    """
+    patience = time.monotonic() + STUCK_SECONDS
     while True:
-        for child in _children():
+        left = _children()
+        for child in left:
             os.kill(child, signal.SIGKILL)
         try:
-            os.waitpid(-1, 0)
+            buried, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return
+        if not buried:
+            if time.monotonic() > patience and all(left[child] == "D" for child in left):
+                return
+            signal.sigtimedwait({signal.SIGCHLD}, 0.05)
 
 
-def _children() -> list[int]:
-    found = []
+def _children() -> dict[int, str]:
+    """Each with the state that it is in."""
+    found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            if int(stat.read_bytes().rpartition(b")")[2].split()[1]) == os.getpid():
-                found.append(int(stat.parent.name))
+            state, parent = stat.read_bytes().rpartition(b")")[2].split()[:2]
+            if int(parent) == os.getpid():
+                found[int(stat.parent.name)] = state.decode()
     return found
 
 

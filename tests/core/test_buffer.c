@@ -516,6 +516,13 @@ static void what_contradicts_itself_is_refused(void)
 	set_writing(1, 100);
 	drive.buffer.writes.low_sectors = 101;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
+	set_reading(1, (u64)TRACK * TRACKS_AHEAD_MAX);
+	CHECK_EQ(drive_check(&drive), 0);
+	drive.buffer.ahead_sectors += TRACK;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+	set_writing(1, 100);
+	drive.disk.tracks.point[0].value = 600 / (TRACKS_IN_TURN_MAX + 1);
+	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
 int main(void)

@@ -2,6 +2,9 @@
 """`understudy profile`: measure a drive, and write its profile."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,47 +12,138 @@ from rich import box
 from rich.table import Table
 
 from understudy.base import scratch
-from understudy.base.errors import UserError
+from understudy.base.errors import RunFailed, UserError
 from understudy.cli.progress import phases
 from understudy.cli.session import console
-from understudy.profiler import fitted, named
+from understudy.device.target import Target
+from understudy.profiler import fitted, journal, named
+from understudy.profiler.disk import facts
+from understudy.profiler.disk.opened import Disk
 from understudy.profiler.fitted import Fitted
+from understudy.profiler.from_trace import fit
+from understudy.profiler.from_trace.served import Served
+from understudy.profiler.journal import Journal
+from understudy.profiler.target import capacity
+from understudy.traces.read import load
 
-EXAMPLE = "Example: understudy profile --target mydrive:make --out mydrive.toml"
+EXAMPLE = (
+    "Examples: understudy profile --device /dev/sdX --out mydrive.toml; "
+    "understudy profile --trace recorded.txt --out mydrive.toml; "
+    "understudy profile --target mydrive:make --out mydrive.toml"
+)
 SEEDS = click.IntRange(0, 2**63 - 1)
 
 
 @click.command("profile", epilog=EXAMPLE)
-@click.option("--target", "name", required=True, metavar="MODULE:FACTORY", help="What to measure.")
+@click.option(
+    "--device",
+    type=click.Path(path_type=Path, readable=False),
+    help="A whole disk, or an image file.",
+)
+@click.option("--target", "name", metavar="MODULE:FACTORY", help="Python that answers for a drive.")
+@click.option("--trace", metavar="FILE", help="Recorded requests, if nothing can be asked.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
 @click.option("--seed", type=SEEDS, default=1, help="Of the places that are asked for.")
-@click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the target.")
+@click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the drive.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-def command(name: str, out: Path, seed: int, destroy_data: bool, as_json: bool) -> None:
+def command(
+    device: Path | None,
+    name: str | None,
+    trace: str | None,
+    out: Path,
+    seed: int,
+    destroy_data: bool,
+    as_json: bool,
+) -> None:
     """Measure a drive by timing requests, fit a profile to it, and say how well it predicts.
 
-    The factory returns a target: `capacity_sectors`, `writable` and `request(op, sector,
-    sectors, at_ns)`, which says when the "read" or "write" completes, in ns.  One request
-    is sent at a time.  In the file each value has its confidence above it, or "not seen";
-    --disk takes the file.  Nothing is written to the target without --destroy-data.
+    A device is read past the page cache; nobody else may use it meanwhile.  The factory of a
+    target returns `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`,
+    which says when the "read" or "write" completes, in ns.  One request is sent at a time.
+    Nothing is written to a drive without --destroy-data.  A trace is Parquet or CSV with the
+    columns of requests.parquet, blkparse's text, or fio's log of latencies with offsets; it
+    shows less.
+
+    In the file each value has its confidence above it, or "not seen"; --disk takes the file.
+    A run that was interrupted goes on where it was when the same command is given again.
     """
+    if [device, name, trace].count(None) != 2:
+        raise UserError("profile: name what to profile: --device, --target or --trace, one of them")
     if out.suffix != ".toml":
         raise UserError(f"--out: {out}: a profile is a .toml file")
     if not out.parent.is_dir():
         raise UserError(f"--out: {out.parent}: no such folder")
-    target = named.target(name)
-    if destroy_data and not target.writable:
-        raise UserError(f"--destroy-data: {name} can't be written")
     scratch.say_if_interrupted(f"{out} was not written")
-    with phases("profile") as report:
-        found = fitted.profile(target, seed, destroy_data=destroy_data, report=report)
-    with scratch.replacing(out) as file:
-        file.write_text(found.to_toml(), encoding="utf-8")
+    if trace:
+        if destroy_data:
+            raise UserError("--destroy-data: nothing can be written to a trace")
+        found = _fitted(trace, seed)
+        _write(found, out)
+    else:
+        with _target(device, name, destroy_data) as target:
+            code = named.code(name) if name else ""
+            identity = {"target": str(device or name), "code": code}
+            found = _measured(target, identity, out, seed, destroy_data)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
         _show(found)
     click.echo(f"wrote {out}: {found.requests:,} requests", err=True)
+
+
+def _fitted(trace: str, seed: int) -> Fitted:
+    """To a trace."""
+    found = load(trace)
+    if found.completion_ns is None:
+        raise UserError(f"--trace: {trace}: no column completion_ns, so nothing shows how long")
+    sent_ns = found.arrival_ns if found.dispatch_ns is None else found.dispatch_ns
+    columns = (found.op, found.sector, found.sectors, sent_ns, found.completion_ns)
+    try:
+        return fit.profile(Served.of(*columns), seed)
+    except RunFailed as error:
+        raise RunFailed(f"--trace: {trace}: {error}") from error
+
+
+def _measured(
+    target: Target, named_as: dict[str, str], out: Path, seed: int, destroy_data: bool
+) -> Fitted:
+    """By asking it; the file is written, too."""
+    how = {"capacity_sectors": capacity(target), "seed": seed, "destroy_data": destroy_data}
+    with journal.kept(target, out, {**named_as, **how}) as journaled, phases("profile") as report:
+        _say_it_goes_on(journaled)
+        found = fitted.profile(journaled, seed, destroy_data=destroy_data, report=report)
+    if isinstance(target, Disk):
+        own = facts.findings(facts.ask(target.descriptor), target.capacity_sectors)
+        found = replace(found, findings=(*found.findings, *own))
+    _write(found, out)
+    journaled.done()
+    return found
+
+
+def _write(found: Fitted, out: Path) -> None:
+    with scratch.replacing(out) as file:
+        file.write_text(found.to_toml(), encoding="utf-8")
+
+
+def _say_it_goes_on(kept: Journal) -> None:
+    if kept.told:
+        click.echo(f"{kept.told:,} requests were answered before; going on from there", err=True)
+
+
+@contextmanager
+def _target(device: Path | None, name: str | None, destroy_data: bool) -> Iterator[Target]:
+    """The one that was named, for as long as it is needed."""
+    if name:
+        target = named.target(name)
+        if destroy_data and not target.writable:
+            raise UserError(f"--destroy-data: {name} can't be written")
+        yield target
+    elif device:
+        with Disk(device, destroy_data=destroy_data) as disk:
+            if destroy_data:
+                lost = f"what is on {device} ({disk.capacity_sectors:,} sectors) is being lost"
+                click.echo(f"--destroy-data: {lost}", err=True)
+            yield disk
 
 
 def _show(found: Fitted) -> None:

@@ -29,7 +29,7 @@ from understudy.device.section import MINUTE_MS, MegabytesPerSecond, Ms, Positiv
 from understudy.device.section import Section as _Section
 from understudy.device.section import wrong as _wrong
 from understudy.device.sheet import DataSheet
-from understudy.device.timing import Buffer, Curve, Sample, Timing, lines, zones
+from understudy.device.timing import Buffer, Curve, Sample, Timing, lines, value_at, zones
 
 SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/curve.h
 ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
@@ -320,9 +320,26 @@ class DiskProfile(BaseModel):
             _check_slowest(min(self.throughput.mb_per_s), self._slower)
         if self.sheet and self.sheet.inner_mb_per_s:
             _check_slowest(self.sheet.inner_mb_per_s, self._slower)
+        if self.tracks:
+            self._check_tracks(self.tracks)
         if self.seek:
             self._check_takes_time(self.seek)
         return self
+
+    def _check_tracks(self, tracks: Tracks) -> None:
+        """A track takes a rotation, or about that: spare sectors are not counted."""
+        if not (self.rotation and self.throughput):
+            return
+        period = _exact(self.rotation.period_ms) * 10**9
+        rates = self.throughput.curve(self._slower, SECTORS_MAX)
+        for at, sectors in zip(tracks.at, tracks.sectors, strict=True):
+            track = sectors * value_at(rates, round(_exact(at) * SECTORS_MAX))
+            if not period / 2 <= track <= 2 * period:
+                raise _wrong(
+                    "tracks.sectors",
+                    f"{sectors} sectors from {at} on take {float(track / 10**9):.3g} ms at that "
+                    f"rate, and a rotation {self.rotation.period_ms:.3g} ms",
+                )
 
     def _check_takes_time(self, seek: SeekCurve) -> None:
         """Every request takes 1 ns or more, wherever it is."""

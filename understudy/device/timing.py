@@ -87,6 +87,11 @@ def steps(firsts: Sequence[tuple[int, int]], end: int) -> Curve:
     )
 
 
+def value_at(curve: Curve, place: int) -> Fraction:
+    """On the line between two points."""
+    return _value([(Fraction(at), Fraction(value)) for at, value in curve], Fraction(place))
+
+
 def _value(samples: Sequence[Sample], at: Fraction) -> Fraction:
     above = bisect_right(samples, at, key=lambda sample: sample[0])
     if above == len(samples):

@@ -24,14 +24,19 @@ class Fitted:
     seed: int
     requests: int
     checks: tuple[Check, ...] = ()
+    from_trace: bool = False
 
     def to_toml(self) -> str:
         """A profile; confidences and what was not seen are comments."""
         destroyed = any(writes.is_seen(found) for found in self.findings)
+        made = (
+            f"Fitted by understudy profile --trace to {self.requests} requests"
+            if self.from_trace
+            else f"Measured by understudy profile --seed {self.seed} with {self.requests} requests"
+        )
         lines = [
             "# SPDX-License-Identifier: MIT",
-            f"# Measured by understudy profile --seed {self.seed} with {self.requests} requests; "
-            f"fitted with {'reads and writes' if destroyed else 'reads only'}.",
+            f"# {made}; fitted with {'reads and writes' if destroyed else 'reads only'}.",
             *(f"# {_said(check)}" for check in self.checks),
             f'summary = "profiled, {self.capacity_sectors} sectors"',
             *toml_lines(self.findings),
@@ -66,7 +71,12 @@ def profile(
     the target is writable.
     """
     bench = Bench(target, seed)
-    survey = Survey(bench, report)
+
+    def part(name: str, fraction: float) -> None:
+        bench.milestone()
+        report(name, fraction)
+
+    survey = Survey(bench, part)
     survey.reads()
     writing = destroy_data and bench.writable
     if writing:
@@ -74,7 +84,7 @@ def profile(
     else:
         why = "nothing was written" if bench.writable else "the target can't be written"
         survey.findings += writes.unseen(why)
-    report("check", 0.9)
+    part("check", 0.9)
     fitted = Fitted(
         document.complete(survey.findings), bench.capacity_sectors, seed, bench.requests
     )
@@ -85,6 +95,7 @@ def _checked(fitted: Fitted, bench: Bench, writing: bool) -> Fitted:
     model = ModelTarget.of(fitted.disk(), fitted.capacity_sectors, fitted.seed)
     bench.wait(writes.IDLE_NS)
     checks = demerit.compare(bench, Bench(model, fitted.seed), fitted.seed, writing)
+    bench.milestone()
     return Fitted(
         fitted.findings, fitted.capacity_sectors, fitted.seed, fitted.requests, tuple(checks)
     )

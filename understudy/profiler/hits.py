@@ -16,7 +16,8 @@ from understudy.profiler.target import Bench
 
 LENGTHS = tuple(2**power for power in range(11))
 TRIES = 9
-TOLERANCE_NS = 10_000
+TOLERANCE_NS = 10_000  # of a host that is always on time
+NOISE = 4  # times the spread of hits: more is no hit
 BESIDE = 2**12  # sectors: no cache has read so far back
 FASTEST_NS = 0.6  # a sector on the bus: as quick as a profile can say
 BUS_KEY, HIT_KEY = "buffer.bus_mb_per_s", "buffer.read_hit_us"
@@ -31,6 +32,7 @@ class Hits:
     bus_sector_ns: float
     longest: int
     residual_ns: float
+    tolerance_ns: float = TOLERANCE_NS
 
     def cost_ns(self, sectors: int) -> float:
         """Of a hit of that length."""
@@ -39,7 +41,7 @@ class Hits:
     def is_hit(self, service_ns: float, sectors: int = 1) -> bool:
         """As quick as the cache, and as no platter."""
         cost_ns = self.cost_ns(sectors)
-        return service_ns <= cost_ns + max(TOLERANCE_NS, 0.02 * cost_ns)
+        return service_ns <= cost_ns + max(self.tolerance_ns, 0.02 * cost_ns)
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
@@ -54,15 +56,17 @@ class Hits:
 def measure(bench: Bench) -> Hits | None:
     """None: a read again costs what it cost the first time."""
     hits: list[tuple[int, float]] = []
+    noise_ns = 0.0
     for sectors in LENGTHS:
         first_ns, again_ns, apart_ns = _again(bench, sectors)
         if not hits and again_ns >= 0.5 * min(first_ns, _beside_ns(bench)):
             return None
         limit_ns = 2.2 * hits[-1][1] + TOLERANCE_NS if hits else first_ns
-        if apart_ns > 2 * TOLERANCE_NS + 0.05 * again_ns or again_ns > limit_ns:
+        if apart_ns > 2 * TOLERANCE_NS + 0.05 * max(first_ns, again_ns) or again_ns > limit_ns:
             break
         hits.append((sectors, again_ns))
-    return _line(hits) if len(hits) > 2 else None
+        noise_ns = max(noise_ns, apart_ns)
+    return _line(hits, max(TOLERANCE_NS, NOISE * noise_ns)) if len(hits) > 2 else None
 
 
 def findings(found: Hits | None) -> list[Finding]:
@@ -94,10 +98,14 @@ def _beside_ns(bench: Bench) -> float:
     return median(times)
 
 
-def _line(hits: list[tuple[int, float]]) -> Hits:
+def _line(hits: list[tuple[int, float]], tolerance_ns: float) -> Hits:
     lengths, times = np.array(hits, float).T
     slope, overhead = np.polyfit(lengths, times, 1, w=1 / np.maximum(times, 1.0))
     residual = float(np.abs(times - slope * lengths - overhead).max())
     return Hits(
-        max(float(overhead), 1.0), max(float(slope), FASTEST_NS), int(lengths[-1]), residual
+        max(float(overhead), 1.0),
+        max(float(slope), FASTEST_NS),
+        int(lengths[-1]),
+        residual,
+        tolerance_ns,
     )

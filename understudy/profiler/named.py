@@ -5,6 +5,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from understudy.base.cache import digest_of_files
 from understudy.base.errors import UserError
 from understudy.device.target import Target
 
@@ -29,3 +30,9 @@ def target(name: str) -> Target:
         raise UserError(f"--target: {name}: what it returns has no {', '.join(missing)}")
     found: Target = made
     return found
+
+
+def code(name: str) -> str:
+    """Of a target that was found: name of the content of its module."""
+    file = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
+    return digest_of_files([Path(file)] if file else [])

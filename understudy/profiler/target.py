@@ -18,7 +18,7 @@ class Bench:
     def __init__(self, target: Target, seed: int) -> None:
         """At time 0; the seed is of places and waits."""
         self._target = target
-        self.capacity_sectors = _capacity(target)
+        self.capacity_sectors = capacity(target)
         self.longest_sectors = int(getattr(target, "longest_sectors", LONGEST_SECTORS))
         self.random = random.Random(f"profile {seed}")
         self.now_ns = 0
@@ -58,12 +58,16 @@ class Bench:
         for _ in range(requests):
             self.read(self.place(1))
 
+    def milestone(self) -> None:
+        """A part is done: what comes begins anew, if the target knows how to go on from here."""
+        getattr(self._target, "milestone", lambda: None)()
+
     def serve(self, op: str, sector: int, sectors: int) -> int:
         """Service time, ns, of a "read" or a "write" that is sent now, or as soon as may be."""
         what = f"{op} of {sectors} sectors at sector {sector}, sent at {self.now_ns} ns"
         try:
             completion_ns = self._target.request(op, sector, sectors, self.now_ns)
-        except RunFailed:
+        except (RunFailed, UserError):
             raise
         except Exception as error:
             raise RunFailed(f"target: {what}: {_said(error)}") from error
@@ -77,14 +81,15 @@ class Bench:
             raise RunFailed(f"target: {what}: completed at {completion_ns} ns, before that")
         if service_ns > LATE_NS:
             raise RunFailed(f"target: {what}: took {service_ns / NS_PER_S:.0f} s, given up")
-        if (now := _capacity(self._target)) != self.capacity_sectors:
+        if (now := capacity(self._target)) != self.capacity_sectors:
             raise RunFailed(f"target: {what}: it had {self.capacity_sectors} sectors, now {now}")
         self.sent_ns, self.now_ns = sent_ns, completion_ns
         self.requests += 1
         return service_ns
 
 
-def _capacity(target: Target) -> int:
+def capacity(target: Target) -> int:
+    """What it says; UserError if it can't."""
     try:
         return int(target.capacity_sectors)
     except Exception as error:

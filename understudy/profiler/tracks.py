@@ -21,6 +21,7 @@ from understudy.profiler.zones import FINEST, Zone
 A_TRACK = 16  # steps
 TRACKS = 2.5
 PLACES = 24  # where it looks first
+LONG = 3  # times the median skew: a cylinder's is not much longer than a track's
 SAME = 0.004  # of a track: less does not tell two zones apart
 KEYS = ("tracks.at", "tracks.sectors", "tracks.switch_ms")
 
@@ -43,8 +44,11 @@ class Tracks:
 
     @property
     def skew_ns(self) -> float:
-        """Lost at a track's end, on average."""
-        return float(np.mean(self.skews_ns)) if self.skews_ns else 0.0
+        """Lost at a track's end, on average; one that is far longer is a host that was away."""
+        if not self.skews_ns:
+            return 0.0
+        longest_ns = LONG * median(self.skews_ns)
+        return float(np.mean([skew for skew in self.skews_ns if skew <= longest_ns]))
 
     def sectors(self, zone: Zone) -> int:
         """In a track; spare ones, which nobody can address, are counted."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.hits import TOLERANCE_NS, Hits
+from understudy.profiler.hits import Hits
 from understudy.profiler.statistics import first, median, spread
 from understudy.profiler.target import Bench
 
@@ -40,9 +40,12 @@ ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
 AN_END = 0.01  # of the disk
 UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
 LOW_SAID = "once it was full it puts away without a pause down to these"
-SETTLE_SAID = "from the means of four loads"
+A_SWEEP = 20
+A_STRAY = 8  # writes, of which one goes to the other end
+OPS_MIXED = ("read", "read", "write")
+SETTLE_SAID = "from the means of five loads"
 SOME_SETTLING_MS = 1.0
-ORDER_SAID = "nearest to the means of writes far apart, close together, and among reads"
+ORDER_SAID = "nearest to those means: all over, with strays, close together, among reads, in sweeps"
 
 Means = npt.NDArray[np.float64]
 Model = Callable[[Sequence[Finding]], Bench]  # of what was found, and that
@@ -83,15 +86,22 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     costs = []
     for sectors in LENGTHS:
         times = [_after_idleness(bench, sectors) for _ in range(TRIES)]
-        if spread(times) > 2 * TOLERANCE_NS + 0.05 * median(times):
+        if spread(times) > 2 * hits.tolerance_ns + 0.05 * median(times):
             return None
         costs.append(median(times) - sectors * hits.bus_sector_ns)
     overhead_ns = max(0.0, costs[LENGTHS.index(A_WRITE)])
-    cache = _Cache(bench, overhead_ns, hits.bus_sector_ns)
+    cache = _Cache(bench, hits, overhead_ns)
+    bench.milestone()
     bursts = [cache.burst() for _ in range(TRIES)]
-    number = max(1, min(bursts))
-    sectors, idle_ns = cache.sectors(), cache.idle_ns(number)
+    repeated = [number for number in bursts if bursts.count(number) > 1]
+    number = max(1, min(repeated or bursts))  # a single one may be a host that was away
+    bench.milestone()
+    sectors = cache.sectors()
+    bench.milestone()
+    idle_ns = cache.idle_ns(number)
+    bench.milestone()
     low_sectors = cache.low_sectors(number, sectors, idle_ns)
+    bench.milestone()
     return Taken(overhead_ns, number, bursts.count(number), sectors, idle_ns, low_sectors)
 
 
@@ -103,10 +113,10 @@ def _after_idleness(bench: Bench, sectors: int) -> int:
 class _Cache:
     """Tells writes that are taken from those that wait."""
 
-    def __init__(self, bench: Bench, overhead_ns: float, bus_sector_ns: float) -> None:
+    def __init__(self, bench: Bench, hits: Hits, overhead_ns: float) -> None:
         self._bench = bench
+        self._hits = hits
         self._overhead_ns = overhead_ns
-        self._bus_sector_ns = bus_sector_ns
 
     def burst(self) -> int:
         """How many an idle drive takes, in as many places, with those put away meanwhile."""
@@ -187,8 +197,8 @@ class _Cache:
         return all(self._is_taken(ns, sectors) for ns in times)
 
     def _is_taken(self, service_ns: float, sectors: int) -> bool:
-        cost_ns = self._overhead_ns + sectors * self._bus_sector_ns
-        return service_ns <= cost_ns + max(TOLERANCE_NS, 0.02 * cost_ns)
+        cost_ns = self._overhead_ns + sectors * self._hits.bus_sector_ns
+        return service_ns <= cost_ns + max(self._hits.tolerance_ns, 0.02 * cost_ns)
 
     def _room(self, number: int, more: int, pause_ns: float) -> bool:
         """It was full that long ago: are more taken at once?"""
@@ -225,10 +235,11 @@ def _scattered(bench: Bench) -> Sequence[int]:
     return [bench.write(bench.place(A_WRITE), A_WRITE) for _ in range(SUSTAINED)]
 
 
-def _to_and_fro(bench: Bench) -> Sequence[int]:
-    """At both ends by turns: who sorts stays at one for a while."""
-    ends = ((0.0, AN_END), (1 - AN_END, 1.0))
-    return [bench.write(bench.place(A_WRITE, *ends[n % 2]), A_WRITE) for n in range(SUSTAINED)]
+def _with_strays(bench: Bench) -> Sequence[int]:
+    """At one end, and now and then at the other: who takes the nearest leaves those until last."""
+    near, far = (0.0, AN_END), (1 - AN_END, 1.0)
+    ends = [far if n % A_STRAY == 0 else near for n in range(SUSTAINED)]
+    return [bench.write(bench.place(A_WRITE, *end), A_WRITE) for end in ends]
 
 
 def _gathered(bench: Bench) -> Sequence[int]:
@@ -239,11 +250,20 @@ def _gathered(bench: Bench) -> Sequence[int]:
 
 def _among_reads(bench: Bench) -> Sequence[int]:
     """A third of random requests."""
-    ops = [bench.random.choice(("read", "read", "write")) for _ in range(SUSTAINED)]
+    ops = [bench.random.choice(OPS_MIXED) for _ in range(SUSTAINED)]
     return [bench.serve(op, bench.place(A_WRITE), A_WRITE) for op in ops]
 
 
-LOADS = (_scattered, _to_and_fro, _gathered, _among_reads)
+def _in_sweeps(bench: Bench) -> Sequence[int]:
+    """The same, some at a time in the order of their places, as an elevator sends them."""
+    times = []
+    for _ in range(SUSTAINED // A_SWEEP):
+        for place in sorted(bench.place(A_WRITE) for _ in range(A_SWEEP)):
+            times.append(bench.serve(bench.random.choice(OPS_MIXED), place, A_WRITE))
+    return times
+
+
+LOADS = (_scattered, _with_strays, _gathered, _among_reads, _in_sweeps)
 
 
 def _means(bench: Bench) -> list[float]:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A trace from a file in any format; its columns are those of requests.parquet (docs/method.md).
 
-Needed are arrival_ns, sector, sectors; and, if they are there, op, owner, completion_ns count.  A
-run folder's requests.parquet holds several runs; FILE:SCHEDULER or FILE:SCHEDULER:SEED chooses one
-of them.  Its times are those of a disk made k times slower, and are divided by the k in the
-result.json beside it.
+Needed are arrival_ns, sector, sectors; and, if they are there, op, owner, dispatch_ns and
+completion_ns count.  A run folder's requests.parquet holds several runs; FILE:SCHEDULER or
+FILE:SCHEDULER:SEED chooses one of them.  Its times are those of a disk made k times slower, and
+are divided by the k in the result.json beside it.
 """
 
 import json
@@ -33,6 +33,7 @@ def load(text: str) -> Trace:
     columns = {name: _integers(frame, name, path) for name in NEEDED}
     _check(frame, columns, path)
     ends_ns = _completions(frame, path, columns["arrival_ns"])
+    sent_ns = _dispatches(frame, path, columns["arrival_ns"], ends_ns)
     op, owner = _ops(frame), _owners(frame, path)
     order = np.argsort(columns["arrival_ns"], kind="stable")
     origin_ns = columns["arrival_ns"][order[0]]
@@ -44,6 +45,7 @@ def load(text: str) -> Trace:
         op=op[order],
         owner=_numbered(owner.gather(order)),
         completion_ns=None if ends_ns is None else (ends_ns[order] - origin_ns) // slowdown,
+        dispatch_ns=None if sent_ns is None else (sent_ns[order] - origin_ns) // slowdown,
     )
 
 
@@ -199,3 +201,15 @@ def _completions(frame: pl.DataFrame, path: Path, arrival_ns: Ints) -> Ints | No
     early = pl.Series(completion_ns < arrival_ns)
     _refuse(frame, early, "completion_ns", path, "is before the arrival")
     return completion_ns
+
+
+def _dispatches(
+    frame: pl.DataFrame, path: Path, arrival_ns: Ints, completion_ns: Ints | None
+) -> Ints | None:
+    """When each was sent to the disk, which nobody needs without the completion."""
+    if "dispatch_ns" not in frame.columns or completion_ns is None:
+        return None
+    dispatch_ns = _integers(frame, "dispatch_ns", path)
+    wrong = pl.Series((dispatch_ns < arrival_ns) | (dispatch_ns > completion_ns))
+    _refuse(frame, wrong, "dispatch_ns", path, "is not between arrival and completion")
+    return dispatch_ns

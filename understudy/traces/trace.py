@@ -22,6 +22,7 @@ class Trace:
     op: Ints  # 0 read, 1 write
     owner: Ints
     completion_ns: Ints | None
+    dispatch_ns: Ints | None = None  # when it was sent to the disk
 
     def __len__(self) -> int:
         """Count the requests."""

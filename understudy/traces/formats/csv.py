@@ -9,9 +9,9 @@ NAME = "CSV"
 
 
 def recognises(head: bytes) -> bool:
-    """Text with a comma in its first line."""
+    """Text with a comma in its first line, which begins with a name."""
     first = head.split(b"\n", 1)[0]
-    return b"," in first and b"\0" not in head
+    return b"," in first and b"\0" not in head and not first.lstrip()[:1].isdigit()
 
 
 def read(file: BinaryIO) -> pl.DataFrame:

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "positioning.h"
+#include "least.h"
+
+/* The medium has served a request up to there, and the arm stays. */
+void position_leave(struct drive *drive, u64 sector, u64 at_ns)
+{
+	struct buffer *buffer = &drive->buffer;
+
+	drive->head = buffer->served = sector;
+	buffer->head_ns = buffer->served_ns = at_ns;
+}
+
+/* It is less than a turn from there. */
+static bool is_near(const struct drive *drive, u64 sector, u64 there)
+{
+	u64 first = nearer(sector, there);
+
+	return later(sector, there) - first < disk_turn(&drive->disk, first);
+}
+
+/* What the head waits for the sector if it arrives then, and was there at that time. */
+static u64 known_latency_ns(const struct drive *drive, u64 sector, u64 arrives_ns,
+			    u64 there, u64 there_ns)
+{
+	const struct disk *disk = &drive->disk;
+	u64 rotation_ns = disk->rotation_ns;
+	u64 first = nearer(sector, there);
+	u64 apart_ns = disk_transfer_ns(disk, first, later(sector, there) - first) %
+		       rotation_ns;
+	u64 past_ns = arrives_ns + rotation_ns - there_ns;
+
+	past_ns += sector < there ? apart_ns : rotation_ns - apart_ns;
+	past_ns %= rotation_ns;
+	return past_ns ? rotation_ns - past_ns : 0;
+}
+
+/* Angles are known around where the head is, and where it was before it read on. */
+static u64 latency_ns(struct drive *drive, u64 sector, u64 arrives_ns)
+{
+	const struct buffer *buffer = &drive->buffer;
+
+	if (drive->random_phase && is_near(drive, sector, drive->head))
+		return known_latency_ns(drive, sector, arrives_ns, drive->head,
+					buffer->head_ns);
+	if (drive->random_phase && is_near(drive, sector, buffer->served))
+		return known_latency_ns(drive, sector, arrives_ns, buffer->served,
+					buffer->served_ns);
+	return drive_latency_ns(drive);
+}
+
+/* When the first sector is under the head, if the arm is free to go there. */
+u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns)
+{
+	u64 arrives_ns =
+		now_ns + disk_reach_ns(&drive->disk, drive->head, sector) + settle_ns;
+
+	return arrives_ns + latency_ns(drive, sector, arrives_ns);
+}

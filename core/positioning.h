@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Where the arm of a drive with a buffer is and when its head is over a sector: angles are
+ * known around the places where the head was last, since the time is; elsewhere latencies
+ * are drawn.
+ */
+#ifndef UNDERSTUDY_POSITIONING_H
+#define UNDERSTUDY_POSITIONING_H
+
+#include "drive.h"
+
+/* The medium has served a request up to there, and the arm stays. */
+void position_leave(struct drive *drive, u64 sector, u64 at_ns);
+
+/* When the sector is under the head, if the arm is free to go there; the phase moves on. */
+u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns);
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "put_away.h"
+#include "least.h"
+#include "positioning.h"
+#include "read_ahead.h"
+
+/* Whose turn it is, and when its first sector is under the head. */
+static u32 next_to_put_away(struct drive *drive, u64 start_ns, u64 *first_ns)
+{
+	const struct buffer *buffer = &drive->buffer;
+	const struct write_cache *writes = &buffer->writes;
+	u32 next = 0;
+	u32 i;
+
+	if (writes->order != WRITE_SHORTEST_POSITIONING) {
+		next = write_cache_next(writes, drive->head);
+		*first_ns = position_ns(drive, writes->span[next].start,
+					buffer->settle_ns, start_ns);
+		return next;
+	}
+	*first_ns = U64_MAX;
+	for (i = 0; i < writes->nr; i++) {
+		u64 ns = position_ns(drive, writes->span[i].start, buffer->settle_ns,
+				     start_ns);
+
+		if (ns < *first_ns) {
+			*first_ns = ns;
+			next = i;
+		}
+	}
+	return next;
+}
+
+/* Put one of those that wait away, from start_ns on; none is under way. */
+static void put_away(struct drive *drive, u64 start_ns)
+{
+	struct write_cache *writes = &drive->buffer.writes;
+	struct write_span *span = &writes->under_way;
+	u32 next;
+
+	read_ahead_stop(drive, start_ns);
+	next = next_to_put_away(drive, start_ns, &writes->medium_ns);
+	*span = write_cache_take(writes, next);
+	writes->busy_until_ns =
+		writes->medium_ns +
+		disk_transfer_ns(&drive->disk, span->start, span->end - span->start);
+}
+
+/* What was on its way is on the medium; the buffer still holds it. */
+static void has_been_put_away(struct drive *drive)
+{
+	struct buffer *buffer = &drive->buffer;
+	struct write_cache *writes = &buffer->writes;
+	struct write_span span = writes->under_way;
+	u32 into;
+
+	if (!write_cache_is_busy(writes))
+		return;
+	position_leave(drive, span.end, writes->busy_until_ns);
+	writes->sectors -= span.end - span.start;
+	writes->under_way = (struct write_span){ 0 };
+	if (writes->sectors <= writes->low_sectors)
+		writes->urgent = 0;
+	if (!buffer->segments.nr)
+		return;
+	into = segments_take(&buffer->segments);
+	buffer->segments.segment[into].start = span.start;
+	buffer->segments.segment[into].end = span.end;
+	segments_trim(&buffer->segments, into, span.end);
+}
+
+u64 put_away_wait(struct drive *drive, u64 now_ns)
+{
+	has_been_put_away(drive);
+	return later(now_ns, drive->buffer.writes.busy_until_ns);
+}
+
+void put_away_until(struct drive *drive, u64 now_ns)
+{
+	struct buffer *buffer = &drive->buffer;
+	struct write_cache *writes = &buffer->writes;
+	u64 start_ns;
+
+	for (;;) {
+		if (writes->busy_until_ns <= now_ns)
+			has_been_put_away(drive);
+		start_ns = buffer->done_ns + (writes->urgent ? 0 : writes->idle_ns);
+		start_ns = later(start_ns, writes->busy_until_ns);
+		if (!writes->nr || start_ns > now_ns)
+			break;
+		put_away(drive, start_ns);
+	}
+	if (buffer->ahead.into != SEGMENTS_NONE)
+		segments_trim(&buffer->segments, buffer->ahead.into,
+			      read_ahead_until(drive, now_ns));
+}
+
+u64 put_away_one(struct drive *drive, u64 now_ns)
+{
+	if (!write_cache_is_busy(&drive->buffer.writes))
+		put_away(drive, put_away_wait(drive, now_ns));
+	return put_away_wait(drive, now_ns);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "read_ahead.h"
+#include "least.h"
+#include "positioning.h"
+
+u64 read_ahead_until(const struct drive *drive, u64 now_ns)
+{
+	const struct read_ahead *ahead = &drive->buffer.ahead;
+
+	if (now_ns <= ahead->from_ns)
+		return ahead->from;
+	return ahead->from + disk_passed(&drive->disk, ahead->from,
+					 ahead->limit - ahead->from,
+					 now_ns - ahead->from_ns);
+}
+
+u64 read_ahead_came_ns(const struct drive *drive, u64 until)
+{
+	const struct read_ahead *ahead = &drive->buffer.ahead;
+
+	return ahead->from_ns +
+	       disk_transfer_ns(&drive->disk, ahead->from, until - ahead->from);
+}
+
+void read_ahead_stop(struct drive *drive, u64 now_ns)
+{
+	struct buffer *buffer = &drive->buffer;
+	u32 into = buffer->ahead.into;
+	u64 until;
+
+	if (into == SEGMENTS_NONE)
+		return;
+	until = read_ahead_until(drive, now_ns);
+	drive->head = until;
+	buffer->head_ns = read_ahead_came_ns(drive, until);
+	buffer->segments.segment[into].end = until;
+	segments_trim(&buffer->segments, into, until);
+	buffer->ahead.into = SEGMENTS_NONE;
+}
+
+/* Up to where it reads on after a read of these; a stream goes over the track's end. */
+static u64 limit_after(const struct drive *drive, u64 sector, u64 end, bool in_sequence)
+{
+	const struct buffer *buffer = &drive->buffer;
+	u64 limit = nearer(end + buffer->ahead_sectors, drive->disk.capacity_sectors);
+
+	if (buffer->ahead_overwrites)
+		sector = end;
+	limit = nearer(limit, later(end, sector + buffer->segments.sectors));
+	if (in_sequence || !buffer->ahead_to_track_end)
+		return limit;
+	return nearer(limit, tracks_end(&drive->disk.tracks, end - 1));
+}
+
+void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,
+		      bool in_sequence)
+{
+	struct buffer *buffer = &drive->buffer;
+
+	buffer->ahead = (struct read_ahead){
+		.into = into,
+		.from = end,
+		.from_ns = end_ns,
+		.limit = limit_after(drive, sector, end, in_sequence),
+	};
+}
+
+/* A whole turn but for the time since then; none of it has a place if latencies have none. */
+static u64 rest_of_turn_ns(struct drive *drive, u64 since_ns)
+{
+	u64 rotation_ns = drive->disk.rotation_ns;
+
+	if (!drive->random_phase || !rotation_ns)
+		return drive_latency_ns(drive);
+	return rotation_ns - since_ns % rotation_ns;
+}
+
+void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns)
+{
+	struct read_ahead *ahead = &drive->buffer.ahead;
+	u64 limit = limit_after(drive, sector, end, true);
+	u64 until = read_ahead_until(drive, now_ns);
+
+	if (limit <= ahead->limit)
+		return;
+	if (until == ahead->limit) { /* it stands there, and waits for a turn */
+		if (!drive->buffer.hits_resume)
+			return;
+		ahead->from_ns =
+			now_ns + rest_of_turn_ns(drive, now_ns - read_ahead_came_ns(
+									 drive, until));
+		ahead->from = until;
+	}
+	ahead->limit = limit;
+}
+
+bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)
+{
+	const struct buffer *buffer = &drive->buffer;
+	const struct read_ahead *ahead = &buffer->ahead;
+
+	return ahead->into != SEGMENTS_NONE &&
+	       buffer->segments.segment[ahead->into].start <= sector &&
+	       sector <= ahead->limit &&
+	       sector <= read_ahead_until(drive, now_ns) + buffer->reach_sectors;
+}
+
+void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 now_ns)
+{
+	u64 end = drive->buffer.segments.segment[into].end;
+	u64 from_ns;
+
+	if (limit_after(drive, sector, end, true) == end)
+		return;
+	read_ahead_stop(drive, now_ns);
+	from_ns = position_ns(drive, end, 0, now_ns);
+	drive->buffer.writes.busy_until_ns =
+		now_ns + disk_reach_ns(&drive->disk, drive->head, end);
+	read_ahead_begin(drive, into, sector, end, from_ns, true);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What a drive with a buffer does after a read: it reads on (core/buffer.h has the rules and
+ * their parameters).  As of the last call it is at struct read_ahead; what has happened since
+ * is computed when somebody asks.
+ */
+#ifndef UNDERSTUDY_READ_AHEAD_H
+#define UNDERSTUDY_READ_AHEAD_H
+
+#include "drive.h"
+
+/* Up to where it has come, as long as it reads into a segment. */
+u64 read_ahead_until(const struct drive *drive, u64 now_ns);
+
+/* When it came, or comes, there. */
+u64 read_ahead_came_ns(const struct drive *drive, u64 until);
+
+/* Something else is to be done. */
+void read_ahead_stop(struct drive *drive, u64 now_ns);
+
+/* From end on, where the head is at end_ns, after a read from sector on into that segment. */
+void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,
+		      bool in_sequence);
+
+/* A read in sequence hits: it gives back the room of what it has fetched. */
+void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns);
+
+/* Does the segment that is being filled hold it, or will it soon? */
+bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns);
+
+/* Go back behind a segment; the seek is not given up for a request that comes meanwhile. */
+void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 now_ns);
+
+#endif

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""What a disk and its kernel say of it, for the profile: [facts], and comments above it."""
+
+import os
+import stat
+from pathlib import Path
+
+from understudy.profiler.disk import in_use, scsi
+from understudy.profiler.disk.scsi import Said
+from understudy.profiler.found import Finding, not_seen
+
+ON = {True: "on", False: "off", None: "unknown"}
+UNSAID = "the device does not say"
+NAMES = ("source", "vendor", "model", "capacity_sectors", "rpm")
+KEYS = {name: f"facts.{name}" for name in NAMES}
+
+
+def ask(descriptor: int, sys: Path = in_use.SYS) -> Said:
+    """The disk itself, and the kernel for what it does not say; a file says nothing."""
+    found = os.fstat(descriptor)
+    if not stat.S_ISBLK(found.st_mode):
+        return Said()
+    return scsi.ask(descriptor).or_else(kernel(found.st_rdev, sys))
+
+
+def kernel(device: int, sys: Path = in_use.SYS) -> Said:
+    """Of what /sys says, the part that people know a disk by."""
+    disk = sys / "dev" / "block" / in_use.number(device)
+    vendor, model = (_line(disk / "device" / name) for name in ("vendor", "model"))
+    turns = {"1": True, "0": False}.get(_line(disk / "queue" / "rotational") or "")
+    caches = {"write back": True, "write through": False}
+    return Said(
+        vendor=None if (vendor or "").startswith("0x") else vendor,
+        model=model,
+        write_cache=caches.get(_line(disk / "queue" / "write_cache") or ""),
+        rotates=turns,
+    )
+
+
+def findings(said: Said, capacity_sectors: int) -> list[Finding]:
+    """The section; without a model there is none."""
+    if not said.model:
+        return [not_seen(KEYS["model"], f"the device has no name; {settings(said)}")]
+    rpm = Finding(KEYS["rpm"], said.rpm) if said.rpm else not_seen(KEYS["rpm"], UNSAID)
+    return [
+        Finding(KEYS["source"], f"the device's own word; {settings(said)}"),
+        Finding(KEYS["vendor"], said.vendor or "unknown"),
+        Finding(KEYS["model"], said.model),
+        Finding(KEYS["capacity_sectors"], capacity_sectors),
+        rpm,
+    ]
+
+
+def settings(said: Said) -> str:
+    """How it was set while it was measured."""
+    turns = {True: "it turns", False: "it does not turn", None: "whether it turns unknown"}
+    return (
+        f"write cache {ON[said.write_cache]}, read cache {ON[said.read_cache]}, "
+        f"{turns[said.rotates]}"
+    )
+
+
+def _line(file: Path) -> str | None:
+    try:
+        return scsi.text(file.read_bytes()[:256])
+    except OSError:
+        return None

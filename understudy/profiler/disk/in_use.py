@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Who has a disk already: a file system, swap, a device that is made of it, a loop device.
+
+Each answer is a few words and what to do about it.  Who merely has it open can't be seen.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+PROC, SYS = Path("/proc"), Path("/sys")
+ESCAPED = re.compile(r"\\([0-7]{3})")
+IN_MEMORY = ("tmpfs", "ramfs")
+
+
+def number(device: int) -> str:
+    """As /sys and /proc spell it."""
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def whole(device: int, sys: Path = SYS) -> str | None:
+    """Of a partition: the name of its disk; None: it is no partition."""
+    place = sys / "dev" / "block" / number(device)
+    return place.resolve().parent.name if (place / "partition").exists() else None
+
+
+def of_disk(device: int, proc: Path = PROC, sys: Path = SYS) -> str | None:
+    """Who uses it or one of its partitions; None: nobody whom one can see."""
+    parts = dict(_parts(sys / "dev" / "block" / number(device)))
+    uses = (*_mounts(parts, proc), *_swaps(parts, proc), *_holders(parts), *_loops(parts, sys))
+    return next(iter(uses), None)
+
+
+def of_file(file: Path, proc: Path = PROC, sys: Path = SYS) -> str | None:
+    """Who uses an image; None: nobody whom one can see."""
+    for swap in _lines(proc / "swaps"):
+        if _same(file, _unescaped(swap.split()[0])):
+            return "it is swap; swapoff it first"
+    for loop, backing in _loop_devices(sys):
+        if _same(file, backing):
+            return f"{loop} is made of it; losetup -d /dev/{loop} first"
+    return None
+
+
+def in_memory(file: Path, proc: Path = PROC) -> str | None:
+    """The file system of an image, if no disk is below it."""
+    device = number(file.stat().st_dev)
+    kinds = (kind for at, _, kind, _ in _mounted(proc) if at == device)
+    return next((kind for kind in kinds if kind in IN_MEMORY), None)
+
+
+def _parts(disk: Path) -> Iterator[tuple[str, Path]]:
+    """Of the disk and its partitions: number, and folder in /sys."""
+    disk = disk.resolve()
+    inside = (place.parent for place in sorted(disk.glob("*/partition")))
+    for place in (disk, *inside):
+        for line in _read(place / "dev").splitlines():
+            yield line, place
+
+
+def _mounts(parts: dict[str, Path], proc: Path) -> Iterator[str]:
+    for at, where, _, source in _mounted(proc):
+        part = parts.get(at) or parts.get(_number_of(source))
+        if part:
+            yield f"{part.name} is mounted on {where}; umount it first"
+
+
+def _swaps(parts: dict[str, Path], proc: Path) -> Iterator[str]:
+    for swap in _lines(proc / "swaps"):
+        if part := parts.get(_number_of(_unescaped(swap.split()[0]))):
+            yield f"{part.name} is swap; swapoff it first"
+
+
+def _holders(parts: dict[str, Path]) -> Iterator[str]:
+    for part in parts.values():
+        for holder in sorted((part / "holders").glob("*")):
+            yield f"{holder.name} is made of {part.name}; stop {holder.name} first"
+
+
+def _loops(parts: dict[str, Path], sys: Path) -> Iterator[str]:
+    for loop, backing in _loop_devices(sys):
+        if part := parts.get(_number_of(backing)):
+            yield f"{loop} is made of {part.name}; losetup -d /dev/{loop} first"
+
+
+def _loop_devices(sys: Path) -> Iterator[tuple[str, str]]:
+    """Name, and what each is made of."""
+    for file in sorted((sys / "block").glob("*/loop/backing_file")):
+        if made_of := _read(file).removesuffix("\n"):
+            yield file.parent.parent.name, made_of
+
+
+def _mounted(proc: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Number, place, kind and source of each mount."""
+    for line in _read(proc / "self" / "mountinfo").splitlines():
+        before, _, after = line.partition(" - ")
+        at, what = before.split(" "), after.split(" ")
+        if len(at) > 4 and len(what) > 1:
+            yield at[2], _unescaped(at[4]), what[0], _unescaped(what[1])
+
+
+def _lines(table: Path) -> list[str]:
+    """Below the headings."""
+    return [line for line in _read(table).splitlines()[1:] if line.strip()]
+
+
+def _read(file: Path) -> str:
+    """Nothing, if it is not there."""
+    try:
+        return file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def _unescaped(text: str) -> str:
+    return ESCAPED.sub(lambda found: chr(int(found[1], 8)), text)
+
+
+def _number_of(path: str) -> str:
+    """Of a device's file; nothing, if it is none."""
+    try:
+        return number(Path(path).stat().st_rdev)
+    except (OSError, ValueError):
+        return ""
+
+
+def _same(file: Path, other: str) -> bool:
+    try:
+        return file.samefile(other)
+    except (OSError, ValueError):
+        return False

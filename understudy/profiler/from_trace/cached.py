@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Hits of a trace: reads that take the same short time again and again, for their length.
+
+What the drive held then is found by trying: with which segments does our model hit where the
+trace did?
+"""
+
+import random
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy.device.timing import Timing
+from understudy.native.drive import Drive
+from understudy.profiler import document, hits, segments
+from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.from_trace.served import Bools, Floats, Served
+
+SAME_NS = 20_000
+SAME = 0.01
+OFTEN = 0.005  # of the reads hit, or none is said to
+BELOW = 0.1  # of as many at most are quicker: nothing is quicker than a hit
+FEWEST_HITS = 20
+QUICK = 0.25  # of a long read's time: a line of hits begins there
+LONG = 0.99  # of the reads are shorter
+PAIRS = 400  # of quick reads, to draw lines through
+EXPLAINED = 0.5  # of the hits at most may be wrong in the model
+REPLAYED = 20_000  # requests, for each try
+SIZES = tuple(2**power for power in range(6, 14))
+NUMBERS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 256)
+TRIED = {"number": NUMBERS, "ahead": (0, *SIZES), "size": SIZES}
+AHEAD_KEY = "buffer.read_ahead_sectors"
+
+
+@dataclass(frozen=True, order=True)
+class Held:
+    """What a drive may hold; sectors.  Of two that explain as much the lesser one is taken."""
+
+    number: int
+    ahead: int
+    size: int
+
+    def findings(self, said: str) -> list[Finding]:
+        """In the profile's words."""
+        return [
+            Finding(segments.NUMBER_KEY, self.number, said),
+            Finding(segments.SIZE_KEY, self.size),
+            Finding(AHEAD_KEY, self.ahead),
+        ]
+
+
+MIDDLE = Held(4, 0, SIZES[-1])
+
+
+def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
+    """Which reads hit, and what a hit costs."""
+    reads = served.reads
+    none = np.zeros(len(served), bool)
+    if not reads.any():
+        return none, hits.findings(None)
+    sectors, ns = served.sectors.astype(float), served.service_ns.astype(float)
+    long_ns = float(np.quantile(ns[reads], LONG))
+    quick = reads & (ns < QUICK * long_ns)
+    many = max(FEWEST_HITS, OFTEN * int(reads.sum()))
+    cost = _line(sectors[quick], ns[quick], many)
+    hit = reads & (ns < 2 * QUICK * long_ns) & _near(cost, sectors, ns) if cost else none
+    if not cost or hit.sum() < many:
+        why = "no short time comes again and again"
+        return none, [not_seen(key, why) for key in (hits.BUS_KEY, hits.HIT_KEY)]
+    return hit, _cost(cost, sectors[hit], ns[hit])
+
+
+def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | None:
+    """Overhead and a sector's time on which many of them lie; of such lines the fullest."""
+    draw = random.Random("hits")
+    best, most = None, many
+    for _ in range(PAIRS if len(ns) else 0):
+        one, other = draw.randrange(len(ns)), draw.randrange(len(ns))
+        apart = sectors[other] - sectors[one]
+        slope = float((ns[other] - ns[one]) / apart) if apart else 0.0
+        cost = (float(ns[one] - slope * sectors[one]), slope)
+        near = _near(cost, sectors, ns)
+        number = int(near.sum())
+        below = int((~near & (ns < cost[0] + cost[1] * sectors)).sum())
+        if min(cost) >= 0 and number > most and below <= BELOW * number:
+            best, most = cost, number
+    if best is None:
+        return None
+    near = _near(best, sectors, ns)
+    if np.ptp(sectors[near]) == 0:
+        return float(np.median(ns[near])), 0.0
+    slope, overhead = np.polyfit(sectors[near], ns[near], 1, w=1 / np.maximum(ns[near], 1.0))
+    return max(float(overhead), 1.0), max(float(slope), hits.FASTEST_NS)
+
+
+def _near(cost: tuple[float, float], sectors: Floats, ns: Floats) -> Bools:
+    """Which of them take that time."""
+    expected = cost[0] + cost[1] * sectors
+    near: Bools = np.abs(ns - expected) <= np.maximum(SAME_NS, SAME * expected)
+    return near
+
+
+def _cost(cost: tuple[float, float], sectors: Floats, ns: Floats) -> list[Finding]:
+    """In the profile's words."""
+    if cost[1] == 0.0:
+        said = (
+            f"all hits have {sectors[0]:.0f} sectors, so their time on the bus is in the overhead"
+        )
+        cost = (cost[0], hits.FASTEST_NS)
+        bus, overhead = hits.Hits(*cost, int(sectors[0]), 0.0).findings()
+        return [replace(bus, confidence=said), replace(overhead, confidence=said)]
+    residual_ns = float(np.quantile(np.abs(ns - cost[0] - cost[1] * sectors), 0.9))
+    return hits.Hits(*cost, int(sectors.max()), residual_ns).findings()
+
+
+def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
+    """Segments with which the model hits where the trace did, as nearly as it can."""
+    why = "a hit needs segments, and none explain these"
+    unseen = [not_seen(key, why) for key in (segments.NUMBER_KEY, segments.SIZE_KEY)]
+    replayed = slice(0, REPLAYED)
+    part, target = served.where(replayed), (hit & served.reads)[replayed]
+    if not target.any():
+        return unseen
+
+    def off(tried: Held) -> tuple[int, Held]:
+        model = document.disk([*found, *tried.findings("")]).timing(served.capacity_sectors)
+        return _wrong(part, target, model), tried
+
+    best = off(MIDDLE)
+    for name in (*TRIED, *TRIED):
+        tries = [replace(best[1], **{name: value}) for value in TRIED[name]]
+        best = min([best, *(off(tried) for tried in tries if tried.ahead <= tried.size)])
+    wrong, kept = best
+    if wrong > EXPLAINED * int(target.sum()):
+        return unseen
+    said = f"the fewest that explain {int(target.sum())} hits; {wrong} reads do one, not the other"
+    return kept.findings(said)
+
+
+def _wrong(served: Served, hit: Bools, model: Timing) -> int:
+    """How many reads hit in one and not in the other."""
+    drive = Drive.from_timing(model)
+    _, here = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
+    return int(((here != hit) & served.reads).sum())

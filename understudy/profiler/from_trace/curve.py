@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Reads that the medium served: a seek, a part of a rotation and a transfer.
+
+The seek is a line between places over the root of the distance, the transfer a sector's time
+by place; both are fitted at once, by least squares.  What is left should be uniform on a
+rotation; if it is, its spread is the period.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy.profiler.from_trace.served import Bools, Floats, Served
+from understudy.profiler.statistics import ascending
+
+KNOTS = 24  # of the curve
+A_KNOT = 16  # reads at least between two knots
+ZONES = 9
+SURE = 0.05  # a sector's time, or it is one for the whole disk; three times that, or none
+WILD = 3.0  # times what nine of ten are off: what the drive did there is in no curve
+PASSES = 3
+MOST = 200_000  # reads
+ROOT_12 = 12**0.5  # a uniform time's length over its standard deviation
+QUARTERS = (0.05, 0.275, 0.5, 0.725, 0.95)
+UNEVEN = 0.12  # of the range of residuals: a rotation's are as many in each quarter
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Reads that the medium served: distance and place, fractions of the disk; sectors, ns."""
+
+    distance: Floats
+    at: Floats
+    sectors: Floats
+    ns: Floats
+
+    def where(self, chosen: Bools) -> "Sample":
+        """Some of them."""
+        return Sample(self.distance[chosen], self.at[chosen], self.sectors[chosen], self.ns[chosen])
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A seek with half a rotation in it, ns, by distance; a sector's time by zone, or none."""
+
+    at: Floats
+    ns: Floats
+    zones: tuple[float, ...]
+    sector_ns: Floats
+    sector_error: Floats
+
+    def of(self, sample: Sample) -> Floats:
+        """What it gives for each."""
+        ns: Floats = np.interp(np.sqrt(sample.distance), np.sqrt(self.at), self.ns)
+        if not self.zones:
+            return ns
+        zone = np.searchsorted(self.zones, sample.at, side="right") - 1
+        added: Floats = ns + self.sector_ns[zone] * sample.sectors
+        return added
+
+
+def from_medium(served: Served, hit: Bools) -> Sample:
+    """Reads after reads, each with its distance from where that ended; a hit moves no arm."""
+    moved = ~hit
+    ends = (served.sector + served.sectors)[moved]
+    reads = served.reads[moved]
+    sector = served.sector[moved]
+    size = served.capacity_sectors
+    distance = np.abs(sector[1:] - ends[:-1]) / size
+    chosen = reads[1:] & reads[:-1]  # nobody knows where a write has left the arm
+    chosen[np.flatnonzero(chosen)[MOST:]] = False
+    return Sample(
+        distance[chosen],
+        (sector[1:] / size)[chosen],
+        served.sectors[moved][1:][chosen].astype(float),
+        served.service_ns[moved][1:][chosen].astype(float),
+    )
+
+
+def fitted(sample: Sample) -> tuple[Curve, Floats]:
+    """Curve and transfer, with as many zones as are sure, and what is left of each time."""
+    if np.ptp(sample.sectors) == 0:
+        return _without_wild(sample, ())
+    for zones in (_even(ZONES), (0.0,)):
+        curve, left_ns = _without_wild(sample, zones)
+        if (curve.sector_ns > 0).all() and sure(curve) < SURE:
+            return curve, left_ns
+    if (curve.sector_ns > 0).all() and sure(curve) < 3 * SURE:
+        return curve, left_ns
+    return _without_wild(sample, ())
+
+
+def _even(number: int) -> tuple[float, ...]:
+    return tuple(index / number for index in range(number))
+
+
+def sure(curve: Curve) -> float:
+    """How far off the least sure zone may be, as a share."""
+    return float((curve.sector_error / np.maximum(curve.sector_ns, 1e-3)).max())
+
+
+def _without_wild(sample: Sample, zones: tuple[float, ...]) -> tuple[Curve, Floats]:
+    """Again without the times that are far beyond the others."""
+    kept = sample
+    for _ in range(PASSES):
+        curve = _least_squares(kept, zones)
+        left_ns = kept.ns - curve.of(kept)
+        limit_ns = WILD * float(np.quantile(np.abs(left_ns), 0.9))
+        if (np.abs(left_ns) <= limit_ns).all():
+            break
+        kept = kept.where(np.abs(left_ns) <= limit_ns)
+    curve = replace(curve, ns=np.array(ascending(curve.ns.tolist())))
+    return curve, kept.ns - curve.of(kept)
+
+
+def _least_squares(sample: Sample, zones: tuple[float, ...]) -> Curve:
+    """Weights of knots, then of zones."""
+    roots = np.sqrt(sample.distance)
+    knots = _knots(roots)
+    place = np.clip(np.searchsorted(knots, roots, side="right") - 1, 0, len(knots) - 2)
+    part = (roots - knots[place]) / np.diff(knots)[place]
+    rows = np.arange(len(roots))
+    matrix = np.zeros((len(roots), len(knots) + len(zones)))
+    matrix[rows, place] = 1 - part
+    matrix[rows, place + 1] = part
+    if zones:
+        zone = np.searchsorted(zones, sample.at, side="right") - 1
+        matrix[rows, len(knots) + zone] = sample.sectors
+    inverse = np.linalg.pinv(matrix.T @ matrix)
+    weights = inverse @ (matrix.T @ sample.ns)
+    spread_ns = float(np.std(sample.ns - matrix @ weights))
+    error_ns = spread_ns * np.sqrt(np.maximum(np.diag(inverse), 0))
+    unseen = np.diag(matrix.T @ matrix)[len(knots) :] == 0
+    error_ns[len(knots) :][unseen] = np.inf
+    number = len(knots)
+    curve_ns = np.maximum(weights[:number], 0)
+    return Curve(knots**2, curve_ns, zones, weights[number:], error_ns[number:])
+
+
+def _knots(roots: Floats) -> Floats:
+    """From 0 to the whole disk, with as many reads between two as between others."""
+    number = max(2, min(KNOTS, len(roots) // A_KNOT))
+    inner = np.unique(np.quantile(roots, np.linspace(0, 1, number)[1:-1]))
+    return np.concatenate([[0.0], inner[(inner > 1e-6) & (inner < 1)], [1.0]])
+
+
+def period_ns(left_ns: Floats) -> float | None:
+    """Of a rotation, if that is what makes times differ; None: it does not look like one."""
+    quarters = np.quantile(left_ns, QUARTERS)
+    if float(np.ptp(np.diff(quarters))) > UNEVEN * float(np.ptp(quarters)):
+        return None
+    return ROOT_12 * float(np.std(left_ns))

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The profile of a trace, and how well it replays it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from understudy.base.errors import RunFailed
+from understudy.native.drive import Drive
+from understudy.profiler import document, medium, rotation, tracks, writes
+from understudy.profiler.demerit import Check, demerit
+from understudy.profiler.fitted import Fitted
+from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.from_trace import cached, curve
+from understudy.profiler.from_trace.curve import Curve
+from understudy.profiler.from_trace.served import Bools, Floats, Served
+
+FEWEST = 200  # reads that the medium served
+
+
+def profile(served: Served, seed: int = 1) -> Fitted:
+    """Fit what can be fitted, and replay the trace through it."""
+    hit, found_hits = cached.hits_of(served)
+    sample = curve.from_medium(served, hit)
+    if len(sample.ns) < FEWEST:
+        raise RunFailed(
+            f"{len(sample.ns)} reads in it came from the medium, at least {FEWEST} are needed for "
+            "a curve; record a longer trace, or one with more places"
+        )
+    fit, left_ns = curve.fitted(sample)
+    period_ns = curve.period_ns(left_ns)
+    findings = [
+        *_seeks(fit, period_ns, left_ns),
+        *_transfer(fit),
+        *_rotation(period_ns, len(left_ns)),
+        *(not_seen(key, "a trace has no angles") for key in tracks.KEYS),
+        *found_hits,
+    ]
+    findings += cached.held(served, hit, findings)
+    findings += writes.unseen("writes of a trace are not fitted")
+    found = document.complete(findings)
+    fitted = Fitted(found, served.capacity_sectors, seed, len(served), from_trace=True)
+    return replace(fitted, checks=tuple(_replayed(fitted, served, hit)))
+
+
+def _seeks(fit: Curve, period_ns: float | None, left_ns: Floats) -> list[Finding]:
+    said = f"+- {float(np.std(left_ns)) * (len(fit.at) / len(left_ns)) ** 0.5 / 1e6:.2g} a place"
+    why = "half a rotation is taken off" if period_ns else "with every wait for the platter in it"
+    ns = np.maximum(fit.ns - (period_ns or 0.0) / 2, 0.0)
+    return [
+        Finding("seek.at", [round(float(each), 8) for each in fit.at]),
+        Finding("seek.ms", [round(float(each) / 1e6, 6) for each in ns], f"{said}; {why}"),
+    ]
+
+
+def _transfer(fit: Curve) -> list[Finding]:
+    if not fit.zones:
+        why = "lengths, or places, do not differ enough; it is in the curve"
+        return [not_seen(key, why) for key in medium.KEYS]
+    said = f"+- {100 * curve.sure(fit):.1g} % at most, from times over lengths"
+    return medium.Medium(fit.zones, tuple(fit.sector_ns.tolist()), said).findings()
+
+
+def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
+    if period_ns is None:
+        return [not_seen(rotation.KEY, "times over one distance are not uniform on a period")]
+    error_ns = period_ns * (0.2 / reads) ** 0.5
+    said = f"+- {error_ns / 1e6:.2g}, from the spread of times over one distance"
+    return [
+        Finding(rotation.KEY, round(period_ns / 1e6, 4), said),
+        Finding("rotation.phase", "random"),
+    ]
+
+
+def _replayed(fitted: Fitted, served: Served, hit: Bools) -> list[Check]:
+    """The trace, request by request, each as long after the last one as it was."""
+    drive = Drive.from_timing(fitted.disk().timing(served.capacity_sectors), fitted.seed)
+    ns, _ = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
+    there, here = served.service_ns / 1e6, ns.astype(float) / 1e6
+    parts = {
+        "reads of the trace": served.reads,
+        "of them no hits": served.reads & ~hit & hit.any(),
+        "writes of the trace": ~served.reads,
+    }
+    return [_check(name, there[part], here[part]) for name, part in parts.items() if part.any()]
+
+
+def _check(name: str, there: Floats, here: Floats) -> Check:
+    return Check(name, float(there.mean()), float(here.mean()), demerit(there, here))

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""What a target has answered so far, so that a run that was interrupted goes on.
+
+What is asked depends on the seed and the answers alone.  So the same command, told the same
+answers, comes to where it was without the target.  FILE.partial has a line of JSON that says
+what is measured and one for each part that is done, with its requests and their answers.
+The part that was interrupted is asked again as a whole: no probe has a gap in it.
+"""
+
+import fcntl
+import json
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from understudy.base import scratch
+from understudy.base.cache import digest_of_files
+from understudy.base.errors import RunFailed, UserError
+from understudy.device.target import Target
+
+FORGET = 300  # reads: more than a drive has segments
+OPS = ("read", "write")
+ANSWERS_BEGIN = "[["  # as every line's of a part
+AFRESH = "delete it to begin again, or name another --out"
+
+Answer = tuple[str, int, int, int, int, int]  # op, sector, sectors, at, sent, completed
+
+
+class Journal:
+    """A target that answers from its journal as far as that goes."""
+
+    def __init__(self, target: Target, file: Path, identity: Mapping[str, Any]) -> None:
+        """`identity`: of what is measured and how; UserError if the journal is another's."""
+        self._target = target
+        self._file = file
+        self._identity = {**identity, "version": _version()}
+        self._open: IO[str] | None = None
+        self._is_there = False
+        self._answers: list[Answer] = []
+        if file.exists():
+            self._open = _locked(file, "r+")
+            try:
+                self._answers = list(_read(self._open, file, self._identity))
+            except BaseException:
+                self.close()
+                raise
+            self._say_how_to_go_on()
+        self._told = iter(self._answers)
+        self._since: list[Answer] = []
+        self._live = False
+        self._offset_ns = 0
+        self.sent_ns = 0
+
+    @property
+    def capacity_sectors(self) -> int:
+        """The target's."""
+        return self._target.capacity_sectors
+
+    @property
+    def writable(self) -> bool:
+        """The target's."""
+        return self._target.writable
+
+    @property
+    def told(self) -> int:
+        """How many answers it had when it was opened."""
+        return len(self._answers)
+
+    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+        """When it completes, or completed."""
+        asked = (op, sector, sectors, at_ns)
+        if not self._live:
+            answer = next(self._told, None)
+            if answer:
+                if answer[:4] != asked:
+                    raise UserError(f"{self._file}: does not fit what is asked now; {AFRESH}")
+                *_, self.sent_ns, completed_ns = answer
+                return completed_ns
+            self._go_on()
+        completed_ns = self._target.request(op, sector, sectors, at_ns - self._offset_ns)
+        self.sent_ns = self._ours(getattr(self._target, "sent_ns", at_ns - self._offset_ns))
+        completed_ns = self._ours(completed_ns)
+        self._since.append((*asked, self.sent_ns, completed_ns))
+        return completed_ns
+
+    def milestone(self) -> None:
+        """A part is done: keep its answers, whatever happens next."""
+        if not self._since:
+            return
+        with _writing(self._file):
+            if not self._open:
+                self._open = _locked(self._file, "x")
+                self._open.write(json.dumps(self._identity) + "\n")
+            self._open.write(json.dumps(self._since) + "\n")
+            self._open.flush()
+        self._since = []
+        self._say_how_to_go_on()
+
+    def done(self) -> None:
+        """It has done its work."""
+        if self._is_there:
+            self._file.unlink(missing_ok=True)
+        scratch.say_if_interrupted("")
+
+    def close(self) -> None:
+        """Somebody else may go on with it."""
+        if self._open:
+            self._open.close()
+            self._open = None
+
+    def _go_on(self) -> None:
+        """With the target's clock for ours, and nothing in its cache that we are about to read."""
+        self._live = True
+        if not self._answers:
+            return
+        draw, free_ns = random.Random("forget"), 0
+        for _ in range(FORGET):
+            place = draw.randrange(self._target.capacity_sectors)
+            free_ns = self._target.request("read", place, 1, free_ns)
+        self._offset_ns = self._answers[-1][5] - free_ns
+
+    def _ours(self, ns: int) -> int:
+        """If it is a time at all; the bench complains about others."""
+        return ns + self._offset_ns if isinstance(ns, int) else ns
+
+    def _say_how_to_go_on(self) -> None:
+        self._is_there = True
+        scratch.say_if_interrupted(
+            f"what is measured is kept in {self._file}; give the same command again to go on"
+        )
+
+
+@contextmanager
+def kept(target: Target, out: Path, identity: Mapping[str, Any]) -> Iterator[Journal]:
+    """The target with a journal beside `out`, for whoever calls done() when that is written.
+
+    A target that fails has no use for it.
+    """
+    journal = Journal(target, out.with_name(f"{out.name}.partial"), identity)
+    try:
+        yield journal
+    except RunFailed:
+        journal.done()
+        raise
+    finally:
+        journal.close()
+
+
+def _version() -> str:
+    """Name of everything that decides what is asked."""
+    return digest_of_files(Path(__file__).parent.rglob("*.py"))
+
+
+def _locked(file: Path, mode: str) -> IO[str]:
+    """Open, and nobody else's."""
+    another = f"{file}: another profile is being written there; wait, or name another --out"
+    with _writing(file):
+        try:
+            opened = file.open(mode, encoding="utf-8", newline="\n")
+        except FileExistsError:
+            raise UserError(another) from None
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            opened.close()
+            raise UserError(another) from None
+    return opened
+
+
+def _read(opened: IO[str], file: Path, identity: Mapping[str, Any]) -> Iterator[Answer]:
+    """Its answers; a last line that a kill cut off is taken away."""
+    try:
+        *lines, cut = opened.read().split("\n")
+    except ValueError:
+        raise UserError(f"{file}: is no journal of a profile; {AFRESH}") from None
+    header = json.dumps(identity)
+    begins = ANSWERS_BEGIN.startswith(cut[:2]) if lines else header.startswith(cut)
+    if not begins:
+        raise UserError(f"{file}: is no journal of a profile; {AFRESH}")
+    opened.truncate(opened.seek(file.stat().st_size - len(cut.encode())))
+    if not lines:
+        opened.write(f"{header}\n")
+        return
+    _check_identity(_parsed(lines[0]), identity, file)
+    for number, line in enumerate(lines[1:], start=2):
+        part = _parsed(line)
+        if not isinstance(part, list) or not all(_is_answer(each) for each in part):
+            raise UserError(f"{file}: line {number} is damaged; {AFRESH}")
+        yield from (tuple(each) for each in part)
+
+
+def _check_identity(said: Any, identity: Mapping[str, Any], file: Path) -> None:
+    if not isinstance(said, dict) or said.keys() != identity.keys():
+        raise UserError(f"{file}: is no journal of a profile; {AFRESH}")
+    for key, value in identity.items():
+        if said[key] != value:
+            raise UserError(f"{file}: is of {key} {said[key]}, not {value}; {AFRESH}")
+
+
+def _parsed(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_answer(each: Any) -> bool:
+    if not isinstance(each, list) or len(each) != 6 or each[0] not in OPS:
+        return False
+    return all(type(number) is int for number in each[1:])
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"cannot write {file}: {error.strerror}; try another --out") from error

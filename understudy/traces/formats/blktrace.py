@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""The text that blkparse prints of a blktrace: a row for each request that was issued (D) and
+completed (C); it arrived when its first sector was queued (Q), if that was seen.
+
+Of any other lines (merges, plugs, messages, blkparse's summary) nothing is taken.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import polars as pl
+
+NAME = "blkparse's text"
+EVENT = re.compile(
+    rb"^ *(?P<device>\d+,\d+) +\d+ +\d+ +(?P<s>\d+)\.(?P<ns>\d{9}) +(?P<pid>\d+) +(?P<action>\w+)"
+    rb" +(?P<kind>\w+)(?: +(?P<sector>\d+) \+ (?P<sectors>\d+)\b)?",
+)
+COLUMNS = ("arrival_ns", "dispatch_ns", "completion_ns", "sector", "sectors", "op", "owner")
+LARGEST = 2**63 - 1
+
+
+@dataclass
+class Sent:
+    """A request that was issued and is not completed."""
+
+    arrival_ns: int
+    dispatch_ns: int
+    sectors: int
+    op: str
+    owner: int
+
+
+class _Reader:
+    """Events in order of time."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int | str, ...]] = []
+        self._device = b""
+        self._queued: dict[int, tuple[int, int]] = {}  # by first sector: when, by whom
+        self._sent: dict[int, Sent] = {}
+
+    def take(self, event: "re.Match[bytes]") -> None:
+        """One event with sectors."""
+        self._check_device(event["device"])
+        now_ns = int(event["s"]) * 10**9 + int(event["ns"])
+        sector, sectors = int(event["sector"]), int(event["sectors"])
+        if max(now_ns, sector, sectors, int(event["pid"])) > LARGEST:
+            raise ValueError(f"a number in it is too large: {_shown(event[0])}")
+        if event["action"] == b"Q":
+            self._queued.setdefault(sector, (now_ns, int(event["pid"])))
+        elif event["action"] == b"D" and sectors:
+            arrival_ns, owner = self._queued.pop(sector, (now_ns, int(event["pid"])))
+            op = _op(event["kind"])
+            self._sent[sector] = Sent(arrival_ns, now_ns, sectors, op, owner)
+        elif event["action"] == b"C" and sector in self._sent:
+            sent = self._sent.pop(sector)
+            times = (sent.arrival_ns, sent.dispatch_ns, now_ns)
+            if not times[0] <= times[1] <= times[2]:
+                raise ValueError(f"time goes back at {_shown(event[0])}; sort it: blkparse -s")
+            self.rows.append((*times, sector, sent.sectors, sent.op, sent.owner))
+
+    def _check_device(self, device: bytes) -> None:
+        self._device = self._device or device
+        if device != self._device:
+            first, other = self._device.decode(), device.decode()
+            raise ValueError(f"holds two devices, {first} and {other}; trace one of them")
+
+
+def recognises(head: bytes) -> bool:
+    """One of its first lines is an event."""
+    return any(EVENT.match(line) for line in head.split(b"\n")[:20])
+
+
+def read(file: BinaryIO) -> pl.DataFrame:
+    """The whole file."""
+    reader = _Reader()
+    for line in file:
+        event = EVENT.match(line)
+        if event and event["sector"]:
+            reader.take(event)
+    if not reader.rows:
+        raise ValueError("no request in it was both issued (D) and completed (C)")
+    return pl.DataFrame(reader.rows, schema=COLUMNS, orient="row")
+
+
+def _op(kind: bytes) -> str:
+    """RWBS: what a request does stands in it, with flags before and behind."""
+    if b"D" in kind:
+        return "other"  # discards
+    return "read" if b"R" in kind else "write" if b"W" in kind else "other"
+
+
+def _shown(text: bytes) -> str:
+    return " ".join(text.decode(errors="replace").split())[:80]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""fio's log of latencies, with offsets: write_lat_log with log_offset=1.
+
+A line is a request: when it completed (ms), latency (ns), direction (0 read, 1 write, 2 trim),
+bytes, offset and more that nobody needs here.  Milliseconds are coarse: a request that can't have
+begun before the last one completed, but for that, began then.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import polars as pl
+
+NAME = "fio's log"
+LINE = re.compile(rb"^\d+(?:, *(?:0x[0-9a-fA-F]+|\d+)){3,8}$")
+OPS = ("read", "write", "other")
+COLUMNS = ("arrival_ns", "completion_ns", "sector", "sectors", "op")
+SECTOR_BYTES = 512
+MS = 10**6
+COARSE_NS = 2 * MS
+LARGEST = 2**63 - 1
+
+Sample = tuple[int, int, int, int, int]
+
+
+def recognises(head: bytes) -> bool:
+    """Its first line is numbers alone."""
+    return bool(LINE.match(head.split(b"\n", 1)[0].strip()))
+
+
+def read(file: BinaryIO) -> pl.DataFrame:
+    """The whole file."""
+    samples = list(_samples(file))
+    if len({offset for *_, offset in samples}) < 2 < len(samples):
+        raise ValueError("has no offsets; run fio with log_offset=1")
+    return pl.DataFrame(list(_rows(samples)), schema=COLUMNS, orient="row")
+
+
+def _samples(file: BinaryIO) -> Iterator[Sample]:
+    for number, line in enumerate(file, start=1):
+        if not line.strip():
+            continue
+        if not LINE.match(line.strip()):
+            raise ValueError(f"line {number} is no line of {NAME}: {_shown(line)}")
+        values = [int(value, 0 if b"x" in value else 10) for value in line.split(b",")]
+        if len(values) < 5:
+            raise ValueError("has no offsets; run fio with log_offset=1")
+        completed_ms, latency_ns, direction, size, offset = values[:5]
+        if max(completed_ms * MS + latency_ns, offset, size) > LARGEST:
+            raise ValueError(f"line {number}: a number is too large: {_shown(line)}")
+        if direction >= len(OPS):
+            raise ValueError(f"line {number}: direction {direction} is none of fio's")
+        if direction < 2 and not size:
+            raise ValueError(f"line {number}: no size; leave log_avg_msec out")
+        yield completed_ms, latency_ns, direction, size, offset
+
+
+def _rows(samples: list[Sample]) -> Iterator[tuple[int | str, ...]]:
+    origin_ns = min((ms * MS - latency_ns for ms, latency_ns, *_ in samples), default=0)
+    last_ns = 0
+    for completed_ms, latency_ns, direction, size, offset in samples:
+        begin_ns = completed_ms * MS - latency_ns - origin_ns
+        if 0 < last_ns - begin_ns <= COARSE_NS:
+            begin_ns = last_ns
+        last_ns = begin_ns + latency_ns
+        first, end = offset // SECTOR_BYTES, -(-(offset + size) // SECTOR_BYTES)
+        yield begin_ns, last_ns, first, end - first, OPS[direction]
+
+
+def _shown(line: bytes) -> str:
+    return " ".join(line.decode(errors="replace").split())[:60]

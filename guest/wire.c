@@ -8,59 +8,20 @@
  *   wire give   leaves its input there for the host
  *
  * Its first page says how many bytes there are each way; the host's begin in the next
- * page, the guest's in the first page after them.  The environment says where the wire
- * is (the kernel puts NAME=VALUE of its command line there): WIRE, its physical
- * address, and WIRE_BYTES.
+ * page, the guest's in the first page after them.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "complain.h"
-#include "options.h"
+#include "wire.h"
 
 #define PAGE_BYTES 4096u
-#define WINDOW_BYTES (1u << 20) /* mapped at a time: mapping costs, page by page */
 
 struct header {
 	uint64_t taken; /* by the guest */
 	uint64_t given;
 };
-
-struct wire {
-	int memory;
-	uint64_t address;
-	uint64_t bytes;
-};
-
-static uint64_t setting(const char *name)
-{
-	const char *text = getenv(name);
-
-	return option_number(name, text ? text : "", 1, UINT64_MAX);
-}
-
-static int wire_open(struct wire *wire)
-{
-	wire->address = setting("WIRE");
-	wire->bytes = setting("WIRE_BYTES");
-	wire->memory = open("/dev/mem", O_RDWR | O_CLOEXEC);
-	return wire->memory < 0 ? complain("/dev/mem") : 0;
-}
-
-/* The window at `at`, or NULL. */
-static void *wire_map(const struct wire *wire, uint64_t at)
-{
-	void *window = mmap(NULL, WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    wire->memory, (off_t)(wire->address + at));
-
-	if (window != MAP_FAILED)
-		return window;
-	complain("the wire");
-	return NULL;
-}
 
 static int write_all(const char *from, size_t bytes)
 {
@@ -100,14 +61,15 @@ static ssize_t read_all(char *to, size_t bytes)
 
 static int take(const struct wire *wire, struct header *header)
 {
-	for (uint64_t done = 0; done < header->taken; done += WINDOW_BYTES) {
+	for (uint64_t done = 0; done < header->taken; done += WIRE_WINDOW_BYTES) {
 		uint64_t left = header->taken - done;
 		char *window = wire_map(wire, PAGE_BYTES + done);
 
 		if (!window ||
-		    write_all(window, left < WINDOW_BYTES ? left : WINDOW_BYTES))
+		    write_all(window,
+			      left < WIRE_WINDOW_BYTES ? left : WIRE_WINDOW_BYTES))
 			return EXIT_FAILED;
-		munmap(window, WINDOW_BYTES);
+		munmap(window, WIRE_WINDOW_BYTES);
 	}
 	return 0;
 }
@@ -122,18 +84,18 @@ static int give(const struct wire *wire, struct header *header)
 	do {
 		char *window;
 
-		if (start + done + WINDOW_BYTES > wire->bytes) {
+		if (start + done + WIRE_WINDOW_BYTES > wire->bytes) {
 			fprintf(stderr, "the wire: more than its %llu bytes\n",
 				(unsigned long long)wire->bytes);
 			return EXIT_FAILED;
 		}
 		window = wire_map(wire, start + done);
-		got = window ? read_all(window, WINDOW_BYTES) : -1;
+		got = window ? read_all(window, WIRE_WINDOW_BYTES) : -1;
 		if (got < 0)
 			return EXIT_FAILED;
-		munmap(window, WINDOW_BYTES);
+		munmap(window, WIRE_WINDOW_BYTES);
 		done += (uint64_t)got;
-	} while (got == WINDOW_BYTES);
+	} while (got == WIRE_WINDOW_BYTES);
 	header->given = done;
 	return 0;
 }

@@ -332,6 +332,8 @@ def test_restore_checks_all_before_it_writes(tmp_path: Path, content: bytes, sai
         ("port", "exit", "128"),
         ("port", "exit", "x"),
         ("port", "shout", "text"),
+        ("serve",),
+        ("serve", "/dev/null", "stray"),
     ],
 )
 def test_wrong_use_is_exit_code_2(command: tuple[str, ...]) -> None:
@@ -340,6 +342,13 @@ def test_wrong_use_is_exit_code_2(command: tuple[str, ...]) -> None:
     assert done.returncode == 2
     assert done.stderr
     assert done.stdout == ""
+
+
+def test_serve_needs_a_disk() -> None:
+    """Check that it says which one it has not got."""
+    done = run("serve", "/nowhere")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "/nowhere: No such file or directory (errno 2)\n"
 
 
 # Building, and reading a log.

@@ -117,6 +117,49 @@ def test_writes_that_wait_for_idleness() -> None:
     assert found["write_back_idle_ms"] == pytest.approx(80, abs=8)
 
 
+PAPERS_CACHES = {
+    "the papers'": (64, 221, 64),
+    "one segment": (1, 300, 10),
+    "more ahead than asked": (7, 1000, 700),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS_CACHES)
+def test_a_cache_that_answers_at_once_is_the_papers(name: str) -> None:
+    """All of it is exact, and the check finds nothing that the model lacks."""
+    segments, segment_sectors, prefetch_sectors = PAPERS_CACHES[name]
+    cache = {
+        "segments": segments,
+        "segment_sectors": segment_sectors,
+        "prefetch_sectors": prefetch_sectors,
+        "hit_us": 250.0,
+    }
+    line = {"intercept_ms": 4.25, "full_seek_ms": 5.25}
+    known = {"name": "known", "model": line, "cache": cache}
+    found = profile(ModelTarget.of(DiskProfile.model_validate(known), CAPACITY), destroy_data=True)
+    section = found.disk().cache
+    assert section
+    assert section.model_dump(exclude={"source", "hit_us"}) == {
+        key: value for key, value in cache.items() if key != "hit_us"
+    }
+    assert section.hit_us == pytest.approx(250, abs=0.1)
+    assert found.disk().buffer is None
+    for check in found.checks:
+        assert check.model_ms == pytest.approx(check.target_ms, rel=0.001), check.workload
+
+
+def test_zones_of_a_drive_without_angles() -> None:
+    """Each rate, also if no request may be long."""
+    vesper = device.load("vesper-zoned")
+    target = ModelTarget.of(vesper, CAPACITY)
+    target.longest_sectors = 2560  # type: ignore[attr-defined]
+    found = profile(target).disk().throughput
+    assert found
+    assert vesper.throughput
+    assert found.mb_per_s == pytest.approx(vesper.throughput.mb_per_s, rel=0.005)
+    assert found.at == pytest.approx(vesper.throughput.at, abs=1 / 256)
+
+
 def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
     known = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
     target = ModelTarget.of(DiskProfile.model_validate(known), CAPACITY)
@@ -317,6 +360,13 @@ def test_the_period_of_a_detailed_drive() -> None:
     assert found
     assert found.has_phase
     assert found.period_ns == pytest.approx(drive.parameters.period_ns, rel=1e-6)
+
+
+def test_an_arm_that_is_there_already_is_no_hit() -> None:
+    """Without a cache the same place again costs half as much now and then: there is no seek."""
+    disk = device.load("vesper-zoned")
+    benches = (Bench(ModelTarget.of(disk, CAPACITY), seed) for seed in range(40))
+    assert [hits.measure(bench) for bench in benches] == [None] * 40
 
 
 def test_no_cache_no_hits() -> None:

@@ -22,8 +22,9 @@ from sample_runs import experiment
 from understudy.ask.setting import OnVm
 from understudy.base import cache
 from understudy.base.errors import RunFailed, UserError
+from understudy.device import profile
 from understudy.files import image
-from understudy.platforms.vm import modules, outcome, packages, reads, scenario, witness
+from understudy.platforms.vm import modules, outcome, packages, reads, scenario, target, witness
 from understudy.platforms.vm.controllers import CONTROLLERS
 from understudy.platforms.vm.initramfs import Initramfs
 
@@ -270,3 +271,18 @@ def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], said: str) -> Non
 
 def test_the_help_names_every_controller() -> None:
     assert all(name in OnVm.declared()["controller"].help for name in CONTROLLERS)
+
+
+def test_what_the_software_needs_is_between_what_was_measured() -> None:
+    """By length; of what was not measured nothing is known."""
+    software = target.Software({"read": [10.0 * sectors for sectors in target.LENGTHS]})
+    assert [software.ns("read", sectors) for sectors in (1, 3, 8, 9000)] == [10, 30, 80, 25600]
+    assert software.ns("flush", 0) == 0
+
+
+def test_a_drive_with_a_write_cache_says_so() -> None:
+    """Nobody else does, and no controller that can't."""
+    mine, other = CONTROLLERS["vdisk"], CONTROLLERS["virtio-blk"]
+    cached, plain = (profile.load(name).timing(10**6) for name in ("cheetah-9lp", "cheetah-15k4"))
+    assert "echo 'write back'" in scenario.write_cache(cached, mine)
+    assert scenario.write_cache(cached, other) == scenario.write_cache(plain, mine) == ""

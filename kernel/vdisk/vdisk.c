@@ -7,6 +7,10 @@
  * is in flight while idle time is skipped.  It has a dispatch budget of one: the
  * block layer asks the scheduler for a request only when the disk is free to
  * start it, so no scheduler chooses early from an old queue.
+ *
+ * Whether it has a volatile write cache is said by who knows the drive that it stands in
+ * for: "write back" in its queue's write_cache makes the block layer send flushes, and
+ * writes that ask for FUA, for the throttle to see.  Here both take no time.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -116,6 +120,9 @@ static blk_status_t vdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	case REQ_OP_WRITE:
 		*status = transfer(hctx->queue->queuedata, rq);
 		break;
+	case REQ_OP_FLUSH:
+		*status = BLK_STS_OK;
+		break;
 	default:
 		*status = BLK_STS_NOTSUPP;
 	}
@@ -177,6 +184,9 @@ static int add_disk_to(struct vdisk *vd)
 	blk_queue_physical_block_size(disk->queue, SECTOR_SIZE);
 	blk_queue_max_hw_sectors(disk->queue, BLK_DEF_MAX_SECTORS);
 	blk_queue_max_segments(disk->queue, BLK_DEF_MAX_SECTORS);
+	/* It can have a cache, and has none until somebody says so. */
+	blk_queue_write_cache(disk->queue, true, true);
+	blk_queue_flag_clear(QUEUE_FLAG_WC, disk->queue);
 	blk_queue_flag_clear(QUEUE_FLAG_NONROT, disk->queue);
 	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, disk->queue);
 	return add_disk(disk);

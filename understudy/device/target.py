@@ -8,7 +8,8 @@ class Target(Protocol):
     """A drive: one request at a time, `at_ns` never before the last completion.
 
     One that can't send at once, since it has a clock of its own, has `sent_ns` as well: when it
-    sent the last request, at_ns or later.
+    sent the last request, at_ns or later.  One that would cut a long request into several says
+    from where on: `longest_sectors`.
     """
 
     @property

@@ -1,22 +1,35 @@
 # SPDX-License-Identifier: MIT
 """The medium's rate by place.
 
-Where angles are seen, a sector's time is known from them.  Where not, two long reads at one
-place, the second twice as long, differ by the sectors between; the shortest of some tries
-each, since a wait for the platter may be in them.  A bus that is slower hides the medium.
+Where angles are seen, a sector's time is known from them.  Where not, a long read
+takes longer than one of a sector by the sectors between.  Each follows a seek of the same
+length, and is tried until the wait for the platter that may be in them matters little.  A bus
+that is slower hides the medium.
 """
 
+import math
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from understudy.profiler import zones
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import NS_TO_MB_PER_S, Hits
 from understudy.profiler.target import Bench
 from understudy.profiler.tracks import Tracks
 
-PLACES = 9
-TRIES = 6
-LONG_NS = 500_000_000  # of transfer, in which a part of a rotation is little
+PLACES = 17  # where it looks first
+TRIES = (3, 6, 32)
+SURE_ENOUGH = 0.002
+SHARES = (1024, 64)  # of the disk: no longer, but where that is not sure enough
+AMONG = (0.28, 0.53, 0.78)  # places, one of which may lie where a zone ends
+SAME = 0.005  # of a sector's time: less does not tell two zones apart
+SURE = 4  # errors
+AWAY = 2**12  # sectors
+CHANCES = 8
+NO_TIME_NS = 20.0  # for a sector: no platter is so quick
+LONG_NS = 100_000_000  # of transfer, in which a part of a rotation is little
 LONGEST = 2**17  # sectors
 HIDDEN = 1.02
 KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
@@ -69,26 +82,91 @@ def findings(found: Medium | None) -> list[Finding]:
 
 
 def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
-    most = min(LONGEST, bench.capacity_sectors // 64)
-    roughly_ns = _sector_ns(bench, 0.5, min(2048, most))
-    if roughly_ns <= 0:
+    watch = _Watch(bench, hits)
+    for share in SHARES:
+        most = min(bench.longest_sectors, LONGEST, bench.capacity_sectors // share)
+        roughly = watch.look(0.5, min(2048, most))
+        if roughly.sector_ns <= NO_TIME_NS:
+            return None
+        sectors = min(most, max(2048, round(LONG_NS / roughly.sector_ns)))
+        surest = min((watch.look(at, sectors) for at in AMONG), key=lambda look: look.error)
+        if surest.error < SURE_ENOUGH:
+            break
+    found = zones.find(
+        lambda at: watch.look(at, sectors).sector_ns,
+        PLACES,
+        same=max(SAME, SURE * surest.error),
+        narrowest=max(zones.NARROWEST, surest.of_the_disk),
+    )
+    shortest_ns = min(zone.sector_ns for zone in found)
+    if shortest_ns <= NO_TIME_NS:
         return None
-    sectors = min(most, max(2048, round(LONG_NS / roughly_ns)))
-    at = [place / PLACES for place in range(PLACES)]
-    found = [_sector_ns(bench, place, sectors) for place in at]
-    if min(found) <= 0:
-        return None
-    said = "two long reads, with what is lost between tracks"
-    if hits and min(found) < HIDDEN * hits.bus_sector_ns:
+    said = f"+- {surest.error:.2g} of it, with what is lost between tracks"
+    if hits and shortest_ns < HIDDEN * hits.bus_sector_ns:
         said = "the bus's where it is the slower one: the medium is hidden by it"
-    return Medium(tuple(at), tuple(found), said)
+    return Medium(tuple(zone.at for zone in found), tuple(zone.sector_ns for zone in found), said)
 
 
-def _sector_ns(bench: Bench, at: float, sectors: int) -> float:
-    """From reads of half as many and of all."""
+@dataclass(frozen=True)
+class _Looked:
+    """At a place; `error` is a share."""
 
-    def shortest_ns(length: int) -> int:
-        places = (bench.place(length, at, at + 1 / PLACES) for _ in range(TRIES))
-        return min(bench.read(place, length) for place in places)
+    sector_ns: float
+    error: float
+    of_the_disk: float
 
-    return (shortest_ns(sectors) - shortest_ns(sectors // 2)) / (sectors - sectors // 2)
+
+class _Watch:
+    """Times long reads, each after a seek of the same length, against those of a sector."""
+
+    def __init__(self, bench: Bench, hits: Hits | None) -> None:
+        self._bench = bench
+        self._hits = hits
+        places = iter(lambda: bench.place(AWAY + 1), None)
+        self._single = [self._missed(places, 1) for _ in range(TRIES[-1])]
+
+    def look(self, at: float, sectors: int) -> _Looked:
+        """Around that place."""
+        places = self._fresh(at, AWAY + sectors)
+        times: list[int] = []
+        for tries in TRIES:
+            times += [self._missed(places, sectors) for _ in range(tries - len(times))]
+            between_ns = _middle(times) - _middle(self._single)
+            error_ns = self._error(times)
+            if error_ns < SURE_ENOUGH * between_ns:
+                break
+        return _Looked(
+            between_ns / (sectors - 1),
+            error_ns / max(between_ns, 1.0),
+            len(times) * (AWAY + sectors) / self._bench.capacity_sectors,
+        )
+
+    def _fresh(self, at: float, room: int) -> Iterator[int]:
+        """Places around that one, each with room and before the last: nothing there is held."""
+        capacity_sectors = self._bench.capacity_sectors
+        first = round(at * capacity_sectors) + self._bench.random.randrange(TRIES[0] * room)
+        first = min(max(first, TRIES[-1] * room), capacity_sectors)
+        yield from range(first - room, -1, -room)
+        while True:  # a small disk
+            yield self._bench.place(room)
+
+    def _error(self, times: Sequence[int]) -> float:
+        """If waits are uniform on their range, which a few don't show."""
+        range_ns = max(max(each) - min(each) for each in (times, self._single))
+        return range_ns / 2**0.5 * math.hypot(1 / len(times), 1 / len(self._single))
+
+    def _missed(self, places: Iterator[int], sectors: int) -> int:
+        """After a seek; at the first place of some that the cache does not happen to hold."""
+        for place in islice(places, CHANCES):
+            first_ns = self._bench.read(place)
+            service_ns = self._bench.read(place + AWAY, sectors)
+            if not self._hits or not (
+                self._hits.is_hit(first_ns) or self._hits.is_hit(service_ns, sectors)
+            ):
+                break
+        return service_ns
+
+
+def _middle(times: Sequence[int]) -> float:
+    """Of the range: half a rotation above the shortest."""
+    return (max(times) + min(times)) / 2

@@ -7,6 +7,7 @@ from statistics import fmean
 from understudy.base.progress import Report, silent
 from understudy.profiler import (
     ahead,
+    at_once,
     document,
     hits,
     medium,
@@ -55,6 +56,9 @@ class Survey:
     def writes(self) -> None:
         """After reads(): all that writes can show.  They destroy data."""
         self._report("writes", 0.75)
+        if self._at_once:
+            self.findings += writes.unseen("the cache is one that takes none")
+            return
         self.findings += writes.measure(self._bench, self._hits, self._model)
 
     def _model(self, more: Sequence[Finding]) -> Bench:
@@ -66,7 +70,7 @@ class Survey:
     def _cache(self) -> list[Finding]:
         """Of the read cache."""
         found = hits.findings(self._hits)
-        self._segments, self._ahead = None, None
+        self._segments, self._ahead, self._at_once = None, None, None
         if not self._hits:
             return found
         self._report("segments", 0.3)
@@ -74,6 +78,10 @@ class Survey:
         if not self._segments or not self._segments.number:
             return [*found, *segments.findings(None)]
         self._report("reading ahead", 0.35)
+        medium_ns = self._medium.slowest_ns if self._medium else None
+        self._at_once = at_once.measure(self._bench, self._hits, self._segments, medium_ns)
+        if self._at_once:
+            return self._at_once.findings()
         self._ahead = ahead.measure(
             self._bench, self._hits, self._segments, self._medium, self._rotation
         )
@@ -103,4 +111,6 @@ class Survey:
     @property
     def _reach_sectors(self) -> int:
         """As far as it has been seen to read ahead."""
+        if self._at_once:
+            return self._at_once.prefetch_sectors
         return self._ahead.sectors if self._ahead else 0

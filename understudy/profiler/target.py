@@ -8,6 +8,7 @@ from understudy.device.target import Target
 
 NS_PER_S = 10**9
 LATE_NS = 60 * NS_PER_S  # nothing that a drive does takes longer
+LONGEST_SECTORS = 2**17  # of a request, if the target doesn't say
 SMALLEST_SECTORS = 2**18  # 128 MiB: fewer hold no places to go that were not read before
 
 
@@ -18,6 +19,7 @@ class Bench:
         """At time 0; the seed is of places and waits."""
         self._target = target
         self.capacity_sectors = capacity(target)
+        self.longest_sectors = int(getattr(target, "longest_sectors", LONGEST_SECTORS))
         self.random = random.Random(f"profile {seed}")
         self.now_ns = 0
         self.sent_ns = 0

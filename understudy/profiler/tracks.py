@@ -8,23 +8,21 @@ are found by halving where two places differ.
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
+from understudy.profiler import zones
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.rotation import Behind, Rotation
 from understudy.profiler.statistics import median
 from understudy.profiler.target import Bench
+from understudy.profiler.zones import FINEST, Zone
 
 A_TRACK = 16  # steps
 TRACKS = 2.5
 PLACES = 24  # where it looks first
-FINEST = 512  # of the disk: a zone begins as near as that
-NARROWEST = 1.5 / FINEST
 LONG = 3  # times the median skew: a cylinder's is not much longer than a track's
 SAME = 0.004  # of a track: less does not tell two zones apart
-MARGIN = 1 / 256  # of the disk, at its ends
 KEYS = ("tracks.at", "tracks.sectors", "tracks.switch_ms")
 
 
@@ -34,14 +32,6 @@ class Track:
 
     sector_ns: float
     skews_ns: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Zone:
-    """From a fraction of the disk on."""
-
-    at: float
-    sector_ns: float
 
 
 @dataclass(frozen=True)
@@ -107,12 +97,8 @@ class _Surveyor:
         self._skews_ns: list[float] = []
 
     def tracks(self) -> Tracks:
-        places = np.linspace(MARGIN, 1 - MARGIN, PLACES)
-        seen = [(float(at), self._look(float(at))) for at in places]
-        zones = [Zone(0.0, seen[0][1])]
-        for (low, before), (high, after) in pairwise(seen):
-            zones += self._between(low, before, high, after)
-        return Tracks(self._period_ns, tuple(_merged(zones)), tuple(self._skews_ns))
+        found = zones.find(self._look, PLACES, SAME)
+        return Tracks(self._period_ns, tuple(found), tuple(self._skews_ns))
 
     def _look(self, at: float) -> float:
         steps = round(A_TRACK * TRACKS)
@@ -135,17 +121,6 @@ class _Surveyor:
             turns.append((before_ns - self._bench.now_ns) % self._period_ns)
         return turns
 
-    def _between(self, low: float, before: float, high: float, after: float) -> list[Zone]:
-        """Zones that begin there."""
-        if _same(before, after):
-            return []
-        middle = (low + high) / 2
-        if high - low < 1 / FINEST:
-            return [Zone(middle, after)]
-        here = self._look(middle)
-        lower = self._between(low, before, middle, here)
-        return lower + self._between(middle, here, high, after)
-
 
 def _track(turns: list[float], step: int, period_ns: float) -> Track:
     """From turns, one a step: most are a step's sectors, some have a skew as well."""
@@ -155,20 +130,6 @@ def _track(turns: list[float], step: int, period_ns: float) -> Track:
     plain = [turn for turn, is_skewed in zip(turns, skewed, strict=True) if not is_skewed]
     skews = [each % period_ns for each, is_skewed in zip(beyond, skewed, strict=True) if is_skewed]
     return Track(float(np.mean(plain)) / step, tuple(skews))
-
-
-def _same(one_ns: float, other_ns: float) -> bool:
-    return abs(one_ns - other_ns) < SAME * one_ns
-
-
-def _merged(zones: list[Zone]) -> list[Zone]:
-    """One zone is one again; a place that straddled an end, and looked like neither, is none."""
-    kept = zones[:1]
-    for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
-        is_real = after.at - zone.at >= NARROWEST
-        if is_real and not _same(kept[-1].sector_ns, zone.sector_ns):
-            kept.append(zone)
-    return kept
 
 
 def _error(values: tuple[float, ...]) -> float:

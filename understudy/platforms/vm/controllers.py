@@ -22,7 +22,8 @@ class Controller:
     disk is its name in the guest; modules maps modules to parameters, in which
     {bytes} and {gib} stand for the size, as in QEMU's devices; unit is what the
     size is rounded up to.  A disk with a budget never makes a scheduler pick while it
-    is busy.
+    is busy.  One that flushes can say that it has a write cache, whose flushes then reach the
+    throttle.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Controller:
     devices: tuple[str, ...] = ()
     holds_data: bool = False
     budget: bool = False
+    flushes: bool = False
     unit: int = SECTOR_BYTES
 
     def module_parameters(self, size: int) -> dict[str, str]:
@@ -53,7 +55,14 @@ NULL = ("-blockdev", "driver=null-co,node-name=target,size={bytes},read-zeroes=o
 CONTROLLERS = {
     controller.name: controller
     for controller in (
-        Controller("vdisk", "vdisk", (("vdisk", "size={bytes}"),), holds_data=True, budget=True),
+        Controller(
+            "vdisk",
+            "vdisk",
+            (("vdisk", "size={bytes}"),),
+            holds_data=True,
+            budget=True,
+            flushes=True,
+        ),
         Controller(
             "null_blk",
             "nullb0",

@@ -16,7 +16,10 @@ GUEST_PROGRAMS = (
     ),
     Program("random", ("guest/random.c", *READS), (*READS_HEADERS, *DISK_HEADERS)),
     Program("restore", ("guest/restore.c",), (*ANY_HEADERS, *DISK_HEADERS)),
-    Program("wire", ("guest/wire.c",), ANY_HEADERS),
+    Program("wire", ("guest/wire.c",), (*ANY_HEADERS, "guest/wire.h")),
     Program("port", ("guest/port.c",), ANY_HEADERS),
 )
-BY_NAME = {program.name: program for program in GUEST_PROGRAMS}
+SERVE = Program("serve", ("guest/serve.c",), (*ANY_HEADERS, "guest/wire.h"))
+"""Comes with the runs that need it."""
+
+BY_NAME = {program.name: program for program in (*GUEST_PROGRAMS, SERVE)}

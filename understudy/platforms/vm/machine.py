@@ -23,12 +23,14 @@ from understudy.base import scratch
 from understudy.base.cache import digest
 from understudy.base.errors import RunFailed
 from understudy.platforms.vm import packages, qemu, saved, stages, trouble, turns, wire
+from understudy.platforms.vm.conversation import Conversation
 from understudy.platforms.vm.monitor import Gone, Monitor
 from understudy.platforms.vm.processor import own_processor
 from understudy.platforms.vm.stages import Content, Stage
 from understudy.platforms.vm.trouble import last_words
 
 POLL_SECONDS = 0.02
+LAST_SECONDS = 10  # for QEMU to end in
 
 Notify = Callable[[str], None]
 
@@ -185,6 +187,13 @@ class _Guest:
         self._notices.poll()
         self._watch.check()
 
+    def gone(self, error: Gone) -> RunFailed:
+        """Why it has ended, when nobody told it to."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(LAST_SECONDS)
+        console = _console(self._folder)
+        return RunFailed(f"the VM is gone ({error}); its last words:\n{last_words(console)}")
+
     def came_to_its_run(self) -> bool:
         return "booted" in self._notices.when
 
@@ -290,6 +299,24 @@ class _Run:
                 monitor.save_state(state.fileno())
                 guest.wait()
 
+    @contextlib.contextmanager
+    def talk(self) -> Iterator[Conversation]:
+        """Boot a machine that rests when it is ready, and whenever the scenario wants to."""
+        with self._scratch() as folder, Monitor() as monitor:
+            theirs = monitor.theirs.fileno()
+            command = [*self.lay_out(folder), *qemu.talking(theirs)]
+            with self._guest(command, folder, (theirs,)) as guest:
+                monitor.greet(guest.check)
+                conversation = Conversation(monitor, folder / "wire", guest.gone)
+                with contextlib.closing(conversation):
+                    conversation.wait()
+                    conversation.go_on()
+                    yield conversation
+                guest.wait()
+                if guest.exit_code():
+                    raise guest.gone(Gone("it gave up"))
+                conversation.out = wire.results(folder / "wire")
+
     def _lay_wire(self, folder: Path, files: Mapping[str, Content]) -> None:
         wire.lay(folder / "wire", qemu.wire_bytes(self._vm.machine), files)
 
@@ -335,6 +362,11 @@ def build(vm: Vm, kernel: packages.Kernel) -> None:
 def lay_out(vm: Vm, kernel: packages.Kernel, folder: Path) -> list[str]:
     """Put everything that a run needs into the folder; returns the command that runs it."""
     return _Run(vm, kernel, lambda line: None, threading.Event()).lay_out(folder)
+
+
+def talk(vm: Vm) -> contextlib.AbstractContextManager[Conversation]:
+    """Start a machine and talk to its scenario, which is over at the end."""
+    return _Run(vm, packages.fetch_kernel(), lambda line: None, threading.Event()).talk()
 
 
 def run(

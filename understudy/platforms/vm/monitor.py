@@ -58,9 +58,14 @@ class Monitor:
             if "error" in answer:
                 raise Gone(f"QEMU refused {command}: {answer['error']['desc']}")
 
+    def wait_until_stopped(self) -> None:
+        """Until the machine stops, again if it has gone on."""
+        self._wait_for("STOP")
+        self._events.discard("STOP")
+
     def save_state(self, file: int) -> None:
         """Save a machine where it stops, without the memory that is a file; end it."""
-        self._wait_for("STOP")
+        self.wait_until_stopped()
         self._prepare(file)
         self.do("migrate", uri="fd:state")
         self._wait_for("MIGRATION completed")

@@ -135,11 +135,21 @@ def resuming(machine: Machine, memory: Path, monitor: int) -> list[str]:
     return [*_memory_arguments(machine, memory, "off", monitor), "-incoming", "defer"]
 
 
+def talking(monitor: int) -> list[str]:
+    """More for the command line: stop wherever the guest rests."""
+    return [*_monitor_arguments(monitor), "-action", "panic=pause"]
+
+
 def _memory_arguments(machine: Machine, memory: Path, share: str, monitor: int) -> list[str]:
     size = machine.memory_mib * MIB
     return [
         *["-machine", "memory-backend=memory"],
         "-object",
         f"memory-backend-file,id=memory,mem-path={memory},size={size},share={share}",
-        *["-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=control"],
+        *_monitor_arguments(monitor),
     ]
+
+
+def _monitor_arguments(monitor: int) -> list[str]:
+    socket = f"socket,id=monitor,fd={monitor}"
+    return ["-chardev", socket, "-mon", "chardev=monitor,mode=control"]

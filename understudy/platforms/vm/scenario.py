@@ -123,9 +123,8 @@ def timing(experiment: Experiment) -> Timing:
     return experiment.device.disk.timing(capacity)
 
 
-def _profile(experiment: Experiment) -> dict[str, str]:
-    """What the throttle's files are to be told: the folder /profile in the guest."""
-    found = timing(experiment)
+def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str, str]:
+    """What the throttle's files are to be told, in that folder of the guest."""
     segments, segment_sectors, prefetch_sectors = found.cache
     values: dict[str, int | str] = {
         "intercept_ns": found.intercept_ns,
@@ -133,7 +132,7 @@ def _profile(experiment: Experiment) -> dict[str, str]:
         "transfer_curve": _points(found.transfer),
         "rotation_ns": found.rotation_ns,
         "rotation_random": int(found.random_phase),
-        "rotation_seed": experiment.seed,
+        "rotation_seed": seed,
         "tracks": _points(found.tracks),
         "track_switch_ns": found.switch_ns,
         "hit_ns": found.hit_ns,
@@ -143,11 +142,18 @@ def _profile(experiment: Experiment) -> dict[str, str]:
     }
     if found.buffer:
         values |= {"buffered": 1} | {name: int(v) for name, v in asdict(found.buffer).items()}
-    return {f"profile/{name}": f"{value}\n" for name, value in values.items()}
+    return {f"{folder}/{name}": f"{value}\n" for name, value in values.items()}
 
 
 def _points(curve: Curve) -> str:
     return " ".join(f"{at}:{value}" for at, value in curve)
+
+
+def write_cache(found: Timing, disk: Controller) -> str:
+    """Shell: the disk says that it has a write cache, if the drive that it stands in for has."""
+    if not disk.flushes or not found.buffer or not found.buffer.write_back_spans:
+        return ""
+    return f"echo 'write back' > /sys/block/{disk.disk}/queue/write_cache\n"
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
@@ -198,10 +204,11 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
     check(experiment)
     built = image_of(experiment, report)
     settings = _shell(_settings(experiment))
+    settings += write_cache(timing(experiment), controller_of(experiment))
     return machine.Vm(
         scenario=settings + _workload(experiment) + (ROOT / "guest" / "measure").read_text(),
         modules=_modules(experiment),
-        files=_profile(experiment),
+        files=profile_files(timing(experiment), experiment.seed),
         ahead=_ahead(experiment, built),
         machine=qemu.Machine(
             clock=experiment.platform.clock,

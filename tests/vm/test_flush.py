@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Flushes, and writes that ask to be on the medium, take what the model says.
+
+The virtual disk says that it has a volatile write cache when the drive that it stands in for
+has one, so that fsync() reaches the throttle; else it has none, and fsync() costs nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from guests import group, once, pairs
+from test_profiler import KNOWN
+
+from understudy.device.profile import DiskProfile
+from understudy.native.drive import Drive
+from understudy.native.request import WRITE
+from understudy.platforms.vm import target
+
+pytestmark = group("flush")
+
+SECTORS = 4_000_000
+SOFTWARE_NS = 60_000  # what the kernel and the program may need for fsync() or FUA
+IDLE_NS = 2 * 10**9
+PLACES = (3_000_000, 100_000, 2_000_000)
+FIXED = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
+NO_WRITES = {"write_back": 0, "write_back_sectors": 0}
+DRIVES = {
+    "write back": FIXED,
+    "write through": {**FIXED, "buffer": {**FIXED["buffer"], **NO_WRITES}},  # type: ignore[dict-item]
+}
+
+
+@dataclass(frozen=True)
+class Done:
+    """One request, as the guest saw it."""
+
+    op: str
+    sector: int
+    sent_ns: int
+    service_ns: int
+
+
+def asked() -> Iterator[tuple[str, int]]:
+    """On an idle drive: some writes and a flush, another flush; one write with FUA, and a
+    flush."""
+    yield from (("write", place) for place in PLACES)
+    yield from (("flush", 0), ("flush", 0))
+    yield from (("write through", PLACES[0]), ("flush", 0))
+
+
+@once
+def served(name: str) -> tuple[list[Done], dict[str, int]]:
+    """And the throttle's counters."""
+    drive = DiskProfile.model_validate(DRIVES[name])
+    done = []
+    with target.in_vm(drive, SECTORS * 512) as disk:
+        completion_ns = disk.sent_ns + IDLE_NS
+        for op, place in asked():
+            sectors = 0 if op == "flush" else 8
+            completion_ns = disk.request(op, place, sectors, completion_ns)
+            done.append(Done(op, place, disk.sent_ns, completion_ns - disk.sent_ns))
+    return done, pairs(disk.out["counters"])
+
+
+def flushes(done: list[Done]) -> list[int]:
+    """How long each took."""
+    return [each.service_ns for each in done if each.op == "flush"]
+
+
+class Medium:
+    """What putting writes away takes, one after another."""
+
+    def __init__(self) -> None:
+        """The head at sector 0."""
+        timing = DiskProfile.model_validate(DRIVES["write back"]).timing(SECTORS)
+        assert timing.buffer
+        self._settle_ns = timing.buffer.write_settle_ns
+        seek, transfer, rotation_ns = timing.seek, timing.transfer, timing.rotation_ns
+        self._drive = Drive(seek, 0, transfer=transfer, rotation_ns=rotation_ns)
+
+    def ns(self, place: int) -> int:
+        """Of one."""
+        return self._settle_ns + self._drive.serve_one(WRITE, place, 8)
+
+
+def test_a_flush_puts_all_away() -> None:
+    """The drive has begun with the first write as soon as that was taken, and needs for all what
+    the medium needs; nothing is left for the next flush."""
+    done, _ = served("write back")
+    medium = Medium()
+    taken_ns = done[0].sent_ns + done[0].service_ns
+    away_ns = taken_ns + sum(medium.ns(place) for place in PLACES)
+    first, second, _ = flushes(done)
+    assert first == pytest.approx(away_ns - done[len(PLACES)].sent_ns, abs=SOFTWARE_NS)
+    assert first > 10_000_000
+    assert second < SOFTWARE_NS
+    assert max(each.service_ns for each in done[: len(PLACES)]) < 1_000_000
+
+
+def test_what_is_written_through_is_on_the_medium() -> None:
+    """It takes what the medium takes; a flush finds nothing to do."""
+    done, _ = served("write back")
+    through = next(each for each in done if each.op == "write through")
+    medium = Medium()
+    medium.ns(PLACES[-1])  # where the flush has left the head
+    assert through.service_ns == pytest.approx(medium.ns(through.sector), abs=SOFTWARE_NS)
+    assert flushes(done)[-1] < SOFTWARE_NS
+
+
+def test_flushes_are_requests_of_the_disk() -> None:
+    """Three of fsync(), and one that the kernel sends behind each write with FUA to a block
+    device; those that find nothing to do take no time, so the virtual disk is late for them."""
+    done, counters = served("write back")
+    assert counters["completed"] == counters["requests"] == len(list(asked())) + 1
+    assert counters["missed"] == counters["untracked"] == counters["lost"] == 0
+    found_nothing = sum(ns < SOFTWARE_NS for ns in flushes(done)) + 1
+    assert counters["late"] == found_nothing == 3
+
+
+def test_without_a_write_cache_there_is_nothing_to_flush() -> None:
+    """fsync() never reaches the disk; each write costs the medium."""
+    done, counters = served("write through")
+    assert max(flushes(done)) < SOFTWARE_NS
+    writes = [each for each in done if each.op != "flush"]
+    assert counters["requests"] == len(writes)
+    assert min(each.service_ns for each in writes) > 3_000_000
+    assert all(after.sent_ns > before.sent_ns for before, after in pairwise(done))

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""The papers' cache (PERFORM 2010, section 3): what is read ahead is there when the read is
+done, and a hit costs the same whatever its length.
+
+Both are seen without a pause: a new place is read, and at once a sector farther on.  A read that is
+longer than a segment leaves its tail there, so the first sector that is still held tells
+how long a segment is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from understudy.profiler.found import Finding
+from understudy.profiler.hits import TOLERANCE_NS, Hits
+from understudy.profiler.segments import A_READ, LARGEST, Segments
+from understudy.profiler.target import Bench
+
+TRIES = 3
+SAME_COST = 1.1  # the longest hit's and the shortest's
+PASSES = 5  # times what still counts as a hit: a platter would not have been so far
+NUMBER_KEY, SIZE_KEY = "cache.segments", "cache.segment_sectors"
+AHEAD_KEY, HIT_KEY = "cache.prefetch_sectors", "cache.hit_us"
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """As a profile's [cache]."""
+
+    segments: Segments
+    segment_sectors: int
+    prefetch_sectors: int
+    hit_ns: float
+
+    def findings(self) -> list[Finding]:
+        """In the profile's words."""
+        number, *_ = self.segments.findings()
+        said = f"most of {TRIES} tries a step, without a pause"
+        return [
+            Finding(NUMBER_KEY, number.value, number.confidence),
+            Finding(SIZE_KEY, self.segment_sectors, said),
+            Finding(AHEAD_KEY, self.prefetch_sectors, said),
+            Finding(HIT_KEY, round(self.hit_ns / 1e3, 3), "the same for all lengths"),
+        ]
+
+
+def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float | None) -> AtOnce | None:
+    """None: it is another kind of cache.  `sector_ns`: of the medium, None if it takes no time."""
+    if segments.least_recently_used or hits.cost_ns(hits.longest) > SAME_COST * hits.cost_ns(1):
+        return None
+    prober = _Prober(bench, hits)
+    ahead = prober.ahead()
+    if not ahead or (sector_ns and ahead * sector_ns < PASSES * TOLERANCE_NS):
+        return None
+    size = prober.size(ahead)
+    return AtOnce(segments, size, ahead, hits.cost_ns(1)) if size else None
+
+
+class _Prober:
+    def __init__(self, bench: Bench, hits: Hits) -> None:
+        self._bench = bench
+        self._hits = hits
+        self._most = min(LARGEST, bench.capacity_sectors // 16)
+
+    def ahead(self) -> int:
+        """How many sectors are there at once; 0: none, or no end is seen."""
+        return _last(lambda distance: self._holds(A_READ, A_READ + distance - 1), self._most)
+
+    def size(self, ahead: int) -> int:
+        """Of a segment, sectors; 0: longer than a read may be."""
+        length = A_READ
+        while self._holds(length, 0):
+            length *= 2
+            if length > self._bench.longest_sectors:
+                return 0
+        end = length + ahead
+        return _last(lambda back: self._holds(length, end - back), end)
+
+    def _holds(self, length: int, at: int) -> bool:
+        """After a read of that length: that sector, mostly?"""
+        return sum(self._is_held(length, at) for _ in range(TRIES)) > TRIES / 2
+
+    def _is_held(self, length: int, at: int) -> bool:
+        place = self._bench.place(max(length, at + 1))
+        self._bench.read(place, length)
+        return self._hits.is_hit(self._bench.read(place + at))
+
+
+def _last(is_so: Callable[[int], bool], most: int) -> int:
+    """The largest number of which it is so: from 1 up to that it is; 0: of none, or all."""
+    no = 1
+    while is_so(no):
+        no *= 2
+        if no > most:
+            return 0
+    yes = no // 2
+    while no - yes > 1:
+        middle = (yes + no) // 2
+        yes, no = (middle, no) if is_so(middle) else (yes, middle)
+    return yes

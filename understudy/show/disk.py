@@ -4,42 +4,31 @@
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from understudy.base import scratch
 from understudy.base.errors import UserError
 from understudy.device.profile import DiskProfile
 from understudy.device.timing import Curve
+from understudy.show import picture
 
-FORMATS = (".png", ".svg", ".pdf")
 SECTOR_BYTES = 512
 SECTORS = 2**31  # fine enough to draw fractions of the disk
-STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "understudy",
-    "axes.grid": True,
-    "grid.alpha": 0.2,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 
 
 def draw(disk: DiskProfile, file: Path) -> None:
     """Write the picture; its name's ending says in which format."""
-    if file.suffix not in FORMATS:
-        raise UserError(f"{file}: a picture's name ends in {', '.join(FORMATS)}")
+    picture.check(file)
     if disk.array:
         raise UserError(f"{disk.name} is an array: it has no head to draw, see `disks show`")
-    with mpl.rc_context(STYLE):
+    with picture.styled():
         figure = Figure(figsize=(9, 3.6), layout="constrained")
         seek, medium = figure.subplots(1, 2)
         _draw_seek(seek, disk)
         _draw_medium(medium, disk)
         figure.suptitle(f"{disk.name}: {disk.summary}")
-        with scratch.replacing(file) as fresh:
-            figure.savefig(fresh, format=file.suffix[1:], dpi=120)
+        picture.save(figure, file)
 
 
 def _draw_seek(axes: Axes, disk: DiskProfile) -> None:
@@ -50,7 +39,7 @@ def _draw_seek(axes: Axes, disk: DiskProfile) -> None:
     if half_ms:
         reached = (ns + timing.intercept_ns) / 1e6 + half_ms
         axes.plot(100 * at, reached, linestyle="--", label="with half a rotation")
-        axes.legend(frameon=False)
+        axes.legend()
     axes.set(xlabel="seek distance (% of the disk)", ylabel="ms", xlim=(0, 100), ylim=(0, None))
 
 
@@ -66,7 +55,7 @@ def _draw_medium(axes: Axes, disk: DiskProfile) -> None:
     if timing.buffer:
         bus = SECTOR_BYTES * 1e6 / timing.buffer.bus_sector_ps
         axes.axhline(bus, linestyle="--", color="C1", label="bus")
-        axes.legend(frameon=False)
+        axes.legend()
     axes.set(ylim=(0, None))
 
 

@@ -2,6 +2,8 @@
 """`understudy profile`: measure a drive, and write its profile."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -22,10 +24,15 @@ SEEDS = click.IntRange(0, 2**63 - 1)
 @click.command("profile", epilog=EXAMPLE)
 @click.option("--target", "name", required=True, metavar="MODULE:FACTORY", help="What to measure.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Draw it: a .png, .svg or .pdf file."
+)
 @click.option("--seed", type=SEEDS, default=1, help="Of the places that are asked for.")
 @click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the target.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-def command(name: str, out: Path, seed: int, destroy_data: bool, as_json: bool) -> None:
+def command(
+    name: str, out: Path, picture: Path | None, seed: int, destroy_data: bool, as_json: bool
+) -> None:
     """Measure a drive by timing requests, fit a profile to it, and say how well it predicts.
 
     The factory returns a target: `capacity_sectors`, `writable` and `request(op, sector,
@@ -37,6 +44,7 @@ def command(name: str, out: Path, seed: int, destroy_data: bool, as_json: bool) 
         raise UserError(f"--out: {out}: a profile is a .toml file")
     if not out.parent.is_dir():
         raise UserError(f"--out: {out.parent}: no such folder")
+    draw = _drawing(picture)
     target = named.target(name)
     if destroy_data and not target.writable:
         raise UserError(f"--destroy-data: {name} can't be written")
@@ -45,11 +53,25 @@ def command(name: str, out: Path, seed: int, destroy_data: bool, as_json: bool) 
         found = fitted.profile(target, seed, destroy_data=destroy_data, report=report)
     with scratch.replacing(out) as file:
         file.write_text(found.to_toml(), encoding="utf-8")
+    draw(found, out.stem)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
         _show(found)
     click.echo(f"wrote {out}: {found.requests:,} requests", err=True)
+    if picture:
+        click.echo(f"wrote {picture}", err=True)
+
+
+def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
+    """Whatever is wrong with its name is said before anything is measured."""
+    if not picture:
+        return lambda *_: None
+    from understudy.show import profile as show  # Matplotlib takes half a second
+    from understudy.show.picture import check
+
+    check(picture)
+    return partial(show.draw, file=picture)
 
 
 def _show(found: Fitted) -> None:

@@ -51,9 +51,14 @@ class Fitted:
         """The profile as the rest of Understudy has it."""
         return document.parse(self.to_toml())
 
+    def finding(self, key: str) -> Finding | None:
+        """With that key, None if nobody looked for it."""
+        return next((found for found in self.findings if found.key == key), None)
+
     def value(self, key: str) -> Any:
         """Of the finding with that key, None if it was not seen."""
-        return next((found.value for found in self.findings if found.key == key), None)
+        found = self.finding(key)
+        return found.value if found else None
 
 
 def profile(

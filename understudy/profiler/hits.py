@@ -5,11 +5,11 @@ A place is read for the first time and at once again, at lengths that double.  A
 has to wait for the platter again costs more than twice one of half its length.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.found import Finding, Points, not_seen
 from understudy.profiler.statistics import median, spread
 from understudy.profiler.target import Bench
 
@@ -23,12 +23,13 @@ NS_TO_MB_PER_S = 512e3  # a sector's ns to MB/s and back
 
 @dataclass(frozen=True)
 class Hits:
-    """Overhead and a sector's time, ns; `longest` sectors were seen to hit."""
+    """Overhead and a sector's time, ns; `longest` sectors were seen to hit; `seen` by length."""
 
     overhead_ns: float
     bus_sector_ns: float
     longest: int
     residual_ns: float
+    seen: Points = field(default=(), repr=False)
 
     def cost_ns(self, sectors: int) -> float:
         """Of a hit of that length."""
@@ -45,8 +46,12 @@ class Hits:
         bus = round(NS_TO_MB_PER_S / self.bus_sector_ns, 4)
         return [
             Finding(BUS_KEY, bus, f"from hits: {said}"),
-            Finding(HIT_KEY, round(self.overhead_ns / 1e3, 3), said),
+            Finding(HIT_KEY, round(self.overhead_ns / 1e3, 3), said, self._seen_us),
         ]
+
+    @property
+    def _seen_us(self) -> Points:
+        return tuple((sectors, ns / 1e3) for sectors, ns in self.seen)
 
 
 def measure(bench: Bench) -> Hits | None:
@@ -86,5 +91,9 @@ def _line(hits: list[tuple[int, float]]) -> Hits:
     slope, overhead = np.polyfit(lengths, times, 1, w=1 / np.maximum(times, 1.0))
     residual = float(np.abs(times - slope * lengths - overhead).max())
     return Hits(
-        max(float(overhead), 1.0), max(float(slope), FASTEST_NS), int(lengths[-1]), residual
+        max(float(overhead), 1.0),
+        max(float(slope), FASTEST_NS),
+        int(lengths[-1]),
+        residual,
+        tuple(hits),
     )

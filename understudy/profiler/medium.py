@@ -7,9 +7,9 @@ each, since a wait for the platter may be in them.  A bus that is slower hides t
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.found import Finding, Points, not_seen
 from understudy.profiler.hits import NS_TO_MB_PER_S, Hits
 from understudy.profiler.target import Bench
 from understudy.profiler.tracks import Tracks
@@ -24,11 +24,12 @@ KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
 
 @dataclass(frozen=True)
 class Medium:
-    """A sector's time, ns, from each fraction of the disk on."""
+    """A sector's time, ns, from each fraction of the disk on; `seen` where it was looked at."""
 
     at: tuple[float, ...]
     sector_ns: tuple[float, ...]
     confidence: str
+    seen: Points = field(default=(), repr=False)
 
     def sector_ns_at(self, at: float) -> float:
         """At a fraction of the disk."""
@@ -42,10 +43,11 @@ class Medium:
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         rates = [round(NS_TO_MB_PER_S / ns, 4) for ns in self.sector_ns]
+        seen = [(at, NS_TO_MB_PER_S / ns) for at, ns in self.seen]
         return [
             Finding(KEYS[0], True),
             Finding(KEYS[1], [round(at, 6) for at in self.at]),
-            Finding(KEYS[2], rates, self.confidence),
+            Finding(KEYS[2], rates, self.confidence, seen),
         ]
 
 
@@ -57,6 +59,7 @@ def measure(bench: Bench, tracks: Tracks | None, hits: Hits | None) -> Medium | 
             tuple(zone.at for zone in zones),
             tuple(zone.sector_ns for zone in zones),
             "from angles of sectors, without what is lost between tracks",
+            tracks.seen,
         )
     return _timed(bench, hits)
 
@@ -81,7 +84,8 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
     said = "two long reads, with what is lost between tracks"
     if hits and min(found) < HIDDEN * hits.bus_sector_ns:
         said = "the bus's where it is the slower one: the medium is hidden by it"
-    return Medium(tuple(at), tuple(found), said)
+    seen = [(place + 0.5 / PLACES, ns) for place, ns in zip(at, found, strict=True)]
+    return Medium(tuple(at), tuple(found), said, seen)
 
 
 def _sector_ns(bench: Bench, at: float, sectors: int) -> float:

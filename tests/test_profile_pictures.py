@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""What `understudy profile --picture` draws: all that was measured, legibly, always the same."""
+
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+import pytest
+from click.testing import CliRunner, Result
+from drives.detailed import random_drive
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+
+from understudy.base.errors import UserError
+from understudy.cli.main import main
+from understudy.device import profile as device
+from understudy.profiler.fitted import Fitted, profile
+from understudy.profiler.modelled import ModelTarget
+from understudy.show import picture
+from understudy.show import profile as show
+
+MODULE = """
+from drives.detailed import random_drive
+
+class Untouched:
+    capacity_sectors = 10**6
+    writable = True
+    def request(self, op, sector, sectors, at_ns):
+        raise AssertionError("asked")
+
+def drive(): return random_drive(2)
+def untouched(): return Untouched()
+"""
+
+
+class Flash:
+    """No disk: nothing of a disk is seen."""
+
+    capacity_sectors = 2**20
+    writable = True
+
+    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+        return at_ns + 60_000 + sector % 1000
+
+
+def model(name: str) -> ModelTarget:
+    disk = device.load(name)
+    assert disk.facts
+    return ModelTarget.of(disk, disk.facts.capacity_sectors, seed=5)
+
+
+FOUND = {
+    "detailed, read": lambda: profile(random_drive(1)),
+    "detailed, written": lambda: profile(random_drive(201), destroy_data=True),
+    "a model of a drive": lambda: profile(model("cheetah-9lp")),
+    "a line": lambda: profile(model("cheetah-15k4")),
+    "no cache": lambda: profile(model("vesper-flat")),
+    "no disk": lambda: profile(Flash(), destroy_data=True),
+}
+
+
+@pytest.fixture(scope="module", params=FOUND)
+def found(request: pytest.FixtureRequest) -> Fitted:
+    """What was found of one target."""
+    return FOUND[request.param]()
+
+
+def drawn(found: Fitted, monkeypatch: pytest.MonkeyPatch) -> Figure:
+    """The figure, laid out."""
+    kept = []
+
+    def keep(figure: Figure, file: Path) -> None:
+        figure.set_dpi(picture.DPI)
+        figure.draw_without_rendering()
+        kept.append(figure)
+
+    monkeypatch.setattr(picture, "save", keep)
+    show.draw(found, "mine", Path("mine.png"))
+    return kept[0]
+
+
+def said(part: Figure | Axes) -> str:
+    """Everything that is written on it."""
+    texts = part.findobj(Text)
+    return "\n".join(each.get_text() for each in texts if isinstance(each, Text))
+
+
+def test_nothing_is_cut_off_and_no_words_cover_others(
+    found: Fitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boxes = {}
+    draw = Text.draw
+
+    def noted(text: Text, renderer: Any, *more: Any, **named: Any) -> None:
+        if text.get_visible() and text.get_text().strip():
+            boxes[text] = text.get_window_extent(renderer)
+        draw(text, renderer, *more, **named)
+
+    monkeypatch.setattr(Text, "draw", noted)
+    figure = drawn(found, monkeypatch)
+    assert len(boxes) > 50
+    for text, box in boxes.items():
+        assert figure.bbox.padded(1).contains(box.x0, box.y0), text
+        assert figure.bbox.padded(1).contains(box.x1, box.y1), text
+    for (one, first), (other, second) in combinations(boxes.items(), 2):
+        assert not first.padded(-1).overlaps(second.padded(-1)), (one, other)
+
+
+def test_each_check_has_its_two_distributions_and_its_demerit(
+    found: Fitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = drawn(found, monkeypatch)
+    panels = [axes for axes in figure.axes if axes.get_xlabel() == "service time (ms)"]
+    for axes, check in zip(panels, found.checks, strict=True):
+        demerit = f"demerit {check.demerit_ms:.3f} ms, {check.demerit_percent:.1f} %"
+        assert axes.get_title(loc="left").splitlines()[::2] == [check.workload, demerit]
+        target, model = (np.sort(values(line)[:, 0]) for line in axes.lines)
+        assert np.sqrt(np.mean((target - model) ** 2)) == pytest.approx(check.demerit_ms)
+
+
+def values(line: Line2D) -> npt.NDArray[np.float64]:
+    """Its points."""
+    return np.array(line.get_xydata(), float)
+
+
+def test_all_samples_of_the_curve_are_drawn_with_what_is_left(
+    found: Fitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = drawn(found, monkeypatch)
+    seen = found.finding("seek.ms")
+    assert seen
+    assert len(seen.seen) >= 36
+    [above] = [axes for axes in figure.axes if axes.get_ylabel() == "seek (ms)"]
+    [below] = [axes for axes in figure.axes if axes.get_ylabel() == "residual (ms)"]
+    samples, curve = map(values, above.lines)
+    assert samples == pytest.approx(np.array(seen.seen) * [100, 1])
+    left = samples[:, 1] - np.interp(samples[:, 0], *curve.T)
+    assert values(below.lines[0])[:, 1] == pytest.approx(left, abs=1e-9)
+    assert max(abs(left)) < below.get_ylim()[1]
+
+
+def test_what_was_not_seen_is_said(found: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = " ".join(said(drawn(found, monkeypatch)).split())
+    for finding in found.findings:
+        if finding.value is None:
+            assert finding.key.partition(".")[2] in words
+            assert " ".join(finding.confidence.split()) in words
+        elif finding.section == "buffer" and not isinstance(finding.value, (list, tuple)):
+            assert str(finding.value).lower() in words
+
+
+def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
+    (folder / "someones.py").write_text(MODULE)
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    given = ["profile", "--target", "someones:drive", "--out", "mine.toml", *words]
+    return CliRunner().invoke(main, given, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_the_same_seed_the_same_picture(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In another process too, with hashes of its own and another matplotlibrc."""
+    (tmp_path / "someones.py").write_text(MODULE)
+    (tmp_path / "matplotlibrc").write_text("lines.linewidth: 9\n")
+    given = ["profile", "--target", "someones:drive", "--out", "mine.toml"]
+    done = subprocess.run(
+        [sys.executable, "-m", "understudy", *given, "--picture", f"there.{ending}"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(Path(__file__).parent), "PYTHONHASHSEED": "7", "PATH": "/usr/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    here = command(tmp_path, monkeypatch, "--picture", f"here.{ending}")
+    assert here.exit_code == 0
+    assert f"wrote here.{ending}" in here.stderr
+    first, again = (tmp_path / f"{name}.{ending}" for name in ("here", "there"))
+    assert first.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x.gif", "x.gif: a picture's name ends in .png, .svg, .pdf"),
+        ("no/x.png", "no/x.png: no: no such folder"),
+    ],
+)
+def test_a_wrong_name_is_told_before_anything_is_measured(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = command(tmp_path, monkeypatch, "--target", "someones:untouched", "--picture", name)
+    assert (done.exit_code, done.stderr) == (2, f"understudy: {message}\n")
+    assert {file.name for file in tmp_path.iterdir()} <= {"someones.py", "__pycache__"}
+
+
+def test_a_picture_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:
+    with mpl.rc_context({"lines.linewidth": 7}):
+        show.draw(profile(random_drive(2)), "mine", tmp_path / "mine.svg")
+        assert mpl.rcParams["lines.linewidth"] == 7
+        assert mpl.rcParams["svg.hashsalt"] is None
+    with pytest.raises(UserError, match="a picture's name ends in"):
+        show.draw(profile(random_drive(2)), "mine", tmp_path / "mine.jpg")

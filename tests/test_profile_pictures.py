@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from understudy.base.errors import UserError
 from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.modelled import ModelTarget
-from understudy.show import picture
-from understudy.show import profile as show
+from understudy.profiler.validation import SEEK, TRANSFER
+from understudy.show import picture, profiled
 
 MODULE = """
 from drives.detailed import random_drive
@@ -56,7 +58,7 @@ def model(name: str) -> ModelTarget:
     return ModelTarget.of(disk, disk.facts.capacity_sectors, seed=5)
 
 
-FOUND = {
+OVERVIEWS = {
     "detailed, read": lambda: profile(random_drive(1)),
     "detailed, written": lambda: profile(random_drive(201), destroy_data=True),
     "a model of a drive": lambda: profile(model("cheetah-9lp")),
@@ -64,26 +66,50 @@ FOUND = {
     "no cache": lambda: profile(model("vesper-flat")),
     "no disk": lambda: profile(Flash(), destroy_data=True),
 }
+PAPERS = {
+    "the line of a drive": lambda: profile(random_drive(2), method="perform-2010"),
+    "the line of a line": lambda: profile(model("cheetah-15k4"), method="perform-2010"),
+    "the curves of a drive": lambda: profile(random_drive(8), method="sigcse-2006"),
+    "the curves of no disk": lambda: profile(Flash(), method="sigcse-2006"),
+}
 
 
-@pytest.fixture(scope="module", params=FOUND)
-def found(request: pytest.FixtureRequest) -> Fitted:
-    """What was found of one target."""
-    return FOUND[request.param]()
+@dataclass(frozen=True)
+class Drawn:
+    """What was found, its figure, and where words are on that."""
+
+    found: Fitted
+    figure: Figure
+    words: dict[Text, Bbox]
 
 
-def drawn(found: Fitted, monkeypatch: pytest.MonkeyPatch) -> Figure:
-    """The figure, laid out."""
-    kept = []
+def drawn(found: Fitted) -> Drawn:
+    """The figure, as it is before it becomes a file."""
+    figures = []
+    words = {}
+    draw = Text.draw
 
     def keep(figure: Figure, file: Path) -> None:
         figure.set_dpi(picture.DPI)
         figure.draw_without_rendering()
-        kept.append(figure)
+        figures.append(figure)
 
-    monkeypatch.setattr(picture, "save", keep)
-    show.draw(found, "mine", Path("mine.png"))
-    return kept[0]
+    def noted(text: Text, renderer: Any, *more: Any, **named: Any) -> None:
+        if text.get_visible() and text.get_text().strip():
+            words[text] = text.get_window_extent(renderer)
+        draw(text, renderer, *more, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(picture, "save", keep)
+        patch.setattr(Text, "draw", noted)
+        profiled.draw(found, "mine", Path("mine.png"))
+    return Drawn(found, figures[0], words)
+
+
+@pytest.fixture(scope="module", params=OVERVIEWS)
+def overview(request: pytest.FixtureRequest) -> Drawn:
+    """Of one target."""
+    return drawn(OVERVIEWS[request.param]())
 
 
 def said(part: Figure | Axes) -> str:
@@ -92,31 +118,28 @@ def said(part: Figure | Axes) -> str:
     return "\n".join(each.get_text() for each in texts if isinstance(each, Text))
 
 
-def test_nothing_is_cut_off_and_no_words_cover_others(
-    found: Fitted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    boxes = {}
-    draw = Text.draw
+def test_an_overview_is_legible(overview: Drawn) -> None:
+    is_legible(overview)
 
-    def noted(text: Text, renderer: Any, *more: Any, **named: Any) -> None:
-        if text.get_visible() and text.get_text().strip():
-            boxes[text] = text.get_window_extent(renderer)
-        draw(text, renderer, *more, **named)
 
-    monkeypatch.setattr(Text, "draw", noted)
-    figure = drawn(found, monkeypatch)
-    assert len(boxes) > 50
-    for text, box in boxes.items():
-        assert figure.bbox.padded(1).contains(box.x0, box.y0), text
-        assert figure.bbox.padded(1).contains(box.x1, box.y1), text
-    for (one, first), (other, second) in combinations(boxes.items(), 2):
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_papers_figures_are_legible(name: str) -> None:
+    is_legible(drawn(PAPERS[name]()))
+
+
+def is_legible(drawing: Drawn) -> None:
+    """Nothing is cut off, and no words cover others."""
+    assert len(drawing.words) > 15
+    whole = drawing.figure.bbox.padded(1)
+    for text, box in drawing.words.items():
+        assert whole.contains(box.x0, box.y0), text
+        assert whole.contains(box.x1, box.y1), text
+    for (one, first), (other, second) in combinations(drawing.words.items(), 2):
         assert not first.padded(-1).overlaps(second.padded(-1)), (one, other)
 
 
-def test_each_check_has_its_two_distributions_and_its_demerit(
-    found: Fitted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    figure = drawn(found, monkeypatch)
+def test_each_check_has_its_two_distributions_and_its_demerit(overview: Drawn) -> None:
+    found, figure = overview.found, overview.figure
     panels = [axes for axes in figure.axes if axes.get_xlabel() == "service time (ms)"]
     for axes, check in zip(panels, found.checks, strict=True):
         demerit = f"demerit {check.demerit_ms:.3f} ms, {check.demerit_percent:.1f} %"
@@ -130,10 +153,8 @@ def values(line: Line2D) -> npt.NDArray[np.float64]:
     return np.array(line.get_xydata(), float)
 
 
-def test_all_samples_of_the_curve_are_drawn_with_what_is_left(
-    found: Fitted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    figure = drawn(found, monkeypatch)
+def test_all_samples_of_the_curve_are_drawn_with_what_is_left(overview: Drawn) -> None:
+    found, figure = overview.found, overview.figure
     seen = found.finding("seek.ms")
     assert seen
     assert len(seen.seen) >= 36
@@ -146,14 +167,40 @@ def test_all_samples_of_the_curve_are_drawn_with_what_is_left(
     assert max(abs(left)) < below.get_ylim()[1]
 
 
-def test_what_was_not_seen_is_said(found: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = " ".join(said(drawn(found, monkeypatch)).split())
-    for finding in found.findings:
+def test_what_was_not_seen_is_said(overview: Drawn) -> None:
+    words = " ".join(said(overview.figure).split())
+    for finding in overview.found.findings:
         if finding.value is None:
             assert finding.key.partition(".")[2] in words
             assert " ".join(finding.confidence.split()) in words
         elif finding.section == "buffer" and not isinstance(finding.value, (list, tuple)):
             assert str(finding.value).lower() in words
+
+
+def test_the_line_is_drawn_as_in_perform_2010() -> None:
+    """Filtered times by distance in sectors, and the line that is in the profile."""
+    found = profile(model("cheetah-15k4"), method="perform-2010")
+    [axes] = drawn(found).figure.axes
+    filtered, line = map(values, axes.lines)
+    assert len(filtered) > 99_000
+    assert filtered[:, 0].max() == pytest.approx(143.4, abs=0.5)
+    assert line[[0, -1], 1] == pytest.approx([4.25, 9.5], abs=0.02)
+    assert "least squares: 4.25 + 5.25 d/D" in said(axes)
+    assert "time (ms)" in said(axes)
+
+
+def test_the_curves_are_drawn_as_in_sigcse_2006() -> None:
+    """256 samples each, the seeks without half a rotation; what it is off by as in Table 1."""
+    found = profile(random_drive(8), method="sigcse-2006")
+    figure = drawn(found).figure
+    seeks, rates = (values(axes.lines[0]) for axes in figure.axes)
+    half_ms = found.value("rotation.period_ms") / 2
+    assert seeks[:, 1] == pytest.approx(np.array(found.value("seek.ms")) - half_ms, abs=1e-6)
+    assert rates[:, 1] == pytest.approx(found.value("throughput.mb_per_s"), abs=1e-4)
+    assert len(seeks) == len(rates) == 256
+    for check in found.checks:
+        error = f"{check.workload} {check.difference_percent:+.1f} %"
+        assert (error in said(figure)) == (check.workload in (SEEK, TRANSFER))
 
 
 def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
@@ -205,8 +252,8 @@ def test_a_wrong_name_is_told_before_anything_is_measured(
 
 def test_a_picture_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:
     with mpl.rc_context({"lines.linewidth": 7}):
-        show.draw(profile(random_drive(2)), "mine", tmp_path / "mine.svg")
+        profiled.draw(profile(random_drive(2)), "mine", tmp_path / "mine.svg")
         assert mpl.rcParams["lines.linewidth"] == 7
         assert mpl.rcParams["svg.hashsalt"] is None
     with pytest.raises(UserError, match="a picture's name ends in"):
-        show.draw(profile(random_drive(2)), "mine", tmp_path / "mine.jpg")
+        profiled.draw(profile(random_drive(2)), "mine", tmp_path / "mine.jpg")

@@ -14,7 +14,7 @@ from understudy.base import scratch
 from understudy.base.errors import UserError
 from understudy.cli.progress import phases
 from understudy.cli.session import console
-from understudy.profiler import fitted, named
+from understudy.profiler import fitted, methods, named
 from understudy.profiler.fitted import Fitted
 
 EXAMPLE = "Example: understudy profile --target mydrive:make --out mydrive.toml"
@@ -25,13 +25,25 @@ SEEDS = click.IntRange(0, 2**63 - 1)
 @click.option("--target", "name", required=True, metavar="MODULE:FACTORY", help="What to measure.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
 @click.option(
+    "--method",
+    type=click.Choice(methods.names()),
+    default=methods.FULL,
+    help="Each part by a probe of its own, or as in a paper.",
+)
+@click.option(
     "--picture", type=click.Path(path_type=Path), help="Draw it: a .png, .svg or .pdf file."
 )
 @click.option("--seed", type=SEEDS, default=1, help="Of the places that are asked for.")
 @click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the target.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def command(
-    name: str, out: Path, picture: Path | None, seed: int, destroy_data: bool, as_json: bool
+    name: str,
+    out: Path,
+    method: str,
+    picture: Path | None,
+    seed: int,
+    destroy_data: bool,
+    as_json: bool,
 ) -> None:
     """Measure a drive by timing requests, fit a profile to it, and say how well it predicts.
 
@@ -50,7 +62,9 @@ def command(
         raise UserError(f"--destroy-data: {name} can't be written")
     scratch.say_if_interrupted(f"{out} was not written")
     with phases("profile") as report:
-        found = fitted.profile(target, seed, destroy_data=destroy_data, report=report)
+        found = fitted.profile(
+            target, seed, destroy_data=destroy_data, method=method, report=report
+        )
     with scratch.replacing(out) as file:
         file.write_text(found.to_toml(), encoding="utf-8")
     draw(found, out.stem)
@@ -67,21 +81,26 @@ def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
     """Whatever is wrong with its name is said before anything is measured."""
     if not picture:
         return lambda *_: None
-    from understudy.show import profile as show  # Matplotlib takes half a second
-    from understudy.show.picture import check
+    from understudy.show import picture as pictures  # Matplotlib takes half a second
+    from understudy.show import profiled
 
-    check(picture)
-    return partial(show.draw, file=picture)
+    pictures.check(picture)
+    return partial(profiled.draw, file=picture)
 
 
 def _show(found: Fitted) -> None:
     """How well it predicts, and what was not seen."""
-    headings = ("workload", "target (ms)", "model (ms)", "demerit (ms)", "of the mean")
+    headings = ("workload", "target (ms)", "model (ms)", "", "demerit (ms)", "of the mean")
     table = Table(*headings, box=box.HORIZONTALS)
     for check in found.checks:
-        figures = (check.target_ms, check.model_ms, check.demerit_ms)
-        share = f"{check.demerit_percent:.1f} %"
-        table.add_row(check.workload, *(f"{figure:.3f}" for figure in figures), share)
+        table.add_row(
+            check.workload,
+            f"{check.target_ms:.3f}",
+            f"{check.model_ms:.3f}",
+            f"{check.difference_percent:+.1f} %",
+            f"{check.demerit_ms:.3f}",
+            f"{check.demerit_percent:.1f} %",
+        )
     console().print(table)
     for why in dict.fromkeys(each.confidence for each in found.findings if each.value is None):
         keys = (each.key for each in found.findings if each.confidence == why)

@@ -44,6 +44,11 @@ class Check:
         return float(self.model_times_ms.mean())
 
     @property
+    def difference_percent(self) -> float:
+        """Of the model's mean from the target's."""
+        return 100 * (self.model_ms - self.target_ms) / max(self.target_ms, LEAST_MS)
+
+    @property
     def demerit_ms(self) -> float:
         """How far the two distributions are apart."""
         return demerit(self.target_times_ms, self.model_times_ms)
@@ -59,6 +64,7 @@ class Check:
             "workload": self.workload,
             "target_ms": self.target_ms,
             "model_ms": self.model_ms,
+            "difference_percent": self.difference_percent,
             "demerit_ms": self.demerit_ms,
             "demerit_percent": self.demerit_percent,
         }

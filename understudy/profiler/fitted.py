@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The answer: a profile that `understudy.device.profile` reads, and how well it predicts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from understudy.base.errors import UserError
 from understudy.base.progress import Report, silent
 from understudy.device.profile import DiskProfile
-from understudy.profiler import demerit, document, writes
+from understudy.profiler import demerit, document, methods, validation, writes
 from understudy.profiler.demerit import Check
 from understudy.profiler.found import Finding, toml_lines
+from understudy.profiler.methods import Method
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.survey import Survey
 from understudy.profiler.target import Bench, Target
 
 
@@ -22,6 +23,7 @@ class Fitted:
     capacity_sectors: int
     seed: int
     requests: int
+    method: Method
     checks: tuple[Check, ...] = ()
 
     def to_toml(self) -> str:
@@ -29,10 +31,12 @@ class Fitted:
         destroyed = any(writes.is_seen(found) for found in self.findings)
         lines = [
             "# SPDX-License-Identifier: MIT",
-            f"# Measured by understudy profile --seed {self.seed} with {self.requests} requests; "
+            f"# Measured by understudy profile --method {self.method.name} --seed {self.seed} "
+            f"with {self.requests} requests; "
             f"fitted with {'reads and writes' if destroyed else 'reads only'}.",
             *(f"# {_said(check)}" for check in self.checks),
             f'summary = "profiled, {self.capacity_sectors} sectors"',
+            *([f'limits = "{self.method.limits}"'] if self.method.limits else []),
             *toml_lines(self.findings),
         ]
         return "\n".join(lines) + "\n"
@@ -40,6 +44,7 @@ class Fitted:
     def as_json(self) -> dict[str, Any]:
         """What --json prints."""
         return {
+            "method": self.method.name,
             "capacity_sectors": self.capacity_sectors,
             "seed": self.seed,
             "requests": self.requests,
@@ -62,40 +67,40 @@ class Fitted:
 
 
 def profile(
-    target: Target, seed: int = 1, *, destroy_data: bool = False, report: Report = silent
+    target: Target,
+    seed: int = 1,
+    *,
+    destroy_data: bool = False,
+    method: str = methods.FULL,
+    report: Report = silent,
 ) -> Fitted:
     """Measure a target and fit a profile to it; then check how well it predicts.
 
     The same seed asks for the same places.  Data are destroyed only if that is said, and
     the target is writable.
     """
+    by = methods.named(method)
+    if destroy_data and not by.writes:
+        raise UserError(f"--destroy-data: {method} measures no writes; leave it out")
     bench = Bench(target, seed)
-    survey = Survey(bench, report)
-    survey.reads()
     writing = destroy_data and bench.writable
-    if writing:
-        survey.writes()
-    else:
-        why = "nothing was written" if bench.writable else "the target can't be written"
-        survey.findings += writes.unseen(why)
+    findings = document.complete(by.measure(bench, writing, report))
+    fitted = Fitted(findings, bench.capacity_sectors, seed, bench.requests, by)
     report("check", 0.9)
-    fitted = Fitted(
-        document.complete(survey.findings), bench.capacity_sectors, seed, bench.requests
-    )
-    return _checked(fitted, bench, writing)
+    return replace(fitted, checks=_checks(fitted, bench, writing))
 
 
-def _checked(fitted: Fitted, bench: Bench, writing: bool) -> Fitted:
-    model = ModelTarget.of(fitted.disk(), fitted.capacity_sectors, fitted.seed)
+def _checks(fitted: Fitted, bench: Bench, writing: bool) -> tuple[Check, ...]:
+    seed = fitted.seed
+    model = Bench(ModelTarget.of(fitted.disk(), fitted.capacity_sectors, seed), seed)
     bench.wait(writes.IDLE_NS)
-    checks = demerit.compare(bench, Bench(model, fitted.seed), fitted.seed, writing)
-    return Fitted(
-        fitted.findings, fitted.capacity_sectors, fitted.seed, fitted.requests, tuple(checks)
-    )
+    checks = demerit.compare(bench, model, seed, writing)
+    return (*checks, *validation.compare(bench, model, seed))
 
 
 def _said(check: Check) -> str:
     return (
-        f"{check.workload}: target {check.target_ms:.3f} ms, model {check.model_ms:.3f} ms, "
+        f"{check.workload}: target {check.target_ms:.3f} ms, model {check.model_ms:.3f} ms "
+        f"({check.difference_percent:+.1f} %), "
         f"demerit {check.demerit_ms:.3f} ms ({check.demerit_percent:.1f} %)"
     )

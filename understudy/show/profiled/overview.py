@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy profile` saw, and what it made of it, as one picture.
+"""All that was measured of a drive, and what was made of it.
 
 The seek curve with its samples and what is left between them; the medium's rate by place;
 hits by length, and all else that was found, with what was not seen; and for each check the
@@ -9,7 +9,6 @@ demerit, their rms horizontal distance (Ruemmler and Wilkes 1994).
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from understudy.device.timing import Curve
 from understudy.profiler.demerit import Check
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.found import NOT_SEEN, Finding
-from understudy.show import picture
 
 SECTOR_BYTES = 512
 TARGET, MODEL = "C0", "C1"
@@ -49,21 +47,19 @@ LEAST_RESIDUAL_MS = 0.01
 Values = npt.NDArray[np.float64]
 
 
-def draw(found: Fitted, name: str, file: Path) -> None:
-    """Write the picture of a drive by that name; the file's ending says in which format."""
-    picture.check(file)
+def figure(found: Fitted, name: str) -> Figure:
+    """The overview of a drive by that name."""
     words = list(_words(found))
     lines = -(-len(found.checks) // CHECKS_IN_A_LINE)
     heights = [4.4, max(2.8, 0.5 + LINE_INCHES * len(words)), 2.7 * lines]
-    with picture.styled({"axes.titlesize": 10, "axes.titlelocation": "left"}):
-        figure = Figure(figsize=(11, 0.5 + sum(heights)), layout="constrained")
-        figure.suptitle(f"{name}: {_facts(found)}", fontsize=12)
-        parts = figure.subfigures(3, 1, squeeze=False, height_ratios=heights, hspace=0.02)
-        mechanics, cache, checks = parts.flat
-        _draw_mechanics(mechanics, found)
-        _draw_cache(cache, found, words)
-        _draw_checks(checks, found.checks, lines)
-        picture.save(figure, file)
+    whole = Figure(figsize=(11, 0.5 + sum(heights)), layout="constrained")
+    whole.suptitle(f"{name}: {_facts(found)}", fontsize=12)
+    parts = whole.subfigures(3, 1, squeeze=False, height_ratios=heights, hspace=0.02)
+    mechanics, cache, checks = parts.flat
+    _draw_mechanics(mechanics, found)
+    _draw_cache(cache, found, words)
+    _draw_checks(checks, found.checks, lines)
+    return whole
 
 
 def _facts(found: Fitted) -> str:
@@ -86,14 +82,16 @@ def _draw_mechanics(part: SubFigure, found: Fitted) -> None:
 def _draw_seek(above: Axes, below: Axes, found: Fitted, disk: DiskProfile) -> None:
     finding = found.finding("seek.ms")
     at, ms = _points(finding)
-    places, values = _curve(disk.timing(found.capacity_sectors).seek, found.capacity_sectors)
+    timing = disk.timing(found.capacity_sectors)
+    places, values = _curve(timing.seek, found.capacity_sectors)
+    values += timing.intercept_ns
     above.plot(100 * at, ms, **DOTS, label="samples")
     above.plot(100 * places, values / 1e6, color=MODEL, label="profile")
     above.set(ylabel="seek (ms)", ylim=(0, None), title=_said("Seek curve", finding))
     above.legend(loc="lower right", markerscale=2.5)
     above.tick_params(labelbottom=False)
     residual = ms - np.interp(at, places, values / 1e6)
-    farthest = 1.1 * max(LEAST_RESIDUAL_MS, *np.abs(residual))
+    farthest = 1.1 * float(max(LEAST_RESIDUAL_MS, *np.abs(residual)))
     below.plot(100 * at, residual, **DOTS)
     below.axhline(0, color=MODEL)
     below.set(xlabel="seek distance (% of the disk, root scale)", ylabel="residual (ms)")
@@ -192,7 +190,8 @@ def _draw_check(axes: Axes, check: Check) -> None:
         axes.xaxis.set_major_formatter(_number)
     axes.set(xlabel="service time (ms)", ylabel="share of requests", ylim=(0, 1.01))
     axes.set_title(
-        f"{check.workload}\nmeans {check.target_ms:.3f}, {check.model_ms:.3f} ms\n"
+        f"{check.workload}\ntarget {check.target_ms:.3f}, model {check.model_ms:.3f} ms "
+        f"({check.difference_percent:+.1f} %)\n"
         f"demerit {check.demerit_ms:.3f} ms, {check.demerit_percent:.1f} %"
     )
 

@@ -2,7 +2,8 @@
 """What a read costs that the drive holds: an overhead, and its sectors on the bus.
 
 A place is read for the first time and at once again, at lengths that double.  A read that
-has to wait for the platter again costs more than twice one of half its length.
+has to wait for the platter again costs more than twice one of half its length; one that is longer
+than a segment, and hits in part, is off the line that the shorter ones are on.
 """
 
 from dataclasses import dataclass, field
@@ -64,6 +65,8 @@ def measure(bench: Bench) -> Hits | None:
         limit_ns = 2.2 * hits[-1][1] + TOLERANCE_NS if hits else first_ns
         if apart_ns > 2 * TOLERANCE_NS + 0.05 * again_ns or again_ns > limit_ns:
             break
+        if len(hits) > 2 and not _on_line(hits, sectors, again_ns):
+            break
         hits.append((sectors, again_ns))
     return _line(hits) if len(hits) > 2 else None
 
@@ -84,6 +87,10 @@ def _again(bench: Bench, sectors: int) -> tuple[float, float, float]:
         firsts.append(bench.read(place, sectors))
         agains.append(bench.read(place, sectors))
     return median(firsts), median(agains), spread(agains)
+
+
+def _on_line(hits: list[tuple[int, float]], sectors: int, again_ns: float) -> bool:
+    return _line(hits).is_hit(again_ns, sectors)
 
 
 def _line(hits: list[tuple[int, float]]) -> Hits:

@@ -14,7 +14,7 @@ from understudy.profiler.hits import NS_TO_MB_PER_S, Hits
 from understudy.profiler.target import Bench
 from understudy.profiler.tracks import Tracks
 
-PLACES = 9
+PLACES = 24
 TRIES = 6
 LONG_NS = 500_000_000  # of transfer, in which a part of a rotation is little
 LONGEST = 2**17  # sectors

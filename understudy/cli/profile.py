@@ -90,16 +90,16 @@ def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
 
 def _show(found: Fitted) -> None:
     """How well it predicts, and what was not seen."""
-    headings = ("workload", "target (ms)", "model (ms)", "", "demerit (ms)", "of the mean")
+    headings = ("workload", "target (ms)", "model (ms)", "off by (%)", "demerit (ms)", "(%)")
     table = Table(*headings, box=box.HORIZONTALS)
     for check in found.checks:
         table.add_row(
             check.workload,
             f"{check.target_ms:.3f}",
             f"{check.model_ms:.3f}",
-            f"{check.difference_percent:+.1f} %",
+            f"{check.difference_percent:+.1f}",
             f"{check.demerit_ms:.3f}",
-            f"{check.demerit_percent:.1f} %",
+            f"{check.demerit_percent:.1f}",
         )
     console().print(table)
     for why in dict.fromkeys(each.confidence for each in found.findings if each.value is None):

@@ -38,10 +38,18 @@ struct read_ahead {
  * @settle_ns: what a write takes longer than a read to reach the medium
  * @ahead_sectors: read on after each read that the medium served, at most
  * @ahead_to_track_end: and at most to the end of the last sector's track
+ * @ahead_overwrites: the segment's room for what was asked for is taken by what follows
+ * @hits_resume: a hit in sequence begins it again where it has stopped
  * @hits_interrupt: a hit in another segment stops it
+ * @hits_return: the arm, if it has nothing to do, goes back to read on behind a segment
+ *	that a hit has come to the end of
  * @segments: what was read
  * @ahead: what is being read on
  * @writes: what was written
+ * @head_ns: when the head was where struct drive has it
+ * @served: end of the last request that the medium served, without what was read on ...
+ * @served_ns: ... and when the head was there
+ * @done_ns: the last request was complete
  */
 struct buffer {
 	u64 bus_ps;
@@ -49,15 +57,22 @@ struct buffer {
 	u64 settle_ns;
 	u64 ahead_sectors;
 	u64 ahead_to_track_end;
+	u64 ahead_overwrites;
+	u64 hits_resume;
 	u64 hits_interrupt;
+	u64 hits_return;
 	struct segments segments;
 	struct read_ahead ahead;
 	struct write_cache writes;
+	u64 head_ns;
+	u64 served;
+	u64 served_ns;
+	u64 done_ns;
 };
 
 struct drive;
 
-/* As drive_serve(), for a drive with a buffer; end_ns is that of the request. */
+/* As drive_serve(), for a drive with a buffer. */
 u64 buffer_read(struct drive *drive, u64 sector, u32 sectors, u64 now_ns, bool *hit);
 u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns);
 u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_ns);

@@ -40,6 +40,13 @@ static u64 sector_ps(const struct disk *disk, u64 sector)
 	return disk->transfer.nr_points ? curve_value(&disk->transfer, sector) : 0;
 }
 
+u64 disk_turn(const struct disk *disk, u64 sector)
+{
+	u64 ps = sector_ps(disk, sector);
+
+	return ps ? port_mul_div(disk->rotation_ns, 1000, ps) : 0;
+}
+
 static u64 switches_ns(const struct disk *disk, u64 sector, u64 sectors)
 {
 	u64 end = sector + sectors;

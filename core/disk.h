@@ -61,6 +61,9 @@ u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector);
 /* For sectors to pass under the head one after the other, ns. */
 u64 disk_transfer_ns(const struct disk *disk, u64 sector, u64 sectors);
 
+/* Sectors that pass in one rotation from there on; 0 if nothing turns or none takes time. */
+u64 disk_turn(const struct disk *disk, u64 sector);
+
 /* How many of these sectors have passed after that many ns. */
 u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 ns);
 

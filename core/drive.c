@@ -38,15 +38,23 @@ static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
 	return service_ns;
 }
 
+/* From then on a drive with a buffer is idle. */
+static u64 done(struct drive *drive, u64 start_ns, u64 service_ns)
+{
+	drive->buffer.done_ns = start_ns + service_ns;
+	return service_ns;
+}
+
 u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_ns,
 		bool *hit)
 {
 	if (!drive->buffered)
 		return serve_unbuffered(drive, op, sector, sectors, hit);
 	if (op == IO_READ)
-		return buffer_read(drive, sector, sectors, start_ns, hit);
+		return done(drive, start_ns,
+			    buffer_read(drive, sector, sectors, start_ns, hit));
 	*hit = false;
-	return buffer_write(drive, sector, sectors, start_ns);
+	return done(drive, start_ns, buffer_write(drive, sector, sectors, start_ns));
 }
 
 u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
@@ -55,27 +63,32 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 
 	if (!drive->buffered)
 		return serve_unbuffered(drive, IO_WRITE, sector, sectors, &hit);
-	return buffer_write_through(drive, sector, sectors, start_ns);
+	return done(drive, start_ns,
+		    buffer_write_through(drive, sector, sectors, start_ns));
 }
 
 u64 drive_flush(struct drive *drive, u64 start_ns)
 {
-	return drive->buffered ? buffer_flush(drive, start_ns) : 0;
+	return drive->buffered ? done(drive, start_ns, buffer_flush(drive, start_ns))
+			       : 0;
 }
 
 u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 {
 	const struct buffer *buffer = &drive->buffer;
 	const struct write_cache *writes = &buffer->writes;
-	u64 medium_ns = disk_slowest_ns(&drive->disk, sectors);
-	u64 written_ns;
+	u64 medium_ns, before_ns;
 
-	if (!drive->buffered)
+	if (!drive->buffered) {
+		medium_ns = disk_slowest_ns(&drive->disk, sectors);
 		return medium_ns > drive->hit_ns ? medium_ns : drive->hit_ns;
-	written_ns = writes->spans_max *
-			     (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns) +
-		     disk_slowest_ns(&drive->disk, writes->sectors_max);
-	return written_ns + medium_ns + buffer->settle_ns + drive->hit_ns +
+	}
+	/* What was read on may have to pass before, and the arm to come to it. */
+	medium_ns = disk_slowest_ns(&drive->disk, sectors + buffer->ahead_sectors);
+	before_ns = (writes->spans_max + buffer->hits_return) *
+			    (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns) +
+		    disk_slowest_ns(&drive->disk, writes->sectors_max);
+	return before_ns + medium_ns + buffer->settle_ns + drive->hit_ns +
 	       buffer->write_ns + port_mul_div(buffer->bus_ps, sectors, 1000);
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "write_cache.h"
 
-static bool is_under_way(const struct write_cache *cache)
+bool write_cache_is_busy(const struct write_cache *cache)
 {
 	return cache->under_way.start != cache->under_way.end;
 }
 
 bool write_cache_has_room(const struct write_cache *cache, u64 sectors)
 {
-	return cache->nr + is_under_way(cache) < cache->spans_max &&
+	return cache->nr + write_cache_is_busy(cache) < cache->spans_max &&
 	       cache->sectors + sectors <= cache->sectors_max;
 }
 
-bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors, u64 ready_ns)
+bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors)
 {
 	u32 i;
 
@@ -21,7 +21,6 @@ bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors, u64 re
 	for (i = 0; i < cache->nr; i++) {
 		if (cache->span[i].end == sector) {
 			cache->span[i].end += sectors;
-			cache->span[i].ready_ns = ready_ns;
 			cache->sectors += sectors;
 			return true;
 		}
@@ -35,34 +34,37 @@ void write_cache_add(struct write_cache *cache, struct write_span span)
 	cache->sectors += span.end - span.start;
 }
 
-static u64 distance(u64 a, u64 b)
+/* From the head to there: either way, or upwards and, past the end, around. */
+static u64 way(const struct write_cache *cache, u64 head, u64 sector)
 {
-	return a > b ? a - b : b - a;
+	if (sector >= head || cache->order == WRITE_ASCENDING)
+		return sector - head;
+	return head - sector;
 }
 
-static u32 next_index(const struct write_cache *cache, u64 head)
+u32 write_cache_next(const struct write_cache *cache, u64 head)
 {
 	const struct write_span *span = cache->span;
-	u32 nearest = 0;
+	u32 next = 0;
 	u32 i;
 
 	if (cache->order == WRITE_IN_ORDER)
 		return 0;
 	for (i = 1; i < cache->nr; i++) {
-		if (distance(span[i].start, head) < distance(span[nearest].start, head))
-			nearest = i;
+		if (way(cache, head, span[i].start) <
+		    way(cache, head, span[next].start))
+			next = i;
 	}
-	return nearest;
+	return next;
 }
 
-struct write_span write_cache_next(struct write_cache *cache, u64 head)
+struct write_span write_cache_take(struct write_cache *cache, u32 index)
 {
-	u32 i = next_index(cache, head);
-	struct write_span span = cache->span[i];
+	struct write_span *place = cache->span + index;
+	struct write_span span = *place;
 
 	cache->nr--;
-	memmove(cache->span + i, cache->span + i + 1,
-		(cache->nr - i) * sizeof(*cache->span));
+	memmove(place, place + 1, (cache->nr - index) * sizeof(*place));
 	return span;
 }
 
@@ -96,6 +98,7 @@ void write_cache_clear(struct write_cache *cache)
 	cache->nr = 0;
 	cache->sectors = 0;
 	cache->under_way = (struct write_span){ 0 };
+	cache->urgent = 0;
 	cache->medium_ns = 0;
 	cache->busy_until_ns = 0;
 }

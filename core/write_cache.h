@@ -11,54 +11,72 @@
 
 #define WRITE_CACHE_SPANS_MAX 256
 
-/* In which order a drive puts away: as they came, or the one nearest to its head. */
-enum write_order { WRITE_IN_ORDER, WRITE_NEAREST };
+/*
+ * In which order a drive puts away: as they came, the one nearest to its head, upwards
+ * from its head and then from the lowest again, or the one that is soonest under it.
+ */
+enum write_order {
+	WRITE_IN_ORDER,
+	WRITE_NEAREST,
+	WRITE_ASCENDING,
+	WRITE_SHORTEST_POSITIONING,
+};
 
-/* Sectors [start, end); ready_ns: not put away before that unless somebody waits. */
+/* Sectors [start, end). */
 struct write_span {
 	u64 start, end;
-	u64 ready_ns;
 };
 
 /**
  * struct write_cache - usable when zeroed: every write goes to the medium
  * @spans_max: most spans, with the one under way, 0 to WRITE_CACHE_SPANS_MAX
  * @sectors_max: most sectors in all
- * @idle_ns: how long the drive waits after a write before it puts it away
+ * @idle_ns: how long the drive has had nothing to do before it begins to put away
+ * @low_sectors: once a write had to wait for room, it does not wait for idleness until it
+ *	holds no more than that
  * @order: enum write_order
  * @nr: how many wait
  * @sectors: in those and in the one under way
  * @span: those that wait, in the order in which they came
  * @under_way: on its way to the medium until @busy_until_ns
+ * @urgent: a write had to wait for room
  * @medium_ns: when the medium begins with it; until then it can be made longer
  * @busy_until_ns: the arm is free from then on
  *
- * The first four are parameters.
+ * The first five are parameters.
  */
 struct write_cache {
 	u64 spans_max;
 	u64 sectors_max;
 	u64 idle_ns;
+	u64 low_sectors;
 	u64 order;
 	u32 nr;
 	u64 sectors;
 	struct write_span span[WRITE_CACHE_SPANS_MAX];
 	struct write_span under_way;
+	u64 urgent;
 	u64 medium_ns;
 	u64 busy_until_ns;
 };
+
+/* Is one on its way to the medium? */
+bool write_cache_is_busy(const struct write_cache *cache);
 
 /* Is there room for a span of that length, as another one? */
 bool write_cache_has_room(const struct write_cache *cache, u64 sectors);
 
 /* Make one that waits longer by a write that begins where it ends: whether there is one. */
-bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors, u64 ready_ns);
+bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors);
 
 /* There must be room. */
 void write_cache_add(struct write_cache *cache, struct write_span span);
 
-/* Take one out of those that wait, to be put away from there on; there must be one. */
-struct write_span write_cache_next(struct write_cache *cache, u64 head);
+/* Whose turn it is by place, or as they came: an index.  One must wait. */
+u32 write_cache_next(const struct write_cache *cache, u64 head);
+
+/* Take it out of those that wait. */
+struct write_span write_cache_take(struct write_cache *cache, u32 index);
 
 /* Of those that wait, one that holds the whole span; NULL if none does. */
 const struct write_span *write_cache_holds(const struct write_cache *cache, u64 sector,

@@ -148,9 +148,10 @@ struct disk {
     ...;
 };
 struct segments { u64 nr, sectors, first_in_first_out; ...; };
-struct write_cache { u64 spans_max, sectors_max, idle_ns, order; ...; };
+struct write_cache { u64 spans_max, sectors_max, idle_ns, low_sectors, order; ...; };
 struct buffer {
-    u64 bus_ps, write_ns, settle_ns, ahead_sectors, ahead_to_track_end, hits_interrupt;
+    u64 bus_ps, write_ns, settle_ns, ahead_sectors, ahead_to_track_end, ahead_overwrites;
+    u64 hits_resume, hits_interrupt, hits_return;
     struct segments segments;
     struct write_cache writes;
     ...;
@@ -179,6 +180,7 @@ struct job {
     s32 starter;
     u64 address;
     char workload[...];
+    u32 has_target;
     u64 memory_bytes, output_bytes;
     u32 ended;
     s32 error;
@@ -192,6 +194,9 @@ struct job {
     struct replay replay;
     char text[...];
 };
+
+/* sim/worker/target.h */
+struct question { u64 sector, start_ns; u32 sectors; u32 op; };
 
 /* core/draw.h */
 struct draw { ...; };
@@ -217,6 +222,7 @@ SOURCE = """
 #include "sim/check.h"
 #include "sim/registry.h"
 #include "sim/worker/job.h"
+#include "sim/worker/target.h"
 
 #include <sys/mman.h>
 

@@ -5,7 +5,7 @@
 
 static u32 nr_servers(const struct device *device)
 {
-	return device->drive ? 1 : device->array.servers;
+	return device->drive || device->target ? 1 : device->array.servers;
 }
 
 static int copy_drive(struct device *device, const struct drive *drive)
@@ -30,10 +30,10 @@ static int fill_free_at(struct device *device)
 	return 0;
 }
 
-int device_init(struct device *device, const struct drive *drive,
+int device_init(struct device *device, const struct drive *drive, target_fn *target,
 		const struct array *array, u32 depth, u64 seed)
 {
-	*device = (struct device){ .array = *array };
+	*device = (struct device){ .target = target, .array = *array };
 	draw_seed(&device->draw, seed, COST_STREAM);
 	if (drive && copy_drive(device, drive))
 		return -ENOMEM;
@@ -48,7 +48,7 @@ void device_exit(struct device *device)
 
 u64 device_cost_ns(struct device *device, u64 given_ns)
 {
-	if (device->drive)
+	if (device->drive || device->target)
 		return 0;
 	if (given_ns)
 		return given_ns;
@@ -72,6 +72,9 @@ struct service device_serve(struct device *device, const struct io_request *rq,
 		service.model_ns =
 			drive_serve(device->drive, rq->op, rq->sector, rq->sectors,
 				    service.start_ns, &service.hit);
+	else if (device->target)
+		service.model_ns =
+			device->target(rq, service.start_ns) - service.start_ns;
 	server.time_ns = service.start_ns + service.model_ns;
 	if (waits)
 		event_queue_add(&device->free_at, server);

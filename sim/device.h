@@ -2,8 +2,9 @@
 /*
  * What serves the requests: a disk, which is one server whose time depends on where its
  * head is and what its cache holds (core/drive.h), or an array, which is a number of
- * equal servers with service times of their own.  Either may accept more requests than
- * it can serve at once; those wait inside, in the order in which they came.
+ * equal servers with service times of their own, or a target, which somebody else models
+ * and who is asked once for each request.  Each may accept more requests than it can serve
+ * at once; those wait inside, in the order in which they came.
  */
 #ifndef UNDERSTUDY_DEVICE_H
 #define UNDERSTUDY_DEVICE_H
@@ -24,15 +25,20 @@ struct array {
 	bool exponential;
 };
 
+/* A target's answer: when a request that it begins with at start_ns completes. */
+typedef u64 target_fn(const struct io_request *rq, u64 start_ns);
+
 /**
  * struct device - a device in motion
  * @drive: the disk, or NULL
+ * @target: one server that is asked, or NULL
  * @array: what it is otherwise
  * @draw: for the array's service times
  * @free_at: when each server is free; empty if none ever has to wait for one
  */
 struct device {
 	struct drive *drive;
+	target_fn *target;
 	struct array array;
 	struct draw draw;
 	struct event_queue free_at;
@@ -48,18 +54,19 @@ struct service {
 /**
  * device_init - an idle device
  * @drive: to be copied and reset, or NULL
- * @array: used if there is no drive
+ * @target: to be asked if there is no drive, or NULL
+ * @array: used if there is neither
  * @depth: most requests that it will be given at once
  *
  * Returns: 0 or -ENOMEM.
  */
-int device_init(struct device *device, const struct drive *drive,
+int device_init(struct device *device, const struct drive *drive, target_fn *target,
 		const struct array *array, u32 depth, u64 seed);
 
 /* Also fit for a device whose init failed. */
 void device_exit(struct device *device);
 
-/* Service time that is known when a request arrives, ns; 0 on a disk. */
+/* Service time that is known when a request arrives, ns; 0 on a disk or a target. */
 u64 device_cost_ns(struct device *device, u64 given_ns);
 
 /* Give it a request; it is complete at start_ns + model_ns. */

@@ -104,8 +104,8 @@ static int set_up(struct sim *sim)
 	const struct sim_input *input = sim->input;
 
 	return init_pool(sim)
-		       ?: device_init(&sim->device, input->drive, &input->array,
-				      input->depth, input->world.seed)
+		       ?: device_init(&sim->device, input->drive, input->target,
+				      &input->array, input->depth, input->world.seed)
 		       ?: processes_init_pages(sim)
 		       ?: elevator_init(&sim->elevator, input, sim->pool)
 		       ?: init_workload(sim);

@@ -59,7 +59,8 @@ struct sim_columns {
  * struct sim_input - one simulation; everything it points to is the caller's
  * @tunables: one value for each of the scheduler's
  * @parameters: one value for each of the workload's
- * @drive: the disk, or NULL for @array
+ * @drive: the disk, or NULL for @target or @array
+ * @target: what is asked for the time of each request (sim/device.h), or NULL
  * @depth: most requests on the device at once
  * @max_pending: most requests that may wait for the scheduler and be in service
  * @merge_sectors: what touches becomes one request, up to this length, as long as it is
@@ -81,6 +82,7 @@ struct sim_input {
 	const u64 *parameters;
 	struct world world;
 	const struct drive *drive;
+	target_fn *target;
 	struct array array;
 	struct sim_cache cache;
 	u32 depth;

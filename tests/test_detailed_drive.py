@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The oracle (drives/detailed.h) does what a drive of its parameters must do.
+"""The oracle (bench/detailed/detailed.h) does what a drive of its parameters must do.
 
 What is expected is worked out here from the parameters, by arithmetic of its own.
 """
@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from drives.detailed import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.detailed.drive import (
     CLOOK,
     CYLINDER_SERPENTINE,
     CYLINDERS,
@@ -28,8 +31,6 @@ from drives.detailed import (
     random_drive,
     random_parameters,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 PERIOD_NS = 8_000_000
 ZONES = (

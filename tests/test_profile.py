@@ -508,11 +508,15 @@ segments = 3
 segment_sectors = 300
 replace = "first in first out"
 hits_interrupt = false
+hits_return = true
+hits_resume = false
 read_ahead_sectors = 200
 read_ahead_to_track_end = true
+read_ahead_overwrites = true
 write_back = 2
 write_back_sectors = 400
 write_back_idle_ms = 1
+write_back_low_sectors = 100
 write_back_order = "nearest"
 """
 
@@ -531,12 +535,16 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         buffer_segment_sectors=300,
         buffer_first_in_first_out=True,
         buffer_hits_interrupt=False,
+        buffer_hits_return=True,
         read_ahead_sectors=200,
         read_ahead_to_track_end=True,
+        read_ahead_overwrites=True,
+        read_hits_resume=False,
         write_back_spans=2,
         write_back_sectors=400,
         write_back_idle_ns=1_000_000,
-        write_back_nearest=True,
+        write_back_low_sectors=100,
+        write_back_order=1,
     )
 
 
@@ -555,8 +563,13 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
             "",
             "buffer.write_back: takes writes, but write_back_sectors leaves no room",
         ),
+        (
+            "write_back_low_sectors = 100",
+            "write_back_low_sectors = 401",
+            "buffer.write_back_low_sectors: 401 is more than all, 400",
+        ),
         (TRACKS, "", "buffer.read_ahead_to_track_end: no tracks say where one ends"),
-        ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came' or"),
+        ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came',"),
         ("at = [0, 0.5]", "at = [0, 1]", "tracks.at: a zone begins at 1, where the disk ends"),
         ("at = [0, 0.5]", "at = [0]", "tracks.at: has 1 places for 2 values"),
         ("[100, 50]", "[100, 0]", "tracks.sectors.1: input should be greater than or equal to 1"),

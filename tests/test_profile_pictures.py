@@ -13,14 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from click.testing import CliRunner, Result
-from drives.detailed import random_drive
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from bench.detailed.drive import random_drive
 from understudy.base.errors import UserError
+from understudy.base.paths import ROOT
 from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.profiler.fitted import Fitted, profile
@@ -29,7 +30,7 @@ from understudy.profiler.validation import SEEK, TRANSFER
 from understudy.show import picture, profiled
 
 MODULE = """
-from drives.detailed import random_drive
+from bench.detailed.drive import random_drive
 
 class Untouched:
     capacity_sectors = 10**6
@@ -222,7 +223,7 @@ def test_the_same_seed_the_same_picture(
     done = subprocess.run(
         [sys.executable, "-m", "understudy", *given, "--picture", f"there.{ending}"],
         cwd=tmp_path,
-        env={"PYTHONPATH": str(Path(__file__).parent), "PYTHONHASHSEED": "7", "PATH": "/usr/bin"},
+        env={"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "PATH": "/usr/bin"},
         capture_output=True,
         text=True,
         check=False,

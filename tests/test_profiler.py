@@ -14,17 +14,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from drives.detailed import DetailedDrive, random_drive
 
 import understudy
+from bench.detailed.drive import DetailedDrive, random_drive
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
+from understudy.device.target import Target
 from understudy.profiler import demerit, hits, rotation, statistics
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench, Target
+from understudy.profiler.target import Bench
 
 CAPACITY = 20_000_000
 ROOTS = np.linspace(0, 1, 41)
@@ -329,7 +330,7 @@ def test_no_cache_no_hits() -> None:
 # ---- the command ----------------------------------------------------------------------
 
 MODULE = """
-from drives.detailed import random_drive
+from bench.detailed.drive import random_drive
 
 class Broken:
     capacity_sectors = 10**6

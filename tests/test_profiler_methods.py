@@ -8,18 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from drives.detailed import random_drive
 
 import understudy
+from bench.detailed.drive import random_drive
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
+from understudy.device.target import Target
 from understudy.profiler import hits, methods, validation
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.methods import perform_2010, sigcse_2006
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench, Target
+from understudy.profiler.target import Bench
 
 PAPERS = ("perform-2010", "sigcse-2006")
 CAPACITY = 2**20
@@ -303,7 +304,7 @@ def test_what_is_not_timed_is_not_counted() -> None:
 # ---- the command ----------------------------------------------------------------------
 
 MODULE = """
-from drives.detailed import random_drive
+from bench.detailed.drive import random_drive
 
 def drive(): return random_drive(2)
 """

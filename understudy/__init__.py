@@ -4,8 +4,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from understudy.device.target import Target
     from understudy.profiler.fitted import Fitted
-    from understudy.profiler.target import Target
 
 __version__ = "0.1.0"
 

@@ -2,7 +2,7 @@
 """Does a profile keep time like the drive?"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bench.part import Column, Row, Rows
+from bench.predicted import Means, compared, ranked
 from understudy.ask.experiment import asked
 from understudy.ask.schedulers import Choice
 from understudy.ask.workloads import WORKLOADS
@@ -18,11 +19,11 @@ from understudy.base.paths import ROOT
 from understudy.base.progress import silent
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
-from understudy.measure.comparison import estimate
 from understudy.measure.metrics import Summary
 from understudy.native.drive import Drive
 from understudy.native.request import READ, WRITE
 from understudy.platforms.sim import in_simulator
+from understudy.profiler.demerit import demerit
 
 TITLE = "How well a profile keeps a drive's time"
 TEXT = """
@@ -82,7 +83,6 @@ SIZES = {
 }
 IN_VM = False
 DRIVES = ROOT / "bench" / "drives"
-REALLY_DIFFERENT = 0.03
 
 Times = npt.NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def measure(workloads: list[str], seeds: int) -> Rows:
         known = json.loads((folder / "schedulers.json").read_text())
         for name in known if workloads == ["all"] else workloads:
             rows = [_compared(disk, name, known[name], s, seeds) for s in _schedulers(known[name])]
-            yield "workloads", _ranked(disk.name, name, rows)
+            yield "workloads", ranked(disk.name, name, rows)
             yield from (("schedulers", row) for row in rows)
 
 
@@ -116,14 +116,14 @@ def _on_trace(folder: Path, disk: DiskProfile) -> list[Row]:
 
 
 def _distance(ours: Times, theirs: Times) -> Row:
-    demerit = float(np.sqrt(np.mean((np.sort(ours) - np.sort(theirs)) ** 2)))
+    off = demerit(ours, theirs)
     return {
         "number": len(ours),
         "drive_ms": float(theirs.mean()),
         "profile_ms": float(ours.mean()),
         "difference_percent": 100 * float(ours.mean() / theirs.mean() - 1),
-        "demerit_ms": demerit,
-        "demerit_percent": 100 * demerit / float(theirs.mean()),
+        "demerit_ms": off,
+        "demerit_percent": 100 * off / float(theirs.mean()),
     }
 
 
@@ -134,25 +134,12 @@ def _schedulers(known: Mapping[str, Any]) -> list[str]:
 def _compared(
     disk: DiskProfile, name: str, known: Mapping[str, Any], scheduler: str, seeds: int
 ) -> Row:
-    """Means over the seeds, and the paired difference in response."""
+    """With each seed that was measured."""
     runs = [run for run in known["runs"] if run["scheduler"] == scheduler][:seeds]
-    ours = [_simulated(disk, known["inputs"], scheduler, run["seed"]) for run in runs]
-    service = float(np.mean([run["mean_service_ms"] for run in runs]))
-    response = float(np.mean([run["mean_response_ms"] for run in runs]))
-    gaps = [
-        one.mean_response_ms - run["mean_response_ms"] for one, run in zip(ours, runs, strict=True)
-    ]
-    half_width = estimate(gaps).half_width
-    return {
-        "drive": disk.name,
-        "workload": name,
-        "scheduler": scheduler,
-        "service_ms": service,
-        "service_percent": 100 * (np.mean([one.mean_service_ms for one in ours]) / service - 1),
-        "response_ms": response,
-        "response_percent": 100 * float(np.mean(gaps)) / response,
-        "interval_percent": None if half_width is None else 100 * half_width / response,
-    }
+    summaries = [_simulated(disk, known["inputs"], scheduler, run["seed"]) for run in runs]
+    ours = [Means(one.mean_service_ms, one.mean_response_ms) for one in summaries]
+    theirs = [Means(run["mean_service_ms"], run["mean_response_ms"]) for run in runs]
+    return compared(disk.name, name, scheduler, ours, theirs)
 
 
 def _simulated(disk: DiskProfile, inputs: Mapping[str, Any], scheduler: str, seed: int) -> Summary:
@@ -160,24 +147,3 @@ def _simulated(disk: DiskProfile, inputs: Mapping[str, Any], scheduler: str, see
     workload = WORKLOADS[inputs["workload"]]
     run = asked(workload, Choice(scheduler, ()), disk, "sim", seed=seed, **given)
     return in_simulator.summarise(run, silent)
-
-
-def _ranked(drive: str, name: str, rows: Sequence[Row]) -> Row:
-    theirs = {row["scheduler"]: row["response_ms"] for row in rows}
-    ours = {
-        row["scheduler"]: row["response_ms"] * (1 + row["response_percent"] / 100) for row in rows
-    }
-    pairs = [
-        (a, b) for a in theirs for b in theirs if theirs[b] > theirs[a] * (1 + REALLY_DIFFERENT)
-    ]
-    worst = max(rows, key=lambda row: abs(row["response_percent"]))
-    return {
-        "drive": drive,
-        "workload": name,
-        "worst": worst["scheduler"],
-        "worst_percent": worst["response_percent"],
-        "pairs": len(pairs),
-        "ranked_right": sum(ours[a] < ours[b] for a, b in pairs),
-        "best": min(theirs, key=theirs.__getitem__),
-        "best_by_profile": min(ours, key=ours.__getitem__),
-    }

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 """How well does a profile predict that was measured, by our method and by the papers'?"""
 
-import sys
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from bench.detailed.drive import random_drive
 from bench.part import Column, Row, Rows
-from understudy.base.paths import ROOT
 from understudy.device import profile
+from understudy.device.target import Target
 from understudy.profiler import fitted, methods, validation
 from understudy.profiler.demerit import Check
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench, Target
+from understudy.profiler.target import Bench
 from understudy.profiler.validation import SEEK, TRANSFER
 
 TITLE = "How well a profile that was measured predicts"
@@ -25,7 +25,7 @@ model's mean is off by. Chance has a share in that of 1,000 seeks, since each wa
 part of a rotation: so ten times as many were asked for too, and ± is what chance may still do
 to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
 
-The detailed drives of `tests/drives`, of which the profiler sees nothing but times, together; and
+The detailed drives of `bench/detailed`, of which the profiler sees nothing but times, together; and
 the paper's own figures for its two drives, which have no signs:
 
 {{ methods }}
@@ -133,19 +133,10 @@ def _figures(name: str, once: Check, more: Sequence[Check]) -> Row:
 def _target(name: str) -> Target:
     """As new: "drive SEED" is a detailed one, else it is the model of a profile."""
     if name.startswith("drive "):
-        return _detailed(int(name.removeprefix("drive ")))
+        return random_drive(int(name.removeprefix("drive ")))
     disk = profile.load(name)
     assert disk.facts
     return ModelTarget.of(disk, disk.facts.capacity_sectors, seed=5)
-
-
-def _detailed(seed: int) -> Target:
-    """The tests are no package."""
-    if (tests := str(ROOT / "tests")) not in sys.path:
-        sys.path.append(tests)
-    from drives.detailed import random_drive
-
-    return random_drive(seed)
 
 
 def _interval_percent(check: Check) -> float:

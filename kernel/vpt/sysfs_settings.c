@@ -99,12 +99,16 @@ SETTING(buffer_segments, drive.buffer.segments.nr, 0, SEGMENTS_MAX);
 SETTING(buffer_segment_sectors, drive.buffer.segments.sectors, 0, U32_MAX);
 SETTING(buffer_first_in_first_out, drive.buffer.segments.first_in_first_out, 0, 1);
 SETTING(buffer_hits_interrupt, drive.buffer.hits_interrupt, 0, 1);
+SETTING(buffer_hits_return, drive.buffer.hits_return, 0, 1);
 SETTING(read_ahead_sectors, drive.buffer.ahead_sectors, 0, U32_MAX);
 SETTING(read_ahead_to_track_end, drive.buffer.ahead_to_track_end, 0, 1);
+SETTING(read_ahead_overwrites, drive.buffer.ahead_overwrites, 0, 1);
+SETTING(read_hits_resume, drive.buffer.hits_resume, 0, 1);
 SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MAX);
 SETTING(write_back_sectors, drive.buffer.writes.sectors_max, 0, U32_MAX);
 SETTING(write_back_idle_ns, drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(write_back_nearest, drive.buffer.writes.order, 0, 1);
+SETTING(write_back_low_sectors, drive.buffer.writes.low_sectors, 0, U32_MAX);
+SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_SHORTEST_POSITIONING);
 SETTING(scale_milli, scale_milli, 1, 1000000);
 
 static struct attribute *settings_attrs[] = {
@@ -125,12 +129,16 @@ static struct attribute *settings_attrs[] = {
 	&buffer_segment_sectors_setting.attr.attr,
 	&buffer_first_in_first_out_setting.attr.attr,
 	&buffer_hits_interrupt_setting.attr.attr,
+	&buffer_hits_return_setting.attr.attr,
 	&read_ahead_sectors_setting.attr.attr,
 	&read_ahead_to_track_end_setting.attr.attr,
+	&read_ahead_overwrites_setting.attr.attr,
+	&read_hits_resume_setting.attr.attr,
 	&write_back_spans_setting.attr.attr,
 	&write_back_sectors_setting.attr.attr,
 	&write_back_idle_ns_setting.attr.attr,
-	&write_back_nearest_setting.attr.attr,
+	&write_back_low_sectors_setting.attr.attr,
+	&write_back_order_setting.attr.attr,
 	&scale_milli_setting.attr.attr,
 	NULL,
 };

@@ -3,6 +3,7 @@
 
 #include "../registry.h"
 #include "job.h"
+#include "target.h"
 
 #define UNPACK(job, pointer) ((pointer) = unpacked(job, (uintptr_t)(pointer)))
 
@@ -90,6 +91,7 @@ void job_unpack(struct job *job, const struct scheduler *scheduler)
 	unpack_replay(job);
 	job->input.scheduler = scheduler;
 	job->input.workload = find_workload(job->workload);
+	job->input.target = job->has_target ? target_ask : NULL;
 	job->input.watch = &job->watch;
 	job->replay.scheduler = scheduler;
 	job->replay.watch = &job->watch;

@@ -27,6 +27,7 @@ enum job_kind {
  * @starter: process that waits for the answer: this one ends with it
  * @address: of this structure, as the starter sees it
  * @workload: name of the one to simulate
+ * @has_target: the times of requests are asked of the starter (target.h)
  * @memory_bytes: most that it may take besides the job
  * @output_bytes: most that it may print
  * @ended: it came to its end; @error and the rest are the answer
@@ -41,6 +42,7 @@ struct job {
 	s32 starter;
 	u64 address;
 	char workload[JOB_NAME_BYTES];
+	u32 has_target;
 	u64 memory_bytes;
 	u64 output_bytes;
 

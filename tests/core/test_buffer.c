@@ -44,6 +44,7 @@ static void set_reading(u64 segments, u64 ahead)
 {
 	set((struct buffer){ .segments = { .nr = segments, .sectors = 100 },
 			     .ahead_sectors = ahead,
+			     .hits_resume = 1,
 			     .hits_interrupt = 1 });
 }
 
@@ -173,6 +174,98 @@ static void so_do_hits_elsewhere(u64 interrupt)
 		reads(5008, 20, HIT + 20 * BUS, true);
 }
 
+/* The segment's room is for what follows: 100 sectors, and then what was asked for is gone. */
+static void reading_ahead_overwrites(u64 overwrites)
+{
+	set_reading(4, 100);
+	drive.buffer.ahead_overwrites = overwrites;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 700 * US;
+	reads(1000, 8, HIT + 8 * BUS, true); /* 78 have come, all fits */
+	now += 10000 * US;
+	reads(1100, 1, overwrites ? HIT + BUS : MISS(NEAR, 1), overwrites);
+	set_reading(4, 100);
+	drive.buffer.ahead_overwrites = overwrites;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1000, 8, overwrites ? MISS(FAR, 8) : HIT + 8 * BUS, !overwrites);
+}
+
+/* Where it has stopped it stays, if a hit does not make it go on. */
+static void a_hit_may_not_resume_it(void)
+{
+	set_reading(4, 10);
+	drive.buffer.hits_resume = 0;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1008, 10, HIT + 10 * BUS, true);
+	now += 20000 * US;
+	reads(1018, 10, MISS(NEAR, 10), false);
+}
+
+/* Left after 8 sectors more; once it is hit to its end the arm goes back, for 2 ms and 4. */
+static void the_arm_returns(u64 returns)
+{
+	set_reading(4, 50);
+	drive.buffer.hits_return = returns;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1000, 16, HIT + 16 * BUS, true);
+	now += 20000 * US;
+	reads(1016, 8, returns ? HIT + 8 * BUS : MISS(FAR, 8), returns);
+}
+
+/* The seek has begun and has 3 ms to go, less the hit of 420 us; a hit inside begins none. */
+static void a_return_is_not_given_up(u32 hit_sectors)
+{
+	u64 left_ns = hit_sectors == 16 ? 3000 * US - HIT - 16 * BUS : 0;
+
+	set_reading(4, 50);
+	drive.buffer.hits_return = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1000, hit_sectors, HIT + hit_sectors * BUS, true);
+	reads(70000, 8, left_ns + MISS(FAR, 8), false);
+}
+
+/*
+ * Where the head was last is known, and a turn is 6 ms: the sector behind the last one has
+ * just gone by when the arm is ready after 1 ms, the 8 before it as well.
+ */
+static void near_places_have_an_angle(void)
+{
+	u64 end;
+
+	set_reading(0, 0);
+	drive.random_phase = 1;
+	drive.buffer.bus_ps = 0;
+	end = drive_serve(&drive, IO_READ, 1000, 8, 0, &(bool){ false });
+	now = end;
+	reads(1008, 8, 6000 * US + 8 * SECTOR, false);
+	reads(1008, 8, 6000 * US, false);
+	now += 3000 * US;
+	reads(1016, 8, 3000 * US + 8 * SECTOR, false);
+	/* 400 sectors ahead, 4 ms, of which 3 for the arm; then back */
+	reads(1424, 8, 4000 * US + 8 * SECTOR, false);
+	reads(1024, 8, 12000 * US - 408 * SECTOR + 8 * SECTOR, false);
+}
+
+/* Nothing of it is read on meanwhile, so the drive waits for a whole turn. */
+static void a_stream_waits_for_its_place(void)
+{
+	set_reading(4, 10);
+	drive.random_phase = 1;
+	drive.buffer.bus_ps = 1000 * SECTOR; /* as fast as the medium */
+	now += drive_serve(&drive, IO_READ, 1000, 8, 0, &(bool){ false });
+	now += 100 * US; /* there are the ten; 40 us later: */
+	now += 40 * US;
+	reads(1008, 10, HIT + 10 * SECTOR, true);
+	/* stopped 240 us ago, 5760 to go; the ten more that it waits for are read by then */
+	reads(1018, 10, 6000 * US - 40 * US - HIT - 10 * SECTOR + 10 * SECTOR, false);
+}
+
 /* Of three segments the one that was used longest ago goes, or the first. */
 static void the_oldest_goes(u64 first_in_first_out)
 {
@@ -267,6 +360,52 @@ static void order_of_putting_away(u64 order, u64 want_head)
 	CHECK_EQ(drive.buffer.segments.segment[2].start, want_head);
 }
 
+/* As long as there is something to do it is not idle, and puts nothing away. */
+static void idleness_begins_anew(void)
+{
+	u32 i;
+
+	set_writing(2, 100);
+	drive.buffer.writes.idle_ns = 10000 * US;
+	writes(1000, 8, WRITE + 8 * BUS);
+	for (i = 0; i < 5; i++) {
+		now += 9000 * US;
+		reads(50000 + 1000 * i, 8, MISS(FAR, 8), false);
+	}
+	now += 12000 * US;
+	reads(90000, 8, FAR + 8 * SECTOR - 2000 * US + MISS(FAR, 8), false);
+}
+
+/* Of three that wait one goes when there is no room, and then as many as are over the mark. */
+static void putting_away_in_a_hurry(u64 low_sectors, u64 want_left)
+{
+	set_writing(3, 100);
+	drive.buffer.writes.idle_ns = 500000 * US;
+	drive.buffer.writes.low_sectors = low_sectors;
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(3000, 8, WRITE + 8 * BUS);
+	writes(5000, 8, WRITE + 8 * BUS);
+	writes(7000, 8, FAR + 8 * SECTOR);
+	now += 400000 * US;
+	reads(90000, 8, MISS(FAR, 8), false);
+	CHECK_EQ(drive.buffer.writes.sectors, want_left);
+}
+
+/* The nearest one has gone by when the arm is there, and comes in 5 ms: farther is sooner. */
+static void the_soonest_goes_first(u64 order, u64 want_left)
+{
+	set_writing(3, 100);
+	drive.random_phase = 1;
+	drive.buffer.writes.order = order;
+	drive.buffer.writes.idle_ns = 1000 * US;
+	now += drive_serve(&drive, IO_READ, 3000, 8, now, &(bool){ false });
+	writes(60000, 8, WRITE + 8 * BUS);
+	writes(3400, 8, WRITE + 8 * BUS);
+	now += 1001 * US;
+	drive_serve(&drive, IO_READ, 90000, 8, now, &(bool){ false });
+	CHECK_EQ(drive.buffer.writes.span[0].start, want_left);
+}
+
 static void a_flush_puts_all_away(void)
 {
 	set_writing(3, 100);
@@ -297,14 +436,18 @@ static struct buffer any_buffer(struct draw *draw)
 		.settle_ns = below(draw, 1000 * US),
 		.ahead_sectors = below(draw, 120),
 		.ahead_to_track_end = below(draw, 2),
+		.ahead_overwrites = below(draw, 2),
+		.hits_resume = below(draw, 2),
 		.hits_interrupt = below(draw, 2),
+		.hits_return = below(draw, 2),
 		.segments = { .nr = below(draw, 5),
 			      .sectors = 1 + below(draw, 100),
 			      .first_in_first_out = below(draw, 2) },
 		.writes = { .spans_max = below(draw, 5),
 			    .sectors_max = 1 + below(draw, 100),
 			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
-			    .order = below(draw, 2) },
+			    .low_sectors = below(draw, 2),
+			    .order = below(draw, 4) },
 	};
 }
 
@@ -316,6 +459,7 @@ static void bounds(struct draw *draw)
 	u32 round, i;
 
 	set(any_buffer(draw));
+	drive.random_phase = below(draw, 2);
 	again = *draw;
 	for (round = 0; round < 2; round++) {
 		*draw = again;
@@ -353,10 +497,13 @@ static void what_contradicts_itself_is_refused(void)
 	drive.buffer.segments.nr = SEGMENTS_MAX + 1;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 	set_writing(1, 100);
-	drive.buffer.writes.order = WRITE_NEAREST + 1;
+	drive.buffer.writes.order = WRITE_SHORTEST_POSITIONING + 1;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 	set_writing(1, 100);
 	drive.buffer.writes.spans_max = WRITE_CACHE_SPANS_MAX + 1;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+	set_writing(1, 100);
+	drive.buffer.writes.low_sectors = 101;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
@@ -372,6 +519,15 @@ int main(void)
 	another_place_stops_it();
 	so_do_hits_elsewhere(0);
 	so_do_hits_elsewhere(1);
+	reading_ahead_overwrites(0);
+	reading_ahead_overwrites(1);
+	a_hit_may_not_resume_it();
+	the_arm_returns(0);
+	the_arm_returns(1);
+	a_return_is_not_given_up(16);
+	a_return_is_not_given_up(8);
+	near_places_have_an_angle();
+	a_stream_waits_for_its_place();
 	the_oldest_goes(0);
 	the_oldest_goes(1);
 	a_segment_keeps_its_tail();
@@ -383,6 +539,13 @@ int main(void)
 	what_waits_is_there();
 	order_of_putting_away(WRITE_IN_ORDER, 40000);
 	order_of_putting_away(WRITE_NEAREST, 50000);
+	order_of_putting_away(WRITE_ASCENDING, 50000);
+	idleness_begins_anew();
+	putting_away_in_a_hurry(100, 24);
+	putting_away_in_a_hurry(8, 8);
+	putting_away_in_a_hurry(0, 0);
+	the_soonest_goes_first(WRITE_NEAREST, 60000);
+	the_soonest_goes_first(WRITE_SHORTEST_POSITIONING, 3400);
 	a_flush_puts_all_away();
 	through_means_through();
 	check_seeds(3000, bounds);

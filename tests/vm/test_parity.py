@@ -30,6 +30,7 @@ from guests import (
 
 from understudy.ask.experiment import Experiment
 from understudy.device import profile
+from understudy.device.profile import DiskProfile
 from understudy.measure import records
 from understudy.native import declared, replay
 from understudy.native.arrays import U64
@@ -66,6 +67,20 @@ done < /schedulers
 """
 
 
+def with_everything(disk: DiskProfile) -> DiskProfile:
+    """Each rule of the buffer that a profile can turn on."""
+    assert disk.buffer
+    rules = {
+        "hits_return": True,
+        "read_ahead_overwrites": True,
+        "write_back": 4,
+        "write_back_idle_ms": 2.0,
+        "write_back_low_sectors": 100,
+        "write_back_order": "shortest positioning",
+    }
+    return disk.model_copy(update={"buffer": disk.buffer.model_copy(update=rules)})
+
+
 def load(name: str) -> Experiment:
     """What the processes do."""
     if name == "mixed":
@@ -74,7 +89,7 @@ def load(name: str) -> Experiment:
         )
     if name == "buffered":
         return experiment(
-            disk=profile.load("cheetah-9lp"),
+            disk=with_everything(profile.load("cheetah-9lp")),
             requests=REQUESTS[name],
             processes=4,
             writes_percent=30,

@@ -179,6 +179,9 @@ class Tracks(_Section):
         return tuple(found.items())
 
 
+WRITE_ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")  # enum write_order
+
+
 class DriveBuffer(_Section):
     """A buffer that works in time: what is read ahead is there when the platter has brought
     it, and writes may be taken before they are on the medium (core/buffer.h)."""
@@ -191,12 +194,18 @@ class DriveBuffer(_Section):
     segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX - 1)] = 1
     replace: Literal["least recently used", "first in first out"] = "least recently used"
     hits_interrupt: bool = True
+    hits_return: bool = False
     read_ahead_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
     read_ahead_to_track_end: bool = False
+    read_ahead_overwrites: bool = False
+    hits_resume: bool = True
     write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
     write_back_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
     write_back_idle_ms: Ms = 0.0
-    write_back_order: Literal["as they came", "nearest"] = "as they came"
+    write_back_low_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
+    write_back_order: Literal["as they came", "nearest", "ascending", "shortest positioning"] = (
+        "as they came"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -209,6 +218,11 @@ class DriveBuffer(_Section):
             )
         if self.write_back and not self.write_back_sectors:
             raise _wrong("write_back", "takes writes, but write_back_sectors leaves no room")
+        if self.write_back_low_sectors > self.write_back_sectors:
+            raise _wrong(
+                "write_back_low_sectors",
+                f"{self.write_back_low_sectors} is more than all, {self.write_back_sectors}",
+            )
         return self
 
     def timing(self) -> Buffer:
@@ -221,12 +235,16 @@ class DriveBuffer(_Section):
             buffer_segment_sectors=self.segment_sectors,
             buffer_first_in_first_out=self.replace == "first in first out",
             buffer_hits_interrupt=self.hits_interrupt,
+            buffer_hits_return=self.hits_return,
             read_ahead_sectors=self.read_ahead_sectors,
             read_ahead_to_track_end=self.read_ahead_to_track_end,
+            read_ahead_overwrites=self.read_ahead_overwrites,
+            read_hits_resume=self.hits_resume,
             write_back_spans=self.write_back,
             write_back_sectors=self.write_back_sectors,
             write_back_idle_ns=_to_ns(self.write_back_idle_ms, 10**6),
-            write_back_nearest=self.write_back_order == "nearest",
+            write_back_low_sectors=self.write_back_low_sectors,
+            write_back_order=WRITE_ORDERS.index(self.write_back_order),
         )
 
 

@@ -25,12 +25,16 @@ class Buffer:
     buffer_segment_sectors: int = 0
     buffer_first_in_first_out: bool = False
     buffer_hits_interrupt: bool = False
+    buffer_hits_return: bool = False
     read_ahead_sectors: int = 0
     read_ahead_to_track_end: bool = False
+    read_ahead_overwrites: bool = False
+    read_hits_resume: bool = False
     write_back_spans: int = 0
     write_back_sectors: int = 0
     write_back_idle_ns: int = 0
-    write_back_nearest: bool = False
+    write_back_low_sectors: int = 0
+    write_back_order: int = 0
 
 
 @dataclass(frozen=True)

@@ -162,14 +162,18 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     to.settle_ns = given.write_settle_ns
     to.ahead_sectors = given.read_ahead_sectors
     to.ahead_to_track_end = given.read_ahead_to_track_end
+    to.ahead_overwrites = given.read_ahead_overwrites
+    to.hits_resume = given.read_hits_resume
     to.hits_interrupt = given.buffer_hits_interrupt
+    to.hits_return = given.buffer_hits_return
     segments.nr = given.buffer_segments
     segments.sectors = given.buffer_segment_sectors
     segments.first_in_first_out = given.buffer_first_in_first_out
     writes.spans_max = given.write_back_spans
     writes.sectors_max = given.write_back_sectors
     writes.idle_ns = given.write_back_idle_ns
-    writes.order = given.write_back_nearest
+    writes.low_sectors = given.write_back_low_sectors
+    writes.order = given.write_back_order
 
 
 def _fill_curve(name: str, curve: Any, points: Sequence[tuple[int, int]]) -> None:

@@ -6,6 +6,7 @@ sectors.  A run is a process of its own (worker.py), so threads use all processo
 """
 
 import errno
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -15,14 +16,16 @@ import numpy as np
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed, Unstable
+from understudy.device.target import Target
 from understudy.native import declared, registry, worker
 from understudy.native.arrays import U64, Columns
 from understudy.native.declared import Tunable
 from understudy.native.drive import Drive
-from understudy.native.request import REASONS
+from understudy.native.request import OPS, REASONS
 
 MAX_PENDING = 4096
 PERCENTILES = (50, 95, 99, 99.9)
+TIME_MAX_NS = 2**62
 
 COLUMNS: dict[str, type[np.generic]] = {
     "arrival_ns": np.int64,
@@ -102,7 +105,7 @@ class Simulation:
 
     workload: str
     scheduler: str
-    device: Drive | Array
+    device: Drive | Array | Target
     capacity_sectors: int
     requests: int
     processes: int = 1
@@ -188,12 +191,28 @@ def run(
     call = _Call(simulation, keep_rows)
     call.check()
     name = simulation.scheduler
-    printed = worker.run(call.job, registry.source(name), name, look)
+    printed = worker.run(call.job, registry.source(name), name, look, _asks(simulation.device))
     figures = call.figures()
     if call.job.structure.error:
         raise _failure(simulation, call.job, figures)
     rows = {name: column[: figures.completed] for name, column in call.columns().items()}
     return Answer(figures, rows, printed)
+
+
+def _asks(device: Drive | Array | Target) -> worker.Ask | None:
+    """How a target answers; None for what the engine knows itself."""
+    if isinstance(device, Drive | Array):
+        return None
+
+    def ask(question: bytes) -> bytes:
+        asked = ffi.from_buffer("struct question *", question)
+        begins_ns = int(asked.start_ns)
+        ends_ns = device.request(OPS[asked.op], asked.sector, asked.sectors, begins_ns)
+        if not begins_ns <= ends_ns < TIME_MAX_NS:
+            raise RunFailed(f"target: a request that began at {begins_ns} ns ended at {ends_ns}")
+        return ends_ns.to_bytes(8, sys.byteorder)
+
+    return ask
 
 
 class _Call:
@@ -341,18 +360,18 @@ class _Call:
     def _fill_device(self) -> None:
         device = self._simulation.device
         depth = self._simulation.depth
-        if isinstance(device, Array):
-            _set(
-                self.input.array,
-                servers=device.servers,
-                mean_service_ns=device.mean_service_ns,
-                exponential=device.exponential,
-            )
-            _set(self.input, depth=device.servers if depth is None else depth)
-        else:
+        array = device if isinstance(device, Array) else Array(1)
+        _set(
+            self.input.array,
+            servers=array.servers,
+            mean_service_ns=array.mean_service_ns,
+            exponential=array.exponential,
+        )
+        _set(self.input, depth=array.servers if depth is None else depth)
+        if isinstance(device, Drive):
             self.job.structure.drive = device.pointer[0]
             self.input.drive = ffi.addressof(self.job.structure, "drive")
-            _set(self.input, depth=1 if depth is None else depth)
+        self.job.structure.has_target = not isinstance(device, Drive | Array)
 
     def _fill_world(self) -> None:
         asked = self._simulation

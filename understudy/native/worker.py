@@ -9,6 +9,7 @@ it is ended when it does not get on.
 import os
 import select
 import signal
+import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -40,7 +41,9 @@ LOOPS = f"endless loop, or so: no progress in {PATIENCE_SECONDS:g} s of processo
 SLEEPS = f"sleeps, which no scheduler may: no progress in {PATIENCE_LOOKS * LOOK_SECONDS:g} s"
 
 JOB_DESCRIPTOR = 3
+TARGET_DESCRIPTOR = 0
 CACHE_LINE = 64
+QUESTION_BYTES = ffi.sizeof("struct question")
 
 ENDINGS = {
     signal.SIGSEGV: "segmentation fault",
@@ -51,6 +54,9 @@ ENDINGS = {
     signal.SIGXFSZ: f"printed more than {OUTPUT_BYTES:,} bytes, and was stopped",
     signal.SIGKILL: "killed from outside; perhaps the memory of this machine ran out",
 }
+
+Ask = Callable[[bytes], bytes]
+"""Told a struct question (sim/worker/target.h), says when the request completes."""
 
 Look = Callable[[int], None]
 """Told now and then how many requests are done; what it raises ends the job."""
@@ -135,19 +141,29 @@ def _map(file: int, size: int) -> Any:
     return ffi.gc(memory, lambda mapped: lib.munmap(mapped, size), size)
 
 
-def run(job: Job, file: registry.Source, name: str, look: Look = lambda done: None) -> str:
+def run(
+    job: Job,
+    file: registry.Source,
+    name: str,
+    look: Look = lambda done: None,
+    ask: Ask | None = None,
+) -> str:
     """Carry the job out with the scheduler in the file; what it printed.
 
     Raises RunFailed if the scheduler ended the process, or did not come back; whatever
-    `look` raises ends it as well.
+    `look` and `ask` raise ends it as well.
     """
     code = registry.compiled(file)
     output = os.memfd_create("output")
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
-        process = _spawn(job, str(code), output)
-        status, largest, stopped = _end_of(process, job, look)
+        process = _spawn(job, str(code), output, its.fileno())
+        its.close()
+        status, largest, stopped = _end_of(process, job, look, _Answering(ours, ask))
         printed = os.pread(output, OUTPUT_BYTES, 0).decode(errors="replace")
     finally:
+        its.close()
+        ours.close()
         os.close(output)
     broken = text(job.structure.summary.broken)
     if broken:
@@ -170,7 +186,7 @@ def no_memory(job: Job) -> str:
     return f"it asked for {refused:,} bytes, and may have {MEMORY_BYTES:,} in all"
 
 
-def _spawn(job: Job, code: str, output: int) -> int:
+def _spawn(job: Job, code: str, output: int, questions: int) -> int:
     program = str(program_file())
     return os.posix_spawn(
         program,
@@ -180,6 +196,7 @@ def _spawn(job: Job, code: str, output: int) -> int:
             (os.POSIX_SPAWN_DUP2, output, 1),
             (os.POSIX_SPAWN_DUP2, output, 2),
             (os.POSIX_SPAWN_DUP2, job.file, JOB_DESCRIPTOR),
+            (os.POSIX_SPAWN_DUP2, questions, TARGET_DESCRIPTOR),
         ],
         setpgroup=0,
         setsigmask=(),
@@ -187,13 +204,27 @@ def _spawn(job: Job, code: str, output: int) -> int:
     )
 
 
-def _end_of(process: int, job: Job, look: Look) -> tuple[int, int, str]:
+@dataclass(frozen=True)
+class _Answering:
+    """This end of the line on which a job asks for its target."""
+
+    line: socket.socket
+    ask: Ask | None
+
+    def answer(self) -> None:
+        """One question that has come."""
+        question = self.line.recv(QUESTION_BYTES)
+        if question and self.ask:
+            self.line.send(self.ask(question))
+
+
+def _end_of(process: int, job: Job, look: Look, answering: _Answering) -> tuple[int, int, str]:
     """Once it has ended: its status, the most memory it had, and why if we ended it."""
     ended = False
     try:
         handle = os.pidfd_open(process)
         try:
-            stopped = _wait(process, handle, job, look)
+            stopped = _wait(process, handle, job, look, answering)
         finally:
             os.close(handle)
         ended = True
@@ -204,7 +235,7 @@ def _end_of(process: int, job: Job, look: Look) -> tuple[int, int, str]:
     return status, 1024 * usage.ru_maxrss, stopped
 
 
-def _wait(process: int, handle: int, job: Job, look: Look) -> str:
+def _wait(process: int, handle: int, job: Job, look: Look, answering: _Answering) -> str:
     """Until it has ended; a signal that tells where it is, if it must be ended."""
     poll = select.poll()
     poll.register(handle, select.POLLIN)
@@ -212,7 +243,7 @@ def _wait(process: int, handle: int, job: Job, look: Look) -> str:
     events, since, asleep = -1, 0.0, 0
     stopped = ""
     while not stopped:
-        if poll.poll(1000 * LOOK_SECONDS):
+        if _ends(handle, answering):
             return ""
         look(int(watch.completed))
         asleep = asleep + 1 if _sleeps(process) else 0
@@ -226,6 +257,21 @@ def _wait(process: int, handle: int, job: Job, look: Look) -> str:
     if not poll.poll(1000 * LAST_SECONDS):
         os.killpg(process, signal.SIGKILL)
     return stopped
+
+
+def _ends(handle: int, answering: _Answering) -> bool:
+    """Whether it ends before it is time to look again; what it asks is answered meanwhile."""
+    until = time.monotonic() + LOOK_SECONDS
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    if answering.ask:
+        poll.register(answering.line, select.POLLIN)
+    while (left := until - time.monotonic()) > 0:
+        for descriptor, _ in poll.poll(1000 * left):
+            if descriptor == handle:
+                return True
+            answering.answer()
+    return False
 
 
 def _used_seconds(process: int) -> float:

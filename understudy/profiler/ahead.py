@@ -22,7 +22,15 @@ OFTEN = 0.93  # of tries: if less hit at three quarters of the way, tracks' ends
 PAUSE_NS = 60_000_000
 FARTHEST = 2**18  # sectors
 NEARLY_A_TRACK = 0.75
-KEYS = ("buffer.read_ahead_sectors", "buffer.read_ahead_to_track_end", "buffer.hits_interrupt")
+NOTHING_ELSE = "there is nothing else to hit"
+KEYS = (
+    "buffer.read_ahead_sectors",
+    "buffer.read_ahead_to_track_end",
+    "buffer.read_ahead_overwrites",
+    "buffer.hits_resume",
+    "buffer.hits_interrupt",
+    "buffer.hits_return",
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,10 @@ class Ahead:
 
     sectors: int
     share: float
+    overwrites: bool = False
+    hits_resume: bool = True
     hits_interrupt: bool | None = None
+    hits_return: bool | None = None
 
     @property
     def to_track_end(self) -> bool:
@@ -73,6 +84,32 @@ class Prober:
         self._bench.wait(PAUSE_NS + 3 * distance * self._sector_ns)
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
+    def first_is_held(self) -> bool:
+        """Whether what was asked for outlives what is read on."""
+        place = self._bench.place(A_READ)
+        self._bench.read(place, A_READ)
+        self._bench.wait(PAUSE_NS + FARTHEST * self._sector_ns)
+        return self._hits.is_hit(self._bench.read(place))
+
+    def resumed_at(self, distance: int) -> bool:
+        """Whether it has come so far if a read in sequence hits once it has stopped."""
+        place = self._bench.place(2 * A_READ + distance)
+        self._bench.read(place, A_READ)
+        self._bench.wait(PAUSE_NS + 3 * distance * self._sector_ns)
+        self._bench.read(place + A_READ, A_READ)
+        self._bench.wait(PAUSE_NS + 3 * distance * self._sector_ns)
+        return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
+
+    def returned(self) -> bool:
+        """Whether it reads on behind a place that it had left, once that is hit again."""
+        place = self._bench.place(4 * A_READ)
+        self._bench.read(place, A_READ)
+        self._bench.read(self._bench.place(A_READ), A_READ)
+        self._bench.wait(PAUSE_NS + FARTHEST * self._sector_ns)
+        self._bench.read(place, A_READ)
+        self._bench.wait(PAUSE_NS)
+        return self._hits.is_hit(self._bench.read(place + 3 * A_READ))
+
     def share(self, distance: int, tries: int = SHARE_TRIES) -> float:
         """Of tries, how many."""
         return sum(self.hits_at(distance) for _ in range(tries)) / tries
@@ -98,8 +135,23 @@ def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> A
     if share < OFTEN:
         farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
         share = prober.share(_way(farthest))
-    interrupt = _hits_interrupt(bench, prober, farthest) if segments.number > 1 else None
-    return Ahead(farthest, share, interrupt)
+    kept = sum(prober.first_is_held() for _ in range(TRIES))
+    overwrites, resume = kept <= TRIES - 2, _hits_resume(prober, farthest, share)
+    if segments.number < 2:
+        return Ahead(farthest, share, overwrites, resume)
+    interrupt = _hits_interrupt(bench, prober, farthest)
+    returned = sum(prober.returned() for _ in range(TRIES)) > TRIES / 2
+    return Ahead(farthest, share, overwrites, resume, interrupt, returned)
+
+
+def _hits_resume(prober: Prober, farthest: int, share: float) -> bool:
+    """Past its own limit, or where mostly a track's end has stopped it."""
+    if share < OFTEN:
+        distance, free = _way(farthest), share
+    else:
+        distance, free = farthest + A_READ // 2, 0.0
+    resumed = sum(prober.resumed_at(distance) for _ in range(SHARE_TRIES // 2))
+    return resumed > SHARE_TRIES // 2 * (1 + free) / 2
 
 
 def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
@@ -143,11 +195,20 @@ def findings(found: Ahead | None, size: int | None, track_sectors: float | None)
     return [
         Finding(KEYS[0], sectors, said),
         Finding(KEYS[1], found.to_track_end, share),
+        Finding(KEYS[2], found.overwrites, f"{TRIES} tries to read the same place again, later"),
+        Finding(KEYS[3], found.hits_resume, f"{SHARE_TRIES // 2} tries to go on behind a hit"),
         _interruption(found.hits_interrupt),
+        _return(found.hits_return),
     ]
 
 
 def _interruption(interrupt: bool | None) -> Finding:
     if interrupt is None:
-        return not_seen(KEYS[2], "there is nothing else to hit")
-    return Finding(KEYS[2], interrupt, f"{SHARE_TRIES // 2} tries with and without a hit")
+        return not_seen(KEYS[4], NOTHING_ELSE)
+    return Finding(KEYS[4], interrupt, f"{SHARE_TRIES // 2} tries with and without a hit")
+
+
+def _return(returned: bool | None) -> Finding:
+    if returned is None:
+        return not_seen(KEYS[5], NOTHING_ELSE)
+    return Finding(KEYS[5], returned, f"{TRIES} tries to go on behind a place that it had left")

@@ -7,12 +7,13 @@ from typing import Any
 from understudy.base.errors import UserError
 from understudy.base.progress import Report, silent
 from understudy.device.profile import DiskProfile
+from understudy.device.target import Target
 from understudy.profiler import demerit, document, methods, validation, writes
 from understudy.profiler.demerit import Check
 from understudy.profiler.found import Finding, toml_lines
 from understudy.profiler.methods import Method
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench, Target
+from understudy.profiler.target import Bench
 
 
 @dataclass(frozen=True)

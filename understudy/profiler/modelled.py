@@ -3,8 +3,9 @@
 
 from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
+from understudy.native.request import OPS
 
-CODES = {"read": 0, "write": 1}  # enum io_op
+CODES = {name: code for code, name in enumerate(OPS)}
 
 
 class ModelTarget:

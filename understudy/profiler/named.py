@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from understudy.base.errors import UserError
-from understudy.profiler.target import Target
+from understudy.device.target import Target
 
 NEEDED = ("capacity_sectors", "writable", "request")
 

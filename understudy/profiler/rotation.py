@@ -24,16 +24,21 @@ PLACES = 5
 LONGEST_NS = 5 * NS_PER_S
 DRAWS = 1500
 UNEVEN = 0.1  # of the range: quarters of it hold a quarter of the draws each, +- 4 %
+SAME_ANGLE = 0.05  # of a turn
 KEY = "rotation.period_ms"
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """`sector_ns` passes under the head in that time; None: positions repeat nowhere."""
+    """`sector_ns` passes under the head in that time; None: positions repeat nowhere.
+
+    `everywhere`: so they do after a seek.
+    """
 
     period_ns: float
     error_ns: float
     sector_ns: float | None
+    everywhere: bool = False
 
     @property
     def has_phase(self) -> bool:
@@ -43,6 +48,8 @@ class Rotation:
     def findings(self) -> list[Finding]:
         """The period, and that single latencies are drawn."""
         how = "phases of completions" if self.has_phase else "range of latencies, no phase"
+        if self.has_phase and not self.everywhere:
+            how += ", but none after seeks"
         said = f"+- {self.error_ns / 1e6:.2g} ({how})"
         return [
             Finding(KEY, round(self.period_ns / 1e6, 7), said),
@@ -74,7 +81,8 @@ def measure(bench: Bench) -> Rotation | None:
     periods = [_refined(bench, *coarse) for _ in range(PLACES)]
     period_ns = median(periods)
     close = sorted(abs(each - period_ns) for each in periods)
-    return Rotation(period_ns, max(close[PLACES // 2], 1e-3), coarse[1])
+    error_ns = max(close[PLACES // 2], 1e-3)
+    return Rotation(period_ns, error_ns, coarse[1], _is_same_after_seeks(bench, period_ns))
 
 
 def findings(found: Rotation | None) -> list[Finding]:
@@ -137,6 +145,19 @@ def _step_ns(bench: Bench, place: Behind, wait_ns: float) -> int:
     bench.wait(wait_ns)
     place.read()
     return bench.now_ns - begin_ns
+
+
+def _is_same_after_seeks(bench: Bench, period_ns: float) -> bool:
+    """Is a place where it was, at the angle that it had, when the arm has been elsewhere?"""
+    place = Behind(bench, 2 * TRIES)
+    angles = []
+    for _ in range(PLACES):
+        place.read()
+        bench.elsewhere(1)
+        place.read()
+        angles.append(bench.now_ns % period_ns)
+    turns = (np.diff(angles) + period_ns / 2) % period_ns
+    return bool(spread(turns.tolist()) < SAME_ANGLE * period_ns)
 
 
 def _range_of_latencies(bench: Bench) -> Rotation | None:

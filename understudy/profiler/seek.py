@@ -33,7 +33,7 @@ HALVINGS = 7
 CHANCES = 8  # of a pair that the cache holds
 NEAR_READS = 64
 WINDOW = 7  # samples that are smoothed together
-READS = 240  # where latencies are drawn
+READS = 360  # where latencies are drawn
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def measure(
     at = _distances(bench.capacity_sectors)
     samples = [surveyor.sample(distance) for distance in at]
     ns = [value for value, _ in samples]
-    if rotation and rotation.has_phase:
+    if rotation:
         ns[-FAR:] = _smooth(at[-FAR:], ns[-FAR:])
     ns = ascending(ns)
     error_ns = median([error for _, error in samples])
@@ -121,7 +121,9 @@ class _Surveyor:
         self.how = "no rotation is taken off"
         if rotation:
             self.how = (
-                f"{PAIRS} pairs a distance or more" if rotation.has_phase else f"{READS} reads each"
+                f"{PAIRS} pairs a distance or more"
+                if rotation.everywhere
+                else f"{READS} reads each"
             )
 
     def sample(self, distance: int) -> tuple[float, float]:
@@ -130,7 +132,7 @@ class _Surveyor:
             times = [self._single(distance, 0.0) for _ in range(NEAR_READS)]
             self.seen += ((distance, ns) for ns in times)
             return max(float(np.mean(times)), 1.0), _error(times)
-        if not self._rotation.has_phase:
+        if not self._rotation.everywhere:
             return self._middle(distance, self._rotation.period_ns, READS)
         if distance < 4 * self._reach + 1024:
             return self._middle(distance, self._rotation.period_ns, NEAR_READS)

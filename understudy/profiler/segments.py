@@ -8,12 +8,11 @@ hits, and it is a segment long; both its ends are found by halving, at one place
 is forgotten each time.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import Hits
-from understudy.profiler.statistics import median
+from understudy.profiler.statistics import first, median
 from understudy.profiler.target import Bench
 
 A_READ = 8  # sectors
@@ -128,8 +127,8 @@ class _Span:
             step *= 2
             if step > self._largest:
                 return None
-        low = _first(lambda at: self._holds(length, at), -1, inside)
-        high = _first(lambda at: not self._holds(length, at), inside, inside + step)
+        low = first(lambda at: self._holds(length, at), -1, inside)
+        high = first(lambda at: not self._holds(length, at), inside, inside + step)
         return high - low
 
     def _holds(self, length: int, at: int) -> bool:
@@ -140,17 +139,6 @@ class _Span:
             self._bench.read(self._place + begin, part)
         self._bench.wait(PAUSE_NS + 2 * length * self._sector_ns)
         return self._hits.is_hit(self._bench.read(self._place + at))
-
-
-def _first(is_so: Callable[[int], bool], no: int, yes: int) -> int:
-    """The first of which it is so, between one of which it isn't and one of which it is."""
-    while yes - no > 1:
-        middle = (no + yes) // 2
-        if is_so(middle):
-            yes = middle
-        else:
-            no = middle
-    return yes
 
 
 def findings(found: Segments | None) -> list[Finding]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Figures that a few wild times cannot move far."""
+"""Figures that a few wild times cannot move far, and a search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -26,3 +26,14 @@ def ascending(values: Sequence[float]) -> list[float]:
             (a, n), (b, m) = pools[-2:]
             pools[-2:] = [((a * n + b * m) / (n + m), n + m)]
     return [mean for mean, n in pools for _ in range(n)]
+
+
+def first(is_so: Callable[[int], bool], no: int, yes: int) -> int:
+    """The first of which it is so, between one of which it isn't and one of which it is."""
+    while yes - no > 1:
+        middle = (no + yes) // 2
+        if is_so(middle):
+            yes = middle
+        else:
+            no = middle
+    return yes

@@ -1,29 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What is measured, and the bench that it stands on: clock, checks, places nobody has read."""
+"""The bench on which a target is measured: clock, checks, places nobody has read."""
 
 import random
-from typing import Protocol
 
 from understudy.base.errors import RunFailed, UserError
+from understudy.device.target import Target
 
 NS_PER_S = 10**9
 LATE_NS = 60 * NS_PER_S  # nothing that a drive does takes longer
 SMALLEST_SECTORS = 2**18  # 128 MiB: fewer hold no places to go that were not read before
-
-
-class Target(Protocol):
-    """A drive: one request at a time, `at_ns` never before the last completion."""
-
-    @property
-    def capacity_sectors(self) -> int:
-        """Its size; it stays what it is."""
-
-    @property
-    def writable(self) -> bool:
-        """Whether it takes writes."""
-
-    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When a "read" or a "write" that is sent at `at_ns` completes, ns."""
 
 
 class Bench:

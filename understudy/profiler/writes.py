@@ -16,7 +16,7 @@ import numpy as np
 
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import TOLERANCE_NS, Hits
-from understudy.profiler.statistics import median, spread
+from understudy.profiler.statistics import first, median, spread
 from understudy.profiler.target import Bench
 
 A_WRITE = 8  # sectors
@@ -25,15 +25,22 @@ TRIES = 7
 IDLE_NS = 2_000_000_000
 MOST = 256  # WRITES_MAX in understudy/device/profile.py
 LARGEST = 2**18
-SUSTAINED = 1000
-SHORTER = 0.95  # of the mean in the order in which they came: another order
+SUSTAINED = 2000 + MOST
 LONGEST_PAUSE_NS = 1_000_000_000
-LONGER = 1.2  # than a single access, which varies: less of a wait is not told from none
-NAMES = ("us", "settle_ms", "back", "back_sectors", "back_idle_ms", "back_order")
-KEYS = {name: f"buffer.write_{name}" for name in NAMES}
-IDLE_SAID = "+- some ms; less than a fifth of an access is not told from none"
-MUCH_LONGER = 1.4  # where settling can't be told from waiting
-ORDERS = ("as they came", "nearest")
+READS_BEHIND = 64
+BEHIND = 1.4  # as long as one that is not behind a write: it waited
+LEAST_IDLE_NS = 1e6
+MOST_OF_IDLE = 0.8
+ENOUGH = 1.5  # of an access, to see that one was put away
+BACK = ("back", "back_sectors", "back_idle_ms", "back_low_sectors", "back_order")
+KEYS = {name: f"buffer.write_{name}" for name in ("us", "settle_ms", *BACK)}
+IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
+ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
+AN_END = 0.01  # of the disk
+UNLIKELY = 0.25  # as bad as that share of the mean: settling is short, orders differ by much
+LOW_SAID = "once it was full it puts away without a pause down to these"
+SETTLE_SAID = "from the mean of random writes"
+ORDER_SAID = "nearest to the means of writes far apart, close together, and among reads"
 
 Model = Callable[[Sequence[Finding]], Bench]  # of what was found, and that
 
@@ -47,6 +54,7 @@ class Taken:
     agree: int
     sectors: int
     idle_ns: float
+    low_sectors: int
 
 
 def is_seen(found: Finding) -> bool:
@@ -64,8 +72,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
     if not hits:
         return unseen("without hits the bus is not known")
     found = _findings(_taken(bench, hits))
-    mean_ns, error_ns = _sustained(bench)
-    return found + _settling(model, found, mean_ns, error_ns)
+    return found + _settling(model, found, _means(bench))
 
 
 def _taken(bench: Bench, hits: Hits) -> Taken | None:
@@ -80,7 +87,9 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     cache = _Cache(bench, overhead_ns, hits.bus_sector_ns)
     bursts = [cache.burst() for _ in range(TRIES)]
     number = max(1, min(bursts))
-    return Taken(overhead_ns, number, bursts.count(number), cache.sectors(), cache.idle_ns(number))
+    sectors, idle_ns = cache.sectors(), cache.idle_ns(number)
+    low_sectors = cache.low_sectors(number, sectors, idle_ns)
+    return Taken(overhead_ns, number, bursts.count(number), sectors, idle_ns, low_sectors)
 
 
 def _after_idleness(bench: Bench, sectors: int) -> int:
@@ -116,17 +125,38 @@ class _Cache:
         return low
 
     def idle_ns(self, number: int) -> float:
-        """From the last write until the first is put away, without the time that takes.
+        """From the last request until the first write is put away, without the time that takes.
 
-        A drive that does not wait needs no longer than for a single access.  On one that does, the
-        second write is put away without the wait.
+        A read right behind a write waits for it on a drive that does not wait itself.  The second
+        write is put away without the wait.
         """
-        first_ns = self._pause_ns(number, 1)
         single_ns = self._single_ns()
-        if first_ns < (LONGER if number > 1 else MUCH_LONGER) * single_ns:
+        if self._read_behind_ns() > BEHIND * single_ns:
             return 0.0
+        first_ns = self._pause_ns(number, 1)
         away_ns = self._pause_ns(number, 2) - first_ns if number > 1 else single_ns
-        return max(0.0, first_ns - away_ns)
+        return max(LEAST_IDLE_NS, first_ns - away_ns)
+
+    def low_sectors(self, number: int, sectors: int, idle_ns: float) -> int:
+        """Once it was full it puts away without a wait, down to these.
+
+        Found by how long writes must be for that to be seen; all, if it never is.
+        """
+        largest = sectors // number
+        if number < 2 or MOST_OF_IDLE * idle_ns < ENOUGH * self._single_ns():
+            return sectors
+        if not self._hurries(number, largest, idle_ns):
+            return sectors
+        shortest = first(lambda each: self._hurries(number, each, idle_ns), 0, largest)
+        return (number - 1) * (shortest - 1)
+
+    def _hurries(self, number: int, each: int, idle_ns: float) -> bool:
+        """Whether after writes of that length there is room again before it was idle for long."""
+        self._bench.wait(IDLE_NS)
+        for _ in range(number + 1):
+            self._write(each)
+        self._bench.wait(MOST_OF_IDLE * idle_ns)
+        return self._is_taken(self._write(each), each)
 
     def _pause_ns(self, number: int, more: int) -> float:
         """After which a full cache takes so many more, mostly."""
@@ -136,6 +166,15 @@ class _Cache:
             has_room = sum(self._room(number, more, middle) for _ in range(TRIES)) > TRIES / 2
             low, high = (low, middle) if has_room else (middle, high)
         return high
+
+    def _read_behind_ns(self) -> float:
+        """Mean of reads elsewhere, each right behind a write."""
+        times = []
+        for _ in range(READS_BEHIND):
+            self._bench.wait(IDLE_NS)
+            self._write(A_WRITE)
+            times.append(self._bench.read(self._bench.place(A_WRITE), A_WRITE))
+        return float(np.mean(times))
 
     def _write(self, sectors: int) -> int:
         return self._bench.write(self._bench.place(sectors), sectors)
@@ -159,13 +198,14 @@ class _Cache:
     def _single_ns(self) -> float:
         """About what it takes to put one away: a read costs as much."""
         self._bench.wait(IDLE_NS)
-        return median([self._bench.read(self._bench.place(A_WRITE)) for _ in range(64)])
+        reads = [self._bench.read(self._bench.place(A_WRITE)) for _ in range(READS_BEHIND)]
+        return float(np.mean(reads))
 
 
 def _findings(taken: Taken | None) -> list[Finding]:
     if not taken:
         said = "an idle drive makes a write wait for the platter"
-        unknown = [not_seen(KEYS[name], said) for name in NAMES[3:5]]
+        unknown = [not_seen(KEYS[name], said) for name in BACK[1:4]]
         return [not_seen(KEYS["us"], said), Finding(KEYS["back"], 0, said), *unknown]
     tries = f"{taken.agree} of {TRIES} tries, the others took more"
     return [
@@ -173,26 +213,54 @@ def _findings(taken: Taken | None) -> list[Finding]:
         Finding(KEYS["back"], taken.number, tries),
         Finding(KEYS["back_sectors"], taken.sectors, "the longest write that is taken"),
         Finding(KEYS["back_idle_ms"], round(taken.idle_ns / 1e6, 3), IDLE_SAID),
+        Finding(KEYS["back_low_sectors"], taken.low_sectors, LOW_SAID),
     ]
 
 
-def _sustained(bench: Bench) -> tuple[float, float]:
-    """Mean time of random writes without a pause, once the cache is full, and its error."""
-    times = [bench.write(bench.place(A_WRITE), A_WRITE) for _ in range(SUSTAINED + MOST)][MOST:]
-    return float(np.mean(times)), float(np.std(times)) / SUSTAINED**0.5
+def _scattered(bench: Bench) -> Sequence[int]:
+    """Writes all over the disk."""
+    return [bench.write(bench.place(A_WRITE), A_WRITE) for _ in range(SUSTAINED)]
 
 
-def _settling(model: Model, found: list[Finding], mean_ns: float, error_ns: float) -> list[Finding]:
-    """Order and settling: what the model lacks without them."""
-    modelled = {
-        order: _sustained(model([*found, Finding(KEYS["back_order"], order)]))[0]
-        for order in ORDERS
-    }
-    came, nearest = (modelled[order] for order in ORDERS)
-    takes_nearest = nearest < SHORTER * came and mean_ns < (came + nearest) / 2
-    settle_ns = max(0.0, mean_ns - (nearest if takes_nearest else came))
-    said = f"+- {2**0.5 * error_ns / 1e6:.2g}, from the mean of {SUSTAINED} random writes"
-    return [
-        Finding(KEYS["settle_ms"], round(settle_ns / 1e6, 6), said),
-        Finding(KEYS["back_order"], ORDERS[takes_nearest], "whichever is nearer to that mean"),
-    ]
+def _to_and_fro(bench: Bench) -> Sequence[int]:
+    """At both ends by turns: who sorts stays at one for a while."""
+    ends = ((0.0, AN_END), (1 - AN_END, 1.0))
+    return [bench.write(bench.place(A_WRITE, *ends[n % 2]), A_WRITE) for n in range(SUSTAINED)]
+
+
+def _gathered(bench: Bench) -> Sequence[int]:
+    """Where hardly anything is a seek: who knows the angle waits less."""
+    middle = (0.5, 0.5 + AN_END)
+    return [bench.write(bench.place(A_WRITE, *middle), A_WRITE) for _ in range(SUSTAINED)]
+
+
+def _among_reads(bench: Bench) -> Sequence[int]:
+    """A third of random requests."""
+    ops = [bench.random.choice(("read", "read", "write")) for _ in range(SUSTAINED)]
+    return [bench.serve(op, bench.place(A_WRITE), A_WRITE) for op in ops]
+
+
+LOADS = (_scattered, _to_and_fro, _gathered, _among_reads)
+
+
+def _means(bench: Bench) -> list[float]:
+    """Of each load, without a pause, once the cache is full."""
+    return [float(np.mean(load(bench)[MOST:])) for load in LOADS]
+
+
+def _settling(model: Model, found: list[Finding], means: list[float]) -> list[Finding]:
+    """Order and settling: what the model lacks without them.
+
+    In each order settling makes good the mean of random writes; then the other loads are
+    nearer to what was measured in one order than in another.
+    """
+    fits = []
+    for order in ORDERS:
+        ordered = [*found, Finding(KEYS["back_order"], order)]
+        settle_ns = max(0.0, means[0] - _means(model(ordered))[0])
+        settle = Finding(KEYS["settle_ms"], round(settle_ns / 1e6, 6), SETTLE_SAID)
+        modelled = _means(model([*ordered, settle]))
+        off = sum(abs(np.log(one / other)) for one, other in zip(modelled, means, strict=True))
+        off += UNLIKELY * settle_ns / means[0]
+        fits.append((off, settle, Finding(KEYS["back_order"], order, ORDER_SAID)))
+    return list(min(fits, key=lambda fit: fit[0])[1:])

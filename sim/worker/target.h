@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A target that the starter of this process knows (understudy/native/worker.py): each
+ * request is a question over standard input, a socket, and the answer is when it completes.
+ */
+#ifndef UNDERSTUDY_TARGET_H
+#define UNDERSTUDY_TARGET_H
+
+#include "../../core/request.h"
+
+/**
+ * struct question - one request
+ * @sector: first sector
+ * @start_ns: when the target begins with it
+ * @sectors: length
+ * @op: enum io_op
+ */
+struct question {
+	u64 sector;
+	u64 start_ns;
+	u32 sectors;
+	u32 op;
+};
+
+/* Returns when it completes, ns; the process ends if nobody answers. */
+u64 target_ask(const struct io_request *rq, u64 start_ns);
+
+#endif

@@ -137,6 +137,12 @@ def is_legible(drawing: Drawn) -> None:
         assert whole.contains(box.x1, box.y1), text
     for (one, first), (other, second) in combinations(drawing.words.items(), 2):
         assert not first.padded(-1).overlaps(second.padded(-1)), (one, other)
+    for axes in drawing.figure.axes:
+        if legend := axes.get_legend():
+            box = legend.get_window_extent().padded(-5)
+            for line in axes.lines:
+                drawn_as = line.get_path().transformed(line.get_transform())
+                assert not drawn_as.intersects_bbox(box, filled=False), (axes, line)
 
 
 def test_each_check_has_its_two_distributions_and_its_demerit(overview: Drawn) -> None:

@@ -91,11 +91,14 @@ def _compared(
     model: Bench,
     draw: random.Random,
 ) -> Check:
-    asked = list(requests(draw, target.capacity_sectors))
-    one, other = (
-        np.array([each.serve(*request) for request in asked]) / 1e6 for each in (target, model)
-    )
+    times = [both(request, target, model) for request in requests(draw, target.capacity_sectors)]
+    one, other = np.array(times).T / 1e6
     return Check(name, one, other)
+
+
+def both(request: Request, target: Bench, model: Bench) -> tuple[int, int]:
+    """Service times, ns."""
+    return target.serve(*request), model.serve(*request)
 
 
 def _random(draw: random.Random, capacity_sectors: int) -> Iterator[Request]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from understudy.profiler.demerit import Check, Times
+from understudy.profiler.demerit import Check, both
 from understudy.profiler.target import Bench
 
 REQUESTS = 1000
@@ -28,16 +28,12 @@ def compare(target: Bench, model: Bench, seed: int) -> list[Check]:
 
 def _compared(name: str, target: Bench, model: Bench, seed: int) -> Check:
     draw = random.Random(f"validation {name} {seed}")
-    asked = list(WORKLOADS[name](draw, target.capacity_sectors))
-    return Check(name, *(_times_ms(each, asked) for each in (target, model)))
-
-
-def _times_ms(bench: Bench, asked: list[Timed]) -> Times:
     times = []
-    for begin, sector, sectors in asked:
-        bench.read(begin)
-        times.append(bench.read(sector, sectors))
-    return np.array(times) / 1e6
+    for begin, sector, sectors in WORKLOADS[name](draw, target.capacity_sectors):
+        both(("read", begin, 1), target, model)
+        times.append(both(("read", sector, sectors), target, model))
+    one, other = np.array(times).T / 1e6
+    return Check(name, one, other)
 
 
 def _seeks(draw: random.Random, capacity_sectors: int) -> Iterator[Timed]:

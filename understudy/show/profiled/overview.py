@@ -125,7 +125,7 @@ def _draw_medium(axes: Axes, found: Fitted, disk: DiskProfile) -> None:
     zones = f"Throughput, {len(disk.throughput.mb_per_s)} zones"
     highest = 1.15 * max(disk.throughput.mb_per_s)
     axes.set(ylabel="throughput (MB/s)", ylim=(0, highest), title=_said(zones, finding))
-    axes.legend(loc="lower left", markerscale=2.5)
+    axes.legend(loc="best", markerscale=2.5)
 
 
 def _curve(curve: Curve, capacity_sectors: int) -> tuple[Values, Values]:
@@ -192,7 +192,8 @@ def _draw_check(axes: Axes, check: Check) -> None:
     axes.set_title(
         f"{check.workload}\ntarget {check.target_ms:.3f}, model {check.model_ms:.3f} ms "
         f"({check.difference_percent:+.1f} %)\n"
-        f"demerit {check.demerit_ms:.3f} ms, {check.demerit_percent:.1f} %"
+        f"demerit {check.demerit_ms:.3f} ms, {check.demerit_percent:.1f} %",
+        fontsize=9,
     )
 
 

@@ -329,15 +329,16 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 	return later(there_ns - now_ns, hit_ns(drive, end - sector));
 }
 
-/* Does the segment that is being filled hold it, or will it? */
-static bool is_ahead(const struct drive *drive, u64 sector)
+/* Does the segment that is being filled hold it, or will it soon? */
+static bool is_ahead(const struct drive *drive, u64 sector, u64 now_ns)
 {
 	const struct buffer *buffer = &drive->buffer;
 	const struct read_ahead *ahead = &buffer->ahead;
 
 	return ahead->into != SEGMENTS_NONE &&
 	       buffer->segments.segment[ahead->into].start <= sector &&
-	       sector <= ahead->limit;
+	       sector <= ahead->limit &&
+	       sector <= read_until(drive, now_ns) + buffer->reach_sectors;
 }
 
 static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
@@ -421,7 +422,7 @@ u64 buffer_read(struct drive *drive, u64 sector, u32 sectors, u64 now_ns, bool *
 	*hit = waits_to_be_written(drive, sector, sectors, &start_ns);
 	if (*hit)
 		return hit_ns(drive, sectors);
-	if (is_ahead(drive, sector)) {
+	if (is_ahead(drive, sector, start_ns)) {
 		segments_use(segments, buffer->ahead.into);
 		return start_ns - now_ns + follow_ns(drive, sector, end, start_ns, hit);
 	}
@@ -521,7 +522,8 @@ int buffer_check(const struct buffer *buffer)
 		return -EINVAL;
 	if (buffer->segments.nr && !buffer->segments.sectors)
 		return -EINVAL;
-	if (buffer->ahead_sectors > U32_MAX || buffer->segments.sectors > U32_MAX)
+	if (buffer->ahead_sectors > U32_MAX || buffer->reach_sectors > U32_MAX ||
+	    buffer->segments.sectors > U32_MAX)
 		return -EINVAL;
 	if (writes->low_sectors > writes->sectors_max)
 		return -EINVAL;

@@ -37,6 +37,8 @@ struct read_ahead {
  * @write_ns: of a write, besides the bus
  * @settle_ns: what a write takes longer than a read to reach the medium
  * @ahead_sectors: read on after each read that the medium served, at most
+ * @reach_sectors: a read that begins at most so far ahead of what is being read waits for
+ *	it to come by; for one farther ahead the arm goes there
  * @ahead_to_track_end: and at most to the end of the last sector's track
  * @ahead_overwrites: the segment's room for what was asked for is taken by what follows
  * @hits_resume: a hit in sequence begins it again where it has stopped
@@ -56,6 +58,7 @@ struct buffer {
 	u64 write_ns;
 	u64 settle_ns;
 	u64 ahead_sectors;
+	u64 reach_sectors;
 	u64 ahead_to_track_end;
 	u64 ahead_overwrites;
 	u64 hits_resume;

@@ -139,8 +139,6 @@ struct curve { u32 nr_points; struct curve_point point[...]; ...; };
 #define TRACKS_SECTORS_MAX ...
 #define SEGMENTS_MAX ...
 #define WRITE_CACHE_SPANS_MAX ...
-#define WRITE_IN_ORDER ...
-#define WRITE_NEAREST ...
 struct disk {
     u64 capacity_sectors, intercept_ns, rotation_ns;
     struct curve seek, transfer, tracks;
@@ -150,7 +148,8 @@ struct disk {
 struct segments { u64 nr, sectors, first_in_first_out; ...; };
 struct write_cache { u64 spans_max, sectors_max, idle_ns, low_sectors, order; ...; };
 struct buffer {
-    u64 bus_ps, write_ns, settle_ns, ahead_sectors, ahead_to_track_end, ahead_overwrites;
+    u64 bus_ps, write_ns, settle_ns, ahead_sectors, reach_sectors;
+    u64 ahead_to_track_end, ahead_overwrites;
     u64 hits_resume, hits_interrupt, hits_return;
     struct segments segments;
     struct write_cache writes;
@@ -166,8 +165,6 @@ struct drive {
     ...;
 };
 int drive_check(const struct drive *drive);
-u64 drive_flush(struct drive *drive, u64 start_ns);
-u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 void drive_reset(struct drive *drive);
 
 /* sim/worker/job.h, sim/worker/fault.h */

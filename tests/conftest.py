@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""What holds for all tests: none of them is about the host's speed."""
+"""What holds for all tests: none of them is about the host's speed.
 
+VMs come first, since they take longest: what is left at the end is short, and keeps every
+process busy until then.
+"""
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("any host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any host")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The same order in each process."""
+    items.sort(key=lambda item: item.path.parent.name != "vm")

@@ -147,8 +147,8 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
     ("words", "message"),
     [
         (
-            ["predict", "--disk", "cheetah-15k"],
-            'unknown disk "cheetah-15k": did you mean "cheetah-15k4"? ',
+            ["predict", "--disk", "cheetah-15k44"],
+            'unknown disk "cheetah-15k44": did you mean "cheetah-15k4"? ',
         ),
         (["predict", "--schedulers", "catz"], 'unknown scheduler "catz": did you mean "cats"? '),
         (["predict", "--schedulers", ""], 'unknown scheduler "": there are: all, '),

@@ -101,6 +101,7 @@ SETTING(buffer_first_in_first_out, drive.buffer.segments.first_in_first_out, 0, 
 SETTING(buffer_hits_interrupt, drive.buffer.hits_interrupt, 0, 1);
 SETTING(buffer_hits_return, drive.buffer.hits_return, 0, 1);
 SETTING(read_ahead_sectors, drive.buffer.ahead_sectors, 0, U32_MAX);
+SETTING(read_reach_sectors, drive.buffer.reach_sectors, 0, U32_MAX);
 SETTING(read_ahead_to_track_end, drive.buffer.ahead_to_track_end, 0, 1);
 SETTING(read_ahead_overwrites, drive.buffer.ahead_overwrites, 0, 1);
 SETTING(read_hits_resume, drive.buffer.hits_resume, 0, 1);
@@ -131,6 +132,7 @@ static struct attribute *settings_attrs[] = {
 	&buffer_hits_interrupt_setting.attr.attr,
 	&buffer_hits_return_setting.attr.attr,
 	&read_ahead_sectors_setting.attr.attr,
+	&read_reach_sectors_setting.attr.attr,
 	&read_ahead_to_track_end_setting.attr.attr,
 	&read_ahead_overwrites_setting.attr.attr,
 	&read_hits_resume_setting.attr.attr,

@@ -44,6 +44,7 @@ static void set_reading(u64 segments, u64 ahead)
 {
 	set((struct buffer){ .segments = { .nr = segments, .sectors = 100 },
 			     .ahead_sectors = ahead,
+			     .reach_sectors = 100,
 			     .hits_resume = 1,
 			     .hits_interrupt = 1 });
 }
@@ -108,6 +109,15 @@ static void a_read_ahead_waits_for_it(void)
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(1067, 1, 520 * US, false);
 	reads(1067, 1, HIT + BUS, true);
+}
+
+/* 60 sectors before it, or the arm goes: it needs a seek, and no more than that. */
+static void what_is_far_ahead_is_not_waited_for(u64 reach_sectors)
+{
+	set_reading(4, 90);
+	drive.buffer.reach_sectors = reach_sectors;
+	reads(1000, 8, MISS(FAR, 8), false); /* then 8 come while the bus is busy */
+	reads(1067, 1, reach_sectors < 51 ? MISS(FAR, 1) : 520 * US, false);
 }
 
 /* A read that goes on past where the drive would have stopped keeps the medium going. */
@@ -435,6 +445,7 @@ static struct buffer any_buffer(struct draw *draw)
 	return (struct buffer){
 		.settle_ns = below(draw, 1000 * US),
 		.ahead_sectors = below(draw, 120),
+		.reach_sectors = below(draw, 120),
 		.ahead_to_track_end = below(draw, 2),
 		.ahead_overwrites = below(draw, 2),
 		.hits_resume = below(draw, 2),
@@ -512,6 +523,8 @@ int main(void)
 	a_hit_costs_its_length();
 	reading_ahead_takes_time();
 	a_read_ahead_waits_for_it();
+	what_is_far_ahead_is_not_waited_for(50);
+	what_is_far_ahead_is_not_waited_for(51);
 	it_goes_on_past_its_limit();
 	it_stops_at_its_limit();
 	it_stops_at_the_track_end();

@@ -198,6 +198,7 @@ static void fill_buffer(struct buffer *buffer, struct program *program)
 	buffer->write_ns = value(program, MS);
 	buffer->settle_ns = value(program, MS);
 	buffer->ahead_sectors = value(program, 500);
+	buffer->reach_sectors = value(program, 500);
 	buffer->ahead_to_track_end = take(program, 2);
 	buffer->ahead_overwrites = take(program, 2);
 	buffer->hits_resume = take(program, 2);

@@ -8,12 +8,15 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from understudy.device import profile
+from understudy.device import expected, profile
 from understudy.device.profile import DiskProfile
 from understudy.show.grid import Grid
 
 SECTOR_BYTES = 512
+PAGE_SECTORS = 8
+SECTORS = 2**31  # fine enough for fractions of the disk
 GB = 10**9
+WORDS = ("kind", "segments")
 
 
 @click.group(invoke_without_command=True)
@@ -21,6 +24,10 @@ GB = 10**9
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
     """The disks that come with the project.
+
+    \b
+    A disk of your own is a short file for --disk: from its data sheet (docs/disks.md),
+    or measured by understudy profile.
 
     \b
     Example:
@@ -33,10 +40,9 @@ def command(context: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([_as_json(disk) for disk in disks], indent=2))
         return
-    rows = [(disk.name, (_size(disk), _mechanics(disk), _cache(disk))) for disk in disks]
-    Grid(("size", "slowest seek", "segments"), [rows], words=("slowest seek", "segments")).show(
-        Console()
-    )
+    rows = [(disk.name, (*_figures(disk), _kind(disk), _cache(disk))) for disk in disks]
+    Grid(("size", "rpm", "page (ms)", *WORDS), [rows], words=WORDS).show(Console())
+    click.echo("page: a random read of 4 KiB, on average; more: understudy disks show NAME")
 
 
 @command.command()
@@ -56,38 +62,64 @@ def show(name: str, out: Path | None) -> None:
 
 
 def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
-    yield "size", _size(disk) or "any: --virtual-size"
-    yield "seek", _mechanics(disk)
-    yield "segments", _cache(disk) or "no cache"
+    size, rpm, page = _figures(disk)
+    yield "size", size or "any: --virtual-size"
+    yield "kind", f"{_kind(disk)}, {rpm} rpm" if rpm else _kind(disk)
+    yield "page", f"{page} ms for a random read of 4 KiB from the medium"
+    if disk.seek:
+        yield "seek", f"{max(disk.seek.ms):.3g} ms at most"
+    if disk.throughput:
+        rates = disk.throughput.mb_per_s
+        yield "medium", f"{max(rates):.4g} to {min(rates):.4g} MB/s{_zones(disk)}"
+    elif disk.seek:
+        yield "medium", "transfer takes no time"
+    yield ("inside" if disk.array else "segments"), _cache(disk) or "no cache"
     if disk.limits:
-        yield "valid for", disk.limits
+        yield "fitted with", disk.limits
+        yield "tried with", ", ".join(disk.holds_for) or "nothing beyond that"
     for key, section in disk:
         if source := getattr(section, "source", None):
             yield "source", f"[{key}] {' '.join(source.split())}"
     yield from (("doubt", doubt) for doubt in disk.doubts)
 
 
+def _figures(disk: DiskProfile) -> tuple[str, str, str]:
+    """Size, rpm, and the mean of a random read of a page."""
+    period_ms = disk.rotation.period_ms if disk.rotation else 0
+    rpm = 60_000 / period_ms if period_ms else (disk.facts and disk.facts.rpm) or 0
+    return _size(disk), f"{rpm:,.0f}" if rpm else "", f"{_page_ms(disk):.3g}"
+
+
 def _size(disk: DiskProfile) -> str:
-    return f"{disk.facts.capacity_sectors * SECTOR_BYTES / GB:,.1f} GB" if disk.facts else ""
+    if not disk.facts:
+        return ""
+    size = disk.facts.capacity_sectors * SECTOR_BYTES / GB
+    return f"{size:.1f} GB" if size < 999 else f"{size / 1000:.1f} TB"
 
 
-def _mechanics(disk: DiskProfile) -> str:
+def _page_ms(disk: DiskProfile) -> float:
     if disk.array:
-        return f"array, {disk.array.servers} x {disk.array.service_ms:g} ms"
-    if disk.model:
-        return f"line, {_slowest_ms(disk):g} ms"
-    rpm = f", {60_000 / disk.rotation.period_ms:,.0f} rpm" if disk.rotation else ""
-    return f"curve, {_slowest_ms(disk):.3g} ms{rpm}"
+        return disk.array.service_ms
+    return expected.random_read_ms(disk.timing(SECTORS), PAGE_SECTORS)
 
 
-def _slowest_ms(disk: DiskProfile) -> float:
-    if disk.model:
-        return disk.model.intercept_ms + disk.model.full_seek_ms
-    assert disk.seek
-    return max(disk.seek.ms)
+def _kind(disk: DiskProfile) -> str:
+    if disk.array:
+        return "array"
+    if disk.sheet:
+        return "sheet"
+    return "line" if disk.model else "curve"
+
+
+def _zones(disk: DiskProfile) -> str:
+    if disk.throughput and disk.throughput.zones:
+        return f" in {len(disk.throughput.mb_per_s)} zones"
+    return ""
 
 
 def _cache(disk: DiskProfile) -> str:
+    if disk.array:
+        return f"{disk.array.servers} servers"
     if disk.buffer:
         writes = ", write-back" if disk.buffer.write_back else ""
         return f"{disk.buffer.segments} timed{writes}"

@@ -3,9 +3,9 @@
 
 Its mechanics are one of two models: [model], the line intercept + full_seek * d/D of
 PERFORM 2010 section 4, or Vesper's sampled curves (SIGCSE 2006 section 2.1), [seek] with
-[throughput] and [rotation].  [cache] is the papers' on-board cache of segments (PERFORM 2010
-section 3), [buffer] one that works in time and takes writes.  Facts from the manual stand
-beside the model and never enter it.
+[throughput] and [rotation]; a data sheet's figures, [sheet], give those (sheet.py).  [cache]
+is the papers' on-board cache of segments (PERFORM 2010 section 3), [buffer] one that works
+in time and takes writes.  Facts from the manual stand beside the model and never enter it.
 
 Files speak ms, us and MB/s (10^6 bytes) by fractions of the disk; whoever drives core/
 asks `timing` for whole ns and sectors.
@@ -21,14 +21,16 @@ from reprlib import repr as brief
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
 
 from understudy.base.catalog import pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
+from understudy.device.section import MINUTE_MS, MegabytesPerSecond, Ms, PositiveMs
+from understudy.device.section import Section as _Section
+from understudy.device.section import wrong as _wrong
+from understudy.device.sheet import DataSheet
 from understudy.device.timing import Buffer, Curve, Sample, Timing, lines, zones
 
-MINUTE_MS = 60_000  # DISK_NS_MAX in core/disk.h
 SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/curve.h
 ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
 SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/disk.h
@@ -48,20 +50,11 @@ SECTOR_BYTES = 512
 NOISE = Fraction(1, 10)
 NO_NOISE = Fraction(1, 2)
 
-Ms = Annotated[float, Field(ge=0, le=MINUTE_MS)]
-PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
-MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
 Beyond = Literal["queues", "hits", "writes"]
 DiskFraction = Annotated[float, Field(ge=0, le=1)]
 Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
 TrackSectors = Annotated[int, Field(ge=1, le=TRACK_SECTORS_MAX)]
 ARRAY = Field(strict=False, max_length=SAMPLES_MAX)  # a list in TOML, a tuple here
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-    source: str | None = None
 
 
 class SeekLine(_Section):
@@ -196,6 +189,7 @@ class DriveBuffer(_Section):
     hits_interrupt: bool = True
     hits_return: bool = False
     read_ahead_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
+    read_reach_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = CACHE_SPAN_MAX - 1
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
     hits_resume: bool = True
@@ -237,6 +231,7 @@ class DriveBuffer(_Section):
             buffer_hits_interrupt=self.hits_interrupt,
             buffer_hits_return=self.hits_return,
             read_ahead_sectors=self.read_ahead_sectors,
+            read_reach_sectors=self.read_reach_sectors,
             read_ahead_to_track_end=self.read_ahead_to_track_end,
             read_ahead_overwrites=self.read_ahead_overwrites,
             read_hits_resume=self.hits_resume,
@@ -276,7 +271,8 @@ class Servers(_Section):
 
 
 class DiskProfile(BaseModel):
-    """One device: the line `model`, the curve `seek` and what goes with it, or an `array`."""
+    """One device: the line `model`, the curve `seek` and what goes with it, the figures of a
+    `sheet`, or an `array`."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -291,6 +287,7 @@ class DiskProfile(BaseModel):
     model: SeekLine | None = None
     seek: SeekCurve | None = None
     array: Servers | None = None
+    sheet: DataSheet | None = None
     throughput: Throughput | None = None
     rotation: Rotation | None = None
     scaling: Scaling | None = None
@@ -303,8 +300,11 @@ class DiskProfile(BaseModel):
     def _check(self) -> Self:
         if self.array:
             return self._check_array()
-        if not self.model and not self.seek:
-            raise _wrong("model", "is missing, and seek as well: a disk has one of them")
+        if not self.model and not self.seek and not self.sheet:
+            raise _wrong("model", "is missing, seek and sheet as well: a disk has one of them")
+        for key in ("model", "seek", "throughput", "rotation", "scaling"):
+            if self.sheet and getattr(self, key):
+                raise _wrong(key, "does not go with sheet, whose figures give it")
         for key in ("seek", "throughput", "rotation", "scaling"):
             if self.model and getattr(self, key):
                 raise _wrong(key, "does not go with model, whose line holds everything")
@@ -318,6 +318,8 @@ class DiskProfile(BaseModel):
             _check_contained(self.seek.ms, self.rotation)
         if self.throughput:
             _check_slowest(min(self.throughput.mb_per_s), self._slower)
+        if self.sheet and self.sheet.inner_mb_per_s:
+            _check_slowest(self.sheet.inner_mb_per_s, self._slower)
         if self.seek:
             self._check_takes_time(self.seek)
         return self
@@ -333,6 +335,7 @@ class DiskProfile(BaseModel):
         for key in (
             "model",
             "seek",
+            "sheet",
             "throughput",
             "rotation",
             "scaling",
@@ -343,6 +346,17 @@ class DiskProfile(BaseModel):
             if getattr(self, key):
                 raise _wrong(key, "does not go with array, which has no head and no medium")
         return self
+
+    def with_curves(self) -> Self:
+        """With what the figures of a sheet come to."""
+        if not self.sheet:
+            return self
+        rotation = Rotation(period_ms=self.sheet.period_ms, phase="random")
+        at, ms = self.sheet.seeks()
+        curves: dict[str, _Section] = {"rotation": rotation, "seek": SeekCurve(at=at, ms=ms)}
+        if rates := self.sheet.rates():
+            curves["throughput"] = Throughput(at=rates[0], mb_per_s=rates[1])
+        return self.model_copy(update=curves)
 
     @property
     def doubts(self) -> list[str]:
@@ -406,11 +420,6 @@ class DiskProfile(BaseModel):
             rotation_ns=round(rotation_ms * 10**6),
             random_phase=rotation is not None and rotation.phase == "random",
         )
-
-
-def _wrong(key: str, reason: str) -> PydanticCustomError:
-    """An error of one key below the section that is being checked."""
-    return PydanticCustomError("wrong", "{reason}", {"key": key, "reason": reason})
 
 
 def _check_line(key: str, values: Sequence[float], at: Sequence[float] | None) -> None:
@@ -484,7 +493,8 @@ def load(name_or_file: str) -> DiskProfile:
 
 def catalogue() -> dict[str, Path]:
     """The disks that come with the project, by name."""
-    return {file.stem: file for file in sorted(profiles_dir().glob("*.toml"))}
+    files = {file.stem: file for file in profiles_dir().glob("*.toml")}
+    return {name: files[name] for name in sorted(files)}
 
 
 def read(file: Path) -> DiskProfile:
@@ -493,7 +503,7 @@ def read(file: Path) -> DiskProfile:
     if "name" in document:
         raise UserError(f"{file}: name: not a key of a profile, the file's name is the disk's")
     try:
-        return DiskProfile.model_validate({**document, "name": file.stem})
+        return DiskProfile.model_validate({**document, "name": file.stem}).with_curves()
     except ValidationError as error:
         raise UserError(f"{file}: {_first_reason(error)}") from None
 

@@ -27,6 +27,7 @@ class Buffer:
     buffer_hits_interrupt: bool = False
     buffer_hits_return: bool = False
     read_ahead_sectors: int = 0
+    read_reach_sectors: int = 0
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
     read_hits_resume: bool = False

@@ -161,6 +161,7 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     to.write_ns = given.write_ns
     to.settle_ns = given.write_settle_ns
     to.ahead_sectors = given.read_ahead_sectors
+    to.reach_sectors = given.read_reach_sectors
     to.ahead_to_track_end = given.read_ahead_to_track_end
     to.ahead_overwrites = given.read_ahead_overwrites
     to.hits_resume = given.read_hits_resume

@@ -8,12 +8,15 @@ the distance instead of at once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import Hits
+from understudy.profiler.medium import Medium
+from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import A_READ, Segments
+from understudy.profiler.statistics import first
 from understudy.profiler.target import Bench
 
 TRIES = 8
@@ -22,6 +25,9 @@ OFTEN = 0.93  # of tries: if less hit at three quarters of the way, tracks' ends
 PAUSE_NS = 60_000_000
 FARTHEST = 2**18  # sectors
 NEARLY_A_TRACK = 0.75
+WAITS = 3
+MORE_THAN_A_TURN = 1.7
+SLOW_SECTOR_NS = 50_000.0  # where the medium's rate was not seen
 NOTHING_ELSE = "there is nothing else to hit"
 KEYS = (
     "buffer.read_ahead_sectors",
@@ -30,6 +36,7 @@ KEYS = (
     "buffer.hits_resume",
     "buffer.hits_interrupt",
     "buffer.hits_return",
+    "buffer.read_reach_sectors",
 )
 
 
@@ -43,6 +50,7 @@ class Ahead:
     hits_resume: bool = True
     hits_interrupt: bool | None = None
     hits_return: bool | None = None
+    reach: int | None = None
 
     @property
     def to_track_end(self) -> bool:
@@ -70,11 +78,12 @@ def _way(farthest: int) -> int:
 class Prober:
     """Tries it at new places."""
 
-    def __init__(self, bench: Bench, hits: Hits, sector_ns: float) -> None:
-        """`sector_ns`: the medium's, the longest."""
+    def __init__(self, bench: Bench, hits: Hits, medium: Medium | None) -> None:
+        """`medium`: how fast it reads, if that is known."""
         self._bench = bench
         self._hits = hits
-        self._sector_ns = sector_ns
+        self._medium = medium
+        self._sector_ns = medium.slowest_ns if medium else SLOW_SECTOR_NS
 
     def hits_at(self, distance: int, meanwhile: Callable[[], object] = lambda: None) -> bool:
         """Whether it has come so far, if nothing but `meanwhile` happens."""
@@ -110,6 +119,17 @@ class Prober:
         self._bench.wait(PAUSE_NS)
         return self._hits.is_hit(self._bench.read(place + 3 * A_READ))
 
+    def waits(self, distance: int, period_ns: float) -> bool:
+        """Whether a read so far ahead of what is being read waits for it: else it saves turns."""
+        assert self._medium
+        waited = 0
+        for _ in range(WAITS):
+            place = self._bench.place(A_READ + distance + 1)
+            there_ns = distance * self._medium.sector_ns_at(place / self._bench.capacity_sectors)
+            self._bench.read(place, A_READ)
+            waited += self._bench.read(place + A_READ + distance) > there_ns - period_ns / 2
+        return waited > WAITS / 2
+
     def share(self, distance: int, tries: int = SHARE_TRIES) -> float:
         """Of tries, how many."""
         return sum(self.hits_at(distance) for _ in range(tries)) / tries
@@ -125,9 +145,15 @@ class Prober:
         return place
 
 
-def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> Ahead:
+def measure(
+    bench: Bench,
+    hits: Hits,
+    segments: Segments,
+    medium: Medium | None,
+    rotation: Rotation | None,
+) -> Ahead:
     """How far; 0: not at all."""
-    prober = Prober(bench, hits, sector_ns)
+    prober = Prober(bench, hits, medium)
     farthest = _farthest(bench, prober, TRIES)
     if not farthest:
         return Ahead(0, 1.0)
@@ -136,12 +162,22 @@ def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> A
         farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
         share = prober.share(_way(farthest))
     kept = sum(prober.first_is_held() for _ in range(TRIES))
-    overwrites, resume = kept <= TRIES - 2, _hits_resume(prober, farthest, share)
+    found = Ahead(farthest, share, kept <= TRIES - 2, _hits_resume(prober, farthest, share))
+    if not found.to_track_end and medium and rotation and rotation.has_phase:
+        found = replace(found, reach=_reach(prober, farthest, medium, rotation.period_ns))
     if segments.number < 2:
-        return Ahead(farthest, share, overwrites, resume)
+        return found
     interrupt = _hits_interrupt(bench, prober, farthest)
     returned = sum(prober.returned() for _ in range(TRIES)) > TRIES / 2
-    return Ahead(farthest, share, overwrites, resume, interrupt, returned)
+    return replace(found, hits_interrupt=interrupt, hits_return=returned)
+
+
+def _reach(prober: Prober, farthest: int, medium: Medium, period_ns: float) -> int | None:
+    """Within a turn it makes no difference; None: it waits wherever it reads ahead to."""
+    turn = round(period_ns / medium.slowest_ns)
+    if farthest < MORE_THAN_A_TURN * turn or prober.waits(farthest, period_ns):
+        return None
+    return first(lambda distance: not prober.waits(distance, period_ns), turn, farthest)
 
 
 def _hits_resume(prober: Prober, farthest: int, share: float) -> bool:
@@ -199,6 +235,7 @@ def findings(found: Ahead | None, size: int | None, track_sectors: float | None)
         Finding(KEYS[3], found.hits_resume, f"{SHARE_TRIES // 2} tries to go on behind a hit"),
         _interruption(found.hits_interrupt),
         _return(found.hits_return),
+        _reached(found.reach),
     ]
 
 
@@ -212,3 +249,9 @@ def _return(returned: bool | None) -> Finding:
     if returned is None:
         return not_seen(KEYS[5], NOTHING_ELSE)
     return Finding(KEYS[5], returned, f"{TRIES} tries to go on behind a place that it had left")
+
+
+def _reached(reach: int | None) -> Finding:
+    if reach is None:
+        return not_seen(KEYS[6], "a read waits wherever it reads ahead to, or less than a turn")
+    return Finding(KEYS[6], reach, f"farther ahead {WAITS} reads saved a turn; +- a turn")

@@ -31,7 +31,7 @@ PAIRS = 8
 SCATTER = 0.02  # of a rotation: if the mean is less sure than that, more pairs
 HALVINGS = 7
 CHANCES = 8  # of a pair that the cache holds
-NEAR_READS = 64
+NEAR_READS = 256
 WINDOW = 7  # samples that are smoothed together
 READS = 360  # where latencies are drawn
 
@@ -133,7 +133,8 @@ class _Surveyor:
             self.seen += ((distance, ns) for ns in times)
             return max(float(np.mean(times)), 1.0), _error(times)
         if not self._rotation.everywhere:
-            return self._middle(distance, self._rotation.period_ns, READS)
+            reads = READS if distance > NEAR_END * self._bench.capacity_sectors else 2 * READS
+            return self._middle(distance, self._rotation.period_ns, reads)
         if distance < 4 * self._reach + 1024:
             return self._middle(distance, self._rotation.period_ns, NEAR_READS)
         times = [self._halved(distance, self._rotation.period_ns) for _ in range(PAIRS)]
@@ -157,13 +158,13 @@ class _Surveyor:
         return low, low + distance
 
     def _single(self, distance: int, wait_ns: float) -> float:
-        """One of which the cache does not happen to hold either end: a hit moves no arm."""
+        """One whose places the cache does not happen to hold: the arm has gone to both."""
         for _ in range(CHANCES):
             a, b = self._pair(distance, 0)
             first_ns = self._bench.read(a)
             self._bench.wait(self._bench.random.uniform(0, wait_ns))
             service_ns = self._bench.read(b)
-            if not self._hits or not self._hits.is_hit(min(first_ns, service_ns)):
+            if not self._hits or not (self._hits.is_hit(first_ns) or self._hits.is_hit(service_ns)):
                 break
         return service_ns - self._transfer_ns(b)
 

@@ -21,11 +21,10 @@ from understudy.profiler.found import Finding
 from understudy.profiler.hits import Hits
 from understudy.profiler.medium import Medium
 from understudy.profiler.modelled import ModelTarget
+from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import Segments
 from understudy.profiler.target import Bench
 from understudy.profiler.tracks import Tracks
-
-SLOW_SECTOR_NS = 50_000.0  # where the medium's rate was not seen
 
 
 class Survey:
@@ -37,6 +36,7 @@ class Survey:
         self._report = report
         self.findings: list[Finding] = []
         self.hits: Hits | None = None
+        self._rotation: Rotation | None = None
         self._tracks: Tracks | None = None
         self._medium: Medium | None = None
         self._segments: Segments | None = None
@@ -91,7 +91,9 @@ class Survey:
         if not self._segments or not self._segments.number:
             return [*found, *segments.findings(None)]
         self._report("reading ahead", 0.35)
-        self._ahead = ahead.measure(self._bench, self.hits, self._segments, self._sector_ns)
+        self._ahead = ahead.measure(
+            self._bench, self.hits, self._segments, self._medium, self._rotation
+        )
         self._report("size of segments", 0.45)
         self._segments = segments.with_size(self._bench, self.hits, self._segments, self._sector_ns)
         found += segments.findings(self._segments)
@@ -99,7 +101,7 @@ class Survey:
 
     @property
     def _sector_ns(self) -> float:
-        return self._medium.slowest_ns if self._medium else SLOW_SECTOR_NS
+        return self._medium.slowest_ns if self._medium else ahead.SLOW_SECTOR_NS
 
     @property
     def _track_sectors(self) -> float | None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A disk's profile as a picture: what a seek costs by distance, and how fast each place is."""
+"""A disk's profile as a picture: what a seek costs by distance, and how fast each place is;
+of an array, what it serves by how many requests it is given.  Below it, what it holds for."""
 
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
 
-from understudy.base.errors import UserError
-from understudy.device.profile import DiskProfile
+from understudy.device import expected
+from understudy.device.profile import DiskProfile, Servers
 from understudy.device.timing import Curve
 from understudy.show import picture
 
@@ -20,14 +22,16 @@ SECTORS = 2**31  # fine enough to draw fractions of the disk
 def draw(disk: DiskProfile, file: Path) -> None:
     """Write the picture; its name's ending says in which format."""
     picture.check(file)
-    if disk.array:
-        raise UserError(f"{disk.name} is an array: it has no head to draw, see `disks show`")
     with picture.styled():
-        figure = Figure(figsize=(9, 3.6), layout="constrained")
-        seek, medium = figure.subplots(1, 2)
-        _draw_seek(seek, disk)
-        _draw_medium(medium, disk)
-        figure.suptitle(f"{disk.name}: {disk.summary}")
+        figure = Figure(figsize=(9, 3.8), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        if disk.array:
+            _draw_array(left, right, disk.array)
+        else:
+            _draw_seek(left, disk)
+            _draw_medium(right, disk)
+        figure.suptitle(f"{disk.name}: {disk.summary}", fontsize="medium")
+        figure.supxlabel(_validity(disk), fontsize="small", color="0.4")
         picture.save(figure, file)
 
 
@@ -39,7 +43,9 @@ def _draw_seek(axes: Axes, disk: DiskProfile) -> None:
     if half_ms:
         reached = (ns + timing.intercept_ns) / 1e6 + half_ms
         axes.plot(100 * at, reached, linestyle="--", label="with half a rotation")
-        axes.legend()
+    mean_ms = expected.seek_ms(timing) + timing.intercept_ns / 1e6
+    axes.axhline(mean_ms, linestyle=":", color="0.4", label=f"mean, {mean_ms:.3g} ms")
+    axes.legend()
     axes.set(xlabel="seek distance (% of the disk)", ylabel="ms", xlim=(0, 100), ylim=(0, None))
 
 
@@ -57,6 +63,29 @@ def _draw_medium(axes: Axes, disk: DiskProfile) -> None:
         axes.axhline(bus, linestyle="--", color="C1", label="bus")
         axes.legend()
     axes.set(ylim=(0, None))
+
+
+def _draw_array(throughput: Axes, response: Axes, array: Servers) -> None:
+    depth = np.unique(np.geomspace(1, 8 * array.servers, 200).astype(int))
+    per_s = np.minimum(depth, array.servers) / array.service_ms * 1000
+    for axes, values in ((throughput, per_s), (response, depth / per_s * 1000)):
+        axes.plot(depth, values)
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.axvline(array.servers, linestyle="--", color="C1", label=f"{array.servers} servers")
+        axes.legend()
+        axes.set(xlabel="requests at a time", ylim=(0, None))
+    throughput.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    throughput.set(ylabel="requests a second")
+    response.set(ylabel="mean response (ms)")
+
+
+def _validity(disk: DiskProfile) -> str:
+    """What a reader should know before believing the curves."""
+    if not disk.limits:
+        return ""
+    tried = f"; tried with {', '.join(disk.holds_for)}" if disk.holds_for else ""
+    return f"fitted with {disk.limits}{tried}"
 
 
 def _points(curve: Curve) -> tuple[Any, Any]:

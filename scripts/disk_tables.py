@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Write the tables of real drives into docs/disks.md, from profiles/.
+
+.venv/bin/python scripts/disk_tables.py
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from understudy.device import expected, profile
+from understudy.device.profile import DiskProfile
+from understudy.native.drive import Drive
+from understudy.native.request import READ
+
+PAGE = Path(__file__).parents[1] / "docs" / "disks.md"
+PAGE_SECTORS = 8
+READS = 100_000
+SYNTHETIC = ("vesper", "array")
+
+TOLD = ("drive", "what it is", "where its figures are from", "fitted with")
+HELD = (
+    "random page",
+    "seek is",
+    "seek (ms)",
+    "overhead",
+    "half a rotation",
+    "transfer",
+    "sum",
+    "predicted",
+    "off",
+)
+
+Row = tuple[str, ...]
+
+
+def drives() -> list[DiskProfile]:
+    """Those that somebody sold."""
+    names = [name for name in profile.catalogue() if not name.startswith(SYNTHETIC)]
+    return [profile.load(name) for name in names]
+
+
+def told(disk: DiskProfile) -> Row:
+    """What it is, where its figures are from, what it holds for."""
+    sources = [section.source for _, section in disk if getattr(section, "source", None)]
+    holds = disk.limits + (f"; tried with {', '.join(disk.holds_for)}" if disk.holds_for else "")
+    return f"`{disk.name}`", disk.summary, " ".join("; ".join(sources).split()), holds
+
+
+def held(disk: DiskProfile) -> Row | None:
+    """A random page by hand, and by the drive's model."""
+    if disk.array or not disk.seek or not disk.facts or not disk.rotation:
+        return None
+    timing = disk.timing(disk.facts.capacity_sectors)
+    overhead = disk.sheet.overhead_ms if disk.sheet else 0.0
+    seek = disk.sheet.average_seek_ms if disk.sheet else expected.seek_ms(timing)
+    half = disk.rotation.period_ms / 2
+    transfer = expected.transfer_ms(timing, PAGE_SECTORS)
+    by_hand = seek + overhead + half + transfer
+    served = predicted_ms(disk, disk.facts.capacity_sectors)
+    whose = "sheet" if disk.sheet else "timed"
+    figures = (seek, overhead, half, transfer, by_hand, served)
+    off = round(served / by_hand - 1, 3) + 0.0  # no minus before a zero
+    return f"`{disk.name}`", whose, *(f"{figure:.2f}" for figure in figures), f"{off:+.1%}"
+
+
+def predicted_ms(disk: DiskProfile, capacity: int) -> float:
+    """The mean of random reads of a page, one at a time, served by core/drive."""
+    random = np.random.default_rng(1)
+    sector = random.integers(0, capacity // PAGE_SECTORS, READS) * PAGE_SECTORS
+    drive = Drive.from_timing(disk.timing(capacity), seed=1)
+    service_ns, _ = drive.serve(np.full(READS, READ), sector, np.full(READS, PAGE_SECTORS))
+    return float(service_ns.mean()) / 1e6
+
+
+def tables() -> dict[str, str]:
+    """By the first heading of each."""
+    pages = [row for row in map(held, drives()) if row]
+    return {
+        head[0]: "".join(lines(head, rows))
+        for head, rows in ((TOLD, map(told, drives())), (HELD, iter(pages)))
+    }
+
+
+def lines(head: Row, rows: Iterator[Row]) -> Iterator[str]:
+    """In Markdown."""
+    for row in (head, ("---",) * len(head), *rows):
+        yield f"| {' | '.join(row)} |\n"
+
+
+def with_tables(page: str) -> str:
+    """The page with each table in the place of the one that it has."""
+    for heading, table in tables().items():
+        place = re.compile(rf"\| {heading} \|.*?\n(?=\n)", re.DOTALL)
+        page, found = place.subn(lambda old, new=table: new, page)
+        assert found == 1, f"{found} tables that begin with {heading} in {PAGE}"
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text()))

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""A disk from the figures of its data sheet: three seek times, rpm and two rates.
+
+Seeks follow the curve that Lee and Katz drew through the same three figures ("An analytic
+performance model of disk arrays", SIGMETRICS 1993): over the share x of the way from one
+track to the full stroke,
+
+    track to track + a sqrt(x) + b x
+
+with a and b such that the full stroke and the average are the sheet's.  A sheet without a
+full stroke gives the curve without its line, b = 0.  A seek of no distance takes no time;
+shorter than a track, it is as long as it is likely to cross the end of one.
+
+Rates fall along the disk as they do where sectors are equally dense on tracks that are
+equally wide: the square of the rate falls in a line.  docs/disks.md derives both.
+"""
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from understudy.device.section import MegabytesPerSecond, Section, wrong
+
+STEPS = 128  # of the curve, shorter at its beginning
+RATES = 17
+LINE = 1 / 3  # of its whole height a line reaches so much, on average and at a third
+ROOT = {"random pairs": 8 / 15, "a third of the stroke": sqrt(1 / 3)}  # and a square root
+CYLINDERS = 100_000  # of the right order for the disks of this century
+
+Printed = Annotated[float, Field(ge=0, le=1000)]  # ms: what no disk needs
+Positive = Annotated[float, Field(ge=1e-6, le=1000)]
+Samples = tuple[tuple[float, ...], tuple[float, ...]]  # places, values
+
+
+class DataSheet(Section):
+    """What vendors print, and what it comes to."""
+
+    rpm: Annotated[float, Field(ge=1, le=100_000)]
+    track_to_track_ms: Printed
+    average_seek_ms: Positive
+    average_over: Literal["random pairs", "a third of the stroke"] = "random pairs"
+    full_stroke_ms: Positive | None = None
+    overhead_ms: Printed = 0.0
+    """Of a command, besides seek, rotation and transfer."""
+
+    cylinders: Annotated[int, Field(ge=2, le=10**7)] = CYLINDERS
+    outer_mb_per_s: MegabytesPerSecond | None = None
+    inner_mb_per_s: MegabytesPerSecond | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.average_seek_ms <= self.track_to_track_ms:
+            raise wrong(
+                "average_seek_ms",
+                f"{self.average_seek_ms} is not above track to track, {self.track_to_track_ms}",
+            )
+        if self.full_stroke_ms is not None:
+            self._check_shape(self.full_stroke_ms)
+        self._check_rates(self.outer_mb_per_s, self.inner_mb_per_s)
+        return self
+
+    def _check_rates(self, outer: float | None, inner: float | None) -> None:
+        if outer is not None and inner is not None:
+            if inner > outer:
+                raise wrong("inner_mb_per_s", f"{inner} is above the outer rate, {outer}")
+        elif outer is not None:
+            raise wrong("inner_mb_per_s", "is missing: give both rates, or none")
+        elif inner is not None:
+            raise wrong("outer_mb_per_s", "is missing: give both rates, or none")
+
+    def _check_shape(self, full_stroke_ms: float) -> None:
+        """The curve rises all the way, and bends down, not up."""
+        if full_stroke_ms <= self.average_seek_ms:
+            raise wrong(
+                "full_stroke_ms",
+                f"{full_stroke_ms} is not above the average, {self.average_seek_ms}",
+            )
+        share = self._above_ms / (full_stroke_ms - self.track_to_track_ms)
+        most = 2 * self._root - LINE
+        if not LINE <= share <= most:
+            raise wrong(
+                "average_seek_ms",
+                f"{self.average_seek_ms} is {share:.0%} of the way from track to track to full "
+                f"stroke; a disk's is between {LINE:.0%} and {most:.0%}",
+            )
+
+    @property
+    def period_ms(self) -> float:
+        """Of a rotation, to the nanosecond."""
+        return round(60_000 / self.rpm, 6)
+
+    @property
+    def _root(self) -> float:
+        return ROOT[self.average_over]
+
+    @property
+    def _above_ms(self) -> float:
+        return self.average_seek_ms - self.track_to_track_ms
+
+    @property
+    def _root_ms(self) -> float:
+        """`a` of the curve."""
+        if self.full_stroke_ms is None:
+            return self._above_ms / self._root
+        rise_ms = self.full_stroke_ms - self.track_to_track_ms
+        return (self._above_ms - LINE * rise_ms) / (self._root - LINE)
+
+    @property
+    def _line_ms(self) -> float:
+        """`b` of the curve."""
+        if self.full_stroke_ms is None:
+            return 0.0
+        return self.full_stroke_ms - self.track_to_track_ms - self._root_ms
+
+    def seeks(self) -> Samples:
+        """Distances, and the time of each with the overhead of a command."""
+        shares = [(step / STEPS) ** 2 for step in range(STEPS + 1)]
+        one = 1 / self.cylinders
+        distances = (0.0, *(one + (1 - one) * share for share in shares))
+        ms = (0.0, *(self._seek_ms(share) for share in shares))
+        return distances, tuple(round(each + self.overhead_ms, 6) for each in ms)
+
+    def _seek_ms(self, share: float) -> float:
+        return self.track_to_track_ms + self._root_ms * sqrt(share) + self._line_ms * share
+
+    def rates(self) -> Samples | None:
+        """Places, and the throughput there; none if the sheet has none."""
+        if self.outer_mb_per_s is None or self.inner_mb_per_s is None:
+            return None
+        rate = _falling(self.outer_mb_per_s, self.inner_mb_per_s)
+        places = tuple(step / (RATES - 1) for step in range(RATES))
+        return places, tuple(round(rate(place), 4) for place in places)
+
+
+def _falling(outer: float, inner: float) -> Callable[[float], float]:
+    return lambda place: sqrt(outer**2 - (outer**2 - inner**2) * place)

@@ -3,7 +3,7 @@
 
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -208,6 +208,17 @@ def test_the_curves_are_drawn_as_in_sigcse_2006() -> None:
     for check in found.checks:
         error = f"{check.workload} {check.difference_percent:+.1f} %"
         assert (error in said(figure)) == (check.workload in (SEEK, TRANSFER))
+
+
+def test_a_method_without_a_figure_has_the_overview() -> None:
+    """Whatever it found: here a line and a cache, and no samples of seeks."""
+    found = profile(model("cheetah-15k4"), method="perform-2010")
+    drawing = drawn(replace(found, method=replace(found.method, name="somebodys-own")))
+    is_legible(drawing)
+    words = " ".join(said(drawing.figure).split())
+    assert "intercept_ms 4.25" in words
+    assert "prefetch_sectors 64" in words
+    assert "residual (ms)" in words
 
 
 def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:

@@ -91,7 +91,7 @@ def _draw_seek(above: Axes, below: Axes, found: Fitted, disk: DiskProfile) -> No
     above.legend(loc="lower right", markerscale=2.5)
     above.tick_params(labelbottom=False)
     residual = ms - np.interp(at, places, values / 1e6)
-    farthest = 1.1 * float(max(LEAST_RESIDUAL_MS, *np.abs(residual)))
+    farthest = 1.1 * float(np.max(np.abs(residual), initial=LEAST_RESIDUAL_MS))
     below.plot(100 * at, residual, **DOTS)
     below.axhline(0, color=MODEL)
     below.set(xlabel="seek distance (% of the disk, root scale)", ylabel="residual (ms)")

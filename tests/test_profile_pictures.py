@@ -86,12 +86,14 @@ class Drawn:
 
 def drawn(found: Fitted) -> Drawn:
     """The figure, as it is before it becomes a file."""
-    figures = []
-    words = {}
+    figures: list[Figure] = []
+    words: dict[Text, Bbox] = {}
     draw = Text.draw
 
     def keep(figure: Figure, file: Path) -> None:
         figure.set_dpi(picture.DPI)
+        picture.settle(figure)
+        words.clear()
         figure.draw_without_rendering()
         figures.append(figure)
 
@@ -213,7 +215,7 @@ def test_the_curves_are_drawn_as_in_sigcse_2006() -> None:
 def test_a_method_without_a_figure_has_the_overview() -> None:
     """Whatever it found: here a line and a cache, and no samples of seeks."""
     found = profile(model("cheetah-15k4"), method="perform-2010")
-    drawing = drawn(replace(found, method=replace(found.method, name="somebodys-own")))
+    drawing = drawn(replace(found, method="somebodys-own"))
     is_legible(drawing)
     words = " ".join(said(drawing.figure).split())
     assert "intercept_ms 4.25" in words

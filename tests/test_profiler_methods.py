@@ -70,7 +70,7 @@ class Watched:
 
 def test_the_full_method_is_the_default() -> None:
     assert methods.names() == ["full", *PAPERS]
-    assert understudy.profile(random_drive(2)).method.name == "full"
+    assert understudy.profile(random_drive(2)).method == "full"
 
 
 def test_an_unknown_one_is_told_with_those_there_are() -> None:

@@ -11,33 +11,33 @@ from understudy.device.target import Target
 from understudy.profiler import demerit, document, methods, validation, writes
 from understudy.profiler.demerit import Check
 from understudy.profiler.found import Finding, toml_lines
-from understudy.profiler.methods import Method
 from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.target import Bench
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was found of one target, and the checks of it."""
+    """What was found of one target by a method, and the checks of it."""
 
     findings: tuple[Finding, ...]
     capacity_sectors: int
     seed: int
     requests: int
-    method: Method
     checks: tuple[Check, ...] = ()
+    method: str = methods.FULL
+    limits: str = ""
 
     def to_toml(self) -> str:
         """A profile; confidences and what was not seen are comments."""
         destroyed = any(writes.is_seen(found) for found in self.findings)
         lines = [
             "# SPDX-License-Identifier: MIT",
-            f"# Measured by understudy profile --method {self.method.name} --seed {self.seed} "
+            f"# Measured by understudy profile --method {self.method} --seed {self.seed} "
             f"with {self.requests} requests; "
             f"fitted with {'reads and writes' if destroyed else 'reads only'}.",
             *(f"# {_said(check)}" for check in self.checks),
             f'summary = "profiled, {self.capacity_sectors} sectors"',
-            *([f'limits = "{self.method.limits}"'] if self.method.limits else []),
+            *([f'limits = "{self.limits}"'] if self.limits else []),
             *toml_lines(self.findings),
         ]
         return "\n".join(lines) + "\n"
@@ -45,7 +45,7 @@ class Fitted:
     def as_json(self) -> dict[str, Any]:
         """What --json prints."""
         return {
-            "method": self.method.name,
+            "method": self.method,
             "capacity_sectors": self.capacity_sectors,
             "seed": self.seed,
             "requests": self.requests,
@@ -86,7 +86,9 @@ def profile(
     bench = Bench(target, seed)
     writing = destroy_data and bench.writable
     findings = document.complete(by.measure(bench, writing, report))
-    fitted = Fitted(findings, bench.capacity_sectors, seed, bench.requests, by)
+    fitted = Fitted(
+        findings, bench.capacity_sectors, seed, bench.requests, method=method, limits=by.limits
+    )
     report("check", 0.9)
     return replace(fitted, checks=_checks(fitted, bench, writing))
 

@@ -2,7 +2,8 @@
 """Pictures: one style for all of them, and files that are the same to the byte.
 
 Whoever looks at a picture sees Matplotlib's own defaults and STYLE, whatever the reader's
-matplotlibrc says.  No file says when it was made.
+matplotlibrc says.  No file says when it was made.  Matplotlib's layout is not the same to the
+last bit each time, and SVG and PDF hold it in full, so it is settled: done once, and rounded.
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib import style
 from matplotlib.figure import Figure
 
@@ -32,6 +34,7 @@ WITHOUT_DATE: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None},
 }
 DPI = 120
+PLACES = 6  # decimal, of the figure's size
 
 
 def check(file: Path) -> None:
@@ -49,7 +52,17 @@ def styled(more: dict[str, Any] | None = None) -> Iterator[None]:
         yield
 
 
+def settle(figure: Figure) -> None:
+    """Lay it out for good."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = np.round(axes.get_position().bounds, PLACES)
+        axes.set_position((left, bottom, width, height))
+
+
 def save(figure: Figure, file: Path) -> None:
     """Whole, or not at all."""
+    settle(figure)
     with scratch.replacing(file) as fresh:
         figure.savefig(fresh, format=file.suffix[1:], dpi=DPI, metadata=WITHOUT_DATE[file.suffix])

@@ -19,7 +19,7 @@ STYLE = {"axes.titlesize": 10, "axes.titlelocation": "left"}
 def draw(found: Fitted, name: str, file: Path) -> None:
     """Write the picture; the file's ending says in which format."""
     picture.check(file)
-    module = f"{__name__}.{found.method.name.replace('-', '_')}"
+    module = f"{__name__}.{found.method.replace('-', '_')}"
     drawing = import_module(module if find_spec(module) else f"{__name__}.overview")
     with picture.styled(STYLE):
         picture.save(drawing.figure(found, name), file)

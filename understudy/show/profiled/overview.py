@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpecBase, SubplotSpec
 from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator
 
 from understudy.device.profile import DiskProfile
@@ -54,11 +55,10 @@ def figure(found: Fitted, name: str) -> Figure:
     heights = [4.4, max(2.8, 0.5 + LINE_INCHES * len(words)), 2.7 * lines]
     whole = Figure(figsize=(11, 0.5 + sum(heights)), layout="constrained")
     whole.suptitle(f"{name}: {_facts(found)}", fontsize=12)
-    parts = whole.subfigures(3, 1, squeeze=False, height_ratios=heights, hspace=0.02)
-    mechanics, cache, checks = parts.flat
-    _draw_mechanics(mechanics, found)
-    _draw_cache(cache, found, words)
-    _draw_checks(checks, found.checks, lines)
+    parts = whole.add_gridspec(3, 1, height_ratios=heights, hspace=0.05)
+    _draw_mechanics(whole, parts[0], found)
+    _draw_cache(whole, parts[1], found, words)
+    _draw_checks(whole, parts[2].subgridspec(lines, CHECKS_IN_A_LINE), found.checks)
     return whole
 
 
@@ -70,13 +70,12 @@ def _facts(found: Fitted) -> str:
 # ---- mechanics ------------------------------------------------------------------------
 
 
-def _draw_mechanics(part: SubFigure, found: Fitted) -> None:
-    axes = part.subplot_mosaic(
-        [["seek", "medium"], ["residual", "medium"]], height_ratios=[3, 1], sharex=False
-    )
+def _draw_mechanics(whole: Figure, part: SubplotSpec, found: Fitted) -> None:
+    halves = part.subgridspec(1, 2)
+    seeks = halves[0].subgridspec(2, 1, height_ratios=[3, 1])
     disk = found.disk()
-    _draw_seek(axes["seek"], axes["residual"], found, disk)
-    _draw_medium(axes["medium"], found, disk)
+    _draw_seek(whole.add_subplot(seeks[0]), whole.add_subplot(seeks[1]), found, disk)
+    _draw_medium(whole.add_subplot(halves[1]), found, disk)
 
 
 def _draw_seek(above: Axes, below: Axes, found: Fitted, disk: DiskProfile) -> None:
@@ -169,13 +168,12 @@ def _why(finding: Finding | None) -> str:
 # ---- checks ---------------------------------------------------------------------------
 
 
-def _draw_checks(part: SubFigure, checks: Sequence[Check], lines: int) -> None:
-    panels = part.subplots(lines, CHECKS_IN_A_LINE, squeeze=False).flat
-    for axes, check in zip(panels, checks, strict=False):
+def _draw_checks(whole: Figure, part: GridSpecBase, checks: Sequence[Check]) -> None:
+    for place, check in enumerate(checks):
+        axes = whole.add_subplot(part[place])
         _draw_check(axes, check)
-    panels[0].legend(loc="lower right")
-    for axes in panels[len(checks) :]:
-        axes.set_axis_off()
+        if place == 0:
+            axes.legend(loc="lower right")
 
 
 def _draw_check(axes: Axes, check: Check) -> None:
@@ -200,9 +198,10 @@ def _draw_check(axes: Axes, check: Check) -> None:
 # ---- cache ----------------------------------------------------------------------------
 
 
-def _draw_cache(part: SubFigure, found: Fitted, words: Sequence[str]) -> None:
-    hits, said = part.subplots(1, 2, width_ratios=[2, 3])
-    _draw_hits(hits, found)
+def _draw_cache(whole: Figure, part: SubplotSpec, found: Fitted, words: Sequence[str]) -> None:
+    parts = part.subgridspec(1, 2, width_ratios=[2, 3])
+    _draw_hits(whole.add_subplot(parts[0]), found)
+    said = whole.add_subplot(parts[1])
     said.set_axis_off()
     said.text(
         0,

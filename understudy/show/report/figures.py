@@ -123,6 +123,7 @@ def _cumulated(responses: Responses) -> Plot:
 def _svg(name: str, plot: Plot) -> str:
     with picture.styled(STYLE):
         figure = _together(plot) if len(plot.curves) <= len(COLOURS) else _apart(plot)
+        picture.settle(figure)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _inline(text.getvalue(), name)

@@ -4,6 +4,7 @@
 import json
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 from click.testing import CliRunner, Result
 
@@ -86,11 +87,24 @@ def test_one_is_drawn(name: str, ending: str, tmp_path: Path) -> None:
     assert file.stat().st_size > 5_000
 
 
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_a_picture_is_the_same_to_the_byte(ending: str, tmp_path: Path) -> None:
+    """Whenever it is drawn, and whatever the reader's matplotlibrc says."""
+    first, again = (tmp_path / f"{name}.{ending}" for name in ("first", "again"))
+    assert disks("show", "cheetah-9lp", "--out", str(first)).exit_code == 0
+    with mpl.rc_context({"lines.linewidth": 9, "svg.hashsalt": None, "font.size": 20}):
+        assert disks("show", "cheetah-9lp", "--out", str(again)).exit_code == 0
+    assert first.read_bytes() == again.read_bytes()
+    assert b"CreationDate" not in first.read_bytes()
+    assert b"<dc:date>" not in first.read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("show", "cheeta"), 'unknown disk "cheeta": did you mean'),
         (("show", "vesper-flat", "--out", "x.gif"), "x.gif: a picture's name ends in .png, .svg"),
+        (("show", "vesper-flat", "--out", "no/x.png"), "no/x.png: no: no such folder"),
     ],
 )
 def test_what_can_not_be_shown(words: tuple[str, ...], message: str) -> None:

@@ -296,7 +296,8 @@ def test_a_target_whose_code_has_changed(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     partial = tmp_path / "x.toml.partial"
     (tmp_path / "slow.py").write_text(SLOW)
-    asked = {"target": "slow:make", "code": "other", "capacity_sectors": 20_000_000}
+    named = {"target": "slow:make", "code": "other", "method": "full"}
+    asked = {**named, "capacity_sectors": 20_000_000}
     identity = {**asked, "seed": 1, "destroy_data": False}
     with closing(Journal(Stateless(), partial, identity)) as kept:
         kept.request("read", 1, 1, 0)

@@ -10,14 +10,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 
-def profile(target: "Target", seed: int = 1, *, destroy_data: bool = False) -> "Fitted":
+def profile(
+    target: "Target", seed: int = 1, *, destroy_data: bool = False, method: str = "full"
+) -> "Fitted":
     """Measure a drive and fit a profile to it, which `to_toml()` prints.
 
     A target has `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`,
     which returns when the "read" or "write" that is sent at `at_ns` completes, in ns; requests
     come one at a time, none before the last one has completed.  It is written only with
-    `destroy_data`.
+    `destroy_data`.  `method` is "full", or one of a paper's (docs/profiler.md).
     """
     from understudy.profiler import fitted
 
-    return fitted.profile(target, seed, destroy_data=destroy_data)
+    return fitted.profile(target, seed, destroy_data=destroy_data, method=method)

@@ -2,9 +2,10 @@
 """`understudy profile`: measure a drive, and write its profile."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from understudy.base.errors import RunFailed, UserError
 from understudy.cli.progress import phases
 from understudy.cli.session import console
 from understudy.device.target import Target
-from understudy.profiler import fitted, journal, named
+from understudy.profiler import fitted, journal, methods, named
 from understudy.profiler.disk import facts
 from understudy.profiler.disk.opened import Disk
 from understudy.profiler.fitted import Fitted
@@ -43,6 +44,15 @@ SEEDS = click.IntRange(0, 2**63 - 1)
 @click.option("--target", "name", metavar="MODULE:FACTORY", help="Python that answers for a drive.")
 @click.option("--trace", metavar="FILE", help="Recorded requests, if nothing can be asked.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
+@click.option(
+    "--method",
+    type=click.Choice(methods.names()),
+    default=methods.FULL,
+    help="Each part by a probe of its own, or as in a paper.",
+)
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Draw it: a .png, .svg or .pdf file."
+)
 @click.option("--seed", type=SEEDS, default=1, help="Of the places that are asked for.")
 @click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the drive.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
@@ -51,6 +61,8 @@ def command(
     name: str | None,
     trace: str | None,
     out: Path,
+    method: str,
+    picture: Path | None,
     seed: int,
     destroy_data: bool,
     as_json: bool,
@@ -73,22 +85,39 @@ def command(
         raise UserError(f"--out: {out}: a profile is a .toml file")
     if not out.parent.is_dir():
         raise UserError(f"--out: {out.parent}: no such folder")
+    draw = _drawing(picture)
     scratch.say_if_interrupted(f"{out} was not written")
     if trace:
         if destroy_data:
             raise UserError("--destroy-data: nothing can be written to a trace")
+        if method != methods.FULL:
+            raise UserError(f"--method: {method} asks for requests of its own, not for a trace's")
         found = _fitted(trace, seed)
         _write(found, out)
     else:
         with _target(device, name, destroy_data) as target:
             code = named.code(name) if name else ""
-            identity = {"target": str(device or name), "code": code}
+            identity = {"target": str(device or name), "code": code, "method": method}
             found = _measured(target, identity, out, seed, destroy_data)
+    draw(found, out.stem)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
         _show(found)
     click.echo(f"wrote {out}: {found.requests:,} requests", err=True)
+    if picture:
+        click.echo(f"wrote {picture}", err=True)
+
+
+def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
+    """Whatever is wrong with its name is said before anything is measured."""
+    if not picture:
+        return lambda *_: None
+    from understudy.show import picture as pictures  # Matplotlib takes half a second
+    from understudy.show import profiled
+
+    pictures.check(picture)
+    return partial(profiled.draw, file=picture)
 
 
 def _fitted(trace: str, seed: int) -> Fitted:
@@ -111,7 +140,13 @@ def _measured(
     how = {"capacity_sectors": capacity(target), "seed": seed, "destroy_data": destroy_data}
     with journal.kept(target, out, {**named_as, **how}) as journaled, phases("profile") as report:
         _say_it_goes_on(journaled)
-        found = fitted.profile(journaled, seed, destroy_data=destroy_data, report=report)
+        found = fitted.profile(
+            journaled,
+            seed,
+            destroy_data=destroy_data,
+            method=named_as["method"],
+            report=report,
+        )
     if isinstance(target, Disk):
         own = facts.findings(facts.ask(target.descriptor), target.capacity_sectors)
         found = replace(found, findings=(*found.findings, *own))
@@ -148,12 +183,17 @@ def _target(device: Path | None, name: str | None, destroy_data: bool) -> Iterat
 
 def _show(found: Fitted) -> None:
     """How well it predicts, and what was not seen."""
-    headings = ("workload", "target (ms)", "model (ms)", "demerit (ms)", "of the mean")
+    headings = ("workload", "target (ms)", "model (ms)", "off by (%)", "demerit (ms)", "(%)")
     table = Table(*headings, box=box.HORIZONTALS)
     for check in found.checks:
-        figures = (check.target_ms, check.model_ms, check.demerit_ms)
-        share = f"{check.demerit_percent:.1f} %"
-        table.add_row(check.workload, *(f"{figure:.3f}" for figure in figures), share)
+        table.add_row(
+            check.workload,
+            f"{check.target_ms:.3f}",
+            f"{check.model_ms:.3f}",
+            f"{check.difference_percent:+.1f}",
+            f"{check.demerit_ms:.3f}",
+            f"{check.demerit_percent:.1f}",
+        )
     console().print(table)
     for why in dict.fromkeys(each.confidence for each in found.findings if each.value is None):
         keys = (each.key for each in found.findings if each.confidence == why)

@@ -8,14 +8,16 @@ mean.  No request of the fit is among them.
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from understudy.profiler.target import Bench
 
 Request = tuple[str, int, int]
+Times = npt.NDArray[np.float64]
 REQUESTS = 2000
 A_READ = 8
 LEAST_MS = 1e-6  # 1 ns
@@ -23,14 +25,33 @@ RUN = 16  # requests of a sequential run
 LARGEST_POWER = 8  # sectors of a mixed size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Check:
-    """One workload: means and demerit, ms."""
+    """One workload: what each request took on the target and on the model, ms."""
 
     workload: str
-    target_ms: float
-    model_ms: float
-    demerit_ms: float
+    target_times_ms: Times
+    model_times_ms: Times
+
+    @property
+    def target_ms(self) -> float:
+        """The target's mean."""
+        return float(self.target_times_ms.mean())
+
+    @property
+    def model_ms(self) -> float:
+        """The model's mean."""
+        return float(self.model_times_ms.mean())
+
+    @property
+    def difference_percent(self) -> float:
+        """Of the model's mean from the target's."""
+        return 100 * (self.model_ms - self.target_ms) / max(self.target_ms, LEAST_MS)
+
+    @property
+    def demerit_ms(self) -> float:
+        """How far the two distributions are apart."""
+        return demerit(self.target_times_ms, self.model_times_ms)
 
     @property
     def demerit_percent(self) -> float:
@@ -39,10 +60,17 @@ class Check:
 
     def as_json(self) -> dict[str, Any]:
         """Its entry with --json."""
-        return {**asdict(self), "demerit_percent": self.demerit_percent}
+        return {
+            "workload": self.workload,
+            "target_ms": self.target_ms,
+            "model_ms": self.model_ms,
+            "difference_percent": self.difference_percent,
+            "demerit_ms": self.demerit_ms,
+            "demerit_percent": self.demerit_percent,
+        }
 
 
-def demerit(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> float:
+def demerit(one: Times, other: Times) -> float:
     """Root of the mean square distance of equally many times, by rank."""
     return float(np.sqrt(np.mean((np.sort(one) - np.sort(other)) ** 2)))
 
@@ -63,12 +91,12 @@ def _compared(
     model: Bench,
     draw: random.Random,
 ) -> Check:
-    times = [_both(request, target, model) for request in requests(draw, target.capacity_sectors)]
+    times = [both(request, target, model) for request in requests(draw, target.capacity_sectors)]
     one, other = np.array(times).T / 1e6
-    return Check(name, float(one.mean()), float(other.mean()), demerit(one, other))
+    return Check(name, one, other)
 
 
-def _both(request: Request, target: Bench, model: Bench) -> tuple[int, int]:
+def both(request: Request, target: Bench, model: Bench) -> tuple[int, int]:
     """The model is asked as long after its last request as the target was."""
     before_ns = target.now_ns
     service_ns = target.serve(*request)

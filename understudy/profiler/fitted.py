@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The answer: a profile that `understudy.device.profile` reads, and how well it predicts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from understudy.base.errors import UserError
 from understudy.base.progress import Report, silent
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import demerit, document, writes
+from understudy.profiler import demerit, document, methods, validation, writes
 from understudy.profiler.demerit import Check
 from understudy.profiler.found import Finding, toml_lines
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.survey import Survey
 from understudy.profiler.target import Bench
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was found of one target, and the checks of it."""
+    """What was found of one target by a method, and the checks of it."""
 
     findings: tuple[Finding, ...]
     capacity_sectors: int
@@ -25,6 +25,8 @@ class Fitted:
     requests: int
     checks: tuple[Check, ...] = ()
     from_trace: bool = False
+    method: str = methods.FULL
+    limits: str = ""
 
     def to_toml(self) -> str:
         """A profile; confidences and what was not seen are comments."""
@@ -32,13 +34,15 @@ class Fitted:
         made = (
             f"Fitted by understudy profile --trace to {self.requests} requests"
             if self.from_trace
-            else f"Measured by understudy profile --seed {self.seed} with {self.requests} requests"
+            else f"Measured by understudy profile --method {self.method} --seed {self.seed} "
+            f"with {self.requests} requests"
         )
         lines = [
             "# SPDX-License-Identifier: MIT",
             f"# {made}; fitted with {'reads and writes' if destroyed else 'reads only'}.",
             *(f"# {_said(check)}" for check in self.checks),
             f'summary = "profiled, {self.capacity_sectors} sectors"',
+            *([f'limits = "{self.limits}"'] if self.limits else []),
             *toml_lines(self.findings),
         ]
         return "\n".join(lines) + "\n"
@@ -46,6 +50,7 @@ class Fitted:
     def as_json(self) -> dict[str, Any]:
         """What --json prints."""
         return {
+            "method": self.method,
             "capacity_sectors": self.capacity_sectors,
             "seed": self.seed,
             "requests": self.requests,
@@ -57,52 +62,60 @@ class Fitted:
         """The profile as the rest of Understudy has it."""
         return document.parse(self.to_toml())
 
+    def finding(self, key: str) -> Finding | None:
+        """With that key, None if nobody looked for it."""
+        return next((found for found in self.findings if found.key == key), None)
+
     def value(self, key: str) -> Any:
         """Of the finding with that key, None if it was not seen."""
-        return next((found.value for found in self.findings if found.key == key), None)
+        found = self.finding(key)
+        return found.value if found else None
 
 
 def profile(
-    target: Target, seed: int = 1, *, destroy_data: bool = False, report: Report = silent
+    target: Target,
+    seed: int = 1,
+    *,
+    destroy_data: bool = False,
+    method: str = methods.FULL,
+    report: Report = silent,
 ) -> Fitted:
     """Measure a target and fit a profile to it; then check how well it predicts.
 
     The same seed asks for the same places.  Data are destroyed only if that is said, and
     the target is writable.
     """
+    by = methods.named(method)
+    if destroy_data and not by.writes:
+        raise UserError(f"--destroy-data: {method} measures no writes; leave it out")
     bench = Bench(target, seed)
 
     def part(name: str, fraction: float) -> None:
         bench.milestone()
         report(name, fraction)
 
-    survey = Survey(bench, part)
-    survey.reads()
     writing = destroy_data and bench.writable
-    if writing:
-        survey.writes()
-    else:
-        why = "nothing was written" if bench.writable else "the target can't be written"
-        survey.findings += writes.unseen(why)
-    part("check", 0.9)
+    findings = document.complete(by.measure(bench, writing, part))
     fitted = Fitted(
-        document.complete(survey.findings), bench.capacity_sectors, seed, bench.requests
+        findings, bench.capacity_sectors, seed, bench.requests, method=method, limits=by.limits
     )
-    return _checked(fitted, bench, writing)
+    part("check", 0.9)
+    return replace(fitted, checks=_checks(fitted, bench, writing))
 
 
-def _checked(fitted: Fitted, bench: Bench, writing: bool) -> Fitted:
-    model = ModelTarget.of(fitted.disk(), fitted.capacity_sectors, fitted.seed)
+def _checks(fitted: Fitted, bench: Bench, writing: bool) -> tuple[Check, ...]:
+    seed = fitted.seed
+    model = Bench(ModelTarget.of(fitted.disk(), fitted.capacity_sectors, seed), seed)
     bench.wait(writes.IDLE_NS)
-    checks = demerit.compare(bench, Bench(model, fitted.seed), fitted.seed, writing)
+    checks = demerit.compare(bench, model, seed, writing)
+    checks += validation.compare(bench, model, seed)
     bench.milestone()
-    return Fitted(
-        fitted.findings, fitted.capacity_sectors, fitted.seed, fitted.requests, tuple(checks)
-    )
+    return tuple(checks)
 
 
 def _said(check: Check) -> str:
     return (
-        f"{check.workload}: target {check.target_ms:.3f} ms, model {check.model_ms:.3f} ms, "
+        f"{check.workload}: target {check.target_ms:.3f} ms, model {check.model_ms:.3f} ms "
+        f"({check.difference_percent:+.1f} %), "
         f"demerit {check.demerit_ms:.3f} ms ({check.demerit_percent:.1f} %)"
     )

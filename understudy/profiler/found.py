@@ -2,21 +2,26 @@
 """What a probe has found: a value and how sure it is, or that it was not seen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 NOT_SEEN = "not seen"
 
+Points = Sequence[tuple[float, float]]
 Value = float | int | bool | str | Sequence[float] | Sequence[int]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`key` is a profile's, section.name; a value that is None was not seen."""
+    """`key` is a profile's, section.name; a value that is None was not seen.
+
+    `seen` is what was measured: by place, distance or length (x) what came out, in the key's unit.
+    """
 
     key: str
     value: Value | None
     confidence: str = ""
+    seen: Points = field(default=(), compare=False, repr=False)
 
     @property
     def section(self) -> str:

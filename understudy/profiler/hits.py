@@ -3,14 +3,15 @@
 
 A place is read for the first time and at once again, at lengths that double; it is a hit if it
 is much quicker than another read nearby.  A read that has to wait for the platter again costs
-more than twice one of half its length.
+more than twice one of half its length; one that is longer than a segment, and hits in part, is
+off the line that the shorter ones are on.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.found import Finding, Points, not_seen
 from understudy.profiler.statistics import median, spread
 from understudy.profiler.target import Bench
 
@@ -26,13 +27,14 @@ NS_TO_MB_PER_S = 512e3  # a sector's ns to MB/s and back
 
 @dataclass(frozen=True)
 class Hits:
-    """Overhead and a sector's time, ns; `longest` sectors were seen to hit."""
+    """Overhead and a sector's time, ns; `longest` sectors were seen to hit; `seen` by length."""
 
     overhead_ns: float
     bus_sector_ns: float
     longest: int
     residual_ns: float
     tolerance_ns: float = TOLERANCE_NS
+    seen: Points = field(default=(), repr=False)
 
     def cost_ns(self, sectors: int) -> float:
         """Of a hit of that length."""
@@ -49,8 +51,12 @@ class Hits:
         bus = round(NS_TO_MB_PER_S / self.bus_sector_ns, 4)
         return [
             Finding(BUS_KEY, bus, f"from hits: {said}"),
-            Finding(HIT_KEY, round(self.overhead_ns / 1e3, 3), said),
+            Finding(HIT_KEY, round(self.overhead_ns / 1e3, 3), said, self._seen_us),
         ]
+
+    @property
+    def _seen_us(self) -> Points:
+        return tuple((sectors, ns / 1e3) for sectors, ns in self.seen)
 
 
 def measure(bench: Bench) -> Hits | None:
@@ -63,6 +69,8 @@ def measure(bench: Bench) -> Hits | None:
             return None
         limit_ns = 2.2 * hits[-1][1] + TOLERANCE_NS if hits else first_ns
         if apart_ns > 2 * TOLERANCE_NS + 0.05 * max(first_ns, again_ns) or again_ns > limit_ns:
+            break
+        if len(hits) > 2 and not _on_line(hits, sectors, again_ns):
             break
         hits.append((sectors, again_ns))
         noise_ns = max(noise_ns, apart_ns)
@@ -98,6 +106,10 @@ def _beside_ns(bench: Bench) -> float:
     return median(times)
 
 
+def _on_line(hits: list[tuple[int, float]], sectors: int, again_ns: float) -> bool:
+    return _line(hits, TOLERANCE_NS).is_hit(again_ns, sectors)
+
+
 def _line(hits: list[tuple[int, float]], tolerance_ns: float) -> Hits:
     lengths, times = np.array(hits, float).T
     slope, overhead = np.polyfit(lengths, times, 1, w=1 / np.maximum(times, 1.0))
@@ -108,4 +120,5 @@ def _line(hits: list[tuple[int, float]], tolerance_ns: float) -> Hits:
         int(lengths[-1]),
         residual,
         tolerance_ns,
+        tuple(hits),
     )

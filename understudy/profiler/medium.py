@@ -10,11 +10,11 @@ that is slower hides the medium.
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from understudy.profiler import zones
-from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.found import Finding, Points, not_seen
 from understudy.profiler.hits import NS_TO_MB_PER_S, Hits
 from understudy.profiler.target import Bench
 from understudy.profiler.tracks import Tracks
@@ -37,11 +37,12 @@ KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
 
 @dataclass(frozen=True)
 class Medium:
-    """A sector's time, ns, from each fraction of the disk on."""
+    """A sector's time, ns, from each fraction of the disk on; `seen` where it was looked at."""
 
     at: tuple[float, ...]
     sector_ns: tuple[float, ...]
     confidence: str
+    seen: Points = field(default=(), repr=False)
 
     def sector_ns_at(self, at: float) -> float:
         """At a fraction of the disk."""
@@ -55,10 +56,11 @@ class Medium:
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         rates = [round(NS_TO_MB_PER_S / ns, 4) for ns in self.sector_ns]
+        seen = [(at, NS_TO_MB_PER_S / ns) for at, ns in self.seen]
         return [
             Finding(KEYS[0], True),
             Finding(KEYS[1], [round(at, 6) for at in self.at]),
-            Finding(KEYS[2], rates, self.confidence),
+            Finding(KEYS[2], rates, self.confidence, seen),
         ]
 
 
@@ -70,6 +72,7 @@ def measure(bench: Bench, tracks: Tracks | None, hits: Hits | None) -> Medium | 
             tuple(zone.at for zone in zones),
             tuple(zone.sector_ns for zone in zones),
             "from angles of sectors, without what is lost between tracks",
+            tracks.seen,
         )
     return _timed(bench, hits)
 
@@ -92,8 +95,14 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
         surest = min((watch.look(at, sectors) for at in AMONG), key=lambda look: look.error)
         if surest.error < SURE_ENOUGH:
             break
+    seen: list[tuple[float, float]] = []
+
+    def look(at: float) -> float:
+        seen.append((at, watch.look(at, sectors).sector_ns))
+        return seen[-1][1]
+
     found = zones.find(
-        lambda at: watch.look(at, sectors).sector_ns,
+        look,
         PLACES,
         same=max(SAME, SURE * surest.error),
         narrowest=max(zones.NARROWEST, surest.of_the_disk),
@@ -104,7 +113,12 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
     said = f"+- {surest.error:.2g} of it, with what is lost between tracks"
     if hits and shortest_ns < HIDDEN * hits.bus_sector_ns:
         said = "the bus's where it is the slower one: the medium is hidden by it"
-    return Medium(tuple(zone.at for zone in found), tuple(zone.sector_ns for zone in found), said)
+    return Medium(
+        tuple(zone.at for zone in found),
+        tuple(zone.sector_ns for zone in found),
+        said,
+        tuple(seen),
+    )
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ often instead; the middle of the range is half a rotation above the seek.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from understudy.profiler.found import Finding
+from understudy.profiler.found import Finding, Points
 from understudy.profiler.hits import Hits
 from understudy.profiler.medium import Medium
 from understudy.profiler.rotation import Rotation
@@ -38,19 +38,21 @@ READS = 360  # where latencies are drawn
 
 @dataclass(frozen=True)
 class Seek:
-    """ns by distance, a fraction of the disk; `error_ns` of one."""
+    """ns by distance, a fraction of the disk; `error_ns` of one; `seen` is each pair's."""
 
     at: tuple[float, ...]
     ns: tuple[float, ...]
     error_ns: float
     how: str
+    seen: Points = field(default=(), repr=False)
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         said = f"+- {self.error_ns / 1e6:.2g} ({self.how})"
+        seen = [(at, ns / 1e6) for at, ns in self.seen]
         return [
             Finding("seek.at", [round(at, 8) for at in self.at]),
-            Finding("seek.ms", [round(ns / 1e6, 6) for ns in self.ns], said),
+            Finding("seek.ms", [round(ns / 1e6, 6) for ns in self.ns], said, seen),
         ]
 
 
@@ -73,7 +75,8 @@ def measure(
     at_whole = [0.0, *(distance / bench.capacity_sectors for distance in at), 1.0]
     slope = (ns[-1] - ns[-4]) / (at_whole[-2] - at_whole[-5])
     last_ns = ns[-1] + slope * (1 - at_whole[-2])
-    return Seek(tuple(at_whole), (ns[0], *ns, last_ns), error_ns, surveyor.how)
+    seen = [(distance / bench.capacity_sectors, value) for distance, value in surveyor.seen]
+    return Seek(tuple(at_whole), (ns[0], *ns, last_ns), error_ns, surveyor.how, seen)
 
 
 def _distances(capacity_sectors: int) -> list[int]:
@@ -96,7 +99,7 @@ def _smooth(distances: list[int], ns: list[float]) -> list[float]:
 
 def _close(times: list[float], period_ns: float) -> list[float]:
     """Without those that somebody noticed too late."""
-    middle = median(times)
+    middle = sorted(times)[len(times) // 2]
     return [ns for ns in times if abs(ns - middle) <= period_ns / 2]
 
 
@@ -120,6 +123,7 @@ class _Surveyor:
         self._medium = medium
         self._hits = hits
         self._reach = reach
+        self.seen: list[tuple[int, float]] = []
         self.how = "no rotation is taken off"
         if rotation:
             self.how = (
@@ -132,6 +136,7 @@ class _Surveyor:
         """At one distance."""
         if not self._rotation:
             times = [self._single(distance, 0.0) for _ in range(NEAR_READS)]
+            self.seen += ((distance, ns) for ns in times)
             return max(float(np.mean(times)), 1.0), _error(times)
         if not self._rotation.everywhere:
             reads = READS if distance > NEAR_END * self._bench.capacity_sectors else 2 * READS
@@ -142,6 +147,7 @@ class _Surveyor:
         if _error(times) > SCATTER * self._rotation.period_ns:
             times += [self._halved(distance, self._rotation.period_ns) for _ in range(2 * PAIRS)]
         close = _close(times, self._rotation.period_ns)
+        self.seen += ((distance, ns) for ns in close)
         return float(np.mean(close)), _error(close)
 
     def _transfer_ns(self, sector: int) -> float:
@@ -172,8 +178,9 @@ class _Surveyor:
     def _middle(self, distance: int, period_ns: float, reads: int) -> tuple[float, float]:
         """Of the range of many."""
         times = [self._single(distance, period_ns) for _ in range(reads)]
-        seek_ns = (min(times) + max(times) - period_ns) / 2
-        return max(seek_ns, 1.0), period_ns / 2**0.5 / reads
+        seek_ns = max((min(times) + max(times) - period_ns) / 2, 1.0)
+        self.seen.append((distance, seek_ns))
+        return seek_ns, period_ns / 2**0.5 / reads
 
     def _halved(self, distance: int, period_ns: float) -> float:
         """Of one pair."""

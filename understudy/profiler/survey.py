@@ -17,9 +17,16 @@ from understudy.profiler import (
     tracks,
     writes,
 )
+from understudy.profiler.ahead import Ahead
+from understudy.profiler.at_once import AtOnce
 from understudy.profiler.found import Finding
+from understudy.profiler.hits import Hits
+from understudy.profiler.medium import Medium
 from understudy.profiler.modelled import ModelTarget
+from understudy.profiler.rotation import Rotation
+from understudy.profiler.segments import Segments
 from understudy.profiler.target import Bench
+from understudy.profiler.tracks import Tracks
 
 
 class Survey:
@@ -30,6 +37,13 @@ class Survey:
         self._bench = bench
         self._report = report
         self.findings: list[Finding] = []
+        self.hits: Hits | None = None
+        self._rotation: Rotation | None = None
+        self._tracks: Tracks | None = None
+        self._medium: Medium | None = None
+        self._segments: Segments | None = None
+        self._ahead: Ahead | None = None
+        self._at_once: AtOnce | None = None
 
     def reads(self) -> None:
         """All that reads can show."""
@@ -37,15 +51,15 @@ class Survey:
         self._report("rotation", 0.0)
         self._rotation = rotation.measure(bench)
         self._report("hits", 0.05)
-        self._hits = hits.measure(bench)
+        self.hits = hits.measure(bench)
         self._report("tracks", 0.1)
         self._tracks = tracks.measure(bench, self._rotation)
         self._report("transfer", 0.25)
-        self._medium = medium.measure(bench, self._tracks, self._hits)
+        self._medium = medium.measure(bench, self._tracks, self.hits)
         cached = self._cache()
         self._report("seeks", 0.55)
         self._seek = seek.measure(
-            bench, self._rotation, self._medium, self._hits, self._reach_sectors
+            bench, self._rotation, self._medium, self.hits, self._reach_sectors
         )
         self.findings += self._seek.findings()
         self.findings += medium.findings(self._medium)
@@ -53,13 +67,19 @@ class Survey:
         self.findings += tracks.findings(self._tracks, self._stop_sectors)
         self.findings += cached
 
+    def read_cache(self) -> list[Finding]:
+        """Instead of reads(): of nothing but the read cache."""
+        self._report("hits", 0.0)
+        self.hits = hits.measure(self._bench)
+        return self._cache()
+
     def writes(self) -> None:
         """After reads(): all that writes can show.  They destroy data."""
         self._report("writes", 0.75)
         if self._at_once:
             self.findings += writes.unseen("the cache is one that takes none")
             return
-        self.findings += writes.measure(self._bench, self._hits, self._model)
+        self.findings += writes.measure(self._bench, self.hits, self._model)
 
     def _model(self, more: Sequence[Finding]) -> Bench:
         """Of what was found, and more; it asks for the same places whenever it is made."""
@@ -69,26 +89,23 @@ class Survey:
 
     def _cache(self) -> list[Finding]:
         """Of the read cache."""
-        found = hits.findings(self._hits)
-        self._segments, self._ahead, self._at_once = None, None, None
-        if not self._hits:
+        found = hits.findings(self.hits)
+        if not self.hits:
             return found
         self._report("segments", 0.3)
-        self._segments = segments.measure(self._bench, self._hits)
+        self._segments = segments.measure(self._bench, self.hits)
         if not self._segments or not self._segments.number:
             return [*found, *segments.findings(None)]
         self._report("reading ahead", 0.35)
         medium_ns = self._medium.slowest_ns if self._medium else None
-        self._at_once = at_once.measure(self._bench, self._hits, self._segments, medium_ns)
+        self._at_once = at_once.measure(self._bench, self.hits, self._segments, medium_ns)
         if self._at_once:
             return self._at_once.findings()
         self._ahead = ahead.measure(
-            self._bench, self._hits, self._segments, self._medium, self._rotation
+            self._bench, self.hits, self._segments, self._medium, self._rotation
         )
         self._report("size of segments", 0.45)
-        self._segments = segments.with_size(
-            self._bench, self._hits, self._segments, self._sector_ns
-        )
+        self._segments = segments.with_size(self._bench, self.hits, self._segments, self._sector_ns)
         found += segments.findings(self._segments)
         return found + ahead.findings(self._ahead, self._segments.sectors, self._track_sectors)
 

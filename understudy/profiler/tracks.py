@@ -7,12 +7,12 @@ time that a transfer loses there (Worthington and others 1995, sections 3.2 and 
 are found by halving where two places differ.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from understudy.profiler import zones
-from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.found import Finding, Points, not_seen
 from understudy.profiler.rotation import Behind, Rotation
 from understudy.profiler.statistics import median
 from understudy.profiler.target import Bench
@@ -36,11 +36,12 @@ class Track:
 
 @dataclass(frozen=True)
 class Tracks:
-    """All zones, from the outermost."""
+    """All zones, from the outermost; `seen` is a sector's time, ns, where it was looked at."""
 
     period_ns: float
     zones: tuple[Zone, ...]
     skews_ns: tuple[float, ...]
+    seen: Points = field(default=(), repr=False)
 
     @property
     def skew_ns(self) -> float:
@@ -95,10 +96,11 @@ class _Surveyor:
         self._period_ns = period_ns
         self._sector_ns = sector_ns
         self._skews_ns: list[float] = []
+        self._seen: list[tuple[float, float]] = []
 
     def tracks(self) -> Tracks:
         found = zones.find(self._look, PLACES, SAME)
-        return Tracks(self._period_ns, tuple(found), tuple(self._skews_ns))
+        return Tracks(self._period_ns, tuple(found), tuple(self._skews_ns), tuple(self._seen))
 
     def _look(self, at: float) -> float:
         steps = round(A_TRACK * TRACKS)
@@ -109,6 +111,7 @@ class _Surveyor:
         place.sector = min(max(middle + way // 2, way), self._bench.capacity_sectors - 1)
         track = _track(self._angles(place, step, steps), step, self._period_ns)
         self._skews_ns += track.skews_ns
+        self._seen.append((at, track.sector_ns))
         return track.sector_ns
 
     def _angles(self, place: Behind, step: int, steps: int) -> list[float]:

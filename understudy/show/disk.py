@@ -5,35 +5,24 @@ of an array, what it serves by how many requests it is given.  Below it, what it
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from understudy.base import scratch
-from understudy.base.errors import UserError
 from understudy.device import expected
 from understudy.device.profile import DiskProfile, Servers
 from understudy.device.timing import Curve
+from understudy.show import picture
 
-FORMATS = (".png", ".svg", ".pdf")
 SECTOR_BYTES = 512
 SECTORS = 2**31  # fine enough to draw fractions of the disk
-STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "understudy",
-    "axes.grid": True,
-    "grid.alpha": 0.2,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 
 
 def draw(disk: DiskProfile, file: Path) -> None:
     """Write the picture; its name's ending says in which format."""
-    if file.suffix not in FORMATS:
-        raise UserError(f"{file}: a picture's name ends in {', '.join(FORMATS)}")
-    with mpl.rc_context(STYLE):
+    picture.check(file)
+    with picture.styled():
         figure = Figure(figsize=(9, 3.8), layout="constrained")
         left, right = figure.subplots(1, 2)
         if disk.array:
@@ -43,8 +32,7 @@ def draw(disk: DiskProfile, file: Path) -> None:
             _draw_medium(right, disk)
         figure.suptitle(f"{disk.name}: {disk.summary}", fontsize="medium")
         figure.supxlabel(_validity(disk), fontsize="small", color="0.4")
-        with scratch.replacing(file) as fresh:
-            figure.savefig(fresh, format=file.suffix[1:], dpi=120)
+        picture.save(figure, file)
 
 
 def _draw_seek(axes: Axes, disk: DiskProfile) -> None:
@@ -57,7 +45,7 @@ def _draw_seek(axes: Axes, disk: DiskProfile) -> None:
         axes.plot(100 * at, reached, linestyle="--", label="with half a rotation")
     mean_ms = expected.seek_ms(timing) + timing.intercept_ns / 1e6
     axes.axhline(mean_ms, linestyle=":", color="0.4", label=f"mean, {mean_ms:.3g} ms")
-    axes.legend(frameon=False)
+    axes.legend()
     axes.set(xlabel="seek distance (% of the disk)", ylabel="ms", xlim=(0, 100), ylim=(0, None))
 
 
@@ -73,7 +61,7 @@ def _draw_medium(axes: Axes, disk: DiskProfile) -> None:
     if timing.buffer:
         bus = SECTOR_BYTES * 1e6 / timing.buffer.bus_sector_ps
         axes.axhline(bus, linestyle="--", color="C1", label="bus")
-        axes.legend(frameon=False)
+        axes.legend()
     axes.set(ylim=(0, None))
 
 
@@ -85,7 +73,7 @@ def _draw_array(throughput: Axes, response: Axes, array: Servers) -> None:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.axvline(array.servers, linestyle="--", color="C1", label=f"{array.servers} servers")
-        axes.legend(frameon=False)
+        axes.legend()
         axes.set(xlabel="requests at a time", ylim=(0, None))
     throughput.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     throughput.set(ylabel="requests a second")

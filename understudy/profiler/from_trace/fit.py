@@ -8,7 +8,7 @@ import numpy as np
 from understudy.base.errors import RunFailed
 from understudy.native.drive import Drive
 from understudy.profiler import document, medium, rotation, tracks, writes
-from understudy.profiler.demerit import Check, demerit
+from understudy.profiler.demerit import Check
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.from_trace import cached, curve
@@ -82,8 +82,4 @@ def _replayed(fitted: Fitted, served: Served, hit: Bools) -> list[Check]:
         "of them no hits": served.reads & ~hit & hit.any(),
         "writes of the trace": ~served.reads,
     }
-    return [_check(name, there[part], here[part]) for name, part in parts.items() if part.any()]
-
-
-def _check(name: str, there: Floats, here: Floats) -> Check:
-    return Check(name, float(there.mean()), float(here.mean()), demerit(there, here))
+    return [Check(name, there[part], here[part]) for name, part in parts.items() if part.any()]

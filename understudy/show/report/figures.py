@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from understudy.ask.experiment import Outcome
 from understudy.measure.metrics import Times, percentile, response_times_ms
+from understudy.show import picture
 
 BINS = 60
 CURVE_POINTS = 400
@@ -31,11 +31,8 @@ X_LABEL = "response time (ms)"
 INK = "#010203"  # becomes currentColor
 COLOURS = ("#3f86d6", "#e0831a", "#2fa36b", "#cc5fa3", "#8a70dc", "#d1504c", "#8f8f25")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
-STYLE: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.size": 10,
+STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
-    "svg.hashsalt": "understudy",
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "text.color": INK,
@@ -43,10 +40,6 @@ STYLE: dict[Any, Any] = {
     "ytick.color": INK,
     "grid.color": INK,
     "grid.alpha": 0.15,
-    "axes.grid": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
 }
 
 Responses = dict[str, Times]
@@ -128,8 +121,9 @@ def _cumulated(responses: Responses) -> Plot:
 
 
 def _svg(name: str, plot: Plot) -> str:
-    with mpl.rc_context(STYLE):
+    with picture.styled(STYLE):
         figure = _together(plot) if len(plot.curves) <= len(COLOURS) else _apart(plot)
+        picture.settle(figure)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _inline(text.getvalue(), name)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""The line and the cache of PERFORM 2010, sections 5 and 6.
+
+100,000 random pages are read; each takes some time, and lies at some distance from the one
+before.  Sorted by distance, each time is replaced by the mean of the up to 1001 around it, and
+a line is fitted to that by least squares.  The wait for the platter is in the line.
+
+What a hit takes is where the initial spike of single sectors' times ends.  Which sectors the
+paper read is not said; here each is read and at once read again.
+
+The paper switched the drive's cache off for the line, and asked the drive for the cache's
+segments (sdparm, the manual).  A black box can't be asked: pages that hit, which move no
+arm, are left out, and segments and prefetch come from our own probes.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.base.errors import RunFailed
+from understudy.base.progress import Report
+from understudy.profiler.found import Finding, Points
+from understudy.profiler.hits import Hits
+from understudy.profiler.statistics import median
+from understudy.profiler.survey import Survey
+from understudy.profiler.target import Bench
+
+LIMITS = "random reads of a page, one at a time"
+WRITES = False
+PAGES = 100_000
+A_PAGE = 8  # sectors
+WINDOW = 1001
+SINGLES = 1000
+SPIKE = 0.99  # of hits: one that comes late for other reasons is none
+LEAST_MS = 1e-6
+KEYS = ("model.intercept_ms", "model.full_seek_ms")
+CACHE_KEYS = {
+    "cache.segments": "buffer.segments",
+    "cache.segment_sectors": "buffer.segment_sectors",
+    "cache.prefetch_sectors": "buffer.read_ahead_sectors",
+}
+HIT_KEY = "cache.hit_us"
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Line:
+    """ms over the distance, a fraction of the disk, and what it was fitted to."""
+
+    intercept_ms: float
+    full_seek_ms: float
+    pages: int
+    filtered: Points
+
+    def findings(self) -> list[Finding]:
+        """In the profile's words."""
+        at, ms = np.array(self.filtered).T
+        rms = float(np.sqrt(np.mean((ms - self.intercept_ms - self.full_seek_ms * at) ** 2)))
+        said = (
+            f"least squares; {self.pages} pages, filtered, lie +- {rms:.2g} (rms) around the line"
+        )
+        return [
+            Finding(KEYS[0], round(self.intercept_ms, 6), said, self.filtered),
+            Finding(KEYS[1], round(self.full_seek_ms, 6), "from the same line"),
+        ]
+
+
+def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
+    """Line and cache."""
+    survey = Survey(bench, report)
+    probed = survey.read_cache()
+    report("single sectors", 0.5)
+    hit_us = _hit_us(bench)
+    report("random pages", 0.55)
+    return [*_line(bench, survey.hits).findings(), *_cache(probed, hit_us)]
+
+
+def _line(bench: Bench, hits: Hits | None) -> Line:
+    pages = sorted(_pages(bench, hits))
+    if len(pages) < WINDOW:
+        raise RunFailed(
+            f"target: all but {len(pages)} of {PAGES} random pages hit its cache, too few for a "
+            "line; switch the cache off, or profile it with --method full"
+        )
+    distances, times = np.array(pages, float).T
+    at, ms = distances / bench.capacity_sectors, filtered(times / 1e6)
+    slope, intercept = np.polyfit(at, ms, 1)
+    points = tuple(zip(at.tolist(), ms.tolist(), strict=True))
+    return Line(max(float(intercept), LEAST_MS), max(float(slope), 0.0), len(points), points)
+
+
+def _pages(bench: Bench, hits: Hits | None) -> Iterator[tuple[int, int]]:
+    """Distance from the page before that came from the medium, and service time, ns."""
+    head = None
+    for _ in range(PAGES + 1):
+        place = bench.place(A_PAGE)
+        service_ns = bench.read(place, A_PAGE)
+        if hits and hits.is_hit(service_ns, A_PAGE):
+            continue
+        if head is not None:
+            yield abs(place - head), service_ns
+        head = place
+
+
+def filtered(values: Values) -> Values:
+    """Each the mean of the up to WINDOW values around it."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    middle = np.arange(len(values))
+    low = np.maximum(middle - WINDOW // 2, 0)
+    high = np.minimum(middle + WINDOW // 2 + 1, len(values))
+    means: Values = (sums[high] - sums[low]) / (high - low)
+    return means
+
+
+def _hit_us(bench: Bench) -> float | None:
+    """Where the spike ends; None: there is none."""
+    places = [bench.place(1) for _ in range(SINGLES)]
+    times = [(bench.read(place), bench.read(place)) for place in places]
+    usual_ns = median([first for first, _ in times])
+    spike = [again for _, again in times if again < usual_ns / 2]
+    if len(spike) < SINGLES / 2:
+        return None
+    return max(float(np.quantile(spike, SPIKE, method="inverted_cdf")) / 1e3, 1e-3)
+
+
+def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
+    """In the words of the papers' cache; one that lacks a word is not seen as a whole."""
+    by_key = {found.key: found for found in probed}
+    found = [
+        replace(by_key[own], key=key)
+        for key, there in CACHE_KEYS.items()
+        for own in (key, there)
+        if own in by_key
+    ]
+    lacking = [
+        each for each in found if each.value is None and each.key != "cache.prefetch_sectors"
+    ]
+    if hit_us is None or lacking or len(found) < len(CACHE_KEYS):
+        why = lacking[0].confidence if lacking else "not seen: a read again is not quicker"
+        return [Finding(key, None, why) for key in (*CACHE_KEYS, HIT_KEY)]
+    said = f"the spike's end, of {SINGLES} single sectors that were read again"
+    return [*found[:2], _prefetch(*found[1:]), Finding(HIT_KEY, round(hit_us, 3), said)]
+
+
+def _prefetch(segment: Finding, ahead: Finding) -> Finding:
+    """A page and what is read ahead of it are in one segment."""
+    assert isinstance(segment.value, int)
+    if ahead.value is None:
+        return replace(ahead, value=0)
+    assert isinstance(ahead.value, int)
+    return replace(ahead, value=max(0, min(ahead.value, segment.value - A_PAGE)))

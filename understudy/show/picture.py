@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Pictures: one style for all of them, and files that are the same to the byte.
+
+Whoever looks at a picture sees Matplotlib's own defaults and STYLE, whatever the reader's
+matplotlibrc says.  No file says when it was made.  Matplotlib's layout is not the same to the
+last bit each time, and SVG and PDF hold it in full, so it is settled: done once, and rounded.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from understudy.base import scratch
+from understudy.base.errors import UserError
+
+STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "svg.hashsalt": "understudy",
+    "axes.grid": True,
+    "grid.alpha": 0.2,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+}
+WITHOUT_DATE: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+DPI = 120
+PLACES = 6  # decimal, of the figure's size
+
+
+def check(file: Path) -> None:
+    """Its name's ending says in which format."""
+    if file.suffix not in WITHOUT_DATE:
+        raise UserError(f"{file}: a picture's name ends in {', '.join(WITHOUT_DATE)}")
+    if not file.parent.is_dir():
+        raise UserError(f"{file}: {file.parent}: no such folder")
+
+
+@contextmanager
+def styled(more: dict[str, Any] | None = None) -> Iterator[None]:
+    """Figures that are made and saved in this block."""
+    with style.context(["default", {**STYLE, **(more or {})}]):
+        yield
+
+
+def settle(figure: Figure) -> None:
+    """Lay it out for good."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = np.round(axes.get_position().bounds, PLACES)
+        axes.set_position((left, bottom, width, height))
+
+
+def save(figure: Figure, file: Path) -> None:
+    """Whole, or not at all."""
+    settle(figure)
+    with scratch.replacing(file) as fresh:
+        figure.savefig(fresh, format=file.suffix[1:], dpi=DPI, metadata=WITHOUT_DATE[file.suffix])

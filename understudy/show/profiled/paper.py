@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""What the papers' figures have in common: sectors in millions, and a line that says how well
+the profile then predicts, as in Table 1 of SIGCSE 2006."""
+
+from typing import Any
+
+from understudy.profiler.fitted import Fitted
+from understudy.profiler.validation import SEEK, TRANSFER
+
+MILLION = 1e6
+DOTS: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4, "markeredgewidth": 0}
+
+
+def title(found: Fitted, name: str, of: str) -> str:
+    """Two lines."""
+    facts = f"{name}, {found.requests:,} requests, seed {found.seed}"
+    errors = ", ".join(
+        f"{check.workload} {check.difference_percent:+.1f} %"
+        for check in found.checks
+        if check.workload in (SEEK, TRANSFER)
+    )
+    return f"{of}: {facts}\nthe model's error: {errors}"

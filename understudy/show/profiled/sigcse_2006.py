@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Figure 1 of SIGCSE 2006: (A) seek time by distance, (B) read throughput by place.
+
+The paper's seeks are without a wait for the platter, so half a rotation is taken off here,
+where one was seen.
+"""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from understudy.profiler.fitted import Fitted
+from understudy.profiler.methods.sigcse_2006 import REPEATS
+from understudy.show.profiled.paper import DOTS, MILLION, title
+
+
+def figure(found: Fitted, name: str) -> Figure:
+    """Of a drive by that name."""
+    whole = Figure(figsize=(10, 4.8), layout="constrained")
+    whole.suptitle(title(found, name, "Seek time and read throughput"), fontsize=11)
+    seek, rate = whole.subplots(1, 2)
+    _draw_seek(seek, found)
+    _draw_rate(rate, found)
+    for axes in (seek, rate):
+        axes.set(xlim=(0, found.capacity_sectors / MILLION), ylim=(0, 1.1 * axes.dataLim.y1))
+    return whole
+
+
+def _draw_seek(axes: Axes, found: Fitted) -> None:
+    at, ms = _points(found, "seek.ms")
+    half_ms = (found.value("rotation.period_ms") or 0.0) / 2
+    taken = f"half a rotation, {half_ms:.2f} ms, taken off" if half_ms else "with the whole wait"
+    axes.plot(at, ms - half_ms, **DOTS)
+    axes.set(title=f"(A) Seek time: means of {REPEATS}\n{taken}", ylabel="seek time (ms)")
+    axes.set(xlabel="distance from the beginning (millions of blocks)")
+
+
+def _draw_rate(axes: Axes, found: Fitted) -> None:
+    axes.plot(*_points(found, "throughput.mb_per_s"), **DOTS)
+    axes.set(title="(B) Read throughput: 16 MB each", ylabel="throughput (MB/s)")
+    axes.set(xlabel="starting block (millions)")
+
+
+def _points(found: Fitted, key: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """By millions of blocks."""
+    finding = found.finding(key)
+    assert finding
+    at, values = np.array(finding.seen).T
+    return np.array([at * found.capacity_sectors / MILLION, values])

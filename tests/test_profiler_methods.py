@@ -342,3 +342,16 @@ def test_what_a_method_can_not_do(
     assert done.exit_code == 2
     assert message in done.stderr
     assert not (tmp_path / "mine.toml").exists()
+
+
+@pytest.mark.parametrize("method", methods.names())
+def test_no_request_is_longer_than_a_target_takes(method: str) -> None:
+    class Short(ModelTarget):
+        longest_sectors = 2560
+
+        def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+            assert sectors <= self.longest_sectors
+            return super().request(op, sector, sectors, at_ns)
+
+    found = profile(Short.of(device.load("vesper-zoned"), 20_000_000), method=method)
+    assert found.disk()

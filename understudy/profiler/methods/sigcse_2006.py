@@ -68,7 +68,8 @@ def _starts(capacity_sectors: int) -> list[int]:
 def _mb_per_s(bench: Bench, sector: int) -> float:
     """With the head there."""
     bench.read(sector - 1)
-    sector_ns = bench.read(sector, TRANSFER) / TRANSFER
+    sectors = min(TRANSFER, bench.longest_sectors)
+    sector_ns = bench.read(sector, sectors) / sectors
     return min(NS_TO_MB_PER_S / max(sector_ns, 1e-3), MOST_MB_PER_S)
 
 

@@ -39,6 +39,7 @@ IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
 ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
 AN_END = 0.01  # of the disk
 UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
+MARK_SAID = "all or nothing, whichever is nearer to the means of five loads"
 LOW_SAID = "once it was full it puts away without a pause down to these"
 A_SWEEP = 20
 A_STRAY = 8  # writes, of which one goes to the other end
@@ -60,7 +61,7 @@ class Taken:
     agree: int
     sectors: int
     idle_ns: float
-    low_sectors: int
+    low_sectors: int | None
 
 
 def is_seen(found: Finding) -> bool:
@@ -77,8 +78,16 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
     """In the profile's words."""
     if not hits:
         return unseen("without hits the bus is not known")
-    found = _findings(_taken(bench, hits))
-    return found + _settling(model, found, _means(bench))
+    taken = _taken(bench, hits)
+    found = _findings(taken)
+    return found + _settling(model, found, _marks(taken), np.array(_means(bench)))
+
+
+def _marks(taken: Taken | None) -> list[list[Finding]]:
+    """Down to where it may put away without a pause, if that could not be seen: all or nothing."""
+    if not taken or taken.low_sectors is not None:
+        return [[]]
+    return [[Finding(KEYS["back_low_sectors"], low, MARK_SAID)] for low in (taken.sectors, 0)]
 
 
 def _taken(bench: Bench, hits: Hits) -> Taken | None:
@@ -150,14 +159,17 @@ class _Cache:
         away_ns = self._pause_ns(number, 2) - first_ns if number > 1 else single_ns
         return max(LEAST_IDLE_NS, first_ns - away_ns)
 
-    def low_sectors(self, number: int, sectors: int, idle_ns: float) -> int:
+    def low_sectors(self, number: int, sectors: int, idle_ns: float) -> int | None:
         """Once it was full it puts away without a wait, down to these.
 
-        Found by how long writes must be for that to be seen; all, if it never is.
+        Found by how long writes must be for that to be seen; all, if it never is.  None: it does
+        not wait for long enough.
         """
-        largest = sectors // number
-        if number < 2 or MOST_OF_IDLE * idle_ns < ENOUGH * self._single_ns():
+        if number < 2 or not idle_ns:
             return sectors
+        if MOST_OF_IDLE * idle_ns < ENOUGH * self._single_ns():
+            return None
+        largest = sectors // number
         if not self._hurries(number, largest, idle_ns):
             return sectors
         shortest = first(lambda each: self._hurries(number, each, idle_ns), 0, largest)
@@ -226,8 +238,12 @@ def _findings(taken: Taken | None) -> list[Finding]:
         Finding(KEYS["back"], taken.number, tries),
         Finding(KEYS["back_sectors"], taken.sectors, "the longest write that is taken"),
         Finding(KEYS["back_idle_ms"], round(taken.idle_ns / 1e6, 3), IDLE_SAID),
-        Finding(KEYS["back_low_sectors"], taken.low_sectors, LOW_SAID),
+        *([] if taken.low_sectors is None else [_low(taken.low_sectors)]),
     ]
+
+
+def _low(sectors: int) -> Finding:
+    return Finding(KEYS["back_low_sectors"], sectors, LOW_SAID)
 
 
 def _scattered(bench: Bench) -> Sequence[int]:
@@ -271,28 +287,31 @@ def _means(bench: Bench) -> list[float]:
     return [float(np.mean(load(bench)[MOST:])) for load in LOADS]
 
 
-def _settling(model: Model, found: list[Finding], means: list[float]) -> list[Finding]:
-    """Order and settling: those that bring the model nearest to the means of all loads."""
-    fits = [_fitted(model, found, order, np.array(means)) for order in ORDERS]
-    _, order, settle_ns, off = min(fits)
-    said = f"{SETTLE_SAID}; off by {off:.1%}"
-    return [
-        Finding(KEYS["settle_ms"], round(settle_ns / 1e6, 6), said),
-        Finding(KEYS["back_order"], ORDERS[order], ORDER_SAID),
+def _settling(
+    model: Model, found: list[Finding], marks: list[list[Finding]], means: Means
+) -> list[Finding]:
+    """Order, settling, and a mark that was not seen: what brings the model nearest to the means
+    of all loads."""
+    choices = [
+        [*mark, Finding(KEYS["back_order"], order, ORDER_SAID)]
+        for order in ORDERS
+        for mark in marks
     ]
+    fits = [_fitted(model, [*found, *choice], means) for choice in choices]
+    best = fits.index(min(fits))
+    _, settle_ns, off = fits[best]
+    said = f"{SETTLE_SAID}; off by {off:.1%}"
+    return [Finding(KEYS["settle_ms"], round(settle_ns / 1e6, 6), said), *choices[best]]
 
 
-def _fitted(
-    model: Model, found: list[Finding], order: str, means: Means
-) -> tuple[float, int, float, float]:
-    """In one order: how unlikely, its index, settling in ns, and by how much loads are off.
+def _fitted(model: Model, found: list[Finding], means: Means) -> tuple[float, float, float]:
+    """How unlikely that is, settling in ns, and by how much loads are off.
 
     Each mean grows with settling in a line, known from two; the least sum of what they are off
     by is where one of them is not off at all, or without settling.
     """
-    ordered = [*found, Finding(KEYS["back_order"], order)]
     without, with_some = (
-        np.array(_means(model([*ordered, Finding(KEYS["settle_ms"], settle_ms)]))) / means
+        np.array(_means(model([*found, Finding(KEYS["settle_ms"], settle_ms)]))) / means
         for settle_ms in (0.0, SOME_SETTLING_MS)
     )
     slope, lacking = (with_some - without) / (SOME_SETTLING_MS * 1e6), 1 - without
@@ -300,4 +319,4 @@ def _fitted(
     off, settle_ns = min(
         (float(np.mean(np.abs(lacking - slope * ns))), float(ns)) for ns in (0.0, *exact)
     )
-    return off + UNLIKELY * settle_ns / float(means[0]), ORDERS.index(order), settle_ns, off
+    return off + UNLIKELY * settle_ns / float(means[0]), settle_ns, off

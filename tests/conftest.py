@@ -5,6 +5,10 @@ VMs come first, since they take longest: what is left at the end is short, and k
 process busy until then.
 """
 
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -15,3 +19,10 @@ settings.load_profile("any host")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The same order in each process."""
     items.sort(key=lambda item: item.path.parent.name != "vm")
+
+
+@pytest.fixture
+def on_disk() -> Iterator[Path]:
+    """A folder of the test's own; /tmp may be in memory."""
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner, Result
@@ -57,6 +58,12 @@ def looped(file: Path, *words: str) -> Iterator[Path]:
         yield Path(name)
     finally:
         losetup("--detach", name)
+
+
+@pytest.fixture
+def tmp_path(on_disk: Path) -> Path:
+    """An image in memory is refused."""
+    return on_disk
 
 
 @pytest.fixture
@@ -282,7 +289,6 @@ def test_whole(tmp_path: Path) -> None:
 
 @given(st.text(), st.text())
 def test_tables_of_any_kernel(mounts: str, swaps: str) -> None:
-    from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
         tables = Tables(Path(folder))

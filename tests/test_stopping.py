@@ -118,8 +118,8 @@ def try_often(folder: Path, name: str, moment: Moment) -> None:
 
 
 @pytest.mark.parametrize("name", MOMENTS)
-def test_a_command_stops(name: str, tmp_path: Path) -> None:
-    try_often(tmp_path, name, MOMENTS[name])
+def test_a_command_stops(name: str, on_disk: Path) -> None:
+    try_often(on_disk, name, MOMENTS[name])
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     be_on_time()
     disk, buffers = int(sys.argv[1]), Buffers()
-    while len(ask := os.read(0, ASK.size)) == ASK.size:
-        os.write(1, serve(disk, buffers, ask))
+    with suppress(BrokenPipeError):
+        while len(ask := os.read(0, ASK.size)) == ASK.size:
+            os.write(1, serve(disk, buffers, ask))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,14 @@
 # SPDX-License-Identifier: MIT
 """In the virtual clock a run can be repeated to the byte, whatever else the host does.
 
-Each scheduler runs the same SURGE twice, the second time beside a process that keeps the
-host busy, and with QEMU's threads held up where it hurts (late.c): all that the guest leaves
+Each scheduler runs the same SURGE twice, the second time beside a process that comes in
+between, and with QEMU's threads held up where it hurts (late.c): all that the guest leaves
 is the same bytes, its kernel's log too.  Another seed gives others.  No pick was made from an
 old queue.
 """
 
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
-from guests import ALL_SCHEDULERS, MIB, experiment, group, once, pairs, raw_run
+from guests import ALL_SCHEDULERS, MIB, busy_host, experiment, group, once, pairs, raw_run
 
 from understudy.ask.experiment import Experiment
 from understudy.base.programs import Program, compiled
@@ -22,7 +16,6 @@ from understudy.platforms.vm import turns
 from understudy.platforms.vm.machine import Result
 
 LATE = Program("late.so", ("tests/vm/late.c",), flags=turns.TURNS.flags)
-SPIN = "import os\nwhile os.getppid() == {parent}: pass"
 
 on_each = pytest.mark.parametrize(
     "scheduler", [pytest.param(name, marks=group(f"repeat-{name}")) for name in ALL_SCHEDULERS]
@@ -45,17 +38,6 @@ def surge(scheduler: str, seed: int) -> Experiment:
 def first(scheduler: str) -> Result:
     """The run that the others are compared with."""
     return raw_run(surge(scheduler, 1))
-
-
-@contextmanager
-def busy_host() -> Iterator[None]:
-    """Another process that takes all the time it can get, as long as this one lives."""
-    spinner = subprocess.Popen([sys.executable, "-c", SPIN.format(parent=os.getpid())])
-    try:
-        yield
-    finally:
-        spinner.kill()
-        spinner.wait()
 
 
 @pytest.fixture

@@ -14,14 +14,12 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import checkouts
 import pytest
-from guests import ALL_SCHEDULERS, group
+from guests import ALL_SCHEDULERS, busy_host, group
 
 from understudy.base.paths import cache_dir
 
@@ -167,27 +165,6 @@ def later(folder: Path) -> Path:
     command = ["gcc", "-shared", "-fPIC", f"-DAHEAD={YEAR_SECONDS}", "-o", str(target)]
     subprocess.run([*command, str(folder / "later.c")], check=True)
     return target
-
-
-# Every 20 ms QEMU has to share its processor, or its caches, for 5.
-BURSTS = """
-import time
-while True:
-    begin = time.monotonic()
-    while time.monotonic() < begin + 0.005:
-        pass
-    time.sleep(0.015)
-"""
-
-
-@contextmanager
-def busy_host() -> Iterator[None]:
-    """Another process that comes in between again and again."""
-    with subprocess.Popen([sys.executable, "-c", BURSTS]) as spinner:
-        try:
-            yield
-        finally:
-            spinner.kill()
 
 
 def test_the_other_machine_is_another(elsewhere: Machine) -> None:

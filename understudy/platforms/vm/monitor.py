@@ -3,6 +3,7 @@
 
 import json
 import socket
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -22,6 +23,7 @@ class Monitor:
         self._ours, self.theirs = socket.socketpair()
         self._ours.settimeout(POLL_SECONDS)
         self._going: Callable[[], None] = lambda: None
+        self._asked_seconds = 0.0
         self._received = b""
         self._events: set[str] = set()
 
@@ -40,7 +42,7 @@ class Monitor:
     def greet(self, going: Callable[[], None]) -> None:
         """To be called first, once QEMU has started.
 
-        going is asked whenever we wait: what it raises ends the wait.
+        going is asked now and then while we wait: what it raises ends the wait.
         """
         self._going = going
         self.theirs.close()
@@ -100,8 +102,14 @@ class Monitor:
             self._events.add(f"{message['event']} {status}".strip())
         return message
 
+    def _ask_whether_it_is_going(self) -> None:
+        now_seconds = time.monotonic()
+        if now_seconds >= self._asked_seconds + POLL_SECONDS:
+            self._asked_seconds = now_seconds
+            self._going()
+
     def _receive(self) -> None:
-        self._going()
+        self._ask_whether_it_is_going()
         try:
             data = self._ours.recv(65536)
         except TimeoutError:

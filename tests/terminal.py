@@ -34,15 +34,21 @@ class Home:
         self.mark = f"UNDERSTUDY_TEST={uuid.uuid4()}"
 
     def with_what_is_made(self) -> "Home":
-        """Share modules, programs and images with the cache of this machine."""
-        for name in ("kernel", "modules", "programs", "images", "schedulers", "kvm"):
-            if (cache_dir() / name).is_dir():
-                (self.cache / "understudy" / name).symlink_to(cache_dir() / name)
-        return self
+        """Share all with the cache of this machine, saved machines too."""
+        return self.ready_to_boot()._sharing("machines")
+
+    def ready_to_boot(self) -> "Home":
+        """Share modules, programs and images."""
+        return self._sharing("kernel", "modules", "programs", "images", "schedulers", "kvm")
 
     def with_kernel(self) -> "Home":
         """Share only the kernel: everything else is to be made."""
-        (self.cache / "understudy" / "kernel").symlink_to(cache_dir() / "kernel")
+        return self._sharing("kernel")
+
+    def _sharing(self, *names: str) -> "Home":
+        for name in names:
+            if (cache_dir() / name).is_dir():
+                (self.cache / "understudy" / name).symlink_to(cache_dir() / name)
         return self
 
     def environment(self) -> dict[str, str]:

@@ -53,10 +53,10 @@ MOMENTS = {
 }
 IN_VMS = {
     "build": Moment(IN_VM, "building", 6, Home.with_kernel, trials=3),
-    "boot": Moment(IN_VM, "booting", 1),
+    "boot": Moment(IN_VM, "booting", 1, Home.ready_to_boot),
     "measure": Moment((*IN_VM, "--requests", "20000"), "measuring", 1),
     "collect": Moment((*IN_VM, "--requests", "500"), "measured", 1, trials=3),
-    "files": Moment((*WITH_FILES, "--on", "vm"), "booting", 5),
+    "files": Moment((*WITH_FILES, "--on", "vm"), "booting", 5, Home.ready_to_boot),
     "sweep": Moment(("sweep", "--on", "vm", "--virtual-size", "300M"), " runs", 3),
 }
 

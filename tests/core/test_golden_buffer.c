@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Golden times: what drives with a buffer made of one load when they were last looked at, as
+ * a hash of service times and hits.  Each has rules of its own.  A change here means that
+ * profiles mean something else than before; if they should, write the new figure down.
+ *
+ * Whether the times are right is asked elsewhere: by hand in test_buffer.c, against detailed
+ * drives in bench/parts/blind.py.
+ */
+#include "../../core/drive.h"
+#include "check.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define CAPACITY 200000
+#define REQUESTS 6000
+#define PLACES 6
+#define STRETCH 400 /* sectors around a place, in which most requests lie */
+
+#define WITH_SEGMENTS .segments = { .nr = 4, .sectors = 100 }
+#define READ_AHEAD WITH_SEGMENTS, .ahead_sectors = 90, .reach_sectors = 100
+
+/* spans, sectors, idle, low mark, order */
+#define WRITTEN(...) READ_AHEAD, .hits_resume = 1, .writes = { __VA_ARGS__ }
+
+/* clang-format off */
+static const struct golden {
+	const char *name;
+	u64 hash;
+	u64 random_phase;
+	struct buffer buffer;
+} golden[] = {
+	{ "no segments", 0xfa7f30d668c41ccfull, 1, { 0 } },
+	{ "no reading ahead", 0xc89390d57b3eb927ull, 1, { WITH_SEGMENTS } },
+	{ "to the segment's end", 0x156b80e02d5c34e6ull, 1, { READ_AHEAD } },
+	{ "half a rotation", 0xda5efd0a6b6ba0c8ull, 0, { READ_AHEAD } },
+	{ "to the track's end", 0x896b8161304481dcull, 1, { READ_AHEAD, .ahead_to_track_end = 1 } },
+	{ "overwrites", 0x7c3c62e8e3e4209cull, 1, { READ_AHEAD, .ahead_overwrites = 1 } },
+	{ "resumes", 0xde911a4f7b947954ull, 1, { READ_AHEAD, .hits_resume = 1 } },
+	{ "interrupted", 0xb4ba1187c3a55c96ull, 1, { READ_AHEAD, .hits_resume = 1, .hits_interrupt = 1 } },
+	{ "returns", 0xa8cf8826958e658bull, 1, { READ_AHEAD, .hits_return = 1 } },
+	{ "written in order", 0xdf8d0a572d74f96bull, 1, { WRITTEN(5, 60, 3 * MS, 0, WRITE_IN_ORDER) } },
+	{ "written nearest", 0x217ca1751ff11007ull, 1, { WRITTEN(8, 100, 0, 40, WRITE_NEAREST) } },
+	{ "written ascending", 0x5da5219507406843ull, 0, { WRITTEN(8, 100, 0, 0, WRITE_ASCENDING) } },
+	{ "written soonest", 0xc6b779dac54285eaull, 1, { WRITTEN(8, 100, 5 * MS, 20, WRITE_SHORTEST_POSITIONING) } },
+	{ "all", 0x586561ce30d0c844ull, 1, { WRITTEN(6, 90, 2 * MS, 30, WRITE_SHORTEST_POSITIONING),
+			 .ahead_to_track_end = 1, .ahead_overwrites = 1, .hits_interrupt = 1,
+			 .hits_return = 1 } },
+};
+/* clang-format on */
+
+static struct drive drive;
+static u64 hash;
+
+static void mix_in(u64 value)
+{
+	hash = (hash ^ value) * 0x100000001b3ull;
+	hash ^= hash >> 29;
+}
+
+static void set(const struct golden *is)
+{
+	drive = (struct drive){
+		.hit_ns = 100 * US,
+		.buffered = 1,
+		.random_phase = is->random_phase,
+		.seed = 7,
+		.buffer = is->buffer,
+		.disk = {
+			.capacity_sectors = CAPACITY,
+			.intercept_ns = 300 * US,
+			.rotation_ns = 6 * MS,
+			.seek = { 3, { { 0, 0 }, { 500, 900 * US }, { CAPACITY, 9 * MS } } },
+			.transfer = { 2,
+				      { { 0, 15000 * US }, { CAPACITY, 25000 * US } } },
+			.tracks = { 2, { { 0, 400 }, { CAPACITY / 2, 240 } } },
+			.switch_ns = 700 * US,
+		},
+	};
+	drive.buffer.bus_ps = 9000 * US;
+	drive.buffer.write_ns = 200 * US;
+	drive.buffer.settle_ns = 600 * US;
+	CHECK_EQ(drive_check(&drive), 0);
+	drive_reset(&drive);
+}
+
+/* Around one of a few places, where the next one often goes on; seldom anywhere. */
+static u64 somewhere(struct draw *draw, u64 *place)
+{
+	u64 *at = &place[draw_below(draw, PLACES)];
+
+	switch (draw_below(draw, 8)) {
+	case 0:
+		return *at = draw_below(draw, CAPACITY - 2 * STRETCH);
+	case 1:
+	case 2:
+		return *at - *at % STRETCH + draw_below(draw, STRETCH);
+	default:
+		return *at;
+	}
+}
+
+/* Often none, else some of the time that a request takes. */
+static u64 pause_ns(struct draw *draw)
+{
+	u64 longest_ns[] = { 0, 0, 300 * US, 3 * MS, 40 * MS };
+
+	return draw_below(draw,
+			  longest_ns[draw_below(draw, ARRAY_SIZE(longest_ns))] + 1);
+}
+
+static u64 serve(struct draw *draw, u64 sector, u32 sectors, u64 now_ns, bool *hit)
+{
+	*hit = false;
+	switch (draw_below(draw, 40)) {
+	case 0:
+		return drive_flush(&drive, now_ns);
+	case 1:
+		return drive_serve_through(&drive, sector, sectors, now_ns);
+	default:
+		return drive_serve(&drive,
+				   draw_below(draw, 10) < 6 ? IO_READ : IO_WRITE,
+				   sector, sectors, now_ns, hit);
+	}
+}
+
+static u64 times(const struct golden *is)
+{
+	u64 place[PLACES] = { 0 };
+	u64 now_ns = 0;
+	struct draw draw;
+	u32 i;
+
+	set(is);
+	draw_seed(&draw, 1, 0);
+	hash = 0;
+	for (i = 0; i < REQUESTS; i++) {
+		u64 sector = somewhere(&draw, place);
+		u32 sectors = 1 + draw_below(&draw, draw_below(&draw, 10) ? 16 : 250);
+		bool hit;
+		u64 ns;
+
+		now_ns += pause_ns(&draw);
+		ns = serve(&draw, sector, sectors, now_ns, &hit);
+		now_ns += ns;
+		mix_in(ns << 1 | hit);
+		place[draw_below(&draw, PLACES)] = sector + sectors;
+	}
+	return hash;
+}
+
+int main(void)
+{
+	u32 i, wrong = 0;
+
+	for (i = 0; i < ARRAY_SIZE(golden); i++) {
+		u64 found = times(golden + i);
+
+		if (found == golden[i].hash)
+			continue;
+		printf("%s: 0x%016llx, not 0x%016llx\n", golden[i].name,
+		       (unsigned long long)found, (unsigned long long)golden[i].hash);
+		wrong++;
+	}
+	return wrong != 0;
+}

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from understudy.ask.experiment import Outcome
@@ -27,6 +28,10 @@ from understudy.show import picture
 BINS = 60
 CURVE_POINTS = 400
 PANELS = 4  # in a line
+WIDTH = 8.0  # inches, as all that follow
+HEIGHT = 3.6
+PANEL_HEIGHT = 1.5
+LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.15, 0.35, 0.5  # margins, with the labels in them
 X_LABEL = "response time (ms)"
 INK = "#010203"  # becomes currentColor
 COLOURS = ("#3f86d6", "#e0831a", "#2fa36b", "#cc5fa3", "#8a70dc", "#d1504c", "#8f8f25")
@@ -123,7 +128,6 @@ def _cumulated(responses: Responses) -> Plot:
 def _svg(name: str, plot: Plot) -> str:
     with picture.styled(STYLE):
         figure = _together(plot) if len(plot.curves) <= len(COLOURS) else _apart(plot)
-        picture.settle(figure)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _inline(text.getvalue(), name)
@@ -131,24 +135,25 @@ def _svg(name: str, plot: Plot) -> str:
 
 def _together(plot: Plot) -> Figure:
     """All curves in one frame, each with a colour and a dash of its own."""
-    figure = Figure(figsize=(8, 3.6), layout="constrained")
+    figure = _figure(HEIGHT)
     axes = figure.subplots()
     for index, (name, (x, y)) in enumerate(plot.curves.items()):
         axes.plot(x, y, label=name, color=COLOURS[index], linestyle=DASHES[index], linewidth=1.8)
     _frame(axes, plot)
     axes.set(xlabel=X_LABEL, ylabel=plot.label)
-    figure.legend(loc="outside upper center", ncols=len(COLOURS))
+    figure.legend(loc="upper center", ncols=len(COLOURS))
     return figure
 
 
 def _apart(plot: Plot) -> Figure:
     """A small frame for each curve, the others behind it in grey."""
     lines = -(-len(plot.curves) // PANELS)
-    figure = Figure(figsize=(8, 0.5 + 1.5 * lines), layout="constrained")
+    figure = _figure(TOP + BOTTOM + PANEL_HEIGHT * lines)
+    figure.subplots_adjust(wspace=0.08, hspace=0.35)
     panels = figure.subplots(lines, PANELS, sharex=True, sharey=True, squeeze=False).flat
+    all_curves = [np.column_stack(curve) for curve in plot.curves.values()]
     for axes, (name, (x, y)) in zip(panels, plot.curves.items(), strict=False):
-        for other in plot.curves.values():
-            axes.plot(*other, color=INK, alpha=0.13, linewidth=0.7)
+        axes.add_collection(LineCollection(all_curves, color=INK, alpha=0.13, linewidth=0.7))
         axes.plot(x, y, color=COLOURS[0], linewidth=1.8)
         axes.set_title(name, fontsize=10)
         _frame(axes, plot)
@@ -157,8 +162,17 @@ def _apart(plot: Plot) -> Figure:
         axes.tick_params(labelbottom=True)
     for axes in panels[count:]:
         axes.set_axis_off()
-    figure.supxlabel(X_LABEL, fontsize=10)
-    figure.supylabel(plot.label, fontsize=10)
+    figure.supxlabel(X_LABEL, fontsize=10, y=0, va="bottom")
+    figure.supylabel(plot.label, fontsize=10, x=0.01, ha="left")
+    return figure
+
+
+def _figure(height: float) -> Figure:
+    """With margins by hand: to have Matplotlib find them takes longer than all the rest."""
+    figure = Figure(figsize=(WIDTH, height))
+    figure.subplots_adjust(
+        left=LEFT / WIDTH, right=1 - RIGHT / WIDTH, bottom=BOTTOM / height, top=1 - TOP / height
+    )
     return figure
 
 

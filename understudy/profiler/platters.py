@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""The layout of the platters, found zone by zone from the first sector to the last.
+
+A zone's first track is halved to its exact end, which gives sectors, slots and a skew.  Then
+tracks farther and farther away are foreseen; where the first one is off begins a cylinder, or
+what is not this zone any more, and that is found by halving, too.  A longer way makes the skews
+as much more exact.  A zone is whatever is regular: where a band of cylinders ends or a track was
+slipped, another one begins.  In the end random sectors tell whether all that is so (Schindler
+and Ganger 1999, section 3.2, ask the drive for its mapping instead).
+"""
+
+from dataclasses import replace
+
+from understudy.profiler.angles import NOISE, Held, Protractor
+from understudy.profiler.hits import Hits
+from understudy.profiler.layout import Layout, Unseen, Zone, centred
+from understudy.profiler.rotation import Rotation
+from understudy.profiler.segments import MOST as MOST_SEGMENTS
+from understudy.profiler.segments import Segments
+from understudy.profiler.target import Bench
+from understudy.profiler.track import measure as measure_track
+from understudy.profiler.track import same
+
+ZONES_MAX = 1024  # SAMPLES_MAX in understudy/device/profile.py
+ENOUGH_ZONES = 24  # to tell from how far they reach how many it will be
+LOOKED = 400
+WITHIN = 0.01  # of a turn
+LEAST_SHARE = 0.95
+TOO_NOISY = 0.005  # of a turn
+OF_A_SLOT = 0.3
+FARTHER = 3  # times, from one look to the next
+PART = 8  # of a track, at its beginning, where tracks are looked at
+CHANCES = 3
+FEW = 4  # tracks
+TRIES = 2
+REFERENCE_TRACKS = 64
+
+
+class _Irregular(Exception):
+    """It comes to no layout."""
+
+
+def measure(
+    bench: Bench, rotation: Rotation | None, hits: Hits | None, segments: Segments | None
+) -> Layout | Unseen:
+    """After the cache: what a drive holds has no angle."""
+    if rotation is None or rotation.sector_ns is None:
+        return Unseen("completions have no phase")
+    if not rotation.everywhere:
+        return Unseen("completions have no phase after seeks")
+    forget = 1 + (segments.number if segments and segments.number else MOST_SEGMENTS)
+    protractor = Protractor(bench, rotation.period_ns, hits, forget)
+    if protractor.noise > TOO_NOISY:
+        return Unseen(f"one sector's angles are {protractor.noise:.2g} of a turn apart")
+    try:
+        return _checked(bench, protractor, _Sweep(bench, protractor).zones())
+    except _Irregular as reason:
+        return Unseen(str(reason))
+    except Held:
+        return Unseen("the drive does not forget what it read")
+
+
+def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout | Unseen:
+    """At sectors that it was not made of."""
+    found = Layout(tuple(zones), 0.0, LOOKED)
+    right = 0
+    for _ in range(LOOKED):
+        sector = bench.place(1)
+        turn = protractor.surely(sector)
+        right += abs(centred(turn - found.zone(sector).end(sector))) < WITHIN
+    share = right / LOOKED
+    if share < LEAST_SHARE:
+        return Unseen(f"{share:.0%} of {LOOKED} random sectors were at the angle foreseen")
+    return replace(found, share=share)
+
+
+class _Sweep:
+    """From the first sector to the last."""
+
+    def __init__(self, bench: Bench, protractor: Protractor) -> None:
+        self._bench = bench
+        self._protractor = protractor
+        self._is_referring = False
+
+    def zones(self) -> list[Zone]:
+        """All of them."""
+        found: list[Zone] = []
+        first, tracks = 0, 0
+        while first < self._bench.capacity_sectors:
+            zone = self._as_before(found[-1], first, tracks) if tracks > FEW else None
+            if not zone:
+                zone, tracks = self._anew(first)
+            found.append(zone)
+            self._refer_to(zone, tracks)
+            first += tracks * zone.sectors
+            self._check_number(len(found), first / self._bench.capacity_sectors)
+        return found
+
+    def _refer_to(self, zone: Zone, tracks: int) -> None:
+        """The first zone with room enough."""
+        if self._is_referring or tracks <= FEW:
+            return
+        sectors = min(tracks, REFERENCE_TRACKS) * zone.sectors
+
+        def known() -> tuple[int, float]:
+            sector = zone.first + self._bench.random.randrange(sectors)
+            return sector, zone.end(sector)
+
+        self._protractor.refer_to(known)
+        self._is_referring = True
+
+    def _check_number(self, zones: int, covered: float) -> None:
+        if zones > ZONES_MAX or (zones >= ENOUGH_ZONES and zones > 2 * covered * ZONES_MAX):
+            raise _Irregular(
+                f"{zones} regular parts in the first {covered:.2%} of the disk, "
+                f"a profile has room for {ZONES_MAX}"
+            )
+
+    # ---- a zone ---------------------------------------------------------------------------
+
+    def _as_before(self, before: Zone, first: int, tracks: int) -> Zone | None:
+        """One that is like the last, and as long."""
+        if first + tracks * before.sectors > self._bench.capacity_sectors:
+            return None
+        end = self._protractor.end(first)
+        if end is None:
+            return None
+        zone = replace(before, first=first, angle=(end - 1 / before.slots) % 1)
+        looks = {1, before.cylinder - 1, before.cylinder, tracks // 2, tracks - 1}
+        if not all(self._is_near(zone, self._off(zone, look)) for look in sorted(looks)):
+            return None
+        at_end = first + tracks * before.sectors == self._bench.capacity_sectors
+        return zone if at_end or not self._fits(zone, tracks) else None
+
+    def _anew(self, first: int) -> tuple[Zone, int]:
+        """And how many tracks."""
+        for _ in range(TRIES):
+            zone, is_followed = self._first_two(first)
+            if is_followed:
+                return self._whole(zone)
+        return zone, 1
+
+    def _whole(self, zone: Zone) -> tuple[Zone, int]:
+        """As far as it goes on, with cylinders if it has some."""
+        zone, tracks = self._followed(zone, 1)
+        if tracks == self._room(zone):
+            return zone, tracks
+        off = self._surely_off(zone, tracks)
+        with_cylinders = replace(zone, cylinder=tracks, cylinder_skew=(zone.skew + off) % 1)
+        farther, more = self._followed(with_cylinders, tracks)
+        return (farther, more) if more >= tracks + FEW else (zone, tracks)
+
+    def _room(self, zone: Zone) -> int:
+        """Whole tracks to the disk's end."""
+        return (self._bench.capacity_sectors - zone.first) // zone.sectors
+
+    def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
+        """Made as exact as it is long, and the first track that is not where it should be."""
+        begin, step, bad = good, 1, self._room(zone)
+        while good < bad - 1:
+            track = min(begin + step, bad - 1)
+            off = self._fits(zone, track)
+            if off is None:
+                bad = track
+                break
+            zone, good, step = _refined(zone, track, off), track, FARTHER * step
+        while bad - good > 1:
+            track = (good + bad) // 2
+            off = self._fits(zone, track)
+            if off is None:
+                bad = track
+            else:
+                zone, good = _refined(zone, track, off), track
+        return zone, bad
+
+    # ---- tracks ---------------------------------------------------------------------------
+
+    def _fits(self, zone: Zone, track: int) -> float | None:
+        """By how little it is off; None: it is somewhere else.  Two of three agree."""
+        offs = [self._off(zone, track) for _ in range(2)]
+        if self._is_near(zone, offs[0]) != self._is_near(zone, offs[1]):
+            offs.append(self._off(zone, track))
+        near = [off for off in offs if self._is_near(zone, off)]
+        return sum(near) / len(near) if len(near) > 1 else None
+
+    def _off(self, zone: Zone, track: int) -> float:
+        """At a random sector near its beginning, turns."""
+        begin = zone.first + track * zone.sectors
+        for _ in range(CHANCES):
+            sector = begin + self._bench.random.randrange(max(1, zone.sectors // PART))
+            turn = self._protractor.end(sector)
+            if turn is not None:
+                return centred(turn - zone.end(sector))
+        return centred(self._protractor.surely(sector) - zone.end(sector))
+
+    def _surely_off(self, zone: Zone, track: int) -> float:
+        """The middle of three."""
+        return sorted(self._off(zone, track) for _ in range(3))[1]
+
+    def _is_near(self, zone: Zone, off: float) -> bool:
+        return abs(off) < max(OF_A_SLOT / zone.slots, NOISE * self._protractor.noise)
+
+    # ---- the first track ------------------------------------------------------------------
+
+    def _first_two(self, first: int) -> tuple[Zone, bool]:
+        """As if all tracks were like the first; and whether the second one is."""
+        capacity_sectors = self._bench.capacity_sectors
+        track = measure_track(self._protractor, first, capacity_sectors)
+        angle = (track.begin - 1 / track.slots) % 1
+        zone = Zone(first, track.sectors, track.slots, angle, 0.0, 1, 0.0)
+        second = first + track.sectors
+        if second + track.sectors > capacity_sectors:
+            return zone, False
+        skew = centred(self._protractor.surely(second) - zone.end(second)) % 1
+        zone = replace(zone, skew=skew, cylinder_skew=skew)
+        return zone, self._is_second(zone, second)
+
+    def _is_second(self, zone: Zone, second: int) -> bool:
+        """Its last sector is on it, and the one behind is not."""
+        near = same(self._protractor, zone.slots)
+        last, behind = second + zone.sectors - 1, second + zone.sectors
+        there = zone.end(last)
+        if abs(centred(self._protractor.surely(last) - there)) > near:
+            return False
+        if abs(centred(zone.skew)) < near or behind == self._bench.capacity_sectors:
+            return True
+        off = centred(self._protractor.surely(behind) - there - 1 / zone.slots)
+        return abs(off) > near
+
+
+def _refined(zone: Zone, track: int, off: float) -> Zone:
+    """So that it is where it was seen: what is off has come together on the way."""
+    cylinders = track // zone.cylinder
+    if zone.cylinder == 1:
+        skew = (zone.skew + off / track) % 1
+        return replace(zone, skew=skew, cylinder_skew=skew)
+    return replace(zone, cylinder_skew=(zone.cylinder_skew + off / cylinders) % 1)

@@ -3,8 +3,8 @@
 
 A read of one sector completes when the sector has passed under the head, wherever the arm has
 come from; modulo the period that is the angle at which it ends.  What the drive holds shows no
-angle, and is told by its time; so that it holds little, the arm goes elsewhere between two
-places beside each other.  The platter's speed drifts against the clock, and the period
+angle, and is told by its time; so that it holds little, the arm goes elsewhere between
+a place and one that may be read ahead behind it.  The platter's speed drifts against the clock, and the period
 is not known for ever: some sectors whose angles are known are read now and then, and all others
 are relative to them (Worthington and others 1995, section 3.1).
 """
@@ -56,7 +56,7 @@ class Protractor:
         self._reads += 1
         if self._known and self._reads > REFER_EVERY:
             self._refer(self._known)
-        if abs(sector - self._last) < BESIDE:
+        if 0 <= sector - self._last < BESIDE:
             self._bench.elsewhere(1)
         return self._read(sector)
 

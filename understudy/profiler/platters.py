@@ -29,9 +29,10 @@ LEAST_SHARE = 0.95
 TOO_NOISY = 0.005  # of a turn
 OF_A_SLOT = 0.3
 FARTHER = 3  # times, from one look to the next
-PART = 8  # of a track, at its beginning, where tracks are looked at
+PARTS = 8  # of a track: what is in line in one of them only is so by accident
 CHANCES = 3
 FEW = 4  # tracks
+MANY = 32  # tracks: no cylinder has so many, but a surface
 TRIES = 2
 REFERENCE_TRACKS = 64
 
@@ -156,14 +157,15 @@ class _Sweep:
 
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
         """Made as exact as it is long, and the first track that is not where it should be."""
-        begin, step, bad = good, 1, self._room(zone)
+        step, bad = 1, self._room(zone)
+        longest = zone.cylinder if zone.cylinder > MANY else bad
         while good < bad - 1:
-            track = min(begin + step, bad - 1)
+            track = min(good + step, bad - 1)
             off = self._fits(zone, track)
             if off is None:
                 bad = track
                 break
-            zone, good, step = _refined(zone, track, off), track, FARTHER * step
+            zone, good, step = _refined(zone, track, off), track, min(FARTHER * step, longest)
         while bad - good > 1:
             track = (good + bad) // 2
             off = self._fits(zone, track)
@@ -176,18 +178,19 @@ class _Sweep:
     # ---- tracks ---------------------------------------------------------------------------
 
     def _fits(self, zone: Zone, track: int) -> float | None:
-        """By how little it is off; None: it is somewhere else.  Two of three agree."""
-        offs = [self._off(zone, track) for _ in range(2)]
+        """By how little it is off; None: it is somewhere else.  Two of three parts agree."""
+        offs = [self._off(zone, track, part) for part in (2, 0)]
         if self._is_near(zone, offs[0]) != self._is_near(zone, offs[1]):
-            offs.append(self._off(zone, track))
+            offs.insert(0, self._off(zone, track, 4))
         near = [off for off in offs if self._is_near(zone, off)]
-        return sum(near) / len(near) if len(near) > 1 else None
+        return near[-1] if len(near) > 1 else None
 
-    def _off(self, zone: Zone, track: int) -> float:
-        """At a random sector near its beginning, turns."""
-        begin = zone.first + track * zone.sectors
+    def _off(self, zone: Zone, track: int, part: int = 0) -> float:
+        """At a random sector of the eighth part of it, turns."""
+        room = max(1, zone.sectors // PARTS)
+        begin = zone.first + track * zone.sectors + part * room
         for _ in range(CHANCES):
-            sector = begin + self._bench.random.randrange(max(1, zone.sectors // PART))
+            sector = begin + self._bench.random.randrange(room)
             turn = self._protractor.end(sector)
             if turn is not None:
                 return centred(turn - zone.end(sector))

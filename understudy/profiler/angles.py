@@ -19,7 +19,7 @@ from understudy.profiler.target import Bench
 
 TRIES = 16
 CHANCES = 4
-NOISE = 2  # times: farther apart are two angles
+NOISE = 5  # times: farther apart are two angles, one of them foreseen from a third of the way
 BESIDE = 2**13  # sectors: as far as a drive may be reading ahead
 REFER_EVERY = 50  # reads
 REFERENCES = 3

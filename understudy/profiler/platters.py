@@ -22,11 +22,11 @@ from understudy.profiler.track import measure as measure_track
 from understudy.profiler.track import same
 
 ZONES_MAX = 1024  # SAMPLES_MAX in understudy/device/profile.py
-ENOUGH_ZONES = 24  # to tell from how far they reach how many it will be
+ENOUGH_ZONES = 64  # to tell from how far they reach how many it will be
 LOOKED = 400
 WITHIN = 0.01  # of a turn
 LEAST_SHARE = 0.95
-TOO_NOISY = 0.005  # of a turn
+TOO_NOISY = WITHIN / NOISE
 OF_A_SLOT = 0.3
 FARTHER = 3  # times, from one look to the next
 PARTS = 8  # of a track: what is in line in one of them only is so by accident
@@ -111,7 +111,7 @@ class _Sweep:
         self._is_referring = True
 
     def _check_number(self, zones: int, covered: float) -> None:
-        if zones > ZONES_MAX or (zones >= ENOUGH_ZONES and zones > 2 * covered * ZONES_MAX):
+        if zones > ZONES_MAX or (zones >= ENOUGH_ZONES and zones > 1.2 * covered * ZONES_MAX):
             raise _Irregular(
                 f"{zones} regular parts in the first {covered:.2%} of the disk, "
                 f"a profile has room for {ZONES_MAX}"
@@ -158,14 +158,13 @@ class _Sweep:
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
         """Made as exact as it is long, and the first track that is not where it should be."""
         step, bad = 1, self._room(zone)
-        longest = zone.cylinder if zone.cylinder > MANY else bad
         while good < bad - 1:
-            track = min(good + step, bad - 1)
+            track = min(_next(zone, good, step), bad - 1)
             off = self._fits(zone, track)
             if off is None:
                 bad = track
                 break
-            zone, good, step = _refined(zone, track, off), track, min(FARTHER * step, longest)
+            zone, good, step = _refined(zone, track, off), track, FARTHER * step
         while bad - good > 1:
             track = (good + bad) // 2
             off = self._fits(zone, track)
@@ -229,6 +228,13 @@ class _Sweep:
             return True
         off = centred(self._protractor.surely(behind) - there - 1 / zone.slots)
         return abs(off) > near
+
+
+def _next(zone: Zone, good: int, step: int) -> int:
+    """Along surfaces each one's first track: there bands end, and the next may hide it later."""
+    if zone.cylinder <= MANY:
+        return good + step
+    return (good // zone.cylinder + 1) * zone.cylinder
 
 
 def _refined(zone: Zone, track: int, off: float) -> Zone:

@@ -35,7 +35,7 @@ def measure(protractor: Protractor, first: int, capacity_sectors: int) -> Track:
 
 def same(protractor: Protractor, slots: float) -> float:
     """Two sectors of one track are no farther than that from where they should be, turns."""
-    return 1.5 / slots + (FARTHER + 1) * NOISE * protractor.noise
+    return 1.5 / slots + NOISE * protractor.noise
 
 
 @dataclass

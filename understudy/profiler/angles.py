@@ -17,7 +17,7 @@ from understudy.profiler.rotation import Behind
 from understudy.profiler.statistics import median, spread
 from understudy.profiler.target import Bench
 
-TRIES = 16
+TRIES = 40
 CHANCES = 4
 NOISE = 5  # times: farther apart are two angles, one of them foreseen from a third of the way
 BESIDE = 2**13  # sectors: as far as a drive may be reading ahead

@@ -142,14 +142,18 @@ class _Sweep:
         return zone, 1
 
     def _whole(self, zone: Zone) -> tuple[Zone, int]:
-        """As far as it goes on, with cylinders if it has some."""
+        """As far as it goes on, with cylinders if it has some.
+
+        One that begins within a cylinder is another zone up to the next cylinder.
+        """
         zone, tracks = self._followed(zone, 1)
         if tracks == self._room(zone):
             return zone, tracks
         off = self._surely_off(zone, tracks)
         with_cylinders = replace(zone, cylinder=tracks, cylinder_skew=(zone.skew + off) % 1)
         farther, more = self._followed(with_cylinders, tracks)
-        return (farther, more) if more >= tracks + FEW else (zone, tracks)
+        is_regular = more > 2 * tracks or (tracks > MANY and more > tracks + FEW)
+        return (farther, more) if is_regular else (zone, tracks)
 
     def _room(self, zone: Zone) -> int:
         """Whole tracks to the disk's end."""
@@ -182,7 +186,7 @@ class _Sweep:
         if self._is_near(zone, offs[0]) != self._is_near(zone, offs[1]):
             offs.insert(0, self._off(zone, track, 4))
         near = [off for off in offs if self._is_near(zone, off)]
-        return near[-1] if len(near) > 1 else None
+        return sum(near) / len(near) if len(near) > 1 else None
 
     def _off(self, zone: Zone, track: int, part: int = 0) -> float:
         """At a random sector of the eighth part of it, turns."""

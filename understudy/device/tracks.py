@@ -156,20 +156,10 @@ class Tracks(Section):
         return tuple(found.items())
 
     def platter(self, period_ms: float) -> Platter:
-        """The angles in the units of core/."""
-        assert self.slots and self.angle and self.skew
-        assert self.cylinder and self.cylinder_skew
+        """The angles in the units of core/; they have to be known."""
+        keys = ("slots", "angle", "skew", "cylinder", "cylinder_skew", *BANDS)
         none = (0,) * len(self.sectors)
-        rows = zip(
-            self.slots,
-            self.angle,
-            self.skew,
-            self.cylinder,
-            self.cylinder_skew,
-            self.band or none,
-            self.band_skew or none,
-            strict=True,
-        )
+        rows = zip(*(getattr(self, key) or none for key in keys), strict=True)
         return Platter(
             velocity=round(TURN / (exact(period_ms) * 10**6)),
             zones=tuple(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "drive.h"
+#include "positioning.h"
 
 /* Processes draw from the streams below, one each. */
 #define PHASE_STREAM (1ull << 32)
@@ -9,7 +10,7 @@ static s64 beyond_half_ns(struct drive *drive)
 {
 	u64 rotation_ns = drive->disk.rotation_ns;
 
-	if (!drive->random_phase || !rotation_ns)
+	if (!rotation_ns || !drive->random_phase)
 		return 0;
 	return (s64)draw_below(&drive->phase, rotation_ns) - (s64)(rotation_ns / 2);
 }
@@ -19,8 +20,19 @@ u64 drive_latency_ns(struct drive *drive)
 	return drive->disk.rotation_ns / 2 + beyond_half_ns(drive);
 }
 
+static u64 medium_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
+{
+	if (drive->disk.rotation_ns && disk_knows_angles(&drive->disk)) {
+		u64 first_ns = position_ns(drive, sector, 0, start_ns);
+
+		return disk_end_ns(&drive->disk, sector, sectors, first_ns) - start_ns;
+	}
+	return disk_service_ns(&drive->disk, drive->head, sector, sectors) +
+	       beyond_half_ns(drive);
+}
+
 static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
-			    bool *hit)
+			    u64 start_ns, bool *hit)
 {
 	u64 service_ns;
 
@@ -32,8 +44,7 @@ static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
 		disk_cache_insert(&drive->cache, sector, sectors);
 	else
 		disk_cache_drop(&drive->cache, sector, sectors);
-	service_ns = disk_service_ns(&drive->disk, drive->head, sector, sectors) +
-		     beyond_half_ns(drive);
+	service_ns = medium_ns(drive, sector, sectors, start_ns);
 	drive->head = sector + sectors;
 	return service_ns;
 }
@@ -49,7 +60,7 @@ u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_n
 		bool *hit)
 {
 	if (!drive->buffered)
-		return serve_unbuffered(drive, op, sector, sectors, hit);
+		return serve_unbuffered(drive, op, sector, sectors, start_ns, hit);
 	if (op == IO_READ)
 		return done(drive, start_ns,
 			    buffer_read(drive, sector, sectors, start_ns, hit));
@@ -62,7 +73,8 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 	bool hit;
 
 	if (!drive->buffered)
-		return serve_unbuffered(drive, IO_WRITE, sector, sectors, &hit);
+		return serve_unbuffered(drive, IO_WRITE, sector, sectors, start_ns,
+					&hit);
 	return done(drive, start_ns,
 		    buffer_write_through(drive, sector, sectors, start_ns));
 }
@@ -97,6 +109,8 @@ static bool has_few_tracks(const struct drive *drive)
 	const struct curve *tracks = &drive->disk.tracks;
 	u32 i;
 
+	if (disk_knows_angles(&drive->disk))
+		return true; /* nothing counts them */
 	for (i = 0; i < tracks->nr_points; i++) {
 		u64 sectors = tracks->point[i].value;
 
@@ -114,6 +128,8 @@ int drive_check(const struct drive *drive)
 	const struct disk_cache *cache = &drive->cache;
 
 	if (disk_check(&drive->disk) || drive->hit_ns > DISK_NS_MAX)
+		return -EINVAL;
+	if (disk_knows_angles(&drive->disk) && drive->random_phase)
 		return -EINVAL;
 	if (drive->buffered)
 		return has_few_tracks(drive) ? buffer_check(&drive->buffer) : -EINVAL;

@@ -41,9 +41,8 @@ static void put_away(struct drive *drive, u64 start_ns)
 	read_ahead_stop(drive, start_ns);
 	next = next_to_put_away(drive, start_ns, &writes->medium_ns);
 	*span = write_cache_take(writes, next);
-	writes->busy_until_ns =
-		writes->medium_ns +
-		disk_transfer_ns(&drive->disk, span->start, span->end - span->start);
+	writes->busy_until_ns = disk_end_ns(&drive->disk, span->start,
+					    span->end - span->start, writes->medium_ns);
 }
 
 /* What was on its way is on the medium; the buffer still holds it. */

@@ -3,13 +3,14 @@
 
 A read of one sector completes when the sector has passed under the head, wherever the arm has
 come from; modulo the period that is the angle at which it ends.  What the drive holds shows no
-angle, and is told by its time; so that it holds little, the arm goes elsewhere between
-a place and one that may be read ahead behind it.  The platter's speed drifts against the clock, and the period
-is not known for ever: some sectors whose angles are known are read now and then, and all others
-are relative to them (Worthington and others 1995, section 3.1).
+angle, and is told by its time; so that it holds little, the arm goes elsewhere between a place
+and one that may be read ahead behind it.  The platter's speed drifts against the clock: some
+sectors whose angles are known are read now and then, and all others are relative to them
+(Worthington and others 1995, section 3.1).
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import centred
@@ -27,7 +28,7 @@ REFERENCES = 3
 Known = Callable[[], tuple[int, float]]  # a sector, and the angle at which it ends
 
 
-class Held(Exception):
+class HeldError(Exception):
     """The drive holds a sector and does not forget it."""
 
 
@@ -67,7 +68,7 @@ class Protractor:
             if turn is not None:
                 return turn
             self._bench.elsewhere(self._forget)
-        raise Held
+        raise HeldError
 
     def _read(self, sector: int) -> float | None:
         service_ns = self._bench.read(sector)
@@ -98,5 +99,5 @@ class Protractor:
             turn = self._read(place.sector)
             if turn is not None:
                 ends.append(turn)
-        steps = [centred(a - b) for a, b in zip(ends, ends[1:], strict=False)]
+        steps = [centred(a - b) for a, b in pairwise(ends)]
         return spread(steps) if steps else 0.0

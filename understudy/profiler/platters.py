@@ -11,7 +11,7 @@ and Ganger 1999, section 3.2, ask the drive for its mapping instead).
 
 from dataclasses import replace
 
-from understudy.profiler.angles import NOISE, Held, Protractor
+from understudy.profiler.angles import NOISE, HeldError, Protractor
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import Layout, Unseen, Zone, centred
 from understudy.profiler.rotation import Rotation
@@ -21,7 +21,7 @@ from understudy.profiler.target import Bench
 from understudy.profiler.track import measure as measure_track
 from understudy.profiler.track import same
 
-ZONES_MAX = 1024  # SAMPLES_MAX in understudy/device/profile.py
+ZONES_MAX = 256  # in understudy/device/tracks.py
 ENOUGH_ZONES = 64  # to tell from how far they reach how many it will be
 LOOKED = 400
 WITHIN = 0.01  # of a turn
@@ -37,7 +37,7 @@ TRIES = 2
 REFERENCE_TRACKS = 64
 
 
-class _Irregular(Exception):
+class _IrregularError(Exception):
     """It comes to no layout."""
 
 
@@ -55,15 +55,15 @@ def measure(
         return Unseen(f"one sector's angles are {protractor.noise:.2g} of a turn apart")
     try:
         return _checked(bench, protractor, _Sweep(bench, protractor).zones())
-    except _Irregular as reason:
+    except _IrregularError as reason:
         return Unseen(str(reason))
-    except Held:
+    except HeldError:
         return Unseen("the drive does not forget what it read")
 
 
 def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout | Unseen:
     """At sectors that it was not made of."""
-    found = Layout(tuple(zones), 0.0, LOOKED)
+    found = Layout(tuple(zones), bench.capacity_sectors)
     right = 0
     for _ in range(LOOKED):
         sector = bench.place(1)
@@ -72,7 +72,7 @@ def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout 
     share = right / LOOKED
     if share < LEAST_SHARE:
         return Unseen(f"{share:.0%} of {LOOKED} random sectors were at the angle foreseen")
-    return replace(found, share=share)
+    return replace(found, share=share, looked=LOOKED)
 
 
 class _Sweep:
@@ -86,11 +86,9 @@ class _Sweep:
     def zones(self) -> list[Zone]:
         """All of them."""
         found: list[Zone] = []
-        first, tracks = 0, 0
+        first = 0
         while first < self._bench.capacity_sectors:
-            zone = self._as_before(found[-1], first, tracks) if tracks > FEW else None
-            if not zone:
-                zone, tracks = self._anew(first)
+            zone, tracks = self._zone(first)
             found.append(zone)
             self._refer_to(zone, tracks)
             first += tracks * zone.sectors
@@ -112,28 +110,14 @@ class _Sweep:
 
     def _check_number(self, zones: int, covered: float) -> None:
         if zones > ZONES_MAX or (zones >= ENOUGH_ZONES and zones > 1.2 * covered * ZONES_MAX):
-            raise _Irregular(
+            raise _IrregularError(
                 f"{zones} regular parts in the first {covered:.2%} of the disk, "
                 f"a profile has room for {ZONES_MAX}"
             )
 
     # ---- a zone ---------------------------------------------------------------------------
 
-    def _as_before(self, before: Zone, first: int, tracks: int) -> Zone | None:
-        """One that is like the last, and as long."""
-        if first + tracks * before.sectors > self._bench.capacity_sectors:
-            return None
-        end = self._protractor.end(first)
-        if end is None:
-            return None
-        zone = replace(before, first=first, angle=(end - 1 / before.slots) % 1)
-        looks = {1, before.cylinder - 1, before.cylinder, tracks // 2, tracks - 1}
-        if not all(self._is_near(zone, self._off(zone, look)) for look in sorted(looks)):
-            return None
-        at_end = first + tracks * before.sectors == self._bench.capacity_sectors
-        return zone if at_end or not self._fits(zone, tracks) else None
-
-    def _anew(self, first: int) -> tuple[Zone, int]:
+    def _zone(self, first: int) -> tuple[Zone, int]:
         """And how many tracks."""
         for _ in range(TRIES):
             zone, is_followed = self._first_two(first)
@@ -142,7 +126,7 @@ class _Sweep:
         return zone, 1
 
     def _whole(self, zone: Zone) -> tuple[Zone, int]:
-        """As far as it goes on, with cylinders if it has some.
+        """As far as it goes on, with cylinders and bands if it has some.
 
         One that begins within a cylinder is another zone up to the next cylinder.
         """
@@ -150,33 +134,53 @@ class _Sweep:
         if tracks == self._room(zone):
             return zone, tracks
         off = self._surely_off(zone, tracks)
-        with_cylinders = replace(zone, cylinder=tracks, cylinder_skew=(zone.skew + off) % 1)
-        farther, more = self._followed(with_cylinders, tracks)
+        cylinders, more = self._followed(zone.with_cylinders(tracks, off), tracks)
+        if more % tracks == 0 and more < self._room(zone):
+            off = self._surely_off(cylinders, more)
+            bands, most = self._followed(cylinders.with_bands(more, off), more)
+            if most > more + tracks:
+                return bands, most
         is_regular = more > 2 * tracks or (tracks > MANY and more > tracks + FEW)
-        return (farther, more) if is_regular else (zone, tracks)
+        return (cylinders, more) if is_regular else (zone, tracks)
 
     def _room(self, zone: Zone) -> int:
         """Whole tracks to the disk's end."""
         return (self._bench.capacity_sectors - zone.first) // zone.sectors
 
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
-        """Made as exact as it is long, and the first track that is not where it should be."""
-        step, bad = 1, self._room(zone)
-        while good < bad - 1:
-            track = min(_next(zone, good, step), bad - 1)
-            off = self._fits(zone, track)
-            if off is None:
-                bad = track
-                break
-            zone, good, step = _refined(zone, track, off), track, FARTHER * step
-        while bad - good > 1:
-            track = (good + bad) // 2
-            off = self._fits(zone, track)
-            if off is None:
-                bad = track
-            else:
-                zone, good = _refined(zone, track, off), track
+        """Made as exact as it is long, and the first track that is not where it should be.
+
+        First only the last track of each band is looked at, then of each surface: where one
+        is shorter, what comes later may be in line again.
+        """
+        bad = self._room(zone)
+        if zone.has_bands:
+            zone, good, bad = self._narrowed(zone, good, bad, zone.band, FARTHER)
+        if zone.has_bands or zone.cylinder > MANY:
+            zone, good, bad = self._narrowed(zone, good, bad, zone.cylinder, 1)
+        zone, good, bad = self._narrowed(zone, good, bad, 1, FARTHER)
         return zone, bad
+
+    def _narrowed(
+        self, zone: Zone, good: int, bad: int, unit: int, farther: int
+    ) -> tuple[Zone, int, int]:
+        """Between which two the first one lies that is off, if only each unit's last is seen."""
+        low, high, step = (good + 1) // unit, bad // unit + 1, 1
+        while high - low > 1:
+            look = min(low + step, high - 1)
+            off = self._fits(zone, look * unit - 1)
+            if off is None:
+                high = look
+                break
+            zone, low, step = zone.refined(look * unit - 1, off), look, farther * step
+        while high - low > 1:
+            look = (low + high) // 2
+            off = self._fits(zone, look * unit - 1)
+            if off is None:
+                high = look
+            else:
+                zone, low = zone.refined(look * unit - 1, off), look
+        return zone, max(good, low * unit - 1), min(bad, high * unit - 1)
 
     # ---- tracks ---------------------------------------------------------------------------
 
@@ -213,12 +217,12 @@ class _Sweep:
         capacity_sectors = self._bench.capacity_sectors
         track = measure_track(self._protractor, first, capacity_sectors)
         angle = (track.begin - 1 / track.slots) % 1
-        zone = Zone(first, track.sectors, track.slots, angle, 0.0, 1, 0.0)
+        zone = Zone.even(first, track.sectors, track.slots, angle, 0.0)
         second = first + track.sectors
         if second + track.sectors > capacity_sectors:
             return zone, False
         skew = centred(self._protractor.surely(second) - zone.end(second)) % 1
-        zone = replace(zone, skew=skew, cylinder_skew=skew)
+        zone = Zone.even(first, track.sectors, track.slots, angle, skew)
         return zone, self._is_second(zone, second)
 
     def _is_second(self, zone: Zone, second: int) -> bool:
@@ -232,19 +236,3 @@ class _Sweep:
             return True
         off = centred(self._protractor.surely(behind) - there - 1 / zone.slots)
         return abs(off) > near
-
-
-def _next(zone: Zone, good: int, step: int) -> int:
-    """Along surfaces each one's first track: there bands end, and the next may hide it later."""
-    if zone.cylinder <= MANY:
-        return good + step
-    return (good // zone.cylinder + 1) * zone.cylinder
-
-
-def _refined(zone: Zone, track: int, off: float) -> Zone:
-    """So that it is where it was seen: what is off has come together on the way."""
-    cylinders = track // zone.cylinder
-    if zone.cylinder == 1:
-        skew = (zone.skew + off / track) % 1
-        return replace(zone, skew=skew, cylinder_skew=skew)
-    return replace(zone, cylinder_skew=(zone.cylinder_skew + off / cylinders) % 1)

@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from understudy.profiler.found import Finding, not_seen
 
 DIGITS = 12  # of a skew, which a zone has up to some 10^6 times
-NAMES = ("at", "sectors", "first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
+ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
+NAMES = ("at", "sectors", *ANGLES)
 BANDS = ("band", "band_skew")
 KEYS = {name: f"tracks.{name}" for name in (*NAMES, *BANDS)}
+UNKNOWN = "unknown"
 NEVER = 2**20  # cylinders: as many are in no zone
 
 
@@ -99,11 +101,16 @@ class Layout:
         """In the profile's words."""
         names = (*NAMES, *BANDS) if any(zone.has_bands for zone in self.zones) else NAMES
         said = f"{self.share:.1%} of {self.looked} random sectors are within 1 % of a turn"
-        return [Finding(KEYS[name], self._column(name), said) for name in names]
+        columns = [Finding(KEYS[name], self._column(name), said) for name in names]
+        return (
+            columns
+            + [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]
+            + [Finding("facts.capacity_sectors", self.capacity_sectors)]
+        )
 
     def _column(self, name: str) -> Sequence[float] | Sequence[int]:
         if name == "at":
-            return [round(zone.first / self.capacity_sectors, 6) for zone in self.zones]
+            return [round(zone.first / self.capacity_sectors, DIGITS) for zone in self.zones]
         values = [getattr(zone, name) for zone in self.zones]
         return [_turns(each) if isinstance(each, float) else each for each in values]
 
@@ -116,7 +123,7 @@ class Unseen:
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
-        return [not_seen(key, self.why) for key in KEYS.values()]
+        return [not_seen(KEYS[name], self.why) for name in ANGLES]
 
 
 def _turns(turns: float) -> float:

@@ -63,7 +63,7 @@ def measure(
 
 def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout | Unseen:
     """At sectors that it was not made of."""
-    found = Layout(tuple(zones), bench.capacity_sectors)
+    found = Layout(_without_remnants(zones), bench.capacity_sectors)
     right = 0
     for _ in range(LOOKED):
         sector = bench.place(1)
@@ -236,3 +236,10 @@ class _Sweep:
             return True
         off = centred(self._protractor.surely(behind) - there - 1 / zone.slots)
         return abs(off) > near
+
+
+def _without_remnants(zones: list[Zone]) -> tuple[Zone, ...]:
+    """What is less than half a track, between two zones, counts as a part of the first."""
+    if 2 * zones[0].sectors < zones[0].slots:
+        raise _IrregularError(f"the first track has {zones[0].sectors} sectors only")
+    return tuple(zone for zone in zones if 2 * zone.sectors >= zone.slots)

@@ -27,7 +27,7 @@ LONGEST_NS = 5 * NS_PER_S
 DRAWS = 1500
 UNEVEN = 0.1  # of the range: quarters of it hold a quarter of the draws each, +- 4 %
 SAME_ANGLE = 0.025  # of a turn
-KEY = "rotation.period_ms"
+KEY, PHASE_KEY = "rotation.period_ms", "rotation.phase"
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,12 @@ class Rotation:
         return self.sector_ns is not None
 
     def findings(self) -> list[Finding]:
-        """The period, and that single latencies are drawn."""
+        """The period."""
         how = "phases of completions" if self.has_phase else "range of latencies, no phase"
         if self.has_phase and not self.everywhere:
             how += ", but none after seeks"
         said = f"+- {self.error_ns / 1e6:.2g} ({how})"
-        return [
-            Finding(KEY, round(self.period_ns / 1e6, 7), said),
-            Finding("rotation.phase", "random"),
-        ]
+        return [Finding(KEY, round(self.period_ns / 1e6, 7), said)]
 
 
 class Behind:
@@ -87,10 +84,10 @@ def measure(bench: Bench) -> Rotation | None:
     return Rotation(period_ns, error_ns, coarse[1], _is_same_after_seeks(bench, period_ns))
 
 
-def findings(found: Rotation | None) -> list[Finding]:
-    """In the profile's words."""
+def findings(found: Rotation | None, is_known: bool) -> list[Finding]:
+    """In the profile's words; latencies are drawn unless each sector's angle is known."""
     if found:
-        return found.findings()
+        return [*found.findings(), Finding(PHASE_KEY, "known" if is_known else "random")]
     return [not_seen(KEY, "no wait for a platter, uniform on some period")]
 
 

@@ -150,21 +150,31 @@ class _Sweep:
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
         """Made as exact as it is long, and the first track that is not where it should be.
 
-        First only the last track of each band is looked at, then of each surface: where one
-        is shorter, what comes later may be in line again.
+        First only bands are looked at, then surfaces, since where one is shorter what comes
+        later may be in line again.
         """
         bad = self._room(zone)
         if zone.has_bands:
-            zone, good, bad = self._narrowed(zone, good, bad, zone.band, FARTHER)
+            zone, good, bad = self._narrowed(zone, good, bad, zone.band)
         if zone.has_bands or zone.cylinder > MANY:
-            zone, good, bad = self._narrowed(zone, good, bad, zone.cylinder, 1)
-        zone, good, bad = self._narrowed(zone, good, bad, 1, FARTHER)
-        return zone, bad
+            zone, good, bad = self._along_surfaces(zone, good, bad)
+        return self._narrowed(zone, good, bad, 1)[::2]
 
-    def _narrowed(
-        self, zone: Zone, good: int, bad: int, unit: int, farther: int
-    ) -> tuple[Zone, int, int]:
-        """Between which two the first one lies that is off, if only each unit's last is seen."""
+    def _along_surfaces(self, zone: Zone, good: int, bad: int) -> tuple[Zone, int, int]:
+        """Between which two the first one lies that is off, by each one's first and last."""
+        begin = good // zone.cylinder * zone.cylinder
+        while True:
+            for look in (begin, begin + zone.cylinder - 1):
+                if look >= bad:
+                    return zone, good, bad
+                off = self._fits(zone, look)
+                if off is None:
+                    return zone, good, look
+                zone, good = zone.refined(look, off), look
+            begin += zone.cylinder
+
+    def _narrowed(self, zone: Zone, good: int, bad: int, unit: int) -> tuple[Zone, int, int]:
+        """The same by the last one of each unit, farther and farther away, then by halving."""
         low, high, step = (good + 1) // unit, bad // unit + 1, 1
         while high - low > 1:
             look = min(low + step, high - 1)
@@ -172,7 +182,7 @@ class _Sweep:
             if off is None:
                 high = look
                 break
-            zone, low, step = zone.refined(look * unit - 1, off), look, farther * step
+            zone, low, step = zone.refined(look * unit - 1, off), look, FARTHER * step
         while high - low > 1:
             look = (low + high) // 2
             off = self._fits(zone, look * unit - 1)

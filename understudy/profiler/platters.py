@@ -195,12 +195,15 @@ class _Sweep:
     # ---- tracks ---------------------------------------------------------------------------
 
     def _fits(self, zone: Zone, track: int) -> float | None:
-        """By how little it is off; None: it is somewhere else.  Two of three parts agree."""
-        offs = [self._off(zone, track, part) for part in (2, 0)]
+        """By how little it is off; None: it is somewhere else.
+
+        Two parts of it agree, or three of four.
+        """
+        offs = [self._off(zone, track, part) for part in (6, 0)]
         if self._is_near(zone, offs[0]) != self._is_near(zone, offs[1]):
-            offs.insert(0, self._off(zone, track, 4))
+            offs += [self._off(zone, track, part) for part in (5, 3)]
         near = [off for off in offs if self._is_near(zone, off)]
-        return sum(near) / len(near) if len(near) > 1 else None
+        return sum(near) / len(near) if len(near) > len(offs) / 2 else None
 
     def _off(self, zone: Zone, track: int, part: int = 0) -> float:
         """At a random sector of the eighth part of it, turns."""

@@ -5,30 +5,38 @@
 /* Processes draw from the streams below, one each. */
 #define PHASE_STREAM (1ull << 32)
 
-/* What a request waits beyond half a rotation, which may be less than nothing. */
-static s64 beyond_half_ns(struct drive *drive)
+u64 drive_latency_ns(struct drive *drive)
 {
 	u64 rotation_ns = drive->disk.rotation_ns;
 
-	if (!rotation_ns || !drive->random_phase)
-		return 0;
-	return (s64)draw_below(&drive->phase, rotation_ns) - (s64)(rotation_ns / 2);
+	if (!drive->random_phase || !rotation_ns)
+		return rotation_ns / 2;
+	return draw_below(&drive->phase, rotation_ns);
 }
 
-u64 drive_latency_ns(struct drive *drive)
+/* The papers' cache: does it hold it?  A miss changes it. */
+static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 {
-	return drive->disk.rotation_ns / 2 + beyond_half_ns(drive);
+	if (op == IO_READ && disk_cache_holds(&drive->cache, sector, sectors))
+		return true;
+	if (op == IO_READ)
+		disk_cache_insert(&drive->cache, sector, sectors);
+	else
+		disk_cache_drop(&drive->cache, sector, sectors);
+	return false;
 }
 
-static u64 medium_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
+/* A disk whose platters turn: what a request waits for them is drawn, or the clock says it. */
+static u64 turning_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
 {
-	if (drive->disk.rotation_ns && disk_knows_angles(&drive->disk)) {
-		u64 first_ns = position_ns(drive, sector, 0, start_ns);
+	u64 first_ns;
 
-		return disk_end_ns(&drive->disk, sector, sectors, first_ns) - start_ns;
-	}
-	return disk_service_ns(&drive->disk, drive->head, sector, sectors) +
-	       beyond_half_ns(drive);
+	if (!disk_knows_angles(&drive->disk))
+		return disk_reach_ns(&drive->disk, drive->head, sector) +
+		       drive_latency_ns(drive) +
+		       disk_transfer_ns(&drive->disk, sector, sectors);
+	first_ns = position_ns(drive, sector, 0, start_ns);
+	return disk_end_ns(&drive->disk, sector, sectors, first_ns) - start_ns;
 }
 
 static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
@@ -36,15 +44,14 @@ static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
 {
 	u64 service_ns;
 
-	*hit = op == IO_READ && disk_cache_holds(&drive->cache, sector, sectors);
+	*hit = is_cached(drive, op, sector, sectors);
 	if (*hit)
 		return drive->hit_ns;
-
-	if (op == IO_READ)
-		disk_cache_insert(&drive->cache, sector, sectors);
+	if (drive->disk.rotation_ns)
+		service_ns = turning_ns(drive, sector, sectors, start_ns);
 	else
-		disk_cache_drop(&drive->cache, sector, sectors);
-	service_ns = medium_ns(drive, sector, sectors, start_ns);
+		service_ns =
+			disk_service_ns(&drive->disk, drive->head, sector, sectors);
 	drive->head = sector + sectors;
 	return service_ns;
 }
@@ -73,8 +80,7 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 	bool hit;
 
 	if (!drive->buffered)
-		return serve_unbuffered(drive, IO_WRITE, sector, sectors, start_ns,
-					&hit);
+		return drive_serve(drive, IO_WRITE, sector, sectors, start_ns, &hit);
 	return done(drive, start_ns,
 		    buffer_write_through(drive, sector, sectors, start_ns));
 }

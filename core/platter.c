@@ -3,7 +3,7 @@
 #include "least.h"
 
 /* A zone of the platters and of the tracks. */
-struct zone {
+struct zone_view {
 	const struct platter_zone *turn;
 	u64 first; /* sector */
 	u64 end;
@@ -23,12 +23,12 @@ struct skews {
 	u64 bands;
 };
 
-static struct zone zone_of(const struct platter *platter, const struct curve *tracks,
-			   u64 sector)
+static struct zone_view zone_of(const struct platter *platter,
+				const struct curve *tracks, u64 sector)
 {
 	u32 i = tracks_zone(tracks, sector);
 
-	return (struct zone){
+	return (struct zone_view){
 		.turn = platter->zone + i,
 		.first = tracks->point[i].at,
 		.end = i + 1 < tracks->nr_points ? tracks->point[i + 1].at : U64_MAX,
@@ -36,14 +36,14 @@ static struct zone zone_of(const struct platter *platter, const struct curve *tr
 	};
 }
 
-static struct gap before(const struct zone *zone, u64 sector)
+static struct gap before(const struct zone_view *zone, u64 sector)
 {
 	u64 in_zone = sector - zone->first;
 
 	return (struct gap){ in_zone, port_mul_div(in_zone, 1, zone->sectors) };
 }
 
-static struct gap behind(const struct zone *zone, u64 sector)
+static struct gap behind(const struct zone_view *zone, u64 sector)
 {
 	struct gap gap = before(zone, sector);
 
@@ -125,7 +125,7 @@ int platter_check(const struct platter *platter, const struct curve *tracks,
 
 u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64 sector)
 {
-	struct zone zone = zone_of(platter, tracks, sector);
+	struct zone_view zone = zone_of(platter, tracks, sector);
 
 	return angle_of(zone.turn, before(&zone, sector));
 }
@@ -141,7 +141,7 @@ u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 	u64 end = sector + sectors;
 
 	while (sector < end) {
-		struct zone zone = zone_of(platter, tracks, sector);
+		struct zone_view zone = zone_of(platter, tracks, sector);
 		struct gap first = before(&zone, sector);
 		u64 at_ns =
 			from_ns +
@@ -158,7 +158,7 @@ u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 }
 
 /* The track that the head is on at that time, of those up to the last: it began before. */
-static struct gap track_at(const struct platter *platter, const struct zone *zone,
+static struct gap track_at(const struct platter *platter, const struct zone_view *zone,
 			   struct gap first, u64 last_track, u64 from_ns, u64 now_ns,
 			   u64 *began_ns)
 {
@@ -187,7 +187,7 @@ static struct gap track_at(const struct platter *platter, const struct zone *zon
 }
 
 /* As platter_passed(), of [sector, end), which lie in one zone and have not all passed. */
-static u64 passed_in_zone(const struct platter *platter, const struct zone *zone,
+static u64 passed_in_zone(const struct platter *platter, const struct zone_view *zone,
 			  u64 sector, u64 end, u64 from_ns, u64 now_ns)
 {
 	struct gap first = before(zone, sector);
@@ -211,7 +211,7 @@ u64 platter_passed(const struct platter *platter, const struct curve *tracks,
 	u64 at = sector;
 
 	while (at < end) {
-		struct zone zone = zone_of(platter, tracks, at);
+		struct zone_view zone = zone_of(platter, tracks, at);
 		u64 stop = nearer(end, zone.end);
 		u64 stop_ns = platter_end_ns(platter, tracks, switch_ns, at, stop - at,
 					     from_ns);

@@ -59,13 +59,20 @@ static u64 latency_ns(struct drive *drive, u64 sector, u64 arrives_ns)
 	return drive_latency_ns(drive);
 }
 
-/* When the first sector is under the head, if the arm is free to go there. */
-u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns)
+u64 position_before_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns,
+		       u64 limit_ns)
 {
 	u64 arrives_ns =
 		now_ns + disk_reach_ns(&drive->disk, drive->head, sector) + settle_ns;
 
+	if (arrives_ns >= limit_ns && disk_knows_angles(&drive->disk))
+		return arrives_ns;
 	return arrives_ns + latency_ns(drive, sector, arrives_ns);
+}
+
+u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns)
+{
+	return position_before_ns(drive, sector, settle_ns, now_ns, U64_MAX);
 }
 
 u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns, u64 ready_ns)

@@ -15,6 +15,10 @@ void position_leave(struct drive *drive, u64 sector, u64 at_ns);
 /* When the sector is under the head, if the arm is free to go there; the phase moves on. */
 u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns);
 
+/* The same; limit_ns or later if it is not before that.  Angles that are known cost nothing then. */
+u64 position_before_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns,
+		       u64 limit_ns);
+
 /* Positioned for first_ns, but not ready before ready_ns: when the sector is there again. */
 u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns,
 		      u64 ready_ns);

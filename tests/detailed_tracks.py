@@ -84,9 +84,7 @@ def tracks(parameters: Parameters) -> dict[str, list[Any]]:
         slots = zone.sectors + zone.spare_sectors
         by = _by_surface if parameters.layout == SURFACE_SERPENTINE else _by_cylinder
         for part in by(parameters, zone):
-            skews = (
-                part.heads_before * zone.track_skew + part.cylinders_before * zone.cylinder_skew
-            )
+            skews = part.heads_before * zone.track_skew + part.cylinders_before * zone.cylinder_skew
             keys["first"].append(first)
             keys["sectors"].append(zone.sectors)
             keys["slots"].append(slots)

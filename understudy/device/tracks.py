@@ -108,9 +108,11 @@ class Tracks(Section):
                 raise wrong("slots", f"{room} slots are too few for a track of {sectors}")
 
     def _check_bands(self) -> None:
-        if self.band and not self.cylinder:
+        if not self.band:
+            return
+        if not self.cylinder:
             raise wrong("band", "no angles are known; add " + ", ".join(ANGLES))
-        for band, cylinder in zip(self.band or (), self.cylinder or (), strict=True):
+        for band, cylinder in zip(self.band, self.cylinder, strict=True):
             if band % cylinder:
                 raise wrong("band", f"{band} tracks are no multiple of a cylinder's {cylinder}")
 

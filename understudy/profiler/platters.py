@@ -87,10 +87,12 @@ class _Sweep:
         """All of them."""
         found: list[Zone] = []
         first = 0
-        while first < self._bench.capacity_sectors:
+        while True:
             zone, tracks = self._zone(first)
             found.append(zone)
             self._refer_to(zone, tracks)
+            if tracks == self._room(zone):
+                break
             first += tracks * zone.sectors
             self._check_number(len(found), first / self._bench.capacity_sectors)
         return found
@@ -144,7 +146,7 @@ class _Sweep:
         return (cylinders, more) if is_regular else (zone, tracks)
 
     def _room(self, zone: Zone) -> int:
-        """Whole tracks to the disk's end."""
+        """Whole tracks to the disk's end; what is left then is one as well."""
         return (self._bench.capacity_sectors - zone.first) // zone.sectors
 
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:

@@ -5,6 +5,7 @@ bench/detailed/mechanism.c has the arm's time by cylinders; how many those are o
 in sectors differs from place to place, so a sample is the mean of many.
 """
 
+import math
 import random
 from statistics import fmean
 from typing import Any

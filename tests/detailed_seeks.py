@@ -19,10 +19,8 @@ PLACES = 60
 def seek_ns(parameters: Parameters, cylinders: int) -> float:
     """The arm, without settling."""
     near = min(cylinders, parameters.seek_threshold)
-    beyond = cylinders - near
-    return (
-        parameters.seek_a_ns + parameters.seek_b_ns * near**0.5 + parameters.seek_slope_ns * beyond
-    )
+    beyond_ns = parameters.seek_slope_ns * (cylinders - near)
+    return parameters.seek_a_ns + parameters.seek_b_ns * math.sqrt(near) + beyond_ns
 
 
 def move_ns(drive: DetailedDrive, one: int, other: int) -> float:

@@ -5,6 +5,7 @@ bench/detailed/mechanism.c has the arm's time by cylinders; how many those are o
 in sectors differs from place to place, so a sample is the mean of many.
 """
 
+import math
 import random
 from statistics import fmean
 from typing import Any
@@ -18,10 +19,8 @@ PLACES = 60
 def seek_ns(parameters: Parameters, cylinders: int) -> float:
     """The arm, without settling."""
     near = min(cylinders, parameters.seek_threshold)
-    beyond = cylinders - near
-    return (
-        parameters.seek_a_ns + parameters.seek_b_ns * near**0.5 + parameters.seek_slope_ns * beyond
-    )
+    beyond_ns = parameters.seek_slope_ns * (cylinders - near)
+    return parameters.seek_a_ns + parameters.seek_b_ns * math.sqrt(near) + beyond_ns
 
 
 def move_ns(drive: DetailedDrive, one: int, other: int) -> float:

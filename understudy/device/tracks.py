@@ -75,6 +75,9 @@ class Tracks(Section):
         if self.first and self.slots:
             self._check_first(self.first)
             self._check_slots(self.slots)
+            for key in ("skew", "cylinder_skew", "band_skew"):
+                if getattr(self, key):
+                    self._check_skew(key, getattr(self, key), self.slots)
         self._check_bands()
         return self
 
@@ -106,6 +109,16 @@ class Tracks(Section):
         for room, sectors in zip(slots, self.sectors, strict=True):
             if room < sectors:
                 raise wrong("slots", f"{room} slots are too few for a track of {sectors}")
+
+    def _check_skew(self, key: str, skews: tuple[float, ...], slots: tuple[int, ...]) -> None:
+        """Spare slots pass before the next track begins; one of them may be rounding."""
+        for turns, room, sectors in zip(skews, slots, self.sectors, strict=True):
+            if turns * room < room - sectors - 1:
+                raise wrong(
+                    key,
+                    f"{turns} of a turn is less than the {room - sectors} spare slots of {room}, "
+                    "which count",
+                )
 
     def _check_bands(self) -> None:
         if not self.band:

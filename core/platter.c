@@ -119,6 +119,10 @@ int platter_check(const struct platter *platter, const struct curve *tracks,
 		    turn->band != port_mul_div(turn->band, 1, turn->cylinder) *
 					  turn->cylinder)
 			return -EINVAL;
+		if (turn->surfaces > PLATTER_SURFACES_MAX ||
+		    turn->cylinder > PLATTER_TRACKS_MAX ||
+		    !turn->step != !platter->zone->step)
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -128,6 +132,31 @@ u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64
 	struct zone_view zone = zone_of(platter, tracks, sector);
 
 	return angle_of(zone.turn, before(&zone, sector));
+}
+
+/* As the arm goes: what lies on all surfaces of a cylinder is one after the other. */
+static u64 along_surfaces(const struct platter_zone *turn, u64 track)
+{
+	u64 band = turn->cylinder * turn->surfaces;
+	u64 first = port_mul_div(track, 1, band) * band;
+	u64 surface = port_mul_div(track - first, 1, turn->cylinder);
+	u64 along = track - first - surface * turn->cylinder;
+
+	if (surface & 1)
+		along = turn->cylinder - 1 - along;
+	return first + along * turn->surfaces;
+}
+
+u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector)
+{
+	struct zone_view zone = zone_of(platter, tracks, sector);
+	u64 track = before(&zone, sector).track;
+
+	if (!zone.turn->step)
+		return sector;
+	if (zone.turn->surfaces)
+		track = along_surfaces(zone.turn, track);
+	return zone.turn->place + port_mul_div(track, zone.turn->step, 1 << 16);
 }
 
 u64 platter_wait_ns(const struct platter *platter, u64 angle, u64 from_ns)

@@ -12,6 +12,11 @@
  * of the next track's first one it is a skew; another one after each cylinder of tracks, and
  * a third one after each band of those.  Which sectors a zone and its tracks have, struct
  * curve says (core/tracks.h); here is one struct platter_zone for each of its samples.
+ *
+ * How far the arm goes from one sector to another is counted in tracks, if that is known: a
+ * track is fewer sectors near the spindle, and where a band goes along one surface and back
+ * on the next, far sectors are near.  So that a curve over the whole disk holds for it,
+ * a track is as many places as the disk has sectors for each of them, on average.
  */
 #ifndef UNDERSTUDY_PLATTER_H
 #define UNDERSTUDY_PLATTER_H
@@ -20,6 +25,8 @@
 
 #define PLATTER_ZONES_MAX 256
 #define PLATTER_TURN_NS_MAX 1000000000ull /* 60 rpm */
+#define PLATTER_SURFACES_MAX (1u << 20)
+#define PLATTER_TRACKS_MAX (1ull << 40) /* of a cylinder */
 #define PLATTER_SLOT_MIN (1ull << 40) /* of a turn: 2^24 on a track */
 
 /**
@@ -31,6 +38,10 @@
  * @cylinder_skew: ... it is this
  * @band: after so many tracks, a multiple of @cylinder or 0 for never ...
  * @band_skew: ... it is this
+ * @place: of the arm, on the zone's first track
+ * @step: 2^-16 places from a track to the next; 0, of all zones: a place is a sector
+ * @surfaces: along which a band goes, @cylinder tracks each, there and back by turns; 0:
+ *	all surfaces of a cylinder come first
  */
 struct platter_zone {
 	u64 slot;
@@ -40,6 +51,9 @@ struct platter_zone {
 	u64 cylinder_skew;
 	u64 band;
 	u64 band_skew;
+	u64 place;
+	u64 step;
+	u64 surfaces;
 };
 
 /**
@@ -60,6 +74,10 @@ int platter_check(const struct platter *platter, const struct curve *tracks,
 
 /* Where the sector begins. */
 u64 platter_angle(const struct platter *platter, const struct curve *tracks,
+		  u64 sector);
+
+/* The place of the arm. */
+u64 platter_place(const struct platter *platter, const struct curve *tracks,
 		  u64 sector);
 
 /* What a head that is there from then on waits for that angle, ns. */

@@ -140,7 +140,7 @@ struct curve { u32 nr_points; struct curve_point point[...]; ...; };
 #define PLATTER_ZONES_MAX ...
 #define PLATTER_TURN_NS_MAX ...
 struct platter_zone {
-    u64 slot, angle, skew, cylinder, cylinder_skew, band, band_skew;
+    u64 slot, angle, skew, cylinder, cylinder_skew, band, band_skew, place, step, surfaces;
 };
 struct platter { u64 velocity; u32 nr_zones; struct platter_zone zone[...]; };
 #define SEGMENTS_MAX ...
@@ -153,6 +153,7 @@ struct disk {
     ...;
 };
 u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64 sector);
+u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector);
 struct segments { u64 nr, sectors, first_in_first_out; ...; };
 struct write_cache { u64 spans_max, sectors_max, idle_ns, low_sectors, order; ...; };
 struct buffer {

@@ -84,7 +84,8 @@ class SeekLine(_Section):
 
 
 class SeekCurve(_Section):
-    """Time to seek over a distance, which is a fraction of the disk.
+    """Time to seek over a distance, which is a fraction of the disk: of its sectors, or of its
+    tracks, if each sector's angle is known.
 
     `contains_rotation`: measured by reading, so that half a rotation is to be taken off;
     what noise has put below that is a seek of no time.
@@ -93,6 +94,7 @@ class SeekCurve(_Section):
     ms: Annotated[tuple[Ms, ...], ARRAY]
     at: Annotated[tuple[DiskFraction, ...], ARRAY] | None = None
     contains_rotation: bool = False
+    over: Literal["sectors", "tracks"] = "sectors"
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -235,6 +237,8 @@ class DiskProfile(BaseModel):
             self._check_angles(self.tracks)
         if self.knows_positions:
             self._check_known()
+        elif self.seek and self.seek.over == "tracks":
+            raise _wrong("seek.over", '"tracks" needs rotation.phase = "known"')
         if self.seek:
             self._check_takes_time(self.seek)
         return self
@@ -364,6 +368,8 @@ class DiskProfile(BaseModel):
             )
         if self.tracks and self.rotation and self.knows_positions:
             platter = self.tracks.platter(self.rotation.period_ms)
+            if self.seek and self.seek.over == "tracks":
+                platter = self.tracks.counted(platter, timing.tracks, capacity_sectors)
             timing = replace(timing, platter=platter)
         if self.buffer:
             hit_ns = to_ns(self.buffer.read_hit_us, 10**3)

@@ -50,6 +50,9 @@ class PlatterZone:
     cylinder_skew: int
     band: int = 0
     band_skew: int = 0
+    place: int = 0
+    step: int = 0
+    surfaces: int = 0
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ c = t // cylinder - b, a sector begins to pass under the head, in turns, at
     angle + k / slots + (t - c - b) * skew + c * cylinder_skew + b * band_skew
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, Self
@@ -31,6 +32,7 @@ TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
 ZONES_MAX = 256  # PLATTER_ZONES_MAX in core/platter.h
 ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
 BANDS = ("band", "band_skew")
+PLACE_STEP = 2**16  # core/platter.h counts the arm's steps so
 APART_MAX = 1e-3  # of the disk: places that are rounded
 
 ZONES = Field(strict=False, max_length=ZONES_MAX)
@@ -50,7 +52,8 @@ class Tracks(Section):
     `angle` and the skews are turns.  From the end of a track's last sector to the beginning
     of the next track's first one it is `skew`, after each `cylinder` of tracks
     `cylinder_skew`, and after each `band` of those, if there are bands, `band_skew`.  From a
-    zone to the next one it is `switch_ms` at least.
+    zone to the next one it is `switch_ms` at least.  With `surfaces` a cylinder's tracks lie
+    beside each other on one surface, and those of the band's next one on the next, backwards.
     """
 
     sectors: Annotated[tuple[TrackSectors, ...], ARRAY]
@@ -64,6 +67,7 @@ class Tracks(Section):
     cylinder_skew: Annotated[tuple[Turns, ...], ZONES] | None = None
     band: Annotated[tuple[Count, ...], ZONES] | None = None
     band_skew: Annotated[tuple[Turns, ...], ZONES] | None = None
+    surfaces: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -121,6 +125,8 @@ class Tracks(Section):
                 )
 
     def _check_bands(self) -> None:
+        if self.surfaces and not self.band:
+            raise wrong("surfaces", "along which bands? add " + ", ".join(BANDS))
         if not self.band:
             return
         if not self.cylinder:
@@ -169,6 +175,27 @@ class Tracks(Section):
                     f"{end - first} sectors on a disk of {capacity_sectors}"
                 )
         return tuple(found.items())
+
+    def counted(self, platter: Platter, zones: Curve, capacity_sectors: int) -> Platter:
+        """The same with the arm's way in tracks; a track is as many places as the disk has
+        sectors for each."""
+        ends = [first for first, _ in zones[1:]] + [capacity_sectors]
+        tracks = [
+            Fraction(end - first, sectors)
+            for (first, sectors), end in zip(zones, ends, strict=True)
+        ]
+        step = capacity_sectors / sum(tracks)
+        before = [sum(tracks[:index]) for index in range(len(tracks))]
+        found = [
+            replace(
+                zone,
+                place=int(step * passed),
+                step=round(step * PLACE_STEP),
+                surfaces=zone.band // zone.cylinder if self.surfaces else 0,
+            )
+            for zone, passed in zip(platter.zones, before, strict=True)
+        ]
+        return replace(platter, zones=tuple(found))
 
     def platter(self, period_ms: float) -> Platter:
         """The angles in the units of core/; they have to be known."""

@@ -79,6 +79,11 @@ class Zone:
         skew = (self.skew + off) % 1
         return replace(self, cylinder=tracks, cylinder_skew=skew, band=NEVER * tracks)
 
+    def with_one_band(self, tracks: int) -> "Zone":
+        """Of all its tracks, or, if nothing tells a surface's end, of one each."""
+        surfaces = -(-tracks // self.cylinder) if self.cylinder > 1 else 1
+        return replace(self, band=surfaces * self.cylinder, band_skew=self.cylinder_skew)
+
     def with_bands(self, tracks: int, off: float) -> "Zone":
         """Of so many, the second one of which begins so much farther on than was foreseen."""
         return replace(self, band=tracks, band_skew=(self.cylinder_skew + off) % 1)
@@ -92,16 +97,33 @@ class Layout:
     capacity_sectors: int
     share: float = 0.0
     looked: int = 0
+    surfaces: bool = False
+
+    def index(self, sector: int) -> int:
+        """Of the zone that holds it."""
+        return bisect_right(self.zones, sector, key=lambda zone: zone.first) - 1
 
     def zone(self, sector: int) -> Zone:
-        """Whose it is."""
-        return self.zones[bisect_right(self.zones, sector, key=lambda zone: zone.first) - 1]
+        """That holds it."""
+        return self.zones[self.index(sector)]
+
+    def along_surfaces(self) -> "Layout":
+        """The same, if the tracks of a cylinder are those along one surface, and so each zone
+        has bands."""
+        ends = [*(zone.first for zone in self.zones[1:]), self.capacity_sectors]
+        zones = [
+            zone if zone.has_bands else zone.with_one_band((end - zone.first) // zone.sectors)
+            for zone, end in zip(self.zones, ends, strict=True)
+        ]
+        return replace(self, zones=tuple(zones), surfaces=True)
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         names = (*NAMES, *BANDS) if any(zone.has_bands for zone in self.zones) else NAMES
         said = f"{self.share:.1%} of {self.looked} random sectors are within 1 % of a turn"
         columns = [Finding(KEYS[name], self._column(name), said) for name in names]
+        if self.surfaces:
+            columns.append(Finding("tracks.surfaces", True, "the arm has less far to go so"))
         return (
             columns
             + [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]

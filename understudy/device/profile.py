@@ -363,8 +363,12 @@ class DiskProfile(BaseModel):
                 switch_ns=to_ns(self.tracks.switch_ms, 10**6),
             )
         if self.tracks and self.rotation and self.knows_positions:
-            platter = self.tracks.platter(self.rotation.period_ms)
-            timing = replace(timing, platter=platter)
+            period_ms = self.rotation.period_ms
+            timing = replace(
+                timing,
+                platter=self.tracks.platter(period_ms),
+                transfer=self.tracks.transfer(period_ms, timing.tracks, capacity_sectors),
+            )
         if self.buffer:
             hit_ns = to_ns(self.buffer.read_hit_us, 10**3)
             return replace(timing, buffer=self.buffer.timing(), hit_ns=hit_ns)

@@ -25,7 +25,7 @@ from understudy.device.section import (
     exact,
     wrong,
 )
-from understudy.device.timing import TURN, Curve, Platter, PlatterZone
+from understudy.device.timing import TURN, Curve, Platter, PlatterZone, steps
 
 TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
 ZONES_MAX = 256  # PLATTER_ZONES_MAX in core/platter.h
@@ -169,6 +169,16 @@ class Tracks(Section):
                     f"{end - first} sectors on a disk of {capacity_sectors}"
                 )
         return tuple(found.items())
+
+    def transfer(self, period_ms: float, zones: Curve, capacity_sectors: int) -> Curve:
+        """ps for each sector by place, as its slot passes; angles have to be known."""
+        assert self.slots
+        period_ps = exact(period_ms) * 10**9
+        rates = [
+            (first, round(period_ps / slots))
+            for (first, _), slots in zip(zones, self.slots, strict=True)
+        ]
+        return steps(rates, capacity_sectors)
 
     def platter(self, period_ms: float) -> Platter:
         """The angles in the units of core/; they have to be known."""

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from understudy.base.catalog import pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
+from understudy.device.arm import counted
 from understudy.device.drive_buffer import SEGMENTS_MAX as SEGMENTS_MAX
 from understudy.device.drive_buffer import WRITES_MAX as WRITES_MAX
 from understudy.device.drive_buffer import DriveBuffer as DriveBuffer
@@ -46,7 +47,7 @@ from understudy.device.section import SAMPLES_MAX as SAMPLES_MAX
 from understudy.device.section import Section as _Section
 from understudy.device.section import wrong as _wrong
 from understudy.device.sheet import DataSheet
-from understudy.device.timing import Curve, Sample, Timing, lines, value_at, zones
+from understudy.device.timing import Curve, Platter, Sample, Timing, lines, value_at, zones
 from understudy.device.tracks import ANGLES
 from understudy.device.tracks import TRACK_SECTORS_MAX as TRACK_SECTORS_MAX
 from understudy.device.tracks import Tracks as Tracks
@@ -367,10 +368,12 @@ class DiskProfile(BaseModel):
                 switch_ns=to_ns(self.tracks.switch_ms, 10**6),
             )
         if self.tracks and self.rotation and self.knows_positions:
-            platter = self.tracks.platter(self.rotation.period_ms)
-            if self.seek and self.seek.over == "tracks":
-                platter = self.tracks.counted(platter, timing.tracks, capacity_sectors)
-            timing = replace(timing, platter=platter)
+            period_ms = self.rotation.period_ms
+            timing = replace(
+                timing,
+                platter=self._platter(self.tracks, period_ms, timing),
+                transfer=self.tracks.transfer(period_ms, timing.tracks, capacity_sectors),
+            )
         if self.buffer:
             hit_ns = to_ns(self.buffer.read_hit_us, 10**3)
             return replace(timing, buffer=self.buffer.timing(), hit_ns=hit_ns)
@@ -378,6 +381,14 @@ class DiskProfile(BaseModel):
             return timing
         cache = (self.cache.segments, self.cache.segment_sectors, self.cache.prefetch_sectors)
         return replace(timing, cache=cache, hit_ns=to_ns(self.cache.hit_us, 10**3))
+
+    def _platter(self, tracks: Tracks, period_ms: float, timing: Timing) -> Platter:
+        found = tracks.platter(period_ms)
+        if not self.seek or self.seek.over == "sectors":
+            return found
+        return counted(
+            found, timing.tracks, timing.capacity_sectors, along_surfaces=tracks.surfaces
+        )
 
     def _sampled_timing(self, capacity_sectors: int) -> Timing:
         assert self.seek

@@ -71,8 +71,8 @@ class Timing:
     `seek` has (distance, ns), `transfer` (first sector, ps for each sector; none: transfer
     takes no time of its own), both a line between two points; `tracks` has (first sector
     of a zone, sectors in a track), `switch_ns` is from one to the next; with a `platter` it is
-    known when a sector is under the head; `cache` is segments, sectors in each, prefetch; a
-    disk with a `buffer` does not look at it.
+    known when a sector is under the head, and `transfer` is what its slots say; `cache` is
+    segments, sectors in each, prefetch; a disk with a `buffer` does not look at it.
     """
 
     capacity_sectors: int

@@ -8,7 +8,6 @@ c = t // cylinder - b, a sector begins to pass under the head, in turns, at
     angle + k / slots + (t - c - b) * skew + c * cylinder_skew + b * band_skew
 """
 
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, Self
@@ -26,13 +25,12 @@ from understudy.device.section import (
     exact,
     wrong,
 )
-from understudy.device.timing import TURN, Curve, Platter, PlatterZone
+from understudy.device.timing import TURN, Curve, Platter, PlatterZone, steps
 
 TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
 ZONES_MAX = 256  # PLATTER_ZONES_MAX in core/platter.h
 ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
 BANDS = ("band", "band_skew")
-PLACE_STEP = 2**16  # core/platter.h counts the arm's steps so
 APART_MAX = 1e-3  # of the disk: places that are rounded
 
 ZONES = Field(strict=False, max_length=ZONES_MAX)
@@ -176,26 +174,15 @@ class Tracks(Section):
                 )
         return tuple(found.items())
 
-    def counted(self, platter: Platter, zones: Curve, capacity_sectors: int) -> Platter:
-        """The same with the arm's way in tracks; a track is as many places as the disk has
-        sectors for each."""
-        ends = [first for first, _ in zones[1:]] + [capacity_sectors]
-        tracks = [
-            Fraction(end - first, sectors)
-            for (first, sectors), end in zip(zones, ends, strict=True)
+    def transfer(self, period_ms: float, zones: Curve, capacity_sectors: int) -> Curve:
+        """ps for each sector by place, as its slot passes; angles have to be known."""
+        assert self.slots
+        period_ps = exact(period_ms) * 10**9
+        rates = [
+            (first, round(period_ps / slots))
+            for (first, _), slots in zip(zones, self.slots, strict=True)
         ]
-        step = capacity_sectors / sum(tracks)
-        before = [sum(tracks[:index]) for index in range(len(tracks))]
-        found = [
-            replace(
-                zone,
-                place=int(step * passed),
-                step=round(step * PLACE_STEP),
-                surfaces=zone.band // zone.cylinder if self.surfaces else 0,
-            )
-            for zone, passed in zip(platter.zones, before, strict=True)
-        ]
-        return replace(platter, zones=tuple(found))
+        return steps(rates, capacity_sectors)
 
     def platter(self, period_ms: float) -> Platter:
         """The angles in the units of core/; they have to be known."""

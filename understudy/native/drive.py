@@ -131,6 +131,17 @@ class Drive:
             lib.platter_angle(ffi.addressof(disk, "platter"), ffi.addressof(disk, "tracks"), sector)
         )
 
+    def place(self, sector: int) -> int:
+        """Where the arm is then, in sectors unless tracks are counted."""
+        disk = self._drive.disk
+        if not 0 <= sector < disk.capacity_sectors:
+            raise ValueError(f"sector {sector} of {disk.capacity_sectors}")
+        if not disk.platter.nr_zones:
+            return sector
+        return int(
+            lib.platter_place(ffi.addressof(disk, "platter"), ffi.addressof(disk, "tracks"), sector)
+        )
+
     def reset(self) -> None:
         """Head to sector 0, cache empty, the phase's draws and the clock from their beginning."""
         lib.drive_reset(self._drive)

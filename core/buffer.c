@@ -29,7 +29,7 @@ static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 		segment->start = segment->end = sector;
 	first = segment->end;
 	first_ns = position_ns(drive, first, 0, now_ns);
-	last_ns = first_ns + disk_transfer_ns(&drive->disk, first, end - first);
+	last_ns = disk_end_ns(&drive->disk, first, end - first, first_ns);
 	segment->end = end;
 	segments_trim(&buffer->segments, into, end);
 	position_leave(drive, end, last_ns);
@@ -66,7 +66,7 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 {
 	u64 first_ns = position_ns(drive, sector, 0, now_ns);
-	u64 last_ns = first_ns + disk_transfer_ns(&drive->disk, sector, end - sector);
+	u64 last_ns = disk_end_ns(&drive->disk, sector, end - sector, first_ns);
 
 	position_leave(drive, end, last_ns);
 	drive->buffer.writes.busy_until_ns = last_ns;
@@ -157,7 +157,8 @@ static bool join_under_way(struct drive *drive, u64 sector, u64 sectors, u64 now
 		return false;
 	writes->under_way.end += sectors;
 	writes->sectors += sectors;
-	writes->busy_until_ns += disk_transfer_ns(&drive->disk, sector, sectors);
+	writes->busy_until_ns =
+		disk_end_ns(&drive->disk, sector, sectors, writes->busy_until_ns);
 	return true;
 }
 
@@ -196,10 +197,11 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 	start_ns = put_away_wait(drive, now_ns);
 	read_ahead_stop(drive, start_ns);
 	segments_drop(&buffer->segments, sector, sectors);
-	first_ns = later(position_ns(drive, sector, buffer->settle_ns, start_ns),
-			 now_ns + buffer->write_ns + bus_ns(buffer, sectors));
-	writes->busy_until_ns =
-		first_ns + disk_transfer_ns(&drive->disk, sector, sectors);
+	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
+	first_ns =
+		position_ready_ns(drive, sector, first_ns,
+				  now_ns + buffer->write_ns + bus_ns(buffer, sectors));
+	writes->busy_until_ns = disk_end_ns(&drive->disk, sector, sectors, first_ns);
 	position_leave(drive, sector + sectors, writes->busy_until_ns);
 	return writes->busy_until_ns - now_ns;
 }

@@ -23,14 +23,24 @@ int disk_check(const struct disk *disk)
 		return -EINVAL;
 	if (curve_check(&disk->seek, end, DISK_NS_MAX))
 		return -EINVAL;
+	if (platter_check(&disk->platter, &disk->tracks, disk->rotation_ns))
+		return -EINVAL;
 	if (!disk->transfer.nr_points)
 		return 0;
 	return curve_check(&disk->transfer, end, DISK_SECTOR_PS_MAX);
 }
 
+static u64 place_of(const struct disk *disk, u64 sector)
+{
+	if (!disk_knows_angles(disk))
+		return sector;
+	return platter_place(&disk->platter, &disk->tracks, sector);
+}
+
 u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector)
 {
-	u64 distance = sector > head ? sector - head : head - sector;
+	u64 from = place_of(disk, head), to = place_of(disk, sector);
+	u64 distance = to > from ? to - from : from - to;
 
 	return disk->intercept_ns + curve_value(&disk->seek, distance);
 }
@@ -65,8 +75,16 @@ u64 disk_transfer_ns(const struct disk *disk, u64 sector, u64 sectors)
 	       switches_ns(disk, sector, sectors);
 }
 
+u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
+{
+	if (disk_knows_angles(disk))
+		return platter_end_ns(&disk->platter, &disk->tracks, disk->switch_ns,
+				      sector, sectors, from_ns);
+	return from_ns + disk_transfer_ns(disk, sector, sectors);
+}
+
 /* As disk_transfer_ns, turned around: no sector passes during a switch. */
-u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 ns)
+static u64 passed_after(const struct disk *disk, u64 sector, u64 sectors, u64 ns)
 {
 	u64 ps = sector_ps(disk, sector);
 	u64 end = sector + sectors;
@@ -87,6 +105,15 @@ u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 ns)
 	return at - sector;
 }
 
+u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
+		u64 now_ns)
+{
+	if (disk_knows_angles(disk))
+		return platter_passed(&disk->platter, &disk->tracks, disk->switch_ns,
+				      sector, sectors, from_ns, now_ns);
+	return passed_after(disk, sector, sectors, now_ns - from_ns);
+}
+
 u64 disk_service_ns(const struct disk *disk, u64 head, u64 sector, u32 sectors)
 {
 	return disk_reach_ns(disk, head, sector) + disk->rotation_ns / 2 +
@@ -96,8 +123,13 @@ u64 disk_service_ns(const struct disk *disk, u64 head, u64 sector, u32 sectors)
 u64 disk_slowest_ns(const struct disk *disk, u64 sectors)
 {
 	u64 switches = port_mul_div(sectors, 1, tracks_shortest(&disk->tracks)) + 1;
+	u64 switch_ns = disk->switch_ns;
+	u64 transfer_ns = port_mul_div(curve_max(&disk->transfer), sectors, 1000);
 
+	if (disk_knows_angles(disk)) {
+		switch_ns += disk->rotation_ns;
+		transfer_ns = sectors * platter_slowest_ns(&disk->platter);
+	}
 	return disk->intercept_ns + curve_max(&disk->seek) + disk->rotation_ns +
-	       port_mul_div(curve_max(&disk->transfer), sectors, 1000) +
-	       switches * disk->switch_ns;
+	       transfer_ns + switches * switch_ns;
 }

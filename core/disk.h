@@ -12,7 +12,8 @@
  * the special case of two samples, no rotation and no transfer.
  *
  * Where tracks are known, a transfer that goes over the end of one takes a switch of
- * heads or tracks each time.
+ * heads or tracks each time.  Where angles are known as well (core/platter.h), they say when
+ * sectors pass, and neither half a rotation nor the curve of transfers is looked at.
  *
  * Places are sectors of the disk that stands in; whoever fills the curves scales
  * them to that size, so any virtual size stands in for any real one.
@@ -21,6 +22,7 @@
 #define UNDERSTUDY_DISK_H
 
 #include "curve.h"
+#include "platter.h"
 #include "tracks.h"
 
 #define DISK_NS_MAX 60000000000ull /* of intercept, rotation and each seek */
@@ -37,6 +39,7 @@
  *	the time that is a line between two samples, not the throughput
  * @tracks: where they end (core/tracks.h)
  * @switch_ns: from the end of one to the beginning of the next, in a transfer
+ * @platter: the angles of their sectors
  */
 struct disk {
 	u64 capacity_sectors;
@@ -46,6 +49,7 @@ struct disk {
 	struct curve transfer;
 	struct curve tracks;
 	u64 switch_ns;
+	struct platter platter;
 };
 
 /* The line: the full stroke takes full_seek_ns. */
@@ -64,8 +68,18 @@ u64 disk_transfer_ns(const struct disk *disk, u64 sector, u64 sectors);
 /* Sectors that pass in one rotation from there on; 0 if nothing turns or none takes time. */
 u64 disk_turn(const struct disk *disk, u64 sector);
 
-/* How many of these sectors have passed after that many ns. */
-u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 ns);
+/* Is it known when a sector passes? */
+static inline bool disk_knows_angles(const struct disk *disk)
+{
+	return disk->platter.nr_zones;
+}
+
+/* When sectors have passed, of which the first one begins to pass at from_ns. */
+u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
+
+/* How many of these have passed at that time, which is not before from_ns. */
+u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
+		u64 now_ns);
 
 /* Service time from the medium, ns; each term is rounded down. */
 u64 disk_service_ns(const struct disk *disk, u64 head, u64 sector, u32 sectors);

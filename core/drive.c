@@ -1,39 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "drive.h"
+#include "positioning.h"
 
 /* Processes draw from the streams below, one each. */
 #define PHASE_STREAM (1ull << 32)
 
-/* What a request waits beyond half a rotation, which may be less than nothing. */
-static s64 beyond_half_ns(struct drive *drive)
+u64 drive_latency_ns(struct drive *drive)
 {
 	u64 rotation_ns = drive->disk.rotation_ns;
 
 	if (!drive->random_phase || !rotation_ns)
-		return 0;
-	return (s64)draw_below(&drive->phase, rotation_ns) - (s64)(rotation_ns / 2);
+		return rotation_ns / 2;
+	return draw_below(&drive->phase, rotation_ns);
 }
 
-u64 drive_latency_ns(struct drive *drive)
+/* The papers' cache: does it hold it?  A miss changes it. */
+static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 {
-	return drive->disk.rotation_ns / 2 + beyond_half_ns(drive);
-}
-
-static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
-			    bool *hit)
-{
-	u64 service_ns;
-
-	*hit = op == IO_READ && disk_cache_holds(&drive->cache, sector, sectors);
-	if (*hit)
-		return drive->hit_ns;
-
+	if (op == IO_READ && disk_cache_holds(&drive->cache, sector, sectors))
+		return true;
 	if (op == IO_READ)
 		disk_cache_insert(&drive->cache, sector, sectors);
 	else
 		disk_cache_drop(&drive->cache, sector, sectors);
-	service_ns = disk_service_ns(&drive->disk, drive->head, sector, sectors) +
-		     beyond_half_ns(drive);
+	return false;
+}
+
+/* A disk whose platters turn: what a request waits for them is drawn, or the clock says it. */
+static u64 turning_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
+{
+	u64 first_ns;
+
+	if (!disk_knows_angles(&drive->disk))
+		return disk_reach_ns(&drive->disk, drive->head, sector) +
+		       drive_latency_ns(drive) +
+		       disk_transfer_ns(&drive->disk, sector, sectors);
+	first_ns = position_ns(drive, sector, 0, start_ns);
+	return disk_end_ns(&drive->disk, sector, sectors, first_ns) - start_ns;
+}
+
+static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
+			    u64 start_ns, bool *hit)
+{
+	u64 service_ns;
+
+	*hit = is_cached(drive, op, sector, sectors);
+	if (*hit)
+		return drive->hit_ns;
+	if (drive->disk.rotation_ns)
+		service_ns = turning_ns(drive, sector, sectors, start_ns);
+	else
+		service_ns =
+			disk_service_ns(&drive->disk, drive->head, sector, sectors);
 	drive->head = sector + sectors;
 	return service_ns;
 }
@@ -49,7 +67,7 @@ u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_n
 		bool *hit)
 {
 	if (!drive->buffered)
-		return serve_unbuffered(drive, op, sector, sectors, hit);
+		return serve_unbuffered(drive, op, sector, sectors, start_ns, hit);
 	if (op == IO_READ)
 		return done(drive, start_ns,
 			    buffer_read(drive, sector, sectors, start_ns, hit));
@@ -62,7 +80,7 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 	bool hit;
 
 	if (!drive->buffered)
-		return serve_unbuffered(drive, IO_WRITE, sector, sectors, &hit);
+		return drive_serve(drive, IO_WRITE, sector, sectors, start_ns, &hit);
 	return done(drive, start_ns,
 		    buffer_write_through(drive, sector, sectors, start_ns));
 }
@@ -97,6 +115,8 @@ static bool has_few_tracks(const struct drive *drive)
 	const struct curve *tracks = &drive->disk.tracks;
 	u32 i;
 
+	if (disk_knows_angles(&drive->disk))
+		return true; /* nothing counts them */
 	for (i = 0; i < tracks->nr_points; i++) {
 		u64 sectors = tracks->point[i].value;
 
@@ -114,6 +134,8 @@ int drive_check(const struct drive *drive)
 	const struct disk_cache *cache = &drive->cache;
 
 	if (disk_check(&drive->disk) || drive->hit_ns > DISK_NS_MAX)
+		return -EINVAL;
+	if (disk_knows_angles(&drive->disk) && drive->random_phase)
 		return -EINVAL;
 	if (drive->buffered)
 		return has_few_tracks(drive) ? buffer_check(&drive->buffer) : -EINVAL;

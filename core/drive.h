@@ -30,8 +30,9 @@
  * @buffered: it has a buffer, and @cache is not looked at
  * @buffer: the buffer
  * @head: end of the last request that the medium served; a hit does not move it
- * @random_phase: 0: each request from the medium waits for half a rotation; else for
- *	a time drawn uniformly from less than a whole one
+ * @random_phase: 0: each request from the medium waits for half a rotation, or, where angles
+ *	are known (core/platter.h), until its sector comes by; else for a time drawn
+ *	uniformly from less than a whole rotation
  * @seed: of these draws, from the next reset on
  * @phase: the draws
  */
@@ -54,7 +55,7 @@ struct drive {
  * @sector: first sector
  * @sectors: length
  * @start_ns: when it begins with it, on a clock of the caller's; not before the last one
- *	was complete.  A drive without a buffer does not look at it
+ *	was complete.  A drive that has no buffer and no angles does not look at it
  * @hit: set to whether the cache held it
  *
  * Returns: model service time, ns.
@@ -74,7 +75,8 @@ u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 /*
  * 0, or -EINVAL if the drive is not as promised here and in the files it stands on, or if it
  * would have to count more tracks than a request has time for: one with a buffer reads
- * ahead over TRACKS_AHEAD_MAX of them at most, and turns over TRACKS_IN_TURN_MAX.
+ * ahead over TRACKS_AHEAD_MAX of them at most, and turns over TRACKS_IN_TURN_MAX.  Where angles
+ * are known nothing is counted.
  */
 int drive_check(const struct drive *drive);
 

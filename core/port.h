@@ -64,7 +64,9 @@ void port_free(void *memory);
 
 static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 {
-	return (u64)((unsigned __int128)a * b / c);
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return product >> 64 ? (u64)(product / c) : (u64)product / c;
 }
 
 #endif

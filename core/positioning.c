@@ -35,11 +35,21 @@ static u64 known_latency_ns(const struct drive *drive, u64 sector, u64 arrives_n
 	return past_ns ? rotation_ns - past_ns : 0;
 }
 
-/* Angles are known around where the head is, and where it was before it read on. */
+static u64 wait_ns(const struct disk *disk, u64 sector, u64 from_ns)
+{
+	return platter_wait_ns(&disk->platter,
+			       platter_angle(&disk->platter, &disk->tracks, sector),
+			       from_ns);
+}
+
+/* Else angles are known around where the head is, and where it was before it read on. */
 static u64 latency_ns(struct drive *drive, u64 sector, u64 arrives_ns)
 {
 	const struct buffer *buffer = &drive->buffer;
+	const struct disk *disk = &drive->disk;
 
+	if (disk_knows_angles(disk))
+		return wait_ns(disk, sector, arrives_ns);
 	if (drive->random_phase && is_near(drive, sector, drive->head))
 		return known_latency_ns(drive, sector, arrives_ns, drive->head,
 					buffer->head_ns);
@@ -49,11 +59,27 @@ static u64 latency_ns(struct drive *drive, u64 sector, u64 arrives_ns)
 	return drive_latency_ns(drive);
 }
 
-/* When the first sector is under the head, if the arm is free to go there. */
-u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns)
+u64 position_before_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns,
+		       u64 limit_ns)
 {
 	u64 arrives_ns =
 		now_ns + disk_reach_ns(&drive->disk, drive->head, sector) + settle_ns;
 
+	if (arrives_ns >= limit_ns && disk_knows_angles(&drive->disk))
+		return arrives_ns;
 	return arrives_ns + latency_ns(drive, sector, arrives_ns);
+}
+
+u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns)
+{
+	return position_before_ns(drive, sector, settle_ns, now_ns, U64_MAX);
+}
+
+u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns, u64 ready_ns)
+{
+	if (first_ns >= ready_ns)
+		return first_ns;
+	if (!disk_knows_angles(&drive->disk))
+		return ready_ns;
+	return ready_ns + wait_ns(&drive->disk, sector, ready_ns);
 }

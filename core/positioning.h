@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Where the arm of a drive with a buffer is and when its head is over a sector: angles are
- * known around the places where the head was last, since the time is; elsewhere latencies
- * are drawn.
+ * Where the arm of a drive is and when its head is over a sector.  Where the platters' angles
+ * are known (core/platter.h), the clock says it.  Else they are known in a drive with a buffer
+ * around the places where the head was last, since the time is; elsewhere latencies are drawn.
  */
 #ifndef UNDERSTUDY_POSITIONING_H
 #define UNDERSTUDY_POSITIONING_H
@@ -14,5 +14,13 @@ void position_leave(struct drive *drive, u64 sector, u64 at_ns);
 
 /* When the sector is under the head, if the arm is free to go there; the phase moves on. */
 u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns);
+
+/* The same; limit_ns or later if it is not before that.  Angles that are known cost nothing then. */
+u64 position_before_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns,
+		       u64 limit_ns);
+
+/* Positioned for first_ns, but not ready before ready_ns: when the sector is there again. */
+u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns,
+		      u64 ready_ns);
 
 #endif

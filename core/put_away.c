@@ -4,30 +4,39 @@
 #include "positioning.h"
 #include "read_ahead.h"
 
-/* Whose turn it is, and when its first sector is under the head. */
-static u32 next_to_put_away(struct drive *drive, u64 start_ns, u64 *first_ns)
+/* The one that is soonest under the head. */
+static u32 soonest(struct drive *drive, u64 start_ns, u64 *first_ns)
 {
-	const struct buffer *buffer = &drive->buffer;
-	const struct write_cache *writes = &buffer->writes;
+	const struct write_cache *writes = &drive->buffer.writes;
 	u32 next = 0;
 	u32 i;
 
-	if (writes->order != WRITE_SHORTEST_POSITIONING) {
-		next = write_cache_next(writes, drive->head);
-		*first_ns = position_ns(drive, writes->span[next].start,
-					buffer->settle_ns, start_ns);
-		return next;
-	}
 	*first_ns = U64_MAX;
 	for (i = 0; i < writes->nr; i++) {
-		u64 ns = position_ns(drive, writes->span[i].start, buffer->settle_ns,
-				     start_ns);
+		u64 ns = position_before_ns(drive, writes->span[i].start,
+					    drive->buffer.settle_ns, start_ns,
+					    *first_ns);
 
 		if (ns < *first_ns) {
 			*first_ns = ns;
 			next = i;
 		}
 	}
+	return next;
+}
+
+/* Whose turn it is, and when its first sector is under the head. */
+static u32 next_to_put_away(struct drive *drive, u64 start_ns, u64 *first_ns)
+{
+	const struct buffer *buffer = &drive->buffer;
+	const struct write_cache *writes = &buffer->writes;
+	u32 next;
+
+	if (writes->order == WRITE_SHORTEST_POSITIONING)
+		return soonest(drive, start_ns, first_ns);
+	next = write_cache_next(writes, drive->head);
+	*first_ns = position_ns(drive, writes->span[next].start, buffer->settle_ns,
+				start_ns);
 	return next;
 }
 
@@ -41,9 +50,8 @@ static void put_away(struct drive *drive, u64 start_ns)
 	read_ahead_stop(drive, start_ns);
 	next = next_to_put_away(drive, start_ns, &writes->medium_ns);
 	*span = write_cache_take(writes, next);
-	writes->busy_until_ns =
-		writes->medium_ns +
-		disk_transfer_ns(&drive->disk, span->start, span->end - span->start);
+	writes->busy_until_ns = disk_end_ns(&drive->disk, span->start,
+					    span->end - span->start, writes->medium_ns);
 }
 
 /* What was on its way is on the medium; the buffer still holds it. */

@@ -10,16 +10,16 @@ u64 read_ahead_until(const struct drive *drive, u64 now_ns)
 	if (now_ns <= ahead->from_ns)
 		return ahead->from;
 	return ahead->from + disk_passed(&drive->disk, ahead->from,
-					 ahead->limit - ahead->from,
-					 now_ns - ahead->from_ns);
+					 ahead->limit - ahead->from, ahead->from_ns,
+					 now_ns);
 }
 
 u64 read_ahead_came_ns(const struct drive *drive, u64 until)
 {
 	const struct read_ahead *ahead = &drive->buffer.ahead;
 
-	return ahead->from_ns +
-	       disk_transfer_ns(&drive->disk, ahead->from, until - ahead->from);
+	return disk_end_ns(&drive->disk, ahead->from, until - ahead->from,
+			   ahead->from_ns);
 }
 
 void read_ahead_stop(struct drive *drive, u64 now_ns)
@@ -65,14 +65,19 @@ void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 en
 	};
 }
 
-/* A whole turn but for the time since then; none of it has a place if latencies have none. */
-static u64 rest_of_turn_ns(struct drive *drive, u64 since_ns)
+/* It stands behind what it has read, and goes on there: a turn but for the time since then, or
+ * any part of one if latencies have no place. */
+static u64 resumes_ns(struct drive *drive, u64 until, u64 now_ns)
 {
 	u64 rotation_ns = drive->disk.rotation_ns;
+	u64 since_ns;
 
+	if (disk_knows_angles(&drive->disk))
+		return position_ready_ns(drive, until, 0, now_ns);
 	if (!drive->random_phase || !rotation_ns)
-		return drive_latency_ns(drive);
-	return rotation_ns - since_ns % rotation_ns;
+		return now_ns + drive_latency_ns(drive);
+	since_ns = now_ns - read_ahead_came_ns(drive, until);
+	return now_ns + rotation_ns - since_ns % rotation_ns;
 }
 
 void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns)
@@ -83,12 +88,10 @@ void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 
 	if (limit <= ahead->limit)
 		return;
-	if (until == ahead->limit) { /* it stands there, and waits for a turn */
+	if (until == ahead->limit) { /* it stands there */
 		if (!drive->buffer.hits_resume)
 			return;
-		ahead->from_ns =
-			now_ns + rest_of_turn_ns(drive, now_ns - read_ahead_came_ns(
-									 drive, until));
+		ahead->from_ns = resumes_ns(drive, until, now_ns);
 		ahead->from = until;
 	}
 	ahead->limit = limit;

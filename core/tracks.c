@@ -23,8 +23,7 @@ int tracks_check(const struct curve *tracks, u64 capacity_sectors)
 	return 0;
 }
 
-/* The zone that holds the sector; there is one. */
-static const struct curve_point *zone_of(const struct curve *tracks, u64 sector)
+u32 tracks_zone(const struct curve *tracks, u64 sector)
 {
 	const struct curve_point *low = tracks->point;
 	const struct curve_point *high = tracks->point + tracks->nr_points;
@@ -37,7 +36,7 @@ static const struct curve_point *zone_of(const struct curve *tracks, u64 sector)
 		else
 			high = middle;
 	}
-	return low;
+	return low - tracks->point;
 }
 
 u64 tracks_end(const struct curve *tracks, u64 sector)
@@ -47,7 +46,7 @@ u64 tracks_end(const struct curve *tracks, u64 sector)
 
 	if (!tracks->nr_points)
 		return U64_MAX;
-	zone = zone_of(tracks, sector);
+	zone = tracks->point + tracks_zone(tracks, sector);
 	next = zone + 1;
 	end = zone->at +
 	      (port_mul_div(sector - zone->at, 1, zone->value) + 1) * zone->value;

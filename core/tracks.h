@@ -17,6 +17,9 @@
 /* 0, or -EINVAL unless zones begin at 0, ascend, and hold a track each. */
 int tracks_check(const struct curve *tracks, u64 capacity_sectors);
 
+/* Index of the zone that holds the sector; there must be zones. */
+u32 tracks_zone(const struct curve *tracks, u64 sector);
+
 /* The sector after the last one of the track that holds this one; U64_MAX if unknown. */
 u64 tracks_end(const struct curve *tracks, u64 sector);
 

@@ -129,7 +129,7 @@ int optimal_order_init(struct optimal_order *table, u32 max, u64 farthest);
 void optimal_order_exit(struct optimal_order *table);
 void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 
-/* core/curve.h, core/disk.h, core/disk_cache.h, core/drive.h */
+/* core/curve.h, core/platter.h, core/disk.h, core/disk_cache.h, core/drive.h */
 #define CURVE_POINTS_MAX ...
 #define DISK_NS_MAX ...
 #define DISK_SECTOR_PS_MAX ...
@@ -137,14 +137,23 @@ void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 struct curve_point { u64 at, value; };
 struct curve { u32 nr_points; struct curve_point point[...]; ...; };
 #define TRACKS_SECTORS_MAX ...
+#define PLATTER_ZONES_MAX ...
+#define PLATTER_TURN_NS_MAX ...
+struct platter_zone {
+    u64 slot, angle, skew, cylinder, cylinder_skew, band, band_skew, place, step, surfaces;
+};
+struct platter { u64 velocity; u32 nr_zones; struct platter_zone zone[...]; };
 #define SEGMENTS_MAX ...
 #define WRITE_CACHE_SPANS_MAX ...
 struct disk {
     u64 capacity_sectors, intercept_ns, rotation_ns;
     struct curve seek, transfer, tracks;
     u64 switch_ns;
+    struct platter platter;
     ...;
 };
+u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64 sector);
+u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector);
 struct segments { u64 nr, sectors, first_in_first_out; ...; };
 struct write_cache { u64 spans_max, sectors_max, idle_ns, low_sectors, order; ...; };
 struct buffer {

@@ -29,8 +29,14 @@ static const char *check_drive(const struct drive *drive)
 		return "the disk's cache has too many segments";
 	if (cache->segment_sectors >= SPAN_MAX || cache->prefetch_sectors >= SPAN_MAX)
 		return "a segment of the disk's cache has 2^48 sectors or more";
+	if (!tracks_check(&drive->disk.tracks, drive->disk.capacity_sectors) &&
+	    platter_check(&drive->disk.platter, &drive->disk.tracks,
+			  drive->disk.rotation_ns))
+		return "the angles are not of these tracks, or not of that rotation";
 	if (disk_check(&drive->disk))
 		return "the disk is impossible";
+	if (drive->random_phase && disk_knows_angles(&drive->disk))
+		return "latencies are drawn, and angles are known";
 	if (drive->hit_ns > DISK_NS_MAX)
 		return "a hit in the disk's cache takes over a minute";
 	return drive_check(drive) ? "the disk's buffer is impossible" : NULL;

@@ -77,6 +77,46 @@ def test_one_says_what_it_does_and_how_far_to_believe_it(name: str, expected: st
     assert expected in "\n".join(" ".join(line.split()) for line in said.splitlines())
 
 
+def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -> str:
+    """A profile in two zones that says where each sector is."""
+    rate = "[throughput]\nmb_per_s = [8.5, 8.0]\n" if throughput else ""
+    file = folder / "mine.toml"
+    file.write_text(
+        f'summary = "ours"\n[seek]\nms = [1, 9]\n{rate}[rotation]\nperiod_ms = {period}\n'
+        f'phase = "{phase}"\n[tracks]\nat = [0, 0.5]\nsectors = [100, 90]\n'
+        "first = [0, 500_000]\nslots = [100, 96]\nangle = [0, 0.5]\nskew = [0.2, 0.2]\n"
+        "cylinder = [4, 4]\ncylinder_skew = [0.3, 0.3]\n"
+        '[facts]\nvendor = "x"\nmodel = "y"\ncapacity_sectors = 1_000_000\n'
+    )
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("phase", "expected"),
+    [
+        ("known", "positions known, of each sector in 2 zones: no latency is drawn\n"),
+        ("random", 'positions known, but not used: rotation.phase is not "known"\n'),
+    ],
+)
+def test_one_says_whether_positions_are_known(phase: str, expected: str, tmp_path: Path) -> None:
+    said = disks("show", written(tmp_path, period="6.0", phase=phase)).output
+    assert expected in "\n".join(" ".join(line.split()) for line in said.splitlines()) + "\n"
+    assert "positions" not in disks("show", "cheetah-9lp").output
+
+
+def test_known_positions_are_drawn_as_such(tmp_path: Path) -> None:
+    """In words below the picture, and as the rates that slots make."""
+    pictures = []
+    for phase in ("known", "random"):
+        out = tmp_path / f"{phase}.svg"
+        name = written(tmp_path, period="6.0", phase=phase, throughput=False)
+        assert disks("show", name, "--out", str(out)).exit_code == 0
+        pictures.append(out.read_text())
+    words = ("rotational positions are known", "transfer takes no time of its own")
+    assert [word in pictures[0] for word in words] == [True, False]
+    assert [word in pictures[1] for word in words] == [False, True]
+
+
 @pytest.mark.parametrize("name", ["cheetah-15k4", "cheetah-9lp", "vesper-zoned", "ssd-s4600"])
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_one_is_drawn(name: str, ending: str, tmp_path: Path) -> None:

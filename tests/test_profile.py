@@ -430,7 +430,7 @@ MANY_ZONES = ", ".join(["1"] * 513)
         (
             "6.0",
             '6.0\nphase = "often"',
-            "rotation.phase: input should be 'mean' or 'random', not 'often'",
+            "rotation.phase: input should be 'mean', 'random' or 'known', not 'often'",
         ),
         (
             "ms = [2.0,",

@@ -325,7 +325,8 @@ def test_a_small_disk() -> None:
     parameters = random_drive(7).parameters
     zone = replace(parameters.zone[0], cylinders=60)
     found = profile(DetailedDrive(replace(parameters, zone=(zone,), heads=12)))
-    assert found.value("tracks.sectors") == [zone.sectors + zone.spare_sectors]
+    assert found.value("tracks.sectors") == [zone.sectors]
+    assert found.value("tracks.slots") == [zone.sectors + zone.spare_sectors]
 
 
 def well(trouble: Trouble, completion_ns: int) -> int:

@@ -2,7 +2,7 @@
 /*
  * What user space says of the disk that is to be played, and the limit to it.  The
  * limit holds at every change: no request may be held so long that the disk looks
- * dead (VPT_HOLD_MAX_NS).
+ * dead (VPT_HOLD_MAX_NS).  Nor may one thing contradict another.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,9 +22,14 @@ void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors)
 
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 {
+	const struct drive *drive = &model->drive;
 	u32 sectors = queue_max_sectors(bdev_get_queue(bdev));
-	u64 slowest_ns = drive_slowest_ns(&model->drive, sectors);
+	u64 slowest_ns;
 
+	if (disk_check(&drive->disk) ||
+	    (drive->random_phase && disk_knows_angles(&drive->disk)))
+		return -EINVAL;
+	slowest_ns = drive_slowest_ns(drive, sectors);
 	slowest_ns = mul_u64_u64_div_u64(slowest_ns, model->scale_milli, 1000);
 	if (slowest_ns <= VPT_HOLD_MAX_NS)
 		return 0;

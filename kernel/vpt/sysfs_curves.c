@@ -5,6 +5,7 @@
  *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
  *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
  *	tracks                  "sector:sectors sector:sectors ...", from 0 on, or nothing
+ *	zone_angles             when the sectors of each of those pass, or nothing (platter_text.h)
  *
  * Their text is longer than a page, so these are binary attributes: it comes and goes
  * in pieces.  A curve is complete, and takes effect, with its newline.
@@ -14,10 +15,12 @@
 #include <linux/mm.h>
 #include <linux/string.h>
 
+#include "platter_text.h"
 #include "sysfs.h"
 
 static struct bin_attribute bin_attr_seek_curve;
 static struct bin_attribute bin_attr_transfer_curve;
+static struct bin_attribute bin_attr_zone_angles;
 
 static struct curve *curve_of(struct vpt_model *model, const struct bin_attribute *attr)
 {
@@ -36,24 +39,36 @@ static u64 largest_value(const struct bin_attribute *attr)
 						: TRACKS_SECTORS_MAX;
 }
 
+static size_t print(struct vpt_model *model, const struct bin_attribute *attr,
+		    char *text)
+{
+	const struct curve *curve = curve_of(model, attr);
+	size_t length = 0;
+	u32 i;
+
+	if (attr == &bin_attr_zone_angles)
+		return vpt_platter_print(&model->drive.disk.platter, text,
+					 VPT_CURVE_TEXT_MAX);
+	for (i = 0; i < curve->nr_points; i++)
+		length += scnprintf(text + length, VPT_CURVE_TEXT_MAX - length,
+				    i ? " %llu:%llu" : "%llu:%llu", curve->point[i].at,
+				    curve->point[i].value);
+	return length;
+}
+
 static ssize_t curve_read(struct file *file, struct kobject *kobj,
 			  struct bin_attribute *attr, char *buffer, loff_t position,
 			  size_t count)
 {
 	struct vpt_disk *disk = vpt_disk_of(kobj);
-	const struct curve *curve = curve_of(&disk->model, attr);
 	char *text = kvmalloc(VPT_CURVE_TEXT_MAX, GFP_KERNEL);
-	size_t length = 0;
+	size_t length;
 	ssize_t ret;
-	u32 i;
 
 	if (!text)
 		return -ENOMEM;
 	mutex_lock(&disk->control);
-	for (i = 0; i < curve->nr_points; i++)
-		length += scnprintf(text + length, VPT_CURVE_TEXT_MAX - length,
-				    i ? " %llu:%llu" : "%llu:%llu", curve->point[i].at,
-				    curve->point[i].value);
+	length = print(&disk->model, attr, text);
 	mutex_unlock(&disk->control);
 	length += scnprintf(text + length, VPT_CURVE_TEXT_MAX - length, "\n");
 	ret = memory_read_from_buffer(buffer, count, &position, text, length);
@@ -91,6 +106,22 @@ static int parse_curve(struct curve *curve, char *text, u64 max)
 	return 0;
 }
 
+static int parse(struct vpt_model *model, const struct bin_attribute *attr, char *text)
+{
+	if (attr == &bin_attr_zone_angles)
+		return vpt_platter_parse(&model->drive.disk.platter, text);
+	return parse_curve(curve_of(model, attr), text, largest_value(attr));
+}
+
+static void take(struct vpt_model *model, struct vpt_model *changed,
+		 const struct bin_attribute *attr)
+{
+	if (attr == &bin_attr_zone_angles)
+		model->drive.disk.platter = changed->drive.disk.platter;
+	else
+		*curve_of(model, attr) = *curve_of(changed, attr);
+}
+
 /* All of the new curve or all of the old one, whatever is being served. */
 static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr)
 {
@@ -100,13 +131,11 @@ static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr
 
 	if (IS_ERR(changed))
 		return PTR_ERR(changed);
-	ret = parse_curve(curve_of(changed, attr), disk->incoming.text,
-			  largest_value(attr));
-	ret = ret ?: disk_check(&changed->drive.disk);
+	ret = parse(changed, attr, disk->incoming.text);
 	ret = ret ?: vpt_model_check(changed, disk->bdev);
 	if (!ret) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
-		*curve_of(&disk->model, attr) = *curve_of(changed, attr);
+		take(&disk->model, changed, attr);
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}
 	kvfree(changed);
@@ -153,11 +182,13 @@ static ssize_t curve_write(struct file *file, struct kobject *kobj,
 static BIN_ATTR(seek_curve, 0644, curve_read, curve_write, 0);
 static BIN_ATTR(transfer_curve, 0644, curve_read, curve_write, 0);
 static BIN_ATTR(tracks, 0644, curve_read, curve_write, 0);
+static BIN_ATTR(zone_angles, 0644, curve_read, curve_write, 0);
 
 static struct bin_attribute *curves_attrs[] = {
 	&bin_attr_seek_curve,
 	&bin_attr_transfer_curve,
 	&bin_attr_tracks,
+	&bin_attr_zone_angles,
 	NULL,
 };
 

@@ -44,7 +44,8 @@
 /* The longest that a request may take: half of the block layer's time-out. */
 #define VPT_HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
 
-/* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples. */
+/* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples, and
+ * for the angles of PLATTER_ZONES_MAX zones. */
 #define VPT_CURVE_TEXT_MAX SZ_64K
 
 /* What user space sets of a disk, and where its model drive is. */

@@ -92,6 +92,32 @@ static void ranges(void)
 	REFUSED("a parameter", sim.parameters[1] = random->parameters[1].min - 1);
 }
 
+/* One zone all over the disk, whose angles are known. */
+static void know_angles(void)
+{
+	struct disk *disk = &sim.drive.disk;
+
+	disk->rotation_ns = 1 << 22;
+	disk->tracks = (struct curve){ 1, { { 0, 60 } } };
+	disk->platter.velocity = 1ull << 42;
+	disk->platter.nr_zones = 1;
+	disk->platter.zone[0] =
+		(struct platter_zone){ .slot = 1ull << 58, .cylinder = 1 };
+}
+
+static void angles(void)
+{
+	struct disk *disk = &sim.drive.disk;
+
+	PASSES(know_angles());
+	REFUSED("angles", know_angles(), disk->platter.nr_zones = 2);
+	REFUSED("angles", know_angles(), disk->platter.velocity++,
+		disk->rotation_ns *= 2);
+	REFUSED("angles", know_angles(), disk->platter.zone[0].slot *= 2);
+	REFUSED("impossible", know_angles(), disk->tracks.point[0].value = 0);
+	REFUSED("drawn", know_angles(), sim.drive.random_phase = 1);
+}
+
 static void device(void)
 {
 	struct sim_input *input = &sim.input;
@@ -255,6 +281,7 @@ int main(void)
 	run();
 	ranges();
 	device();
+	angles();
 	classes();
 	table();
 	files();

@@ -192,6 +192,34 @@ static void fill_tracks(struct curve *tracks, struct program *program, u64 capac
 		(struct curve_point){ capacity / 2, 1 + value(program, 500) };
 }
 
+/* Mostly of these tracks and that rotation, with which no latency is drawn. */
+static void fill_platter(struct drive *drive, struct program *program)
+{
+	struct platter *platter = &drive->disk.platter;
+	u64 rotation_ns = drive->disk.rotation_ns;
+	u32 i;
+
+	platter->nr_zones = value(program, 0) ?: drive->disk.tracks.nr_points;
+	platter->velocity = value(program, 0) ?: U64_MAX / (rotation_ns ?: 1);
+	for (i = 0; i < 2; i++) {
+		u64 sectors = drive->disk.tracks.point[i].value;
+		u64 slots = sectors + 1 + value(program, 20);
+		u64 cylinder = 1 + value(program, 5);
+
+		platter->zone[i] = (struct platter_zone){
+			.slot = U64_MAX / (slots ?: 1),
+			.angle = value(program, U64_MAX),
+			.skew = value(program, U64_MAX),
+			.cylinder = cylinder,
+			.cylinder_skew = value(program, U64_MAX),
+			.band = cylinder * value(program, 3),
+			.band_skew = value(program, U64_MAX),
+		};
+	}
+	if (platter->nr_zones)
+		drive->random_phase = value(program, 0);
+}
+
 static void fill_buffer(struct buffer *buffer, struct program *program)
 {
 	buffer->bus_ps = value(program, 100 * MS);
@@ -238,6 +266,8 @@ static void fill_drive(struct given *given, struct program *program)
 	drive->disk.switch_ns = value(program, MS);
 	drive->random_phase = take(program, 2);
 	drive->seed = take(program, 256);
+	if (take(program, 2))
+		fill_platter(drive, program);
 }
 
 static void fill_device(struct given *given, struct program *program)

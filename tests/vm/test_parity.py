@@ -6,10 +6,11 @@ same calls, made into the same scheduler here, get the same answers, to the byte
 request, why, and when to ask again.  The drive, given what was picked in that order,
 names the service times and hits that the throttle imposed in the VM, to the nanosecond.
 
-Three loads: reads and writes of many processes on a disk so small that they merge, with the
-schedulers' times cut down so that they run out; SURGE with the defaults; and reads and writes
-of a few processes on a drive whose buffer works in time, so that pauses count.  One boot for
-each load; the schedulers run one after the other.
+Four loads: reads and writes of many processes on a disk so small that they merge, with the
+schedulers' times cut down so that they run out; SURGE with the defaults; reads and writes
+of a few processes on a drive whose buffer works in time, so that pauses count; and the same on
+one whose sectors have angles, so that each instant counts from the clock's beginning on.  One
+boot for each load; the schedulers run one after the other.
 """
 
 import dataclasses
@@ -27,6 +28,7 @@ from guests import (
     once,
     pairs,
 )
+from positioned import positioned
 
 from understudy.ask.experiment import Experiment
 from understudy.device import profile
@@ -39,8 +41,9 @@ from understudy.native.request import READ, WRITE
 from understudy.platforms.vm import machine, scenario, shim_tape
 
 SCHEDULERS = declared.schedulers()
-REQUESTS = {"mixed": 800, "surge": 2000, "buffered": 800}
-WITH_WRITES = ("mixed", "buffered")
+REQUESTS = {"mixed": 800, "surge": 2000, "buffered": 800, "positions": 800}
+WITH_BUFFER = ("buffered", "positions")
+WITH_WRITES = ("mixed", *WITH_BUFFER)
 TAPE_CALLS = 50_000
 TIMES_CUT = 4
 SEED = 1
@@ -88,9 +91,10 @@ def load(name: str) -> Experiment:
         return experiment(
             requests=REQUESTS[name], processes=24, writes_percent=30, virtual_bytes=4 * MIB
         )
-    if name == "buffered":
+    if name in WITH_BUFFER:
+        disk = profile.load("cheetah-9lp")
         return experiment(
-            disk=with_everything(profile.load("cheetah-9lp")),
+            disk=with_everything(positioned(disk) if name == "positions" else disk),
             requests=REQUESTS[name],
             processes=4,
             writes_percent=30,
@@ -177,7 +181,7 @@ def test_the_tape_has_it_all(name: str, scheduler: str) -> None:
     picks = picked(recording(name, scheduler))
     assert len(picks) == count[replay.COMPLETED] == count[replay.ADD] - count[replay.REMOVE]
     assert len(picks) > REQUESTS[name] / 2
-    assert count[replay.REMOVE] > 0 or name == "buffered"
+    assert count[replay.REMOVE] > 0 or name in WITH_BUFFER
     assert set(picks["op"]) == ({READ, WRITE} if name in WITH_WRITES else {READ})
     added = calls[calls["kind"] == replay.ADD]
     first = added[np.unique(added["id"], return_index=True)[1]]

@@ -71,8 +71,10 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
     if disk.throughput:
         rates = disk.throughput.mb_per_s
         yield "medium", f"{max(rates):.4g} to {min(rates):.4g} MB/s{_zones(disk)}"
-    elif disk.seek:
+    elif disk.seek and not disk.knows_positions:
         yield "medium", "transfer takes no time"
+    if positions := _positions(disk):
+        yield "positions", positions
     yield ("inside" if disk.array else "segments"), _cache(disk) or "no cache"
     if disk.limits:
         yield "fitted with", disk.limits
@@ -81,6 +83,16 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
         if source := getattr(section, "source", None):
             yield "source", f"[{key}] {' '.join(source.split())}"
     yield from (("doubt", doubt) for doubt in disk.doubts)
+
+
+def _positions(disk: DiskProfile) -> str:
+    """Whether latencies are known, if tracks say on which angles their sectors lie."""
+    if not disk.tracks or not disk.tracks.knows_angles:
+        return ""
+    if not disk.knows_positions:
+        return 'known, but not used: rotation.phase is not "known"'
+    zones = len(disk.tracks.sectors)
+    return f"known, of each sector in {zones} zone{'s' * (zones > 1)}: no latency is drawn"
 
 
 def _figures(disk: DiskProfile) -> tuple[str, str, str]:

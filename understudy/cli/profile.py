@@ -149,7 +149,7 @@ def _measured(
         )
     if isinstance(target, Disk):
         own = facts.findings(facts.ask(target.descriptor), target.capacity_sectors)
-        found = replace(found, findings=(*found.findings, *own))
+        found = replace(found, findings=facts.said_better(found.findings, own))
     _write(found, out)
     journaled.done()
     return found

@@ -15,7 +15,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Annotated, Any, Literal, Self
@@ -25,23 +24,39 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from understudy.base.catalog import pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
-from understudy.device.section import MINUTE_MS, MegabytesPerSecond, Ms, PositiveMs
+from understudy.device.arm import counted
+from understudy.device.drive_buffer import SEGMENTS_MAX as SEGMENTS_MAX
+from understudy.device.drive_buffer import WRITES_MAX as WRITES_MAX
+from understudy.device.drive_buffer import DriveBuffer as DriveBuffer
+from understudy.device.section import (
+    ARRAY,
+    CACHE_SPAN_MAX,
+    MINUTE_MS,
+    SECTORS_MAX,
+    DiskFraction,
+    MegabytesPerSecond,
+    Ms,
+    PositiveMs,
+    Sectors,
+    check_places,
+    exact,
+    sector_ps,
+    to_ns,
+)
+from understudy.device.section import SAMPLES_MAX as SAMPLES_MAX
 from understudy.device.section import Section as _Section
 from understudy.device.section import wrong as _wrong
 from understudy.device.sheet import DataSheet
-from understudy.device.timing import Buffer, Curve, Sample, Timing, lines, value_at, zones
+from understudy.device.timing import Curve, Platter, Sample, Timing, lines, value_at, zones
+from understudy.device.tracks import ANGLES
+from understudy.device.tracks import TRACK_SECTORS_MAX as TRACK_SECTORS_MAX
+from understudy.device.tracks import Tracks as Tracks
 
-SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/curve.h
 ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
 SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/disk.h
 CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/disk_cache.h
-SEGMENTS_MAX = 256  # core/segments.h
-WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/write_cache.h
-TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
-SECTORS_MAX = 2**40
-CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
 SERVERS_MAX = 2**16  # as in sim/check.c
-SECTOR_BYTES = 512
+TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # known to the angle; PLATTER_TURN_NS_MAX in core/platter.h
 
 # How far below half a rotation a measured seek may lie that contains one, as a share of it.
 # A mean of n readings of a wait between 0 and a rotation has a standard error of
@@ -51,10 +66,6 @@ NOISE = Fraction(1, 10)
 NO_NOISE = Fraction(1, 2)
 
 Beyond = Literal["queues", "hits", "writes"]
-DiskFraction = Annotated[float, Field(ge=0, le=1)]
-Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
-TrackSectors = Annotated[int, Field(ge=1, le=TRACK_SECTORS_MAX)]
-ARRAY = Field(strict=False, max_length=SAMPLES_MAX)  # a list in TOML, a tuple here
 
 
 class SeekLine(_Section):
@@ -65,16 +76,17 @@ class SeekLine(_Section):
 
     def timing(self, capacity_sectors: int) -> Timing:
         """The line over that many sectors."""
-        full_seek_ns = _to_ns(self.full_seek_ms, 10**6)
+        full_seek_ns = to_ns(self.full_seek_ms, 10**6)
         return Timing(
             capacity_sectors=capacity_sectors,
-            intercept_ns=_to_ns(self.intercept_ms, 10**6),
+            intercept_ns=to_ns(self.intercept_ms, 10**6),
             seek=((0, 0), (capacity_sectors, full_seek_ns)),
         )
 
 
 class SeekCurve(_Section):
-    """Time to seek over a distance, which is a fraction of the disk.
+    """Time to seek over a distance, which is a fraction of the disk: of its sectors, or of its
+    tracks, if each sector's angle is known.
 
     `contains_rotation`: measured by reading, so that half a rotation is to be taken off;
     what noise has put below that is a seek of no time.
@@ -83,6 +95,7 @@ class SeekCurve(_Section):
     ms: Annotated[tuple[Ms, ...], ARRAY]
     at: Annotated[tuple[DiskFraction, ...], ARRAY] | None = None
     contains_rotation: bool = False
+    over: Literal["sectors", "tracks"] = "sectors"
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -92,7 +105,7 @@ class SeekCurve(_Section):
     def curve(self, rotation_ms: Fraction, capacity_sectors: int) -> Curve:
         """ns by distance."""
         contained = rotation_ms / 2 if self.contains_rotation else 0
-        ns = [max(_exact(ms) - contained, Fraction(0)) * 10**6 for ms in self.ms]
+        ns = [max(exact(ms) - contained, Fraction(0)) * 10**6 for ms in self.ms]
         return lines(_samples(self.at, ns), capacity_sectors)
 
 
@@ -120,11 +133,11 @@ class Throughput(_Section):
 
 
 class Rotation(_Section):
-    """What a request waits for its sector to come around: half a rotation, or a part of
-    one that is drawn for it."""
+    """What a request waits for its sector to come around: half a rotation, a part of one
+    that is drawn for it, or what it takes, if the tracks say on which angle each sector lies."""
 
     period_ms: PositiveMs
-    phase: Literal["mean", "random"] = "mean"
+    phase: Literal["mean", "random", "known"] = "mean"
 
 
 class Scaling(_Section):
@@ -141,106 +154,6 @@ class DiskCache(_Section):
     segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX)]
     prefetch_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX)]
     hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
-
-
-class Tracks(_Section):
-    """How many sectors the tracks of each zone have; where a zone begins is a fraction of
-    the disk.  A transfer that goes over a track's end takes a switch."""
-
-    sectors: Annotated[tuple[TrackSectors, ...], ARRAY]
-    at: Annotated[tuple[DiskFraction, ...], ARRAY]
-    switch_ms: Ms = 0.0
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        _check_places(self.at, len(self.sectors))
-        if self.at[-1] == 1:
-            raise _wrong("at", "a zone begins at 1, where the disk ends")
-        return self
-
-    def zones(self, capacity_sectors: int) -> Curve:
-        """Sectors in a track, by each zone's first sector."""
-        firsts = [round(_exact(at) * capacity_sectors) for at in self.at]
-        found = dict(zip(firsts, self.sectors, strict=True))
-        ends = [*list(found)[1:], capacity_sectors]
-        for (first, sectors), end in zip(found.items(), ends, strict=True):
-            if end - first < sectors:
-                raise UserError(
-                    f"tracks.sectors: a track of {sectors} is longer than its zone of "
-                    f"{end - first} sectors on a disk of {capacity_sectors}"
-                )
-        return tuple(found.items())
-
-
-WRITE_ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")  # enum write_order
-
-
-class DriveBuffer(_Section):
-    """A buffer that works in time: what is read ahead is there when the platter has brought
-    it, and writes may be taken before they are on the medium (core/buffer.h)."""
-
-    bus_mb_per_s: MegabytesPerSecond
-    read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
-    write_us: Annotated[float, Field(ge=0, le=MINUTE_MS * 1000)] = 0.0
-    write_settle_ms: Ms = 0.0
-    segments: Annotated[int, Field(ge=0, le=SEGMENTS_MAX)] = 0
-    segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX - 1)] = 1
-    replace: Literal["least recently used", "first in first out"] = "least recently used"
-    hits_interrupt: bool = True
-    hits_return: bool = False
-    read_ahead_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
-    read_reach_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = CACHE_SPAN_MAX - 1
-    read_ahead_to_track_end: bool = False
-    read_ahead_overwrites: bool = False
-    hits_resume: bool = True
-    write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
-    write_back_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
-    write_back_idle_ms: Ms = 0.0
-    write_back_low_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
-    write_back_order: Literal["as they came", "nearest", "ascending", "shortest positioning"] = (
-        "as they came"
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.read_ahead_sectors and not self.segments:
-            raise _wrong("read_ahead_sectors", "there are no segments to read ahead into")
-        if self.read_ahead_sectors > self.segment_sectors:
-            raise _wrong(
-                "read_ahead_sectors",
-                f"{self.read_ahead_sectors} is more than a segment's {self.segment_sectors}",
-            )
-        if self.write_back and not self.write_back_sectors:
-            raise _wrong("write_back", "takes writes, but write_back_sectors leaves no room")
-        if self.write_back_low_sectors > self.write_back_sectors:
-            raise _wrong(
-                "write_back_low_sectors",
-                f"{self.write_back_low_sectors} is more than all, {self.write_back_sectors}",
-            )
-        return self
-
-    def timing(self) -> Buffer:
-        """In the units of core/."""
-        return Buffer(
-            bus_sector_ps=round(sector_ps(self.bus_mb_per_s)),
-            write_ns=_to_ns(self.write_us, 10**3),
-            write_settle_ns=_to_ns(self.write_settle_ms, 10**6),
-            buffer_segments=self.segments,
-            buffer_segment_sectors=self.segment_sectors,
-            buffer_first_in_first_out=self.replace == "first in first out",
-            buffer_hits_interrupt=self.hits_interrupt,
-            buffer_hits_return=self.hits_return,
-            read_ahead_sectors=self.read_ahead_sectors,
-            read_reach_sectors=self.read_reach_sectors,
-            read_ahead_to_track_end=self.read_ahead_to_track_end,
-            read_ahead_overwrites=self.read_ahead_overwrites,
-            read_hits_resume=self.hits_resume,
-            write_back_spans=self.write_back,
-            write_back_sectors=self.write_back_sectors,
-            write_back_idle_ns=_to_ns(self.write_back_idle_ms, 10**6),
-            write_back_low_sectors=self.write_back_low_sectors,
-            write_back_order=WRITE_ORDERS.index(self.write_back_order),
-        )
 
 
 class DiskFacts(_Section):
@@ -267,7 +180,7 @@ class Servers(_Section):
     @property
     def service_ns(self) -> int:
         """The mean, or the time of every request."""
-        return _to_ns(self.service_ms, 10**6)
+        return to_ns(self.service_ms, 10**6)
 
 
 class DiskProfile(BaseModel):
@@ -322,6 +235,11 @@ class DiskProfile(BaseModel):
             _check_slowest(self.sheet.inner_mb_per_s, self._slower)
         if self.tracks:
             self._check_tracks(self.tracks)
+            self._check_angles(self.tracks)
+        if self.knows_positions:
+            self._check_known()
+        elif self.seek and self.seek.over == "tracks":
+            raise _wrong("seek.over", '"tracks" needs rotation.phase = "known"')
         if self.seek:
             self._check_takes_time(self.seek)
         return self
@@ -330,10 +248,10 @@ class DiskProfile(BaseModel):
         """A track takes a rotation, or about that: spare sectors are not counted."""
         if not (self.rotation and self.throughput):
             return
-        period = _exact(self.rotation.period_ms) * 10**9
+        period = exact(self.rotation.period_ms) * 10**9
         rates = self.throughput.curve(self._slower, SECTORS_MAX)
         for at, sectors in zip(tracks.at, tracks.sectors, strict=True):
-            track = sectors * value_at(rates, round(_exact(at) * SECTORS_MAX))
+            track = sectors * value_at(rates, round(exact(at) * SECTORS_MAX))
             if not period / 2 <= track <= 2 * period:
                 raise _wrong(
                     "tracks.sectors",
@@ -341,11 +259,34 @@ class DiskProfile(BaseModel):
                     f"rate, and a rotation {self.rotation.period_ms:.3g} ms",
                 )
 
+    def _check_angles(self, tracks: Tracks) -> None:
+        """Places to the sector are the real disk's."""
+        if not tracks.knows_angles:
+            return
+        if not self.facts:
+            raise _wrong("tracks.first", "of a disk of what size? add facts.capacity_sectors")
+        tracks.check_against(self.facts.capacity_sectors)
+
+    def _check_known(self) -> None:
+        """Each sector has an angle, and the platters turn at a speed that core/ can follow."""
+        assert self.rotation
+        if not self.tracks or not self.tracks.knows_angles:
+            keys = ", ".join(ANGLES)
+            raise _wrong("rotation.phase", f'"known" needs tracks with {keys}')
+        if self.scaling:
+            raise _wrong("scaling", "does not go with known positions: tracks have a real length")
+        if not TURN_MS_MIN <= self.rotation.period_ms <= TURN_MS_MAX:
+            raise _wrong(
+                "rotation.period_ms",
+                f"{self.rotation.period_ms} is not from {TURN_MS_MIN} to {TURN_MS_MAX}, which "
+                "known positions need",
+            )
+
     def _check_takes_time(self, seek: SeekCurve) -> None:
         """Every request takes 1 ns or more, wherever it is."""
         sector = sector_ps(max(self.throughput.mb_per_s)) * self._slower if self.throughput else 0
-        rotation = _exact(self.rotation.period_ms) / 2 if self.rotation else 0
-        if max(_exact(min(seek.ms)) * 10**6, rotation * 10**6, sector / 1000) < 1:
+        rotation = exact(self.rotation.period_ms) / 2 if self.rotation else 0
+        if max(exact(min(seek.ms)) * 10**6, rotation * 10**6, sector / 1000) < 1:
             raise _wrong("seek.ms", "some requests take no time at all; add a rotation")
 
     def _check_array(self) -> Self:
@@ -401,11 +342,20 @@ class DiskProfile(BaseModel):
         return self.array.servers if self.array else 1
 
     @property
+    def knows_positions(self) -> bool:
+        """Whether it is known when a sector is under the head."""
+        return self.rotation is not None and self.rotation.phase == "known"
+
+    @property
     def _slower(self) -> Fraction:
         """How many times longer a sector takes on the virtual disk."""
         if not self.scaling:
             return Fraction(1)
         return Fraction(self.scaling.real_track_sectors, self.scaling.track_sectors)
+
+    @property
+    def _real_sectors(self) -> int | None:
+        return self.facts.capacity_sectors if self.facts else None
 
     def timing(self, capacity_sectors: int) -> Timing:
         """This disk's timing on a virtual disk of any size."""
@@ -414,21 +364,36 @@ class DiskProfile(BaseModel):
         if self.tracks:
             timing = replace(
                 timing,
-                tracks=self.tracks.zones(capacity_sectors),
-                switch_ns=_to_ns(self.tracks.switch_ms, 10**6),
+                tracks=self.tracks.zones(capacity_sectors, self._real_sectors),
+                switch_ns=to_ns(self.tracks.switch_ms, 10**6),
+            )
+        if self.tracks and self.rotation and self.knows_positions:
+            period_ms = self.rotation.period_ms
+            timing = replace(
+                timing,
+                platter=self._platter(self.tracks, period_ms, timing),
+                transfer=self.tracks.transfer(period_ms, timing.tracks, capacity_sectors),
             )
         if self.buffer:
-            hit_ns = _to_ns(self.buffer.read_hit_us, 10**3)
+            hit_ns = to_ns(self.buffer.read_hit_us, 10**3)
             return replace(timing, buffer=self.buffer.timing(), hit_ns=hit_ns)
         if not self.cache:
             return timing
         cache = (self.cache.segments, self.cache.segment_sectors, self.cache.prefetch_sectors)
-        return replace(timing, cache=cache, hit_ns=_to_ns(self.cache.hit_us, 10**3))
+        return replace(timing, cache=cache, hit_ns=to_ns(self.cache.hit_us, 10**3))
+
+    def _platter(self, tracks: Tracks, period_ms: float, timing: Timing) -> Platter:
+        found = tracks.platter(period_ms)
+        if not self.seek or self.seek.over == "sectors":
+            return found
+        return counted(
+            found, timing.tracks, timing.capacity_sectors, along_surfaces=tracks.surfaces
+        )
 
     def _sampled_timing(self, capacity_sectors: int) -> Timing:
         assert self.seek
         rotation, throughput = self.rotation, self.throughput
-        rotation_ms = _exact(rotation.period_ms) if rotation else Fraction(0)
+        rotation_ms = exact(rotation.period_ms) if rotation else Fraction(0)
         return Timing(
             capacity_sectors=capacity_sectors,
             intercept_ns=0,
@@ -444,7 +409,7 @@ def _check_line(key: str, values: Sequence[float], at: Sequence[float] | None) -
         raise _wrong(key, f"a curve takes two values or more, not {len(values)}")
     if at is None:
         return
-    _check_places(at, len(values))
+    check_places(at, len(values))
     if at[-1] != 1:
         raise _wrong("at", f"ends at {at[-1]}, not at 1")
 
@@ -454,19 +419,9 @@ def _check_zones(key: str, values: Sequence[float], at: Sequence[float] | None) 
         raise _wrong("at", "is missing: where does each zone begin?")
     if not 1 <= len(values) <= ZONES_MAX:
         raise _wrong(key, f"has {len(values)} zones, not from 1 to {ZONES_MAX}")
-    _check_places(at, len(values))
+    check_places(at, len(values))
     if at[-1] == 1:
         raise _wrong("at", "a zone begins at 1, where the disk ends")
-
-
-def _check_places(at: Sequence[float], values: int) -> None:
-    if len(at) != values:
-        raise _wrong("at", f"has {len(at)} places for {values} values")
-    if at[0] != 0:
-        raise _wrong("at", f"begins at {at[0]}, not at 0")
-    for before, after in pairwise(at):
-        if after <= before:
-            raise _wrong("at", f"does not ascend: {after} after {before}")
 
 
 def _check_contained(seeks_ms: Sequence[float], rotation: Rotation | None) -> None:
@@ -480,7 +435,7 @@ def _check_contained(seeks_ms: Sequence[float], rotation: Rotation | None) -> No
 
 def _short_of_half(ms: float, rotation: Rotation) -> Fraction:
     """By what share a time is less than half a rotation."""
-    return 1 - 2 * _exact(ms) / _exact(rotation.period_ms)
+    return 1 - 2 * exact(ms) / exact(rotation.period_ms)
 
 
 def _check_slowest(mb_per_s: float, slower: Fraction) -> None:
@@ -489,15 +444,10 @@ def _check_slowest(mb_per_s: float, slower: Fraction) -> None:
         raise _wrong("throughput.mb_per_s", f"{mb_per_s} is less than {least:g}, the slowest")
 
 
-def sector_ps(mb_per_s: float) -> Fraction:
-    """What a sector takes at a throughput, in picoseconds."""
-    return SECTOR_BYTES * 10**6 / _exact(mb_per_s)
-
-
 def _samples(at: Sequence[float] | None, values: Sequence[Fraction]) -> list[Sample]:
     """Values and where they are: evenly spread over the disk if nothing is said."""
     spread = (Fraction(i, max(1, len(values) - 1)) for i in range(len(values)))
-    places = spread if at is None else map(_exact, at)
+    places = spread if at is None else map(exact, at)
     return list(zip(places, values, strict=True))
 
 
@@ -551,12 +501,3 @@ def _first_reason(error: ValidationError) -> str:
     }
     reason = reasons.get(first["type"]) or f"{first['msg']}, not {brief(first['input'])}"
     return f"{key}: {reason[0].lower()}{reason[1:]}"
-
-
-def _exact(value: float) -> Fraction:
-    """The decimal number that was written, not its binary neighbour."""
-    return Fraction(repr(value))
-
-
-def _to_ns(value: float, ns_per_unit: int) -> int:
-    return round(_exact(value) * ns_per_unit)

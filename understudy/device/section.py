@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""What every section of a profile is: checked keys with units in their names, and a source."""
+"""What every section of a profile is: checked keys with units in their names, and a source;
+and what the sections share."""
 
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 MINUTE_MS = 60_000  # DISK_NS_MAX in core/disk.h
+SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/curve.h
+CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
+SECTORS_MAX = 2**40
+SECTOR_BYTES = 512
 
 Ms = Annotated[float, Field(ge=0, le=MINUTE_MS)]
 PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
 MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
+DiskFraction = Annotated[float, Field(ge=0, le=1)]
+Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
+ARRAY = Field(strict=False, max_length=SAMPLES_MAX)  # a list in TOML, a tuple here
 
 
 class Section(BaseModel):
@@ -24,3 +35,29 @@ class Section(BaseModel):
 def wrong(key: str, reason: str) -> PydanticCustomError:
     """An error of one key below the section that is being checked."""
     return PydanticCustomError("wrong", "{reason}", {"key": key, "reason": reason})
+
+
+def check_places(at: Sequence[float], values: int) -> None:
+    """Fractions of the disk that ascend from 0, one for each value."""
+    if len(at) != values:
+        raise wrong("at", f"has {len(at)} places for {values} values")
+    if at[0] != 0:
+        raise wrong("at", f"begins at {at[0]}, not at 0")
+    for before, after in pairwise(at):
+        if after <= before:
+            raise wrong("at", f"does not ascend: {after} after {before}")
+
+
+def sector_ps(mb_per_s: float) -> Fraction:
+    """What a sector takes at a throughput, in picoseconds."""
+    return SECTOR_BYTES * 10**6 / exact(mb_per_s)
+
+
+def exact(value: float) -> Fraction:
+    """The decimal number that was written, not its binary neighbour."""
+    return Fraction(repr(value))
+
+
+def to_ns(value: float, ns_per_unit: int) -> int:
+    """Whole ns."""
+    return round(exact(value) * ns_per_unit)

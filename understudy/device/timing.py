@@ -12,6 +12,7 @@ from fractions import Fraction
 
 Curve = tuple[tuple[int, int], ...]
 Sample = tuple[Fraction, Fraction]  # fraction of the disk, value
+TURN = 2**64  # core/platter.h counts angles so
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,39 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class PlatterZone:
+    """What the angles in a zone come from (struct platter_zone in core/platter.h)."""
+
+    slot: int
+    angle: int
+    skew: int
+    cylinder: int
+    cylinder_skew: int
+    band: int = 0
+    band_skew: int = 0
+    place: int = 0
+    step: int = 0
+    surfaces: int = 0
+
+
+@dataclass(frozen=True)
+class Platter:
+    """The platters in turn (core/platter.h): 2^-64 turns in a ns, and a zone for each of the
+    tracks'."""
+
+    velocity: int
+    zones: tuple[PlatterZone, ...]
+
+
+@dataclass(frozen=True)
 class Timing:
     """One disk at one size.
 
     `seek` has (distance, ns), `transfer` (first sector, ps for each sector; none: transfer
     takes no time of its own), both a line between two points; `tracks` has (first sector
-    of a zone, sectors in a track), `switch_ns` is from one to the next; `cache` is segments,
-    sectors in each, prefetch; a disk with a `buffer` does not look at it.
+    of a zone, sectors in a track), `switch_ns` is from one to the next; with a `platter` it is
+    known when a sector is under the head, and `transfer` is what its slots say; `cache` is
+    segments, sectors in each, prefetch; a disk with a `buffer` does not look at it.
     """
 
     capacity_sectors: int
@@ -56,6 +83,7 @@ class Timing:
     random_phase: bool = False
     tracks: Curve = ()
     switch_ns: int = 0
+    platter: Platter | None = None
     cache: tuple[int, int, int] = (0, 0, 0)
     hit_ns: int = 0
     buffer: Buffer | None = None

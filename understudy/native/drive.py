@@ -2,13 +2,14 @@
 """The drive model from Python (core/drive.h): times in ns, positions in sectors."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
-from understudy.device.timing import Buffer, Timing, steps
+from understudy.device.timing import Buffer, Platter, Timing, steps
 from understudy.native.arrays import U64, buffer, same_length, u64
 
 CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
@@ -18,6 +19,8 @@ CACHE_SEGMENTS_MAX: int = lib.DISK_CACHE_SEGMENTS_MAX
 SEGMENTS_MAX: int = lib.SEGMENTS_MAX
 WRITES_MAX: int = lib.WRITE_CACHE_SPANS_MAX
 TRACK_SECTORS_MAX: int = lib.TRACKS_SECTORS_MAX
+PLATTER_ZONES_MAX: int = lib.PLATTER_ZONES_MAX
+PLATTER_TURN_NS_MAX: int = lib.PLATTER_TURN_NS_MAX
 
 
 class Drive:
@@ -35,14 +38,15 @@ class Drive:
         seed: int = 0,
         tracks: Sequence[tuple[int, int]] = (),
         switch_ns: int = 0,
+        platter: Platter | None = None,
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
         drive_buffer: Buffer | None = None,
     ) -> None:
         """`seek`: (distance, ns); `transfer`: (sector, ps for a sector there), a line
         between two samples, or `zones`: (first sector, ps), the same up to the next;
-        `tracks`: (first sector of a zone, sectors in a track); `cache`: segments, sectors in
-        each, prefetch."""
+        `tracks`: (first sector of a zone, sectors in a track); `platter`: their angles; `cache`:
+        segments, sectors in each, prefetch."""
         if transfer and zones:
             raise ValueError("either a transfer curve or zones")
         if not 0 <= cache[0] <= CACHE_SEGMENTS_MAX:
@@ -58,6 +62,8 @@ class Drive:
         )
         _fill_curve("tracks", disk.tracks, tracks)
         disk.switch_ns = switch_ns
+        if platter:
+            _fill_platter(disk.platter, platter)
         segments, segment_sectors, prefetch_sectors = cache
         self._drive.cache.segments = segments
         self._drive.cache.segment_sectors = segment_sectors
@@ -86,6 +92,7 @@ class Drive:
             seed=seed,
             tracks=timing.tracks,
             switch_ns=timing.switch_ns,
+            platter=timing.platter,
             cache=timing.cache,
             hit_ns=timing.hit_ns,
             drive_buffer=timing.buffer,
@@ -114,6 +121,26 @@ class Drive:
     def head(self) -> int:
         """End of the last request that the medium served."""
         return int(self._drive.head)
+
+    def angle(self, sector: int) -> int:
+        """Where a sector begins, in 2^-64 turns; the platters have to be known."""
+        disk = self._drive.disk
+        if not disk.platter.nr_zones or not 0 <= sector < disk.capacity_sectors:
+            raise ValueError(f"nobody knows the angle of sector {sector}")
+        return int(
+            lib.platter_angle(ffi.addressof(disk, "platter"), ffi.addressof(disk, "tracks"), sector)
+        )
+
+    def place(self, sector: int) -> int:
+        """Where the arm is then, in sectors unless tracks are counted."""
+        disk = self._drive.disk
+        if not 0 <= sector < disk.capacity_sectors:
+            raise ValueError(f"sector {sector} of {disk.capacity_sectors}")
+        if not disk.platter.nr_zones:
+            return sector
+        return int(
+            lib.platter_place(ffi.addressof(disk, "platter"), ffi.addressof(disk, "tracks"), sector)
+        )
 
     def reset(self) -> None:
         """Head to sector 0, cache empty, the phase's draws and the clock from their beginning."""
@@ -175,6 +202,16 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     writes.idle_ns = given.write_back_idle_ns
     writes.low_sectors = given.write_back_low_sectors
     writes.order = given.write_back_order
+
+
+def _fill_platter(to: Any, given: Platter) -> None:
+    if len(given.zones) > PLATTER_ZONES_MAX:
+        raise ValueError(f"platter: {len(given.zones)} zones, more than {PLATTER_ZONES_MAX}")
+    to.velocity = given.velocity
+    to.nr_zones = len(given.zones)
+    for i, zone in enumerate(given.zones):
+        for name, value in asdict(zone).items():
+            setattr(to.zone[i], name, value)
 
 
 def _fill_curve(name: str, curve: Any, points: Sequence[tuple[int, int]]) -> None:

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Reading ahead: how far, whether to the track's end only, and what stops it.
+"""Reading ahead: how far it goes, what stops it, and what makes it go on.
 
 A place that was never read is read, the drive is left alone for as long as the platter needs,
 and a sector farther on is read: it hits or it doesn't, and each try costs a new place.  Where
 a track ends differs from place to place: if that stops it, the share that hits falls with
-the distance instead of at once.
+the distance instead of at once.  In the same way, at new places:
+
+* the place itself is read again, when what follows may have taken its room (overwrites);
+* a hit comes in between, in sequence once reading ahead has stopped (resume), in another
+  segment meanwhile (interrupt), or at a place that the arm had left (return);
+* a read comes at once, so far ahead that it had better not wait for what lies between (reach).
 """
 
 from collections.abc import Callable

@@ -9,6 +9,7 @@ A model that draws its latencies has no phase, but their range is the period.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,11 +22,12 @@ TRIES = 48
 CONSTANT = 0.3  # of the median: a wait for the platter spreads more than that
 FAR = 33  # sectors, still on the same track
 PLACES = 5
+SEEKS = 8
 LONGEST_NS = 5 * NS_PER_S
 DRAWS = 1500
 UNEVEN = 0.1  # of the range: quarters of it hold a quarter of the draws each, +- 4 %
-SAME_ANGLE = 0.05  # of a turn
-KEY = "rotation.period_ms"
+SAME_ANGLE = 0.025  # of a turn
+KEY, PHASE_KEY = "rotation.period_ms", "rotation.phase"
 
 
 @dataclass(frozen=True)
@@ -46,15 +48,12 @@ class Rotation:
         return self.sector_ns is not None
 
     def findings(self) -> list[Finding]:
-        """The period, and that single latencies are drawn."""
+        """The period."""
         how = "phases of completions" if self.has_phase else "range of latencies, no phase"
         if self.has_phase and not self.everywhere:
             how += ", but none after seeks"
         said = f"+- {self.error_ns / 1e6:.2g} ({how})"
-        return [
-            Finding(KEY, round(self.period_ns / 1e6, 7), said),
-            Finding("rotation.phase", "random"),
-        ]
+        return [Finding(KEY, round(self.period_ns / 1e6, 7), said)]
 
 
 class Behind:
@@ -85,10 +84,10 @@ def measure(bench: Bench) -> Rotation | None:
     return Rotation(period_ns, error_ns, coarse[1], _is_same_after_seeks(bench, period_ns))
 
 
-def findings(found: Rotation | None) -> list[Finding]:
-    """In the profile's words."""
+def findings(found: Rotation | None, is_known: bool) -> list[Finding]:
+    """In the profile's words; latencies are drawn unless each sector's angle is known."""
     if found:
-        return found.findings()
+        return [*found.findings(), Finding(PHASE_KEY, "known" if is_known else "random")]
     return [not_seen(KEY, "no wait for a platter, uniform on some period")]
 
 
@@ -148,16 +147,20 @@ def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
 
 
 def _is_same_after_seeks(bench: Bench, period_ns: float) -> bool:
-    """Is a place where it was, at the angle that it had, when the arm has been elsewhere?"""
+    """Is a place where it was, at the angle that it had, when the arm has been elsewhere?
+
+    All but two of the turns between agree: a track may end there, or an answer come late.
+    """
     place = Behind(bench, 2 * TRIES)
     angles = []
-    for _ in range(PLACES):
+    for _ in range(SEEKS):
         place.read()
         bench.elsewhere(1)
         place.read()
         angles.append(bench.now_ns % period_ns)
-    turns = (np.diff(angles) + period_ns / 2) % period_ns
-    return bool(spread(turns.tolist()) < SAME_ANGLE * period_ns)
+    turns = [(b - a + period_ns / 2) % period_ns for a, b in pairwise(angles)]
+    usual = median(turns)
+    return sum(abs(turn - usual) < SAME_ANGLE * period_ns for turn in turns) >= len(turns) - 2
 
 
 def _range_of_latencies(bench: Bench) -> Rotation | None:

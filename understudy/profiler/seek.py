@@ -45,6 +45,7 @@ class Seek:
     error_ns: float
     how: str
     seen: Points = field(default=(), repr=False)
+    over: str = "sectors"
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
@@ -53,6 +54,7 @@ class Seek:
         return [
             Finding("seek.at", [round(at, 8) for at in self.at]),
             Finding("seek.ms", [round(ns / 1e6, 6) for ns in self.ns], said, seen),
+            Finding("seek.over", self.over),
         ]
 
 

@@ -11,6 +11,8 @@ from understudy.profiler import (
     document,
     hits,
     medium,
+    platters,
+    reach,
     rotation,
     seek,
     segments,
@@ -21,9 +23,11 @@ from understudy.profiler.ahead import Ahead
 from understudy.profiler.at_once import AtOnce
 from understudy.profiler.found import Finding
 from understudy.profiler.hits import Hits
+from understudy.profiler.layout import Layout
 from understudy.profiler.medium import Medium
 from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.rotation import Rotation
+from understudy.profiler.seek import Seek
 from understudy.profiler.segments import Segments
 from understudy.profiler.target import Bench
 from understudy.profiler.tracks import Tracks
@@ -57,14 +61,17 @@ class Survey:
         self._report("transfer", 0.25)
         self._medium = medium.measure(bench, self._tracks, self.hits)
         cached = self._cache()
+        self._report("layout", 0.5)
+        self._layout = platters.measure(bench, self._rotation, self.hits, self._segments)
+        if self._tracks and isinstance(self._layout, Layout):
+            self._tracks = self._tracks.of_layout(self._layout)
+            self._medium = medium.measure(bench, self._tracks, self.hits)
         self._report("seeks", 0.55)
-        self._seek = seek.measure(
-            bench, self._rotation, self._medium, self.hits, self._reach_sectors
-        )
+        self._seek = self._seeks()
         self.findings += self._seek.findings()
         self.findings += medium.findings(self._medium)
-        self.findings += rotation.findings(self._rotation)
-        self.findings += tracks.findings(self._tracks, self._stop_sectors)
+        self.findings += rotation.findings(self._rotation, isinstance(self._layout, Layout))
+        self.findings += self._found_tracks()
         self.findings += cached
 
     def read_cache(self) -> list[Finding]:
@@ -86,6 +93,23 @@ class Survey:
         found = document.disk([*self.findings, *more])
         capacity_sectors = self._bench.capacity_sectors
         return Bench(ModelTarget.of(found, capacity_sectors), 0)
+
+    def _seeks(self) -> Seek:
+        """By the angles, where they are known."""
+        bench, held = self._bench, self.hits
+        if not self._rotation or not isinstance(self._layout, Layout):
+            return seek.measure(bench, self._rotation, self._medium, held, self._reach_sectors)
+        period_ns = self._rotation.period_ns
+        if reach.has_surfaces(bench, self._layout, period_ns, held):
+            self._layout = self._layout.along_surfaces()
+        return reach.measure(bench, self._layout, period_ns, held, self._reach_sectors)
+
+    def _found_tracks(self) -> list[Finding]:
+        """To the sector, if the layout is known."""
+        exact = self._layout.findings()
+        known = {found.key for found in exact}
+        roughly = tracks.findings(self._tracks, self._stop_sectors)
+        return [found for found in roughly if found.key not in known] + exact
 
     def _cache(self) -> list[Finding]:
         """Of the read cache."""

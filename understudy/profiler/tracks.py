@@ -7,12 +7,13 @@ time that a transfer loses there (Worthington and others 1995, sections 3.2 and 
 are found by halving where two places differ.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from understudy.profiler import zones
 from understudy.profiler.found import Finding, Points, not_seen
+from understudy.profiler.layout import Layout
 from understudy.profiler.rotation import Behind, Rotation
 from understudy.profiler.statistics import median
 from understudy.profiler.target import Bench
@@ -54,6 +55,15 @@ class Tracks:
     def sectors(self, zone: Zone) -> int:
         """In a track; spare ones, which nobody can address, are counted."""
         return max(1, round(self.period_ns / zone.sector_ns))
+
+    def of_layout(self, layout: Layout) -> "Tracks":
+        """The same with exact zones; those that have tracks of one length are one."""
+        found: list[Zone] = []
+        for zone in layout.zones:
+            sector_ns = self.period_ns / zone.slots
+            if not found or found[-1].sector_ns != sector_ns:
+                found.append(Zone(zone.first / layout.capacity_sectors, sector_ns))
+        return replace(self, zones=tuple(found))
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""

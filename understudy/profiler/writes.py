@@ -5,12 +5,14 @@ A write that an idle drive takes at a cost that does not depend on the platter h
 its cache.  Places that are written without a pause are taken until there is no room for
 another; one write is, up to the cache's size.  Once the cache is full the next write shows
 by its time whether anything has been put away meanwhile, so the pause that it takes says how long
-the drive waits before it begins.  What is left, the order and a write's settling, is what
-brings the model of all this to the drive's mean time for random writes without a pause.
+the drive waits before it begins.  What is left, the order, a write's settling and a mark that
+could not be seen, is what brings the model of all this nearest to the drive's mean times under
+five loads: the least sum of what each is off by, a share of its mean.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -152,11 +154,10 @@ class _Cache:
         A read right behind a write waits for it on a drive that does not wait itself.  The second
         write is put away without the wait.
         """
-        single_ns = self._single_ns()
-        if self._read_behind_ns() > BEHIND * single_ns:
+        if self._read_behind_ns() > BEHIND * self._single_ns:
             return 0.0
         first_ns = self._pause_ns(number, 1)
-        away_ns = self._pause_ns(number, 2) - first_ns if number > 1 else single_ns
+        away_ns = self._pause_ns(number, 2) - first_ns if number > 1 else self._single_ns
         return max(LEAST_IDLE_NS, first_ns - away_ns)
 
     def low_sectors(self, number: int, sectors: int, idle_ns: float) -> int | None:
@@ -167,7 +168,7 @@ class _Cache:
         """
         if number < 2 or not idle_ns:
             return sectors
-        if MOST_OF_IDLE * idle_ns < ENOUGH * self._single_ns():
+        if MOST_OF_IDLE * idle_ns < ENOUGH * self._single_ns:
             return None
         largest = sectors // number
         if not self._hurries(number, largest, idle_ns):
@@ -220,6 +221,7 @@ class _Cache:
         self._bench.wait(pause_ns)
         return all(self._is_taken(self._write(A_WRITE), A_WRITE) for _ in range(more))
 
+    @cached_property
     def _single_ns(self) -> float:
         """About what it takes to put one away: a read costs as much."""
         self._bench.wait(IDLE_NS)
@@ -233,17 +235,15 @@ def _findings(taken: Taken | None) -> list[Finding]:
         unknown = [not_seen(KEYS[name], said) for name in BACK[1:4]]
         return [not_seen(KEYS["us"], said), Finding(KEYS["back"], 0, said), *unknown]
     tries = f"{taken.agree} of {TRIES} tries, the others took more"
-    return [
+    found = [
         Finding(KEYS["us"], round(taken.overhead_ns / 1e3, 3), f"{TRIES} on an idle drive"),
         Finding(KEYS["back"], taken.number, tries),
         Finding(KEYS["back_sectors"], taken.sectors, "the longest write that is taken"),
         Finding(KEYS["back_idle_ms"], round(taken.idle_ns / 1e6, 3), IDLE_SAID),
-        *([] if taken.low_sectors is None else [_low(taken.low_sectors)]),
     ]
-
-
-def _low(sectors: int) -> Finding:
-    return Finding(KEYS["back_low_sectors"], sectors, LOW_SAID)
+    if taken.low_sectors is None:
+        return found
+    return [*found, Finding(KEYS["back_low_sectors"], taken.low_sectors, LOW_SAID)]
 
 
 def _scattered(bench: Bench) -> Sequence[int]:

@@ -82,10 +82,12 @@ def _draw_array(throughput: Axes, response: Axes, array: Servers) -> None:
 
 def _validity(disk: DiskProfile) -> str:
     """What a reader should know before believing the curves."""
-    if not disk.limits:
-        return ""
-    tried = f"; tried with {', '.join(disk.holds_for)}" if disk.holds_for else ""
-    return f"fitted with {disk.limits}{tried}"
+    said = ["rotational positions are known"] if disk.knows_positions else []
+    if disk.limits:
+        said.append(f"fitted with {disk.limits}")
+    if disk.limits and disk.holds_for:
+        said.append(f"tried with {', '.join(disk.holds_for)}")
+    return "; ".join(said)
 
 
 def _points(curve: Curve) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from understudy.ask.workloads.workload import InGuest
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.base.progress import Report
-from understudy.device.timing import Curve, Timing
+from understudy.device.timing import Curve, Platter, Timing
 from understudy.files import image
 from understudy.platforms.vm import kvm, machine, qemu
 from understudy.platforms.vm.controllers import Controller, controller
@@ -140,6 +140,8 @@ def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str
         "cache_segment_sectors": segment_sectors,
         "cache_prefetch_sectors": prefetch_sectors,
     }
+    if found.platter:
+        values["zone_angles"] = _angles(found.platter)
     if found.buffer:
         values |= {"buffered": 1} | {name: int(v) for name, v in asdict(found.buffer).items()}
     return {f"{folder}/{name}": f"{value}\n" for name, value in values.items()}
@@ -147,6 +149,13 @@ def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str
 
 def _points(curve: Curve) -> str:
     return " ".join(f"{at}:{value}" for at, value in curve)
+
+
+def _angles(platter: Platter) -> str:
+    """As kernel/vpt/platter_text.h has it; the guest writes its files by their names, so that
+    the tracks and the rotation, which these are of, are there before."""
+    zones = (":".join(str(value) for value in asdict(zone).values()) for zone in platter.zones)
+    return " ".join([str(platter.velocity), *zones])
 
 
 def write_cache(found: Timing, disk: Controller) -> str:

@@ -3,6 +3,7 @@
 
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from understudy.profiler.disk import in_use, scsi
@@ -49,6 +50,12 @@ def findings(said: Said, capacity_sectors: int) -> list[Finding]:
         Finding(KEYS["capacity_sectors"], capacity_sectors),
         rpm,
     ]
+
+
+def said_better(found: Sequence[Finding], own: Sequence[Finding]) -> tuple[Finding, ...]:
+    """With the section; what its keys were before, which nobody had said, is gone."""
+    keys = {each.key for each in own if each.value is not None}
+    return (*(each for each in found if each.key not in keys), *own)
 
 
 def settings(said: Said) -> str:

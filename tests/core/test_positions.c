@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A drive that knows where its sectors are, times by hand, in slots: 64 of them are a turn.
+ * Tracks have 60 sectors, 10 slots from one to the next and 20 after each cylinder of four;
+ * the arm takes one slot, and 8 more for a seek of any length.  From sector 600 on a second
+ * zone begins 3 slots behind the first one's end.
+ */
+#include "../../core/drive.h"
+#include "check.h"
+
+#define SLOT 65536ull
+#define TURN 64
+#define ANGLE(slots) ((u64)(slots) << 58)
+#define CAPACITY 6000
+
+static struct drive drive;
+static u64 now; /* slots */
+
+static const struct disk disk = {
+	.capacity_sectors = CAPACITY,
+	.intercept_ns = SLOT,
+	.rotation_ns = TURN * SLOT,
+	.seek = { 3, { { 0, 0 }, { 1, 8 * SLOT }, { CAPACITY, 8 * SLOT } } },
+	.tracks = { 2, { { 0, 60 }, { 600, 60 } } },
+	.switch_ns = 5 * SLOT,
+	.platter = { .velocity = 1ull << 42,
+		     .nr_zones = 2,
+		     .zone = { { ANGLE(1), 0, ANGLE(10), 4, ANGLE(20), 0, 0 },
+			       { ANGLE(1), ANGLE(9), ANGLE(10), 4, ANGLE(20), 8,
+				 ANGLE(30) } } },
+};
+
+static void set(u64 buffered, struct buffer buffer)
+{
+	drive = (struct drive){
+		.disk = disk, .hit_ns = SLOT, .buffered = buffered, .buffer = buffer
+	};
+	CHECK_EQ(drive_check(&drive), 0);
+	drive_reset(&drive);
+	now = 0;
+}
+
+static void takes(u64 service_ns, u64 slots)
+{
+	CHECK_EQ(service_ns % SLOT, 0);
+	CHECK_EQ(service_ns / SLOT, slots);
+	now += slots;
+}
+
+static void serves(u8 op, u64 sector, u32 sectors, u64 slots, bool want_hit)
+{
+	bool hit;
+
+	takes(drive_serve(&drive, op, sector, sectors, now * SLOT, &hit), slots);
+	CHECK_EQ(hit, want_hit);
+}
+
+static void reads(u64 sector, u32 sectors, u64 slots)
+{
+	serves(IO_READ, sector, sectors, slots, false);
+}
+
+static void hits(u64 sector, u32 sectors, u64 slots)
+{
+	serves(IO_READ, sector, sectors, slots, true);
+}
+
+static void writes(u64 sector, u32 sectors, u64 slots)
+{
+	serves(IO_WRITE, sector, sectors, slots, false);
+}
+
+static void without_a_buffer(void)
+{
+	set(0, (struct buffer){ 0 });
+	reads(0, 1, 65); /* there at 1, at its angle at 64 */
+	reads(1, 1, 65);
+	reads(58, 4, 70); /* there at 139, begins at 186; 2 + 10 + 2 */
+	now += TURN;
+	reads(58, 4, 64); /* there at 273, begins at 314 */
+	writes(58, 4, 64);
+	takes(drive_serve_through(&drive, 58, 4, now * SLOT), 64);
+}
+
+static void over_a_cylinder(void)
+{
+	set(0, (struct buffer){ 0 });
+	reads(239, 2, 35); /* its angle is 13: there at 9; 1 + 20 + 1 */
+}
+
+/* What begins sooner than the arm can be there is a turn late. */
+static void over_a_zone(void)
+{
+	set(0, (struct buffer){ 0 });
+	reads(599, 1, 70); /* begins at 69, for there at 9 its angle 5 was past */
+	set(0, (struct buffer){ 0 });
+	reads(599, 2, 70 + 3 + TURN + 1);
+	drive.disk.switch_ns = 3 * SLOT;
+	drive_reset(&drive);
+	now = 0;
+	reads(599, 2, 70 + 3 + 1);
+}
+
+/* The papers' cache does not care. */
+static void hits_cost_what_they_cost(void)
+{
+	set(0, (struct buffer){ 0 });
+	drive.cache = (struct disk_cache){ .segments = 1, .segment_sectors = 10 };
+	reads(10, 1, 11);
+	hits(10, 1, 1);
+	reads(11, 1, 64); /* there at 13, its angle was 11 */
+}
+
+static void set_reading(void)
+{
+	set(1, (struct buffer){ .segments = { .nr = 2, .sectors = 200 },
+				.ahead_sectors = 20,
+				.reach_sectors = 100,
+				.hits_resume = 1 });
+}
+
+static void reading_on_stands_at_an_angle(void)
+{
+	set_reading();
+	reads(10, 1, 11);
+	reads(20, 1, 10); /* it comes by */
+	now = 100; /* it has stood behind 40 for long */
+	hits(30, 11, 1);
+	reads(41, 1, 5); /* it went on at 105 */
+}
+
+/* Over the track's end it takes the skew. */
+static void reading_on_over_a_track(void)
+{
+	set_reading();
+	reads(50, 1, 51);
+	reads(61, 1, 21); /* 51 to 59, 10, 60 and 61 */
+	CHECK_EQ(now, 72);
+	now = 72 + 4;
+	hits(62, 4, 1);
+	hits(66, 1, 1);
+}
+
+static void a_write_waits_for_its_data(void)
+{
+	set(1, (struct buffer){ .write_ns = 5 * SLOT });
+	writes(45, 1, 46);
+	set(1, (struct buffer){ .write_ns = 45 * SLOT });
+	writes(45, 1, 46);
+	set(1, (struct buffer){ .write_ns = 46 * SLOT });
+	writes(45, 1, 46 + TURN);
+	set(1, (struct buffer){ .settle_ns = 37 * SLOT });
+	writes(45, 1, 46 + TURN);
+}
+
+static void set_writing(enum write_order order)
+{
+	set(1, (struct buffer){ .write_ns = 2 * SLOT,
+				.writes = { .spans_max = 4,
+					    .sectors_max = 100,
+					    .idle_ns = 10 * SLOT,
+					    .order = order } });
+}
+
+static void the_soonest_is_put_away_first(void)
+{
+	set_writing(WRITE_SHORTEST_POSITIONING);
+	writes(40, 1, 2);
+	writes(20, 1, 2);
+	now = 30; /* it began at 14, there at 23, and 40 passes at 40 */
+	takes(drive_flush(&drive, now * SLOT), 55); /* 20 passes at 84 */
+	set_writing(WRITE_NEAREST);
+	writes(40, 1, 2);
+	writes(20, 1, 2);
+	now = 30;
+	takes(drive_flush(&drive, now * SLOT), 75); /* 20 at 84, 40 at 104 */
+}
+
+/* A write that joins the one under way goes on behind it, over a track's end as well. */
+static void what_joins_passes_next(void)
+{
+	set_writing(WRITE_IN_ORDER);
+	writes(59, 1, 2);
+	now = 20; /* it begins at 59 */
+	writes(60, 2, 2);
+	takes(drive_flush(&drive, now * SLOT), 59 + 1 + 10 + 2 - 22);
+}
+
+static void no_draw_is_taken(void)
+{
+	u64 before;
+
+	set_reading();
+	before = drive.phase.state;
+	reads(500, 1, 25);
+	CHECK(drive.phase.state == before);
+	drive.random_phase = 1;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+}
+
+/* Anything, on any drive that is known: never longer than promised, and at its angle. */
+static void set_any(struct draw *draw)
+{
+	u32 i;
+
+	set(draw_below(draw, 2),
+	    (struct buffer){ .segments = { .nr = draw_below(draw, 4),
+					   .sectors = 1 + draw_below(draw, 200) },
+			     .ahead_sectors = draw_below(draw, 200),
+			     .reach_sectors = draw_below(draw, 100),
+			     .ahead_overwrites = draw_below(draw, 2),
+			     .hits_resume = draw_below(draw, 2),
+			     .hits_interrupt = draw_below(draw, 2),
+			     .hits_return = draw_below(draw, 2),
+			     .settle_ns = draw_below(draw, 9 * SLOT),
+			     .write_ns = 1 + draw_below(draw, 9 * SLOT),
+			     .writes = { .spans_max = draw_below(draw, 6),
+					 .sectors_max = 100,
+					 .idle_ns = draw_below(draw, 99 * SLOT),
+					 .order = draw_below(draw, 4) } });
+	drive.disk.platter.velocity -= draw_below(draw, 1000);
+	for (i = 0; i < 2; i++) {
+		struct platter_zone *zone = &drive.disk.platter.zone[i];
+
+		zone->slot -= draw_below(draw, zone->slot / 100);
+		zone->angle = draw_u64(draw);
+		zone->skew += draw_below(draw, zone->skew);
+	}
+	CHECK_EQ(drive_check(&drive), 0);
+}
+
+/* Where the last sector ends, in turns from its end at that time. */
+static u64 late_by(u64 last, u64 at_ns)
+{
+	const struct platter *platter = &drive.disk.platter;
+	u64 end = platter_angle(platter, &drive.disk.tracks, last) +
+		  platter->zone[tracks_zone(&drive.disk.tracks, last)].slot;
+
+	return end - at_ns * platter->velocity;
+}
+
+static void served_at_their_angles(struct draw *draw)
+{
+	u64 at_ns = 0;
+	u32 i;
+
+	set_any(draw);
+	for (i = 0; i < 500; i++) {
+		u64 sector = draw_below(draw, CAPACITY - 150);
+		u32 sectors = 1 + draw_below(draw, 150);
+		u8 op = draw_below(draw, 2);
+		bool hit;
+		u64 ns;
+
+		at_ns += draw_below(draw, 3) ? 0 : draw_below(draw, 200 * SLOT);
+		ns = drive_serve(&drive, op, sector, sectors, at_ns, &hit);
+		CHECK(ns && ns <= drive_slowest_ns(&drive, sectors));
+		at_ns += ns;
+		if (!hit && !drive.buffered)
+			CHECK(late_by(sector + sectors - 1, at_ns) <
+			      drive.disk.platter.velocity);
+	}
+}
+
+int main(void)
+{
+	without_a_buffer();
+	over_a_cylinder();
+	over_a_zone();
+	hits_cost_what_they_cost();
+	reading_on_stands_at_an_angle();
+	reading_on_over_a_track();
+	a_write_waits_for_its_data();
+	the_soonest_is_put_away_first();
+	what_joins_passes_next();
+	no_draw_is_taken();
+	check_seeds(300, served_at_their_angles);
+	return 0;
+}

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""[seek] for a detailed drive (bench/detailed), as samples by the distance in sectors.
+
+bench/detailed/mechanism.c has the arm's time by cylinders; how many those are over one distance
+in sectors differs from place to place, so a sample is the mean of many.
+"""
+
+import math
+import random
+from statistics import fmean
+from typing import Any
+
+from bench.detailed.drive import DetailedDrive, Parameters
+
+SAMPLES = 400
+PLACES = 60
+
+
+def seek_ns(parameters: Parameters, cylinders: int) -> float:
+    """The arm, without settling."""
+    near = min(cylinders, parameters.seek_threshold)
+    beyond_ns = parameters.seek_slope_ns * (cylinders - near)
+    return parameters.seek_a_ns + parameters.seek_b_ns * math.sqrt(near) + beyond_ns
+
+
+def move_ns(drive: DetailedDrive, one: int, other: int) -> float:
+    """From a sector to another one, ready to read."""
+    parameters = drive.parameters
+    here, there = drive.locate(one), drive.locate(other)
+    switch_ns = 0.0 if here.head == there.head else parameters.head_switch_ns
+    cylinders = abs(here.cylinder - there.cylinder)
+    if not cylinders:
+        return switch_ns
+    return max(seek_ns(parameters, cylinders) + parameters.read_settle_ns, switch_ns)
+
+
+def seek(drive: DetailedDrive, seed: int = 1) -> dict[str, Any]:
+    """The section: what a read that misses costs before its sector comes by."""
+    draw = random.Random(seed)
+    sectors = drive.capacity_sectors
+    at = [(i / (SAMPLES - 1)) ** 2 for i in range(SAMPLES)]
+    ms = [drive.parameters.read_miss_overhead_ns / 1e6]
+    for fraction in at[1:]:
+        distance = min(round(fraction * sectors), sectors - 1)
+        firsts = [draw.randrange(sectors - distance) for _ in range(PLACES)]
+        mean_ns = fmean(move_ns(drive, first, first + distance) for first in firsts)
+        ms.append((mean_ns + drive.parameters.read_miss_overhead_ns) / 1e6)
+    return {"at": at, "ms": ms}

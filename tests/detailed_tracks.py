@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The keys of [tracks] for a detailed drive (bench/detailed), from the definitions of its zones.
+
+bench/detailed/layout.c says where tracks follow each other: all heads of a cylinder and then the
+next cylinder, or a band of cylinders on one surface and back on the next one.  The last band of a
+zone may be smaller, and is a zone of its own here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bench.detailed.drive import SURFACE_SERPENTINE, Parameters, Zone
+from understudy.device.profile import DiskProfile
+
+NEVER = 2**30  # tracks
+
+
+@dataclass(frozen=True)
+class Part:
+    """Tracks of a zone whose skews follow one rule; `head` and `cylinder` skews before it."""
+
+    tracks: int
+    heads_before: int
+    cylinders_before: int
+    skew: int
+    cylinder: int
+    cylinder_skew: int
+    band: int
+    band_skew: int
+
+
+def _tracks(parameters: Parameters, zone: Zone) -> int:
+    return zone.cylinders * parameters.heads - zone.spare_tracks
+
+
+def _by_cylinder(parameters: Parameters, zone: Zone) -> Iterator[Part]:
+    yield Part(
+        tracks=_tracks(parameters, zone),
+        heads_before=0,
+        cylinders_before=0,
+        skew=zone.track_skew,
+        cylinder=parameters.heads,
+        cylinder_skew=zone.cylinder_skew,
+        band=NEVER * parameters.heads,
+        band_skew=0,
+    )
+
+
+def _by_surface(parameters: Parameters, zone: Zone) -> Iterator[Part]:
+    heads, tracks = parameters.heads, _tracks(parameters, zone)
+    size = parameters.band_cylinders
+    if size == 0 or size > zone.cylinders:
+        size = zone.cylinders
+    bands, rest = divmod(zone.cylinders, size)
+    whole = min(tracks, bands * size * heads)
+    yield _surfaces(zone, heads, size, whole, bands_before=0, before=size)
+    if tracks > whole:
+        yield _surfaces(zone, heads, rest, tracks - whole, bands_before=bands, before=size)
+
+
+def _surfaces(
+    zone: Zone, heads: int, size: int, tracks: int, *, bands_before: int, before: int
+) -> Part:
+    """Bands of `size` cylinders, behind some of another size."""
+    cylinders_before = bands_before * ((before - 1) * heads + 1)
+    return Part(
+        tracks=tracks,
+        heads_before=bands_before * before * heads - cylinders_before,
+        cylinders_before=cylinders_before,
+        skew=zone.cylinder_skew,
+        cylinder=size,
+        cylinder_skew=zone.track_skew,
+        band=size * heads,
+        band_skew=zone.cylinder_skew,
+    )
+
+
+def tracks(parameters: Parameters) -> dict[str, list[Any]]:
+    """The keys, a value for each zone; `at` is among them."""
+    keys: dict[str, list[Any]] = {name: [] for name in KEYS}
+    first = 0
+    for zone in parameters.zone:
+        slots = zone.sectors + zone.spare_sectors
+        by = _by_surface if parameters.layout == SURFACE_SERPENTINE else _by_cylinder
+        for part in by(parameters, zone):
+            skews = part.heads_before * zone.track_skew + part.cylinders_before * zone.cylinder_skew
+            keys["first"].append(first)
+            keys["sectors"].append(zone.sectors)
+            keys["slots"].append(slots)
+            keys["angle"].append(skews % slots / slots)
+            for name in ("skew", "cylinder_skew", "band_skew"):
+                turns = (getattr(part, name) + zone.spare_sectors) % slots / slots
+                keys[name].append(turns)
+            keys["cylinder"].append(part.cylinder)
+            keys["band"].append(part.band)
+            first += part.tracks * zone.sectors
+    return keys | {"at": [at / first for at in keys["first"]]}
+
+
+KEYS = (
+    "first",
+    "sectors",
+    "slots",
+    "angle",
+    "skew",
+    "cylinder",
+    "cylinder_skew",
+    "band",
+    "band_skew",
+)
+
+
+def capacity(parameters: Parameters) -> int:
+    """Sectors of the drive."""
+    return sum(_tracks(parameters, zone) * zone.sectors for zone in parameters.zone)
+
+
+def document(parameters: Parameters, **sections: Any) -> dict[str, Any]:
+    """A profile with these positions; its seeks take no time unless somebody says."""
+    return {
+        "name": "detailed",
+        "seek": {"ms": [0.0, 0.0]},
+        "rotation": {"period_ms": parameters.period_ns / 1e6, "phase": "known"},
+        "tracks": tracks(parameters),
+        "facts": {"vendor": "", "model": "", "capacity_sectors": capacity(parameters)},
+    } | sections
+
+
+def profiled(parameters: Parameters, **sections: Any) -> DiskProfile:
+    """The same, checked."""
+    return DiskProfile.model_validate(document(parameters, **sections))

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""How far the arm goes, counted in tracks, against the detailed drive's cylinders."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from detailed_tracks import document, profiled
+
+from bench.detailed.drive import SURFACE_SERPENTINE, DetailedDrive, random_parameters
+from understudy.base.errors import UserError
+from understudy.device import profile as device
+from understudy.device.profile import DiskProfile
+from understudy.native.drive import Drive
+from understudy.profiler.arm import Arm
+from understudy.profiler.layout import Layout, Zone
+
+SEEDS = [*range(1, 18), 26, 82, 201]
+PAIRS = 1000
+OVER = {"ms": [0.0, 9.0], "over": "tracks"}
+
+
+def counted(seed: int) -> tuple[DetailedDrive, DiskProfile]:
+    """A drive, and its profile with the arm's way in tracks."""
+    parameters = random_parameters(seed)
+    disk = document(parameters, seek=OVER)
+    disk["tracks"]["surfaces"] = parameters.layout == SURFACE_SERPENTINE
+    return DetailedDrive(parameters), DiskProfile.model_validate(disk)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_over_one_distance_the_arm_passes_as_many_cylinders(seed: int) -> None:
+    """But for spare tracks, which nobody counts, and part of a cylinder."""
+    detailed, disk = counted(seed)
+    of = detailed.parameters
+    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    cylinders = sum(zone.cylinders for zone in of.zone)
+    draw = random.Random(seed)
+    spare = sum(zone.spare_tracks / of.heads + 1 for zone in of.zone)
+    for _ in range(PAIRS):
+        one, other = (draw.randrange(detailed.capacity_sectors) for _ in range(2))
+        there = abs(detailed.locate(one).cylinder - detailed.locate(other).cylinder)
+        here = abs(drive.place(one) - drive.place(other)) / detailed.capacity_sectors
+        assert here * cylinders == pytest.approx(there, abs=spare + 2)
+
+
+@pytest.mark.parametrize("seed", [1, 9, 82, 201])
+def test_the_profiler_counts_as_the_core_does(seed: int) -> None:
+    detailed, disk = counted(seed)
+    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    assert disk.tracks
+    keys = ("first", "sectors", "slots", "angle", "skew", "cylinder", "cylinder_skew", "band")
+    columns = [getattr(disk.tracks, key) for key in (*keys, "band_skew")]
+    zones = tuple(Zone(*row) for row in zip(*columns, strict=True))
+    arm = Arm(Layout(zones, detailed.capacity_sectors, surfaces=disk.tracks.surfaces))
+    step = detailed.capacity_sectors / arm.tracks
+    draw = random.Random(seed)
+    for _ in range(PAIRS):
+        sector = draw.randrange(detailed.capacity_sectors)
+        assert arm.place(sector) * step == pytest.approx(drive.place(sector), abs=step / 10)
+
+
+@pytest.mark.parametrize("seed", [1, 9, 82, 201])
+def test_a_track_is_where_the_arm_was_sent(seed: int) -> None:
+    """Within a cylinder, or where spare tracks lie between zones."""
+    detailed, disk = counted(seed)
+    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    assert drive.place(0) == 0
+    assert disk.tracks
+    keys = ("first", "sectors", "slots", "angle", "skew", "cylinder", "cylinder_skew", "band")
+    columns = [getattr(disk.tracks, key) for key in (*keys, "band_skew")]
+    zones = tuple(Zone(*row) for row in zip(*columns, strict=True))
+    arm = Arm(Layout(zones, detailed.capacity_sectors, surfaces=disk.tracks.surfaces))
+    draw = random.Random(seed)
+    heads = detailed.parameters.heads
+    spare = max(zone.spare_tracks for zone in detailed.parameters.zone)
+    for _ in range(PAIRS):
+        place = draw.uniform(0, arm.tracks)
+        there = arm.place(arm.track(place, draw))
+        assert there == pytest.approx(place, abs=(2 + spare) * heads)
+
+
+def test_without_tracks_distances_are_sectors() -> None:
+    parameters = random_parameters(1)
+    timing = profiled(parameters).timing(DetailedDrive(parameters).capacity_sectors)
+    assert Drive.from_timing(timing).place(12345) == 12345
+    with pytest.raises(ValueError, match="sector -1 of"):
+        Drive.from_timing(timing).place(-1)
+
+
+WRONG = {
+    "unknown": ({"rotation": {"period_ms": 6.0, "phase": "random"}}, 'seek.over: "tracks" needs'),
+    "no bands": ({"tracks": {"band": None}}, "tracks.surfaces: along which bands? add band"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_contradicts_itself_is_one_line(name: str, tmp_path: Path) -> None:
+    parameters = random_parameters(1)
+    sections, said = WRONG[name]
+    disk = document(parameters, seek=OVER) | {"rotation": sections.get("rotation", ROTATION)}
+    disk["tracks"]["surfaces"] = True
+    if "tracks" in sections:
+        del disk["tracks"]["band"], disk["tracks"]["band_skew"]
+    file = tmp_path / "mine.toml"
+    file.write_text(_toml(disk))
+    with pytest.raises(UserError, match=said.replace("?", r"\?")) as error:
+        device.read(file)
+    assert "\n" not in str(error.value)
+
+
+ROTATION = {"period_ms": 6.0, "phase": "known"}
+
+
+def _toml(disk: dict[str, Any]) -> str:
+    lines = []
+    for section, keys in disk.items():
+        if section == "name":
+            continue
+        lines.append(f"[{section}]")
+        for key, value in keys.items():
+            text = str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')
+            lines.append(f"{key} = {text}")
+    return "\n".join(lines)

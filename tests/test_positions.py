@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Rotational positions (core/platter.h) against the detailed drive, which shares no code with
+them and knows where each sector is: angle by angle, then by whole service times."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from detailed_seeks import seek
+from detailed_tracks import profiled, tracks
+from positioned import positioned
+
+from bench.detailed.drive import (
+    CYLINDER_SERPENTINE,
+    CYLINDERS,
+    SURFACE_SERPENTINE,
+    DetailedDrive,
+    Parameters,
+    random_parameters,
+)
+from understudy.device import profile
+from understudy.device import tracks as device_tracks
+from understudy.device.timing import TURN
+from understudy.native.drive import PLATTER_TURN_NS_MAX, PLATTER_ZONES_MAX, Drive
+from understudy.native.request import READ, WRITE
+
+SEEDS = range(1, 25)
+SECTORS = 2000
+READS = 400
+NEAR_NS = 5
+MS = 1_000_000
+
+
+def apart(a: float, b: float) -> float:
+    """Two angles, in turns."""
+    return abs((a - b + 0.5) % 1 - 0.5)
+
+
+def test_the_seeds_have_everything() -> None:
+    """All layouts, bands, spare sectors and tracks, zones: so the tests below see them."""
+    found = [random_parameters(seed) for seed in SEEDS]
+    layouts = {one.layout for one in found}
+    assert layouts == {CYLINDERS, CYLINDER_SERPENTINE, SURFACE_SERPENTINE}
+    assert {bool(one.band_cylinders) for one in found} == {False, True}
+    assert any(zone.spare_sectors for one in found for zone in one.zone)
+    assert any(zone.spare_tracks for one in found for zone in one.zone)
+    assert any(len(tracks(one)["first"]) > len(one.zone) for one in found), "no band is cut short"
+    assert all(len(one.zone) > 1 for one in found)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_sector_is_where_it_is(seed: int) -> None:
+    """Thousands of random sectors, and those around where zones begin."""
+    parameters = random_parameters(seed)
+    detailed = DetailedDrive(parameters)
+    drive = Drive.from_timing(profiled(parameters).timing(detailed.capacity_sectors))
+    draw = random.Random(seed)
+    last = detailed.capacity_sectors - 1
+    sectors = [draw.randrange(detailed.capacity_sectors) for _ in range(SECTORS)]
+    for first in tracks(parameters)["first"]:
+        sectors += [max(0, first - 1), first, first + 1]
+    worst = max(
+        apart(drive.angle(sector) / TURN, detailed.locate(sector).angle)
+        for sector in (*sectors, last)
+    )
+    assert worst < 1e-9
+
+
+def bare(parameters: Parameters) -> Parameters:
+    """Without any cache, and with a bus on which sectors take no time."""
+    return replace(parameters, segments=0, write_sectors=0, bus_sector_ns=1e-3)
+
+
+def apart_in_turns(parameters: Parameters, seed: int) -> Counter[int]:
+    """Random reads by both drives, each after a pause: how many turns are they apart?"""
+    detailed = DetailedDrive(bare(parameters))
+    disk = profiled(parameters, seek=seek(detailed))
+    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    draw = random.Random(seed)
+    found: Counter[int] = Counter()
+    theirs_ns = ours_ns = 0
+    for _ in range(READS):
+        sectors = draw.choice((1, 8, 500, 5000))
+        sector = draw.randrange(detailed.capacity_sectors - sectors)
+        at_ns = max(theirs_ns, ours_ns) + draw.randrange(20 * MS)
+        theirs_ns = detailed.request("read", sector, sectors, at_ns)
+        ours_ns = at_ns + drive.serve_one(READ, sector, sectors, at_ns - ours_ns)
+        turns = round((ours_ns - theirs_ns) / parameters.period_ns)
+        assert abs(ours_ns - theirs_ns - turns * parameters.period_ns) < NEAR_NS
+        found[turns] += 1
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_reads_take_as_long(seed: int) -> None:
+    """To some ns, or they are a turn apart: seeks over one distance in sectors differ, those of
+    seed 9, which fills a whole surface before the next one, most of all."""
+    found = apart_in_turns(random_parameters(seed), seed)
+    assert set(found) <= {-1, 0, 1}
+    assert found[0] > (0.7 if seed == 9 else 0.9) * READS
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_reads_take_as_long_after_equal_seeks(seed: int) -> None:
+    """Where seeks do not depend on the distance, none is a turn apart."""
+    parameters = random_parameters(seed)
+    equal = replace(
+        parameters,
+        seek_a_ns=parameters.head_switch_ns,
+        seek_b_ns=0.0,
+        seek_slope_ns=0.0,
+        read_settle_ns=0.0,
+    )
+    found = apart_in_turns(equal, seed)
+    assert found[0] == READS
+
+
+def cheetah() -> profile.DiskProfile:
+    """One of ours, with a buffer, positioned."""
+    return positioned(profile.load("cheetah-9lp"))
+
+
+def answers(seed: int, first_pause_ns: int = 0) -> list[int]:
+    """Service times of random reads and writes with pauses."""
+    disk = cheetah()
+    assert disk.facts
+    capacity = disk.facts.capacity_sectors
+    drive = Drive.from_timing(disk.timing(capacity), seed)
+    draw = random.Random(3)
+    pauses = [first_pause_ns, *(draw.randrange(30 * MS) for _ in range(499))]
+    return [
+        drive.serve_one(
+            draw.choice((READ, WRITE)), draw.randrange(capacity - 64), draw.randint(1, 64), pause
+        )
+        for pause in pauses
+    ]
+
+
+def test_nothing_is_drawn() -> None:
+    """The seed, which is that of the drawn latencies, makes no difference."""
+    assert answers(1) == answers(2)
+
+
+def test_the_clock_counts() -> None:
+    """The same requests half a turn later wait for other times, a thousand turns later for the
+    same ones."""
+    period_ms = 5.97312
+    whole = answers(1, round(1000 * period_ms * MS))
+    assert max(abs(a - b) for a, b in zip(answers(1), whole, strict=True)) <= 2
+    half = answers(1, round(0.5 * period_ms * MS))
+    assert sum(abs(a - b) > MS / 10 for a, b in zip(answers(1), half, strict=True)) > 0
+
+
+def test_a_disk_that_stands_in_keeps_its_zones() -> None:
+    """A zone begins at its share of the disk, at its angle; its tracks are as long."""
+    disk = cheetah()
+    assert disk.facts
+    assert disk.tracks
+    assert disk.tracks.angle
+    real, small = (disk.timing(sectors) for sectors in (disk.facts.capacity_sectors, 2**20))
+    assert [first for first, _ in real.tracks] == list(disk.tracks.first or ())
+    assert [length for _, length in small.tracks] == list(disk.tracks.sectors)
+    assert small.platter == real.platter
+    drive = Drive.from_timing(small)
+    for (first, _), at, angle in zip(small.tracks, disk.tracks.at, disk.tracks.angle, strict=True):
+        assert abs(first - at * 2**20) < 1
+        assert apart(drive.angle(first) / TURN, angle) < 1e-12
+
+
+def test_limits_are_those_of_the_core() -> None:
+    """profile.py stands on nothing, and repeats them."""
+    assert device_tracks.ZONES_MAX == PLATTER_ZONES_MAX
+    assert profile.TURN_MS_MAX * MS == PLATTER_TURN_NS_MAX
+
+
+def test_angles_are_asked_of_who_knows() -> None:
+    """Not of a disk without, nor past the end."""
+    plain = profile.load("cheetah-9lp")
+    for disk, sector in ((plain, 0), (cheetah(), 2**20), (cheetah(), -1)):
+        with pytest.raises(ValueError, match="nobody knows"):
+            Drive.from_timing(disk.timing(2**20)).angle(sector)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""The arm's way counted in tracks (struct platter_zone in core/platter.h)."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from understudy.device.timing import Curve, Platter
+
+PLACE_STEP = 2**16  # core/platter.h counts steps so
+
+
+def counted(
+    platter: Platter, zones: Curve, capacity_sectors: int, *, along_surfaces: bool
+) -> Platter:
+    """The same with the arm's place on each track: a track is as many places as the disk has
+    sectors for each.  `zones`: first sectors, and the sectors of a track."""
+    ends = [*(first for first, _ in zones[1:]), capacity_sectors]
+    tracks = [
+        Fraction(end - first, sectors) for (first, sectors), end in zip(zones, ends, strict=True)
+    ]
+    step = capacity_sectors / sum(tracks)
+    before = [sum(tracks[:index]) for index in range(len(tracks))]
+    found = [
+        replace(
+            zone,
+            place=int(step * passed),
+            step=round(step * PLACE_STEP),
+            surfaces=zone.band // zone.cylinder if along_surfaces else 0,
+        )
+        for zone, passed in zip(platter.zones, before, strict=True)
+    ]
+    return replace(platter, zones=tuple(found))

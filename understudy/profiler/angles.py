@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Angles of single sectors.
+
+A read of one sector completes when the sector has passed under the head, wherever the arm has
+come from; modulo the period that is the angle at which it ends.  What the drive holds shows no
+angle, and is told by its time; so that it holds little, the arm goes elsewhere between a place
+and one that may be read ahead behind it.  The platter's speed drifts against the clock: some
+sectors whose angles are known are read now and then, and all others are relative to them
+(Worthington and others 1995, section 3.1).
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from understudy.profiler.hits import Hits
+from understudy.profiler.layout import centred
+from understudy.profiler.rotation import Behind
+from understudy.profiler.statistics import median, spread
+from understudy.profiler.target import Bench
+
+TRIES = 40
+CHANCES = 4
+NOISE = 5  # times: farther apart are two angles, one of them foreseen from a third of the way
+BESIDE = 2**13  # sectors: as far as a drive may be reading ahead
+REFER_EVERY = 50  # reads
+REFERENCES = 3
+
+Known = Callable[[], tuple[int, float]]  # a sector, and the angle at which it ends
+
+
+class HeldError(Exception):
+    """The drive holds a sector and does not forget it."""
+
+
+class Protractor:
+    """Says where sectors end, in turns; `noise` is how far apart one angle's readings are."""
+
+    def __init__(self, bench: Bench, period_ns: float, hits: Hits | None, forget: int) -> None:
+        """`forget`: reads elsewhere after which the drive holds nothing of what it held."""
+        self._bench = bench
+        self._period_ns = period_ns
+        self._hits = hits
+        self._forget = forget
+        self._known: Known | None = None
+        self._reads = 0
+        self._last = -BESIDE
+        self._from_ns = bench.now_ns
+        self.noise = self._noise()
+
+    def refer_to(self, known: Known) -> None:
+        """From now on what drifts is taken off by these."""
+        self._known = known
+        self._reads = 0
+
+    def end(self, sector: int) -> float | None:
+        """Of that sector; None: the drive held it."""
+        self._reads += 1
+        if self._known and self._reads > REFER_EVERY:
+            self._refer(self._known)
+        if 0 <= sector - self._last < BESIDE:
+            self._bench.elsewhere(1)
+        return self._read(sector)
+
+    def surely(self, sector: int) -> float:
+        """Of that sector, once the drive has forgotten it."""
+        for _ in range(CHANCES):
+            turn = self.end(sector)
+            if turn is not None:
+                return turn
+            self._bench.elsewhere(self._forget)
+        raise HeldError
+
+    def _read(self, sector: int) -> float | None:
+        service_ns = self._bench.read(sector)
+        self._last = sector
+        if self._hits and self._hits.is_hit(service_ns):
+            return None
+        return (self._bench.now_ns - self._from_ns) / self._period_ns % 1
+
+    def _refer(self, known: Known) -> None:
+        """The middle of some, since one may come late."""
+        off = []
+        for _ in range(REFERENCES):
+            sector, there = known()
+            turn = self._read(sector)
+            if turn is not None:
+                off.append(centred(turn - there))
+        if off:
+            self._from_ns += round(median(off) * self._period_ns)
+        self._reads = 0
+
+    def _noise(self) -> float:
+        """From sectors behind each other, with the arm elsewhere in between."""
+        place = Behind(self._bench, TRIES)
+        ends = []
+        for _ in range(TRIES):
+            self._bench.elsewhere(1)
+            place.sector -= 1
+            turn = self._read(place.sector)
+            if turn is not None:
+                ends.append(turn)
+        steps = [centred(a - b) for a, b in pairwise(ends)]
+        return spread(steps) if steps else 0.0

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""How far the arm goes, in tracks, as the model counts it (core/platter.h).
+
+A distance in sectors is fewer tracks at the outer edge than near the spindle.  In tracks what
+the arm needs depends on the distance alone, but for where a drive lays sectors out along
+surfaces: there a band's tracks count as if they were laid out cylinder by cylinder.
+"""
+
+import random
+from bisect import bisect_right
+from itertools import accumulate, pairwise
+
+from understudy.profiler.layout import Layout, Zone
+
+
+class Arm:
+    """Its place on each track, from 0 to `tracks`."""
+
+    def __init__(self, layout: Layout) -> None:
+        """As the layout has it."""
+        self._layout = layout
+        ends = [*(zone.first for zone in layout.zones), layout.capacity_sectors]
+        sizes = [
+            (end - first) / zone.sectors
+            for zone, (first, end) in zip(layout.zones, pairwise(ends), strict=True)
+        ]
+        self._sizes = sizes
+        self._before = [0.0, *accumulate(sizes)]
+        self.tracks = self._before[-1]
+
+    def place(self, sector: int) -> float:
+        """On the sector's track."""
+        index = self._layout.index(sector)
+        zone = self._layout.zones[index]
+        return self._before[index] + self._along(zone, (sector - zone.first) // zone.sectors)
+
+    def track(self, place: float, draw: random.Random) -> int:
+        """First sector of a track about there; of those on all surfaces any."""
+        index = min(bisect_right(self._before, place), len(self._sizes)) - 1
+        zone = self._layout.zones[index]
+        last = int(self._sizes[index]) - 1
+        track = min(int(place - self._before[index]), last)
+        if self._layout.surfaces:
+            track = min(_on_a_surface(zone, track, draw), last)
+        return zone.first + track * zone.sectors
+
+    def _along(self, zone: Zone, track: int) -> int:
+        if not self._layout.surfaces:
+            return track
+        in_band = track % zone.band
+        surface, along = divmod(in_band, zone.cylinder)
+        if surface % 2:
+            along = zone.cylinder - 1 - along
+        return track - in_band + along * (zone.band // zone.cylinder)
+
+
+def _on_a_surface(zone: Zone, track: int, draw: random.Random) -> int:
+    in_band, surfaces = track % zone.band, zone.band // zone.cylinder
+    along, surface = in_band // surfaces, draw.randrange(surfaces)
+    if surface % 2:
+        along = zone.cylinder - 1 - along
+    return track - in_band + surface * zone.cylinder + along

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""The layout of the platters, found zone by zone from the first sector to the last.
+
+A zone's first track is halved to its exact end, which gives sectors, slots and a skew.  Then
+tracks farther and farther away are foreseen; where the first one is off begins a cylinder, or
+what is not this zone any more, and that is found by halving, too.  A longer way makes the skews
+as much more exact.  A zone is whatever is regular: where a band of cylinders ends or a track was
+slipped, another one begins.  In the end random sectors tell whether all that is so (Schindler
+and Ganger 1999, section 3.2, ask the drive for its mapping instead).
+"""
+
+from dataclasses import replace
+
+from understudy.profiler.angles import NOISE, HeldError, Protractor
+from understudy.profiler.hits import Hits
+from understudy.profiler.layout import Layout, Unseen, Zone, centred
+from understudy.profiler.rotation import Rotation
+from understudy.profiler.segments import MOST as MOST_SEGMENTS
+from understudy.profiler.segments import Segments
+from understudy.profiler.target import Bench
+from understudy.profiler.track import measure as measure_track
+from understudy.profiler.track import same
+
+ZONES_MAX = 256  # in understudy/device/tracks.py
+ENOUGH_ZONES = 64  # to tell from how far they reach how many it will be
+LOOKED = 400
+WITHIN = 0.01  # of a turn
+LEAST_SHARE = 0.95
+TOO_NOISY = WITHIN / NOISE
+OF_A_SLOT = 0.3
+FARTHER = 3  # times, from one look to the next
+PARTS = 8  # of a track: what is in line in one of them only is so by accident
+CHANCES = 3
+FEW = 4  # tracks
+MANY = 32  # tracks: no cylinder has so many, but a surface
+TRIES = 2
+REFERENCE_TRACKS = 64
+
+
+class _IrregularError(Exception):
+    """It comes to no layout."""
+
+
+def measure(
+    bench: Bench, rotation: Rotation | None, hits: Hits | None, segments: Segments | None
+) -> Layout | Unseen:
+    """After the cache: what a drive holds has no angle."""
+    if rotation is None or rotation.sector_ns is None:
+        return Unseen("completions have no phase")
+    if not rotation.everywhere:
+        return Unseen("completions have no phase after seeks")
+    forget = 1 + (segments.number if segments and segments.number else MOST_SEGMENTS)
+    protractor = Protractor(bench, rotation.period_ns, hits, forget)
+    if protractor.noise > TOO_NOISY:
+        return Unseen(f"one sector's angles are {protractor.noise:.2g} of a turn apart")
+    try:
+        return _checked(bench, protractor, _Sweep(bench, protractor).zones())
+    except _IrregularError as reason:
+        return Unseen(str(reason))
+    except HeldError:
+        return Unseen("the drive does not forget what it read")
+
+
+def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout | Unseen:
+    """At sectors that it was not made of."""
+    found = Layout(_without_remnants(zones), bench.capacity_sectors)
+    right = 0
+    for _ in range(LOOKED):
+        sector = bench.place(1)
+        turn = protractor.surely(sector)
+        right += abs(centred(turn - found.zone(sector).end(sector))) < WITHIN
+    share = right / LOOKED
+    if share < LEAST_SHARE:
+        return Unseen(f"{share:.0%} of {LOOKED} random sectors were at the angle foreseen")
+    return replace(found, share=share, looked=LOOKED)
+
+
+class _Sweep:
+    """From the first sector to the last."""
+
+    def __init__(self, bench: Bench, protractor: Protractor) -> None:
+        self._bench = bench
+        self._protractor = protractor
+        self._is_referring = False
+
+    def zones(self) -> list[Zone]:
+        """All of them."""
+        found: list[Zone] = []
+        first = 0
+        while True:
+            zone, tracks = self._zone(first)
+            found.append(zone)
+            self._refer_to(zone, tracks)
+            if tracks == self._room(zone):
+                break
+            first += tracks * zone.sectors
+            self._check_number(len(found), first / self._bench.capacity_sectors)
+        return found
+
+    def _refer_to(self, zone: Zone, tracks: int) -> None:
+        """The first zone with room enough."""
+        if self._is_referring or tracks <= FEW:
+            return
+        sectors = min(tracks, REFERENCE_TRACKS) * zone.sectors
+
+        def known() -> tuple[int, float]:
+            sector = zone.first + self._bench.random.randrange(sectors)
+            return sector, zone.end(sector)
+
+        self._protractor.refer_to(known)
+        self._is_referring = True
+
+    def _check_number(self, zones: int, covered: float) -> None:
+        if zones > ZONES_MAX or (zones >= ENOUGH_ZONES and zones > 1.2 * covered * ZONES_MAX):
+            raise _IrregularError(
+                f"{zones} regular parts in the first {covered:.2%} of the disk, "
+                f"a profile has room for {ZONES_MAX}"
+            )
+
+    # ---- a zone ---------------------------------------------------------------------------
+
+    def _zone(self, first: int) -> tuple[Zone, int]:
+        """And how many tracks."""
+        for _ in range(TRIES):
+            zone, is_followed = self._first_two(first)
+            if is_followed:
+                return self._whole(zone)
+        return zone, 1
+
+    def _whole(self, zone: Zone) -> tuple[Zone, int]:
+        """As far as it goes on, with cylinders and bands if it has some.
+
+        One that begins within a cylinder is another zone up to the next cylinder.
+        """
+        zone, tracks = self._followed(zone, 1)
+        if tracks == self._room(zone):
+            return zone, tracks
+        off = self._surely_off(zone, tracks)
+        cylinders, more = self._followed(zone.with_cylinders(tracks, off), tracks)
+        if more % tracks == 0 and more < self._room(zone):
+            off = self._surely_off(cylinders, more)
+            bands, most = self._followed(cylinders.with_bands(more, off), more)
+            if most > more + tracks:
+                return bands, most
+        is_regular = more > 2 * tracks or (tracks > MANY and more > tracks + FEW)
+        return (cylinders, more) if is_regular else (zone, tracks)
+
+    def _room(self, zone: Zone) -> int:
+        """Whole tracks to the disk's end; what is left then is one as well."""
+        return (self._bench.capacity_sectors - zone.first) // zone.sectors
+
+    def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
+        """Made as exact as it is long, and the first track that is not where it should be.
+
+        First only bands are looked at, then surfaces, since where one is shorter what comes
+        later may be in line again.
+        """
+        bad = self._room(zone)
+        if zone.has_bands:
+            zone, good, bad = self._narrowed(zone, good, bad, zone.band)
+        if zone.has_bands or zone.cylinder > MANY:
+            zone, good, bad = self._along_surfaces(zone, good, bad)
+        return self._narrowed(zone, good, bad, 1)[::2]
+
+    def _along_surfaces(self, zone: Zone, good: int, bad: int) -> tuple[Zone, int, int]:
+        """Between which two the first one lies that is off, by each one's first and last."""
+        begin = good // zone.cylinder * zone.cylinder
+        while True:
+            for look in (begin, begin + zone.cylinder - 1):
+                if look >= bad:
+                    return zone, good, bad
+                off = self._fits(zone, look)
+                if off is None:
+                    return zone, good, look
+                zone, good = zone.refined(look, off), look
+            begin += zone.cylinder
+
+    def _narrowed(self, zone: Zone, good: int, bad: int, unit: int) -> tuple[Zone, int, int]:
+        """The same by the last one of each unit, farther and farther away, then by halving."""
+        low, high, step = (good + 1) // unit, bad // unit + 1, 1
+        while high - low > 1:
+            look = min(low + step, high - 1)
+            off = self._fits(zone, look * unit - 1)
+            if off is None:
+                high = look
+                break
+            zone, low, step = zone.refined(look * unit - 1, off), look, FARTHER * step
+        while high - low > 1:
+            look = (low + high) // 2
+            off = self._fits(zone, look * unit - 1)
+            if off is None:
+                high = look
+            else:
+                zone, low = zone.refined(look * unit - 1, off), look
+        return zone, max(good, low * unit - 1), min(bad, high * unit - 1)
+
+    # ---- tracks ---------------------------------------------------------------------------
+
+    def _fits(self, zone: Zone, track: int) -> float | None:
+        """By how little it is off; None: it is somewhere else.
+
+        Two parts of it agree, or three of four.
+        """
+        offs = [self._off(zone, track, part) for part in (6, 0)]
+        if self._is_near(zone, offs[0]) != self._is_near(zone, offs[1]):
+            offs += [self._off(zone, track, part) for part in (5, 3)]
+        near = [off for off in offs if self._is_near(zone, off)]
+        return sum(near) / len(near) if len(near) > len(offs) / 2 else None
+
+    def _off(self, zone: Zone, track: int, part: int = 0) -> float:
+        """At a random sector of the eighth part of it, turns."""
+        room = max(1, zone.sectors // PARTS)
+        begin = zone.first + track * zone.sectors + part * room
+        for _ in range(CHANCES):
+            sector = begin + self._bench.random.randrange(room)
+            turn = self._protractor.end(sector)
+            if turn is not None:
+                return centred(turn - zone.end(sector))
+        return centred(self._protractor.surely(sector) - zone.end(sector))
+
+    def _surely_off(self, zone: Zone, track: int) -> float:
+        """The middle of three."""
+        return sorted(self._off(zone, track) for _ in range(3))[1]
+
+    def _is_near(self, zone: Zone, off: float) -> bool:
+        return abs(off) < max(OF_A_SLOT / zone.slots, NOISE * self._protractor.noise)
+
+    # ---- the first track ------------------------------------------------------------------
+
+    def _first_two(self, first: int) -> tuple[Zone, bool]:
+        """As if all tracks were like the first; and whether the second one is."""
+        capacity_sectors = self._bench.capacity_sectors
+        track = measure_track(self._protractor, first, capacity_sectors)
+        angle = (track.begin - 1 / track.slots) % 1
+        zone = Zone.even(first, track.sectors, track.slots, angle, 0.0)
+        second = first + track.sectors
+        if second + track.sectors > capacity_sectors:
+            return zone, False
+        skew = centred(self._protractor.surely(second) - zone.end(second)) % 1
+        zone = Zone.even(first, track.sectors, track.slots, angle, skew)
+        return zone, self._is_second(zone, second)
+
+    def _is_second(self, zone: Zone, second: int) -> bool:
+        """Its last sector is on it, and the one behind is not."""
+        near = same(self._protractor, zone.slots)
+        last, behind = second + zone.sectors - 1, second + zone.sectors
+        there = zone.end(last)
+        if abs(centred(self._protractor.surely(last) - there)) > near:
+            return False
+        if abs(centred(zone.skew)) < near or behind == self._bench.capacity_sectors:
+            return True
+        off = centred(self._protractor.surely(behind) - there - 1 / zone.slots)
+        return abs(off) > near
+
+
+def _without_remnants(zones: list[Zone]) -> tuple[Zone, ...]:
+    """What is less than half a track, between two zones, counts as a part of the first."""
+    if 2 * zones[0].sectors < zones[0].slots:
+        raise _IrregularError(f"the first track has {zones[0].sectors} sectors only")
+    return tuple(zone for zone in zones if 2 * zone.sectors >= zone.slots)

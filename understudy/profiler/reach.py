@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""The seek curve, where each sector's angle is known.
+
+How long a read waits for the platter is known then, and so a read in which the arm goes over
+some tracks says whether it made it to its sector in this turn or in the next.  The sector is
+one whose angle halves what is still possible (minimum time between request completions,
+Worthington and others 1995, section 3.3.1).  Each read is at another place: over one
+distance in tracks the arm always needs the same.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from understudy.profiler.arm import Arm
+from understudy.profiler.hits import Hits
+from understudy.profiler.layout import Layout, Zone
+from understudy.profiler.platters import MANY
+from understudy.profiler.seek import FAR, LAST, NEAR, NEAR_END, Seek
+from understudy.profiler.statistics import ascending, median
+from understudy.profiler.target import Bench
+
+HALVINGS = 10
+REPEATS = 3
+READS_MAX = 4 * HALVINGS  # of a sample: some hit, or come late
+LATE = 0.02  # of a turn
+HOW = f"{REPEATS} times {HALVINGS} halvings a distance in tracks, each at a place of its own"
+
+Pair = Callable[[], tuple[int, int]]  # first sectors of two tracks
+
+
+def measure(
+    bench: Bench, layout: Layout, period_ns: float, hits: Hits | None, reach_sectors: int
+) -> Seek:
+    """`reach_sectors`: as far as the drive reads ahead."""
+    prober = Prober(bench, layout, period_ns, hits)
+    arm = Arm(layout)
+    near = 1 + 2 * reach_sectors / min(zone.sectors for zone in layout.zones)
+    samples = [
+        (tracks, prober.reach_ns(_over(bench, arm, tracks, tracks < near)))
+        for tracks in _distances(arm.tracks)
+        for _ in range(REPEATS)
+    ]
+    at = sorted({tracks for tracks, _ in samples})
+    ns = ascending([_mean(samples, tracks) for tracks in at])
+    apart = [abs(value - np.interp(tracks, at, ns)) for tracks, value in samples]
+    shares = [0.0, *(tracks / arm.tracks for tracks in at), 1.0]
+    slope = (ns[-1] - ns[-4]) / (shares[-2] - shares[-5])
+    last_ns = ns[-1] + slope * (1 - shares[-2])
+    seen = [(tracks / arm.tracks, value) for tracks, value in samples]
+    error_ns = median(apart)
+    return Seek(tuple(shares), (ns[0], *ns, last_ns), error_ns, HOW, seen, "tracks")
+
+
+def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
+    """Whether the next cylinder's tracks lie above this one's: then the arm has farther to go
+    to the first of them than to the last, which is above this one's first."""
+    zone = max(layout.zones, key=lambda zone: zone.cylinder)
+    end = next((z.first for z in layout.zones if z.first > zone.first), layout.capacity_sectors)
+    may_be = zone.has_bands or zone.cylinder > MANY
+    if not may_be or end - zone.first < 2 * zone.cylinder * zone.sectors:
+        return False
+    prober = Prober(bench, layout, period_ns, hits)
+    first = zone.first
+    farther = zone.first + zone.cylinder * zone.sectors
+    above = farther + (zone.cylinder - 1) * zone.sectors
+    there_ns = prober.middle_ns(lambda: (farther, first))
+    back_ns = prober.middle_ns(lambda: (above, first))
+    return bool(there_ns - back_ns > LATE * period_ns)
+
+
+def _distances(tracks: float) -> list[int]:
+    """Dense where they are short."""
+    near = np.geomspace(1, NEAR_END * tracks, NEAR, endpoint=False)
+    far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2 * tracks
+    return sorted({max(1, round(each)) for each in (*near, *far)})
+
+
+def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
+    """There and back are as likely, but for near ones, where only back is: the drive may have
+    read ahead."""
+
+    def pair() -> tuple[int, int]:
+        low = bench.random.uniform(0, arm.tracks - tracks - 1)
+        one, other = (arm.track(place, bench.random) for place in (low, low + tracks))
+        return (other, one) if is_near or bench.random.random() < 0.5 else (one, other)
+
+    return pair
+
+
+def _mean(samples: list[tuple[int, float]], tracks: int) -> float:
+    return float(np.mean([value for at, value in samples if at == tracks]))
+
+
+class Prober:
+    """Halves what the arm may need."""
+
+    def __init__(self, bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> None:
+        self._bench = bench
+        self._layout = layout
+        self._period_ns = period_ns
+        self._hits = hits
+
+    def middle_ns(self, pair: Pair) -> float:
+        """Of some times."""
+        return median([self.reach_ns(pair) for _ in range(REPEATS)])
+
+    def reach_ns(self, pair: Pair) -> float:
+        """From one track to the other, with the overhead of a read."""
+        low_ns, high_ns, halvings = 0.0, float("inf"), 0
+        for _ in range(READS_MAX):
+            middle_ns = (low_ns + high_ns) / 2 if halvings else 0.0
+            latest_ns = self._made_it_by_ns(*pair(), middle_ns)
+            if latest_ns is None:
+                continue
+            low_ns = max(low_ns, latest_ns - self._period_ns)
+            high_ns = min(high_ns, latest_ns)
+            halvings += 1
+            if halvings == HALVINGS:
+                break
+        return max((max(low_ns, high_ns - self._period_ns) + high_ns) / 2, 1.0)
+
+    def _made_it_by_ns(self, one: int, other: int, after_ns: float) -> float | None:
+        """When the arm was there, at the latest, seen by a sector that passes after that time;
+        None: the drive held one of them, or the answer came late."""
+        zones = self._layout.zone(one), self._layout.zone(other)
+        begin = one + self._bench.random.randrange(max(1, zones[0].sectors - 1))
+        then = zones[0].end(begin) + after_ns / self._period_ns
+        sector = _passing(zones[1], other, then)
+        first_ns = self._bench.read(begin)
+        service_ns = self._bench.read(sector)
+        if self._hits and (self._hits.is_hit(first_ns) or self._hits.is_hit(service_ns)):
+            return None
+        turn = (zones[1].end(sector) - zones[0].end(begin)) % 1
+        turns = service_ns / self._period_ns - turn
+        if abs(turns - round(turns)) > LATE:
+            return None
+        return (turn + round(turns) - 1 / zones[1].slots) * self._period_ns
+
+
+def _passing(zone: Zone, track: int, turn: float) -> int:
+    """The first one of a track to pass from then on."""
+    until = (turn - zone.turn(track)) % 1 * zone.slots
+    return track + min(int(until) + 1, zone.sectors - 1)

@@ -9,10 +9,20 @@
 
 #include "drive.h"
 
+/* Where a head is, and when it is or was there. */
+struct head {
+	u64 sector;
+	u64 there_ns;
+};
+
 /* The medium has served a request up to there, and the arm stays. */
 void position_leave(struct drive *drive, u64 sector, u64 at_ns);
 
 /* When the sector is under the head, if the arm is free to go there; the phase moves on. */
 u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns);
+
+/* The same from another place of the head; a latency that is not known counts half a rotation. */
+u64 position_estimate_ns(const struct drive *drive, struct head head, u64 sector,
+			 u64 settle_ns, u64 now_ns);
 
 #endif

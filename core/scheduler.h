@@ -26,10 +26,17 @@
  * @capacity_sectors: size of the disk, sectors of 512 bytes; 0 if it is not known yet.
  *	@grown tells of more; no request lies beyond what was told last
  * @max_requests: most requests that are ever pending at once
+ * @positioning_ns: what a request that is pending would wait until its first sector is under
+ *	the head, if the disk began with it now or as soon as it is free (core/estimate.h).  NULL
+ *	if the host has no model of the disk: who can't do without says -ENODEV in init.  To be
+ *	called from @next
+ * @device: what that takes first
  */
 struct sched_limits {
 	u64 capacity_sectors;
 	u32 max_requests;
+	u64 (*positioning_ns)(void *device, const struct io_request *rq, u64 now_ns);
+	void *device;
 };
 
 /**
@@ -76,7 +83,8 @@ struct sched_field {
  * @nr_counters: how many
  * @depth: most requests that it wants in service at once; 0 stands for one, which
  *	suits everybody who thinks of a single head
- * @init: prepare the state; 0 or a negative errno.  May be NULL.
+ * @init: prepare the state; 0 or a negative errno, -ENODEV if it needs a disk's model and is
+ *	given none.  May be NULL.
  * @exit: give back what @init took.  May be NULL.
  * @grown: the disk has so many sectors from now on, more than before.  May be NULL.
  * @add: a request is pending from now on

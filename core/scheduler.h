@@ -27,9 +27,8 @@
  *	@grown tells of more; no request lies beyond what was told last
  * @max_requests: most requests that are ever pending at once
  * @positioning_ns: what a request that is pending would wait until its first sector is under
- *	the head, if the disk began with it now or as soon as it is free (core/estimate.h).  NULL
- *	if the host has no model of the disk: who can't do without says -ENODEV in init.  To be
- *	called from @next
+ *	the head, if the disk began with it now or as soon as it is free (core/estimate.h).  To
+ *	be called from @next.  NULL unless the scheduler needs it
  * @device: what that takes first
  */
 struct sched_limits {
@@ -83,8 +82,9 @@ struct sched_field {
  * @nr_counters: how many
  * @depth: most requests that it wants in service at once; 0 stands for one, which
  *	suits everybody who thinks of a single head
- * @init: prepare the state; 0 or a negative errno, -ENODEV if it needs a disk's model and is
- *	given none.  May be NULL.
+ * @needs_model: it asks for positioning times; a host that has no model of its disk (a real
+ *	one, an array) refuses it
+ * @init: prepare the state; 0 or a negative errno.  May be NULL.
  * @exit: give back what @init took.  May be NULL.
  * @grown: the disk has so many sectors from now on, more than before.  May be NULL.
  * @add: a request is pending from now on
@@ -108,6 +108,7 @@ struct scheduler {
 	const struct sched_field *counters;
 	u32 nr_counters;
 	u32 depth;
+	bool needs_model;
 
 	int (*init)(void *state, const struct sched_limits *limits);
 	void (*exit)(void *state);

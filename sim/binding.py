@@ -162,7 +162,7 @@ struct drive {
     struct disk_cache cache;
     u64 hit_ns, buffered;
     struct buffer buffer;
-    u64 head, random_phase, seed;
+    u64 head, random_phase, seed, queue_depth, queue_age_ns;
     ...;
 };
 int drive_check(const struct drive *drive);

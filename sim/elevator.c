@@ -11,10 +11,12 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 	struct sched_limits limits = {
 		.capacity_sectors = input->world.capacity_sectors,
 		.max_requests = input->max_pending,
-		.positioning_ns = device->drive ? device_positioning_ns : NULL,
-		.device = device,
 	};
 
+	if (scheduler->needs_model && device->drive) {
+		limits.positioning_ns = device_positioning_ns;
+		limits.device = device;
+	}
 	elevator->pool = pool;
 	elevator->merge_sectors = input->merge_sectors;
 	if (input->merge_sectors &&

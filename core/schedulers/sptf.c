@@ -40,8 +40,6 @@ static int sptf_init(void *state, const struct sched_limits *limits)
 {
 	struct sptf *sptf = state;
 
-	if (!limits->positioning_ns)
-		return -ENODEV;
 	sptf->ask = limits->positioning_ns;
 	sptf->device = limits->device;
 	return 0;
@@ -109,6 +107,7 @@ static const struct scheduler sptf_scheduler = {
 	.nr_tunables = ARRAY_SIZE(sptf_tunables),
 	.counters = sptf_counters,
 	.nr_counters = ARRAY_SIZE(sptf_counters),
+	.needs_model = true,
 	.init = sptf_init,
 	.add = sptf_add,
 	.remove = sptf_remove,

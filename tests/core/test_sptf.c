@@ -98,9 +98,14 @@ static void who_has_no_model_is_refused(void)
 	const struct scheduler *sptf = registry_find("sptf");
 	struct sched_limits limits = { .capacity_sectors = HOST_CAPACITY,
 				       .max_requests = HOST_PENDING };
+	struct contract contract;
 	void *state = registry_new_state(sptf);
 
-	CHECK_EQ(sptf->init(state, &limits), -ENODEV);
+	CHECK_EQ(contract_init(&contract, sptf, state, &limits, host.request,
+			       sizeof(host.request[0]), HOST_REQUESTS),
+		 -ENODEV);
+	CHECK(!contract_is_broken(&contract));
+	contract_exit(&contract);
 	port_free(state);
 }
 

@@ -41,6 +41,7 @@ TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
 SECTORS_MAX = 2**40
 CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
 SERVERS_MAX = 2**16  # as in sim/check.c
+QUEUE_DEPTH_MAX = 256  # core/drive.h
 SECTOR_BYTES = 512
 
 # How far below half a rotation a measured seek may lie that contains one, as a share of it.
@@ -243,6 +244,14 @@ class DriveBuffer(_Section):
         )
 
 
+class CommandQueue(_Section):
+    """Requests that the drive takes while it is busy: when it is free it chooses the one soonest
+    under its head, unless the oldest has waited for too long (core/command_queue.h)."""
+
+    depth: Annotated[int, Field(ge=1, le=QUEUE_DEPTH_MAX)]
+    age_limit_ms: Ms = 500.0
+
+
 class DiskFacts(_Section):
     """What the manual says; the timing model uses none of it."""
 
@@ -294,6 +303,7 @@ class DiskProfile(BaseModel):
     tracks: Tracks | None = None
     cache: DiskCache | None = None
     buffer: DriveBuffer | None = None
+    queue: CommandQueue | None = None
     facts: DiskFacts | None = None
 
     @model_validator(mode="after")
@@ -359,6 +369,7 @@ class DiskProfile(BaseModel):
             "tracks",
             "cache",
             "buffer",
+            "queue",
         ):
             if getattr(self, key):
                 raise _wrong(key, "does not go with array, which has no head and no medium")
@@ -396,6 +407,13 @@ class DiskProfile(BaseModel):
         return [name for name in asked if asked[name] and name not in self.holds_for]
 
     @property
+    def queue_depth(self) -> int | None:
+        """Most requests that it takes at once; None: an array takes any number."""
+        if self.array:
+            return None
+        return self.queue.depth if self.queue else 1
+
+    @property
     def servers(self) -> int:
         """How many requests it serves at once: a disk has one head."""
         return self.array.servers if self.array else 1
@@ -407,8 +425,8 @@ class DiskProfile(BaseModel):
             return Fraction(1)
         return Fraction(self.scaling.real_track_sectors, self.scaling.track_sectors)
 
-    def timing(self, capacity_sectors: int) -> Timing:
-        """This disk's timing on a virtual disk of any size."""
+    def timing(self, capacity_sectors: int, queue_depth: int = 1) -> Timing:
+        """This disk's timing on a virtual disk of any size, with so much of its queue in use."""
         mechanics = self.model.timing if self.model else self._sampled_timing
         timing = mechanics(capacity_sectors)
         if self.tracks:
@@ -417,6 +435,9 @@ class DiskProfile(BaseModel):
                 tracks=self.tracks.zones(capacity_sectors),
                 switch_ns=_to_ns(self.tracks.switch_ms, 10**6),
             )
+        if self.queue and queue_depth > 1:
+            age_ns = _to_ns(self.queue.age_limit_ms, 10**6)
+            timing = replace(timing, queue_depth=queue_depth, queue_age_limit_ns=age_ns)
         if self.buffer:
             hit_ns = _to_ns(self.buffer.read_hit_us, 10**3)
             return replace(timing, buffer=self.buffer.timing(), hit_ns=hit_ns)

@@ -38,6 +38,8 @@ class Drive:
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
         drive_buffer: Buffer | None = None,
+        queue_depth: int = 0,
+        queue_age_limit_ns: int = 0,
     ) -> None:
         """`seek`: (distance, ns); `transfer`: (sector, ps for a sector there), a line
         between two samples, or `zones`: (first sector, ps), the same up to the next;
@@ -65,6 +67,8 @@ class Drive:
         self._drive.hit_ns = hit_ns
         self._drive.random_phase = random_phase
         self._drive.seed = seed
+        self._drive.queue_depth = queue_depth
+        self._drive.queue_age_ns = queue_age_limit_ns
         if drive_buffer:
             _fill_buffer(self._drive, drive_buffer)
         if lib.drive_check(self._drive):
@@ -89,6 +93,8 @@ class Drive:
             cache=timing.cache,
             hit_ns=timing.hit_ns,
             drive_buffer=timing.buffer,
+            queue_depth=timing.queue_depth,
+            queue_age_limit_ns=timing.queue_age_limit_ns,
         )
 
     @classmethod

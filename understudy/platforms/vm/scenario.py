@@ -120,7 +120,7 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
 def timing(experiment: Experiment) -> Timing:
     """The disk in the throttle's units, at the size that the guest sees."""
     capacity = controller_of(experiment).capacity_sectors(experiment.device.virtual_bytes)
-    return experiment.device.disk.timing(capacity)
+    return experiment.device.timing(capacity)
 
 
 def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str, str]:
@@ -140,6 +140,11 @@ def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str
         "cache_segment_sectors": segment_sectors,
         "cache_prefetch_sectors": prefetch_sectors,
     }
+    if found.queue_depth:
+        values |= {
+            "queue_depth": found.queue_depth,
+            "queue_age_limit_ns": found.queue_age_limit_ns,
+        }
     if found.buffer:
         values |= {"buffered": 1} | {name: int(v) for name, v in asdict(found.buffer).items()}
     return {f"{folder}/{name}": f"{value}\n" for name, value in values.items()}

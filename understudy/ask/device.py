@@ -21,7 +21,7 @@ def _size(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Device(Parameters):
-    """`queue_depth` None: one request at a time on a disk, as many as it has servers on an array."""
+    """`queue_depth` None: one request at a time on a disk, as many as an array has servers."""
 
     disk: DiskProfile
     virtual_bytes: int = parameter(

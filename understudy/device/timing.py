@@ -45,8 +45,8 @@ class Timing:
     `seek` has (distance, ns), `transfer` (first sector, ps for each sector; none: transfer
     takes no time of its own), both a line between two points; `tracks` has (first sector
     of a zone, sectors in a track), `switch_ns` is from one to the next; `cache` is segments,
-    sectors in each, prefetch; a disk with a `buffer` does not look at it.  `queue_depth` is how much
-    of its command queue is in use; 0: it takes one request at a time.
+    sectors in each, prefetch; a disk with a `buffer` does not look at it.  `queue_depth` is how
+    much of its command queue is in use; 0: it takes one request at a time.
     """
 
     capacity_sectors: int

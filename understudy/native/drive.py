@@ -148,6 +148,33 @@ class Drive:
         lib.drive_serve_all(self._drive, n, *given, self._now_ns, buffer(service_ns), buffer(hit))
         return service_ns, hit.astype(np.bool_)
 
+    def serve_queued(
+        self,
+        op: npt.ArrayLike,
+        sector: npt.ArrayLike,
+        sectors: npt.ArrayLike,
+        given_ns: npt.ArrayLike,
+    ) -> tuple[U64, U64, npt.NDArray[np.bool_]]:
+        """Give it requests, each at its time on a clock that begins at 0, and let it choose
+        (core/command_queue.h): when each service began, how long it took, and which were hits."""
+        ops = np.ascontiguousarray(op, np.uint8)
+        first, given = u64(sector), u64(given_ns)
+        length = np.ascontiguousarray(sectors, np.uint32)
+        n = same_length({"op": ops, "sector": first, "sectors": length, "given_ns": given})
+        if (given[1:] < given[:-1]).any():
+            raise ValueError("given_ns does not ascend")
+        if n and int((first + length).max()) > self._drive.disk.capacity_sectors:
+            raise ValueError("a request ends past the end of the disk")
+        start_ns, service_ns, hit = (
+            np.empty(n, np.uint64),
+            np.empty(n, np.uint64),
+            np.empty(n, "u1"),
+        )
+        arrays = (ops, first, length, given, start_ns, service_ns, hit)
+        if lib.drive_serve_queued(self._drive, n, *(buffer(array) for array in arrays)):
+            raise MemoryError
+        return start_ns, service_ns, hit.astype(np.bool_)
+
     def serve_one(self, op: int, sector: int, sectors: int, idle_ns: int = 0) -> int:
         """As `serve`, one request: its service time, without arrays in between."""
         one = self._one

@@ -238,6 +238,8 @@ static void fill_drive(struct given *given, struct program *program)
 	drive->disk.switch_ns = value(program, MS);
 	drive->random_phase = take(program, 2);
 	drive->seed = take(program, 256);
+	drive->queue_depth = value(program, 300);
+	drive->queue_age_ns = value(program, 100 * MS);
 }
 
 static void fill_device(struct given *given, struct program *program)
@@ -399,6 +401,9 @@ static void check_end(const struct given *given, int error)
 	case -ENOENT:
 	case -ENOSPC:
 	case -EINVAL:
+		break;
+	case -ENODEV:
+		CHECK(given->input.scheduler->needs_model && !given->input.drive);
 		break;
 	default: /* so few steps are no reason */
 		CHECK_EQ(error, 0);

@@ -5,15 +5,10 @@
 #include "put_away.h"
 #include "read_ahead.h"
 
-static u64 bus_ns(const struct buffer *buffer, u64 sectors)
-{
-	return port_mul_div(buffer->bus_ps, sectors, 1000);
-}
-
 /* What the cache holds costs that. */
 static u64 hit_ns(const struct drive *drive, u64 sectors)
 {
-	return drive->hit_ns + bus_ns(&drive->buffer, sectors);
+	return drive->hit_ns + buffer_bus_ns(&drive->buffer, sectors);
 }
 
 /* From the medium: the rest of what a segment holds a part of, or all. */
@@ -35,7 +30,7 @@ static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 	position_leave(drive, end, last_ns);
 	buffer->writes.busy_until_ns = last_ns;
 	read_ahead_begin(drive, into, sector, end, last_ns, false);
-	return later(last_ns, first_ns + bus_ns(buffer, end - sector)) - now_ns;
+	return later(last_ns, first_ns + buffer_bus_ns(buffer, end - sector)) - now_ns;
 }
 
 /* It comes by, or is there: what is read on. */
@@ -70,7 +65,8 @@ static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now
 
 	position_leave(drive, end, last_ns);
 	drive->buffer.writes.busy_until_ns = last_ns;
-	return later(last_ns, first_ns + bus_ns(&drive->buffer, end - sector)) - now_ns;
+	return later(last_ns, first_ns + buffer_bus_ns(&drive->buffer, end - sector)) -
+	       now_ns;
 }
 
 static bool is_arm_idle(const struct drive *drive, u64 now_ns)
@@ -174,7 +170,7 @@ u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns)
 	put_away_until(drive, now_ns);
 	read_ahead_stop(drive, now_ns);
 	segments_drop(&buffer->segments, sector, sectors);
-	end_ns = now_ns + buffer->write_ns + bus_ns(buffer, sectors);
+	end_ns = now_ns + buffer->write_ns + buffer_bus_ns(buffer, sectors);
 	if (join_under_way(drive, sector, sectors, now_ns) ||
 	    write_cache_join(writes, sector, sectors))
 		return end_ns - now_ns;
@@ -200,7 +196,7 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
 	first_ns =
 		position_ready_ns(drive, sector, first_ns,
-				  now_ns + buffer->write_ns + bus_ns(buffer, sectors));
+				  now_ns + buffer->write_ns + buffer_bus_ns(buffer, sectors));
 	writes->busy_until_ns = disk_end_ns(&drive->disk, sector, sectors, first_ns);
 	position_leave(drive, sector + sectors, writes->busy_until_ns);
 	return writes->busy_until_ns - now_ns;

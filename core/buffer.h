@@ -73,6 +73,11 @@ struct buffer {
 	u64 done_ns;
 };
 
+static inline u64 buffer_bus_ns(const struct buffer *buffer, u64 sectors)
+{
+	return port_mul_div(buffer->bus_ps, sectors, 1000);
+}
+
 struct drive;
 
 /* As drive_serve(), for a drive with a buffer. */

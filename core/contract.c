@@ -243,6 +243,8 @@ int contract_init(struct contract *c, const struct scheduler *s, void *state,
 		.stride = stride,
 		.places = places,
 	};
+	if (s->needs_model && !limits->positioning_ns)
+		return -ENODEV;
 	c->is = port_zalloc(places * sizeof(*c->is));
 	if (!c->is)
 		return -ENOMEM;

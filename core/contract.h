@@ -78,7 +78,8 @@ bool contract_check_declaration(const struct scheduler *scheduler,
  * @stride: bytes from one place to the next
  * @places: how many
  *
- * Returns: 0, -ENOMEM, or what the scheduler's init returned.
+ * Returns: 0, -ENOMEM, -ENODEV if the scheduler needs a model that the limits do not have, or
+ * what its init returned.
  */
 int contract_init(struct contract *contract, const struct scheduler *scheduler,
 		  void *state, const struct sched_limits *limits,

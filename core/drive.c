@@ -107,7 +107,7 @@ u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 			    (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns) +
 		    disk_slowest_ns(&drive->disk, writes->sectors_max);
 	return before_ns + medium_ns + buffer->settle_ns + drive->hit_ns +
-	       buffer->write_ns + port_mul_div(buffer->bus_ps, sectors, 1000);
+	       buffer->write_ns + buffer_bus_ns(buffer, sectors);
 }
 
 static bool has_few_tracks(const struct drive *drive)
@@ -133,7 +133,8 @@ int drive_check(const struct drive *drive)
 {
 	const struct disk_cache *cache = &drive->cache;
 
-	if (disk_check(&drive->disk) || drive->hit_ns > DISK_NS_MAX)
+	if (disk_check(&drive->disk) || drive->hit_ns > DISK_NS_MAX ||
+	    drive->queue_depth > QUEUE_DEPTH_MAX || drive->queue_age_ns > DISK_NS_MAX)
 		return -EINVAL;
 	if (disk_knows_angles(&drive->disk) && drive->random_phase)
 		return -EINVAL;

@@ -20,6 +20,7 @@
 
 #define TRACKS_AHEAD_MAX 4096
 #define TRACKS_IN_TURN_MAX 16
+#define QUEUE_DEPTH_MAX 256
 
 /**
  * struct drive - a drive in motion
@@ -35,6 +36,9 @@
  *	uniformly from less than a whole rotation
  * @seed: of these draws, from the next reset on
  * @phase: the draws
+ * @queue_depth: among so many that wait it chooses (core/command_queue.h), up to
+ *	QUEUE_DEPTH_MAX; 0 or 1: it takes them in the order in which they came
+ * @queue_age_ns: one that has waited for so long goes before all others
  */
 struct drive {
 	struct disk disk;
@@ -46,6 +50,8 @@ struct drive {
 	u64 random_phase;
 	u64 seed;
 	struct draw phase;
+	u64 queue_depth;
+	u64 queue_age_ns;
 };
 
 /**

@@ -83,3 +83,21 @@ u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns, u64 r
 		return ready_ns;
 	return ready_ns + wait_ns(&drive->disk, sector, ready_ns);
 }
+
+u64 position_estimate_ns(const struct drive *drive, struct head head, u64 sector,
+			 u64 settle_ns, u64 now_ns)
+{
+	const struct buffer *buffer = &drive->buffer;
+	u64 arrives_ns =
+		now_ns + disk_reach_ns(&drive->disk, head.sector, sector) + settle_ns;
+
+	if (disk_knows_angles(&drive->disk))
+		return arrives_ns + wait_ns(&drive->disk, sector, arrives_ns);
+	if (drive->random_phase && is_near(drive, sector, head.sector))
+		return arrives_ns + known_latency_ns(drive, sector, arrives_ns,
+						     head.sector, head.there_ns);
+	if (drive->random_phase && is_near(drive, sector, buffer->served))
+		return arrives_ns + known_latency_ns(drive, sector, arrives_ns,
+						     buffer->served, buffer->served_ns);
+	return arrives_ns + drive->disk.rotation_ns / 2;
+}

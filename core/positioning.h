@@ -9,6 +9,12 @@
 
 #include "drive.h"
 
+/* Where a head is, and when it is or was there. */
+struct head {
+	u64 sector;
+	u64 there_ns;
+};
+
 /* The medium has served a request up to there, and the arm stays. */
 void position_leave(struct drive *drive, u64 sector, u64 at_ns);
 
@@ -22,5 +28,9 @@ u64 position_before_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_n
 /* Positioned for first_ns, but not ready before ready_ns: when the sector is there again. */
 u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns,
 		      u64 ready_ns);
+
+/* The same from another place of the head; a latency that is not known counts half a rotation. */
+u64 position_estimate_ns(const struct drive *drive, struct head head, u64 sector,
+			 u64 settle_ns, u64 now_ns);
 
 #endif

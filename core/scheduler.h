@@ -26,10 +26,16 @@
  * @capacity_sectors: size of the disk, sectors of 512 bytes; 0 if it is not known yet.
  *	@grown tells of more; no request lies beyond what was told last
  * @max_requests: most requests that are ever pending at once
+ * @positioning_ns: what a request that is pending would wait until its first sector is under
+ *	the head, if the disk began with it now or as soon as it is free (core/estimate.h).  To
+ *	be called from @next.  NULL unless the scheduler needs it
+ * @device: what that takes first
  */
 struct sched_limits {
 	u64 capacity_sectors;
 	u32 max_requests;
+	u64 (*positioning_ns)(void *device, const struct io_request *rq, u64 now_ns);
+	void *device;
 };
 
 /**
@@ -76,6 +82,8 @@ struct sched_field {
  * @nr_counters: how many
  * @depth: most requests that it wants in service at once; 0 stands for one, which
  *	suits everybody who thinks of a single head
+ * @needs_model: it asks for positioning times; a host that has no model of its disk (a real
+ *	one, an array) refuses it
  * @init: prepare the state; 0 or a negative errno.  May be NULL.
  * @exit: give back what @init took.  May be NULL.
  * @grown: the disk has so many sectors from now on, more than before.  May be NULL.
@@ -100,6 +108,7 @@ struct scheduler {
 	const struct sched_field *counters;
 	u32 nr_counters;
 	u32 depth;
+	bool needs_model;
 
 	int (*init)(void *state, const struct sched_limits *limits);
 	void (*exit)(void *state);

@@ -21,7 +21,9 @@ enum tape_kind {
 	TAPE_NEXT = 2,
 	TAPE_COMPLETED = 3,
 	TAPE_GROWN = 4,
-	TAPE_KINDS = 5,
+	TAPE_POSITIONING =
+		5, /* no call into it but a question of its own, within next */
+	TAPE_KINDS = 6,
 };
 
 /**
@@ -33,7 +35,7 @@ enum tape_kind {
  *	as well, 0 if there is none
  * @sector: also the size to which the disk has grown
  * @reason: why next chose it
- * @wake_ns: what next asked for
+ * @wake_ns: what next asked for; or what the host said of a request's positioning time
  * @place: which piece of the host's memory holds it, from add until it is removed
  *	or completed; a scheduler can tell one request in a place from the next
  * @kind: enum tape_kind

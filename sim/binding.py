@@ -33,6 +33,7 @@ struct sched_field {
 #define TAPE_NEXT ...
 #define TAPE_COMPLETED ...
 #define TAPE_GROWN ...
+#define TAPE_POSITIONING ...
 #define TAPE_MAGIC ...
 struct tape_call {
     u64 now_ns, id, arrival_ns, sector, wake_ns;
@@ -170,7 +171,7 @@ struct drive {
     struct disk_cache cache;
     u64 hit_ns, buffered;
     struct buffer buffer;
-    u64 head, random_phase, seed;
+    u64 head, random_phase, seed, queue_depth, queue_age_ns;
     ...;
 };
 int drive_check(const struct drive *drive);
@@ -219,9 +220,13 @@ int munmap(void *memory, size_t bytes);
 void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
                      const u32 *sectors, const u64 *idle_ns, u64 *now_ns, u64 *service_ns,
                      u8 *hit);
+int drive_serve_queued(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
+                       const u32 *sectors, const u64 *given_ns, u64 *start_ns,
+                       u64 *service_ns, u8 *hit);
 """
 
 SOURCE = """
+#include "core/command_queue.h"
 #include "core/draw.h"
 #include "core/drive.h"
 #include "core/optimal_order.h"
@@ -256,6 +261,58 @@ static void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 
         *now_ns += service_ns[i];
         hit[i] = in_cache;
     }
+}
+
+struct queued {
+    struct drive *drive;
+    struct command_queue queue;
+    struct command *command;
+    u64 free_ns, *start_ns, *service_ns;
+    u8 *hit;
+};
+
+static void begin(struct queued *all, const struct command *command, u64 now_ns)
+{
+    u64 i = command - all->command;
+    bool in_cache;
+
+    all->start_ns[i] = now_ns;
+    all->service_ns[i] = drive_serve(all->drive, command->op, command->sector,
+                                     command->sectors, now_ns, &in_cache);
+    all->hit[i] = in_cache;
+    all->free_ns = now_ns + all->service_ns[i];
+}
+
+static void choose_until(struct queued *all, u64 by_ns)
+{
+    while (all->queue.oldest && all->free_ns <= by_ns)
+        begin(all, command_queue_take(&all->queue, all->drive, all->free_ns),
+              all->free_ns);
+}
+
+/* Each is given at its time, in that order; -1: no memory. */
+static int drive_serve_queued(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
+                              const u32 *sectors, const u64 *given_ns, u64 *start_ns,
+                              u64 *service_ns, u8 *hit)
+{
+    struct queued all = { .drive = drive, .command = port_zalloc(n * sizeof(struct command)),
+                          .start_ns = start_ns, .service_ns = service_ns, .hit = hit };
+    u64 i;
+
+    if (!all.command)
+        return -1;
+    for (i = 0; i < n; i++) {
+        all.command[i] = (struct command){ .sector = sector[i], .sectors = sectors[i],
+                                           .op = op[i], .given_ns = given_ns[i] };
+        choose_until(&all, given_ns[i]);
+        if (all.free_ns <= given_ns[i])
+            begin(&all, &all.command[i], given_ns[i]);
+        else
+            command_queue_give(&all.queue, &all.command[i]);
+    }
+    choose_until(&all, U64_MAX);
+    port_free(all.command);
+    return 0;
 }
 """
 

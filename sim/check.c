@@ -39,6 +39,10 @@ static const char *check_drive(const struct drive *drive)
 		return "latencies are drawn, and angles are known";
 	if (drive->hit_ns > DISK_NS_MAX)
 		return "a hit in the disk's cache takes over a minute";
+	if (drive->queue_depth > QUEUE_DEPTH_MAX)
+		return "the disk's queue is deeper than 256";
+	if (drive->queue_age_ns > DISK_NS_MAX)
+		return "a request may wait in the disk's queue for over a minute";
 	return drive_check(drive) ? "the disk's buffer is impossible" : NULL;
 }
 

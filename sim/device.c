@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include "../core/estimate.h"
+#include "../core/least.h"
 #include "device.h"
 
 #define COST_STREAM (U64_MAX - 1) /* apart from every process's */
 
 static u32 nr_servers(const struct device *device)
 {
-	return device->drive || device->target ? 1 : device->array.servers;
+	return device->target ? 1 : device->array.servers;
 }
 
 static int copy_drive(struct device *device, const struct drive *drive)
@@ -37,7 +39,7 @@ int device_init(struct device *device, const struct drive *drive, target_fn *tar
 	draw_seed(&device->draw, seed, COST_STREAM);
 	if (drive && copy_drive(device, drive))
 		return -ENOMEM;
-	return depth > nr_servers(device) ? fill_free_at(device) : 0;
+	return !drive && depth > nr_servers(device) ? fill_free_at(device) : 0;
 }
 
 void device_exit(struct device *device)
@@ -57,8 +59,21 @@ u64 device_cost_ns(struct device *device, u64 given_ns)
 	return device->array.mean_service_ns;
 }
 
-struct service device_serve(struct device *device, const struct io_request *rq,
+static struct service serve(struct device *device, const struct command *command,
 			    u64 now_ns)
+{
+	struct service service = { .start_ns = now_ns };
+
+	service.model_ns = drive_serve(device->drive, command->op, command->sector,
+				       command->sectors, now_ns, &service.hit);
+	device->busy = true;
+	device->free_ns = now_ns + service.model_ns;
+	return service;
+}
+
+/* One of equal servers, or a target: nobody chooses among those that wait. */
+static struct service serve_in_order(struct device *device, const struct io_request *rq,
+				     u64 now_ns)
 {
 	struct service service = { .start_ns = now_ns, .model_ns = rq->cost_ns };
 	struct event server = { 0 };
@@ -68,15 +83,53 @@ struct service device_serve(struct device *device, const struct io_request *rq,
 		server = event_queue_take(&device->free_at);
 	if (server.time_ns > now_ns)
 		service.start_ns = server.time_ns;
-	if (device->drive)
-		service.model_ns =
-			drive_serve(device->drive, rq->op, rq->sector, rq->sectors,
-				    service.start_ns, &service.hit);
-	else if (device->target)
+	if (device->target)
 		service.model_ns =
 			device->target(rq, service.start_ns) - service.start_ns;
 	server.time_ns = service.start_ns + service.model_ns;
 	if (waits)
 		event_queue_add(&device->free_at, server);
 	return service;
+}
+
+bool device_give(struct device *device, const struct io_request *rq,
+		 struct command *command, struct service *service, u64 now_ns)
+{
+	if (!device->drive) {
+		*service = serve_in_order(device, rq, now_ns);
+		return true;
+	}
+	*command = (struct command){
+		.sector = rq->sector,
+		.given_ns = now_ns,
+		.sectors = rq->sectors,
+		.op = rq->op,
+	};
+	if (device->busy) {
+		command_queue_give(&device->queue, command);
+		return false;
+	}
+	*service = serve(device, command, now_ns);
+	return true;
+}
+
+struct command *device_next(struct device *device, struct service *service, u64 now_ns)
+{
+	struct command *command;
+
+	if (!device->drive)
+		return NULL;
+	device->busy = false;
+	command = command_queue_take(&device->queue, device->drive, now_ns);
+	if (command)
+		*service = serve(device, command, now_ns);
+	return command;
+}
+
+u64 device_positioning_ns(void *of, const struct io_request *rq, u64 now_ns)
+{
+	struct device *device = of;
+
+	return estimate_ns(device->drive, rq->op, rq->sector, rq->sectors,
+			   later(now_ns, device->free_ns));
 }

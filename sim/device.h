@@ -4,13 +4,14 @@
  * head is and what its cache holds (core/drive.h), or an array, which is a number of
  * equal servers with service times of their own, or a target, which somebody else models
  * and who is asked once for each request.  Each may accept more requests than it can serve
- * at once; those wait inside, in the order in which they came.
+ * at once; those wait inside: on a disk in its command queue (core/command_queue.h), elsewhere
+ * in the order in which they came, so that what they meet is known beforehand.
  */
 #ifndef UNDERSTUDY_DEVICE_H
 #define UNDERSTUDY_DEVICE_H
 
+#include "../core/command_queue.h"
 #include "../core/draw.h"
-#include "../core/drive.h"
 #include "event_queue.h"
 
 /**
@@ -33,6 +34,9 @@ typedef u64 target_fn(const struct io_request *rq, u64 start_ns);
  * @drive: the disk, or NULL
  * @target: one server that is asked, or NULL
  * @array: what it is otherwise
+ * @queue: what waits for the disk
+ * @busy: the disk serves something
+ * @free_ns: and is free then
  * @draw: for the array's service times
  * @free_at: when each server is free; empty if none ever has to wait for one
  */
@@ -40,6 +44,9 @@ struct device {
 	struct drive *drive;
 	target_fn *target;
 	struct array array;
+	struct command_queue queue;
+	bool busy;
+	u64 free_ns;
 	struct draw draw;
 	struct event_queue free_at;
 };
@@ -69,8 +76,17 @@ void device_exit(struct device *device);
 /* Service time that is known when a request arrives, ns; 0 on a disk or a target. */
 u64 device_cost_ns(struct device *device, u64 given_ns);
 
-/* Give it a request; it is complete at start_ns + model_ns. */
-struct service device_serve(struct device *device, const struct io_request *rq,
-			    u64 now_ns);
+/*
+ * Give it a request.  False: it waits for the disk, and device_next will return its command.
+ * Else it is complete at start_ns + model_ns.
+ */
+bool device_give(struct device *device, const struct io_request *rq,
+		 struct command *command, struct service *service, u64 now_ns);
+
+/* A request is complete: the one that waited for it and is served now, or NULL. */
+struct command *device_next(struct device *device, struct service *service, u64 now_ns);
+
+/* What struct sched_limits hands to a scheduler; there must be a disk. */
+u64 device_positioning_ns(void *device, const struct io_request *rq, u64 now_ns);
 
 #endif

@@ -5,13 +5,18 @@
 #include "fields.h"
 
 int elevator_init(struct elevator *elevator, const struct sim_input *input,
-		  struct pending *pool)
+		  struct pending *pool, struct device *device)
 {
 	const struct scheduler *scheduler = input->scheduler;
 	struct sched_limits limits = {
 		.capacity_sectors = input->world.capacity_sectors,
 		.max_requests = input->max_pending,
 	};
+
+	if (scheduler->needs_model && device->drive) {
+		limits.positioning_ns = device_positioning_ns;
+		limits.device = device;
+	}
 	elevator->pool = pool;
 	elevator->merge_sectors = input->merge_sectors;
 	if (input->merge_sectors &&

@@ -27,9 +27,9 @@ struct elevator {
 	struct extents extents;
 };
 
-/* 0, -ENOMEM, or the error of the scheduler's init. */
+/* 0, -ENOMEM, or the error of the scheduler's init, which may ask the device if it is a disk. */
 int elevator_init(struct elevator *elevator, const struct sim_input *input,
-		  struct pending *pool);
+		  struct pending *pool, struct device *device);
 
 /*
  * Also fit for one whose init failed, or that is zeroed; leaves the counters' values

@@ -107,7 +107,8 @@ static int set_up(struct sim *sim)
 		       ?: device_init(&sim->device, input->drive, input->target,
 				      &input->array, input->depth, input->world.seed)
 		       ?: processes_init_pages(sim)
-		       ?: elevator_init(&sim->elevator, input, sim->pool)
+		       ?: elevator_init(&sim->elevator, input, sim->pool,
+					&sim->device)
 		       ?: init_workload(sim);
 }
 

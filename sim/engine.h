@@ -61,7 +61,7 @@ struct sim_columns {
  * @parameters: one value for each of the workload's
  * @drive: the disk, or NULL for @target or @array
  * @target: what is asked for the time of each request (sim/device.h), or NULL
- * @depth: most requests on the device at once
+ * @depth: most requests on the device at once: those that wait in it count
  * @max_pending: most requests that may wait for the scheduler and be in service
  * @merge_sectors: what touches becomes one request, up to this length, as long as it is
  *	with the scheduler; 0: never.  A row is what was asked for, and rows of one

@@ -43,6 +43,7 @@ struct bio {
  * @next: whose bio goes with it, or NULL
  * @dispatch_ns: when it went to the device
  * @idle_ns: how long that had nothing to do before
+ * @command: while it waits there
  * @service: what it met there
  * @next_free: entry, while this one is free
  */
@@ -52,6 +53,7 @@ struct pending {
 	struct pending *next;
 	u64 dispatch_ns;
 	u64 idle_ns;
+	struct command command;
 	struct service service;
 	u32 next_free;
 };

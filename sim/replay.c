@@ -7,6 +7,7 @@ enum whereabouts { FREE = 0, PENDING, IN_SERVICE };
 struct place {
 	struct io_request rq; /* first, so that it can be found again */
 	enum whereabouts is;
+	u64 positioning_ns; /* as the tape has it */
 };
 
 struct run {
@@ -88,6 +89,20 @@ static void complete(struct run *run, const struct tape_call *call)
 	place->is = FREE;
 }
 
+/* What the host said then, before next answered. */
+static void foresee(struct run *run, const struct tape_call *call)
+{
+	struct place *place = &run->place[call->place];
+
+	if (holds(place, PENDING, call->id))
+		place->positioning_ns = call->wake_ns;
+}
+
+static u64 foreseen(void *device, const struct io_request *rq, u64 now_ns)
+{
+	return ((const struct place *)rq)->positioning_ns;
+}
+
 static int play(struct run *run, struct tape_call *call)
 {
 	if (call->place >= run->replay->places)
@@ -102,6 +117,9 @@ static int play(struct run *run, struct tape_call *call)
 		return next(run, call);
 	case TAPE_COMPLETED:
 		complete(run, call);
+		return 0;
+	case TAPE_POSITIONING:
+		foresee(run, call);
 		return 0;
 	case TAPE_GROWN:
 		contract_grown(&run->contract, call->sector);
@@ -118,6 +136,7 @@ static int set_up(struct run *run)
 	struct sched_limits limits = {
 		.capacity_sectors = replay->capacity_sectors,
 		.max_requests = replay->max_requests,
+		.positioning_ns = foreseen,
 	};
 	int error;
 

@@ -4,6 +4,9 @@
  * what it answers now.  The tape of a kernel comes out as it went in, or the
  * scheduler decided otherwise here than there.
  *
+ * What the host said of positioning times is on the tape ahead of the call of next in which it
+ * was asked, and is said again.
+ *
  * A tape that is made up has no answers yet.  In it, a completion with id 0 is that of
  * the request which next handed out last, if it did.  The scheduler may have
  * handed out a request that the tape takes back or completes as another: such a call

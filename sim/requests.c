@@ -102,15 +102,37 @@ static void enquire_at(struct sim *sim, u64 time_ns)
 	sim_schedule(sim, time_ns, EVENT_ENQUIRE, 0);
 }
 
+/* The device has begun with it. */
+static void begun(struct sim *sim, const struct pending *pending)
+{
+	sim_schedule(sim, pending->service.start_ns + pending->service.model_ns,
+		     EVENT_COMPLETION, pending - sim->pool);
+}
+
 static void start(struct sim *sim, struct pending *pending)
 {
 	sim->refusals = 0;
 	pending->dispatch_ns = sim->now_ns;
 	pending->idle_ns = sim->in_service ? 0 : sim->now_ns - sim->idle_since_ns;
-	pending->service = device_serve(&sim->device, &pending->io, sim->now_ns);
 	sim->in_service++;
-	sim_schedule(sim, pending->service.start_ns + pending->service.model_ns,
-		     EVENT_COMPLETION, pending - sim->pool);
+	if (device_give(&sim->device, &pending->io, &pending->command,
+			&pending->service, sim->now_ns))
+		begun(sim, pending);
+}
+
+/* The device goes on by itself with one that it has been given before. */
+static void go_on(struct sim *sim)
+{
+	struct service service;
+	struct command *command = device_next(&sim->device, &service, sim->now_ns);
+	struct pending *pending;
+
+	if (!command)
+		return;
+	pending =
+		(struct pending *)((char *)command - offsetof(struct pending, command));
+	pending->service = service;
+	begun(sim, pending);
 }
 
 /* The scheduler gave nothing: nothing more happens to it before it changes its mind. */
@@ -166,6 +188,7 @@ void requests_complete(struct sim *sim, u32 i)
 	measure_completion(sim->input, sim->summary, pending, sim->now_ns,
 			   sim->last_completion_ns);
 	sim->last_completion_ns = sim->now_ns;
+	go_on(sim);
 	sim->settled = false;
 	sim->ready_ns = sim->now_ns + sim->input->gap_ns;
 	if (!--sim->in_service)

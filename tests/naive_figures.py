@@ -12,11 +12,20 @@ from typing import Any
 Row = dict[str, Any]
 
 
-def figures(rows: list[Row], scale: float, *, parallel: bool) -> dict[str, Any]:
+def figures(
+    rows: list[Row], scale: float, *, parallel: bool = False, queued: bool = False
+) -> dict[str, Any]:
     """All that result.json says of a run and that its records decide."""
     requests = carried(rows)
     per_ms = 1e6 * scale
-    services = [row["model_service_ns"] for row in requests] if parallel else services_ns(requests)
+    services = services_ns(requests)
+    if parallel:
+        services = [row["model_service_ns"] for row in requests]
+    if queued:
+        services = [
+            row["completion_ns"] - (row["due_ns"] - scale * row["model_service_ns"])
+            for row in requests
+        ]
     responses = [row["completion_ns"] - row["arrival_ns"] for row in rows]
     span_ns = max(row["completion_ns"] for row in rows) - min(row["arrival_ns"] for row in rows)
     late_ns = [

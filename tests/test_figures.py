@@ -21,6 +21,9 @@ ARRAY = profile.load("array-32")
 CONSTANT = profile.DiskProfile(
     name="constant", array=profile.Servers(servers=3, service_ms=4.0, distribution="constant")
 )
+QUEUEING = profile.load("vesper-zoned").model_copy(
+    update={"queue": profile.CommandQueue(depth=8, age_limit_ms=100.0)}
+)
 
 
 def made_up(seed: int) -> pl.DataFrame:
@@ -111,7 +114,13 @@ def _with_idle(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
 
 SIMULATED: dict[str, dict[str, Any]] = {
     "one at a time": {"workload": "random", "processes": 8, "writes_percent": 30},
-    "a deep disk": {"workload": "random", "processes": 20, "scheduler": "sfq", "depth": 4},
+    "a queue": {
+        "workload": "random",
+        "processes": 20,
+        "scheduler": "sfq",
+        "disk": QUEUEING,
+        "queue_depth": 4,
+    },
     "merges": {"workload": "surge-direct", "processes": 50},
     "an open workload": {"workload": "poisson", "rate": 100.0, "scheduler": "deadline"},
     "an array": {"workload": "random", "processes": 50, "disk": ARRAY, "scheduler": "sfq"},
@@ -137,8 +146,9 @@ def test_simulated_figures_are_those_of_the_records(name: str) -> None:
     outcome = in_simulator.run(one, lambda *_: None)
     records.check(outcome.requests)
     rows = outcome.requests.to_dicts()
-    wanted = figures(rows, 1.0, parallel=one.device.disk.array is not None)
-    if name == "a deep disk":
+    is_queue = one.device.queue_depth is not None
+    wanted = figures(rows, 1.0, parallel=one.device.disk.array is not None, queued=is_queue)
+    if is_queue:
         assert wanted["mean_device_ms"] > 1.5 * wanted["mean_service_ms"]
     agree(metrics.summarise(outcome), wanted)
     summed = in_simulator.summarise(one, lambda *_: None)
@@ -150,7 +160,7 @@ def test_simulated_figures_are_those_of_the_records(name: str) -> None:
     assert summed.capacity_sectors == 2**19
 
 
-@pytest.mark.parametrize("name", ["one at a time", "a deep disk", "merges", "a gap"])
+@pytest.mark.parametrize("name", ["one at a time", "a queue", "merges", "a gap"])
 def test_simulated_idle_time_is_what_lies_between_requests(name: str) -> None:
     """Of the first request the disk's time before it, from the beginning of the run; past the
     last measured arrival others are served too, of which there is no row."""

@@ -10,6 +10,7 @@ import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -305,6 +306,51 @@ def test_arms_go_to_the_edge(
         if waiting is not None and waiting.pending:
             assert wake > now
             assert all(waiting.pick(instant) is None for instant in range(now, wake))
+
+
+@given(
+    rounds=st.lists(
+        st.tuples(
+            st.integers(0, 3), st.integers(0, 400), st.lists(st.integers(0, 500), min_size=12)
+        ),
+        max_size=12,
+    ),
+    age_permille=st.sampled_from((0, 10, 300, 1000)),
+)
+def test_sptf_takes_the_soonest_less_its_age(
+    rounds: list[tuple[int, int, list[int]]], age_permille: int
+) -> None:
+    """Each round some arrive, time goes by, the host says what each would wait, one is picked."""
+    calls: list[tuple[int, int, int, int]] = []  # now, kind, number, what the host says
+    arrived: list[int] = []
+    pending: list[int] = []
+    wanted: list[int] = []
+    now = 0
+    for arriving, passing, waits in rounds:
+        for number in range(len(arrived), len(arrived) + arriving):
+            calls.append((now, replay.ADD, number, 0))
+            arrived.append(now)
+            pending.append(number)
+        now += passing
+        said = dict(zip(pending, waits * 3, strict=False))
+        calls += [(now, replay.POSITIONING, number, ns) for number, ns in said.items()]
+        calls.append((now, replay.NEXT, 0, 0))
+        if not pending:
+            continue
+        aged = {n: ns - (now - arrived[n]) * age_permille // 1000 for n, ns in said.items()}
+        wanted.append(min(aged, key=lambda n: (aged[n], n)))
+        pending.remove(wanted[-1])
+    tape = np.zeros(len(calls), replay.CALL)
+    for call, (call["now_ns"], call["kind"], number, call["wake_ns"]) in zip(
+        tape, calls, strict=True
+    ):
+        if call["kind"] == replay.NEXT:
+            continue
+        call["id"], call["place"], call["arrival_ns"] = number + 1, number, arrived[number]
+        call["sectors"] = call["weight"] = call["io_class"] = 1
+    played, _ = replay.play("sptf", tape, tunables={"age_permille": age_permille})
+    picks = played[(played["kind"] == replay.NEXT) & (played["id"] > 0)]
+    assert (picks["id"] - 1).tolist() == wanted
 
 
 def closed_loop(

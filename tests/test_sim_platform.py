@@ -193,7 +193,7 @@ def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
     ends = np.sort(found["completion_ns"].to_numpy())
     busy = np.arange(1, 2001) - np.searchsorted(ends, starts, side="right")
     assert busy.max() == 32
-    narrow = run(asked(disk=array, processes=64, scheduler="fcfs", requests=2000, depth=8))
+    narrow = run(asked(disk=array, processes=64, scheduler="fcfs", requests=2000, queue_depth=8))
     assert narrow.requests["completion_ns"].max() > ends[-1]
 
 
@@ -203,7 +203,7 @@ def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
         ({"weights": (1, 2)}, "--weights: 2 for 3 processes"),
         ({"weights": (1, 0, 2)}, "--weights: 0 is outside 1 to 10000"),
         ({"weights": (1, 10**20, 2)}, f"--weights: {10**20} is outside 1 to 10000"),
-        ({"depth": 0}, "--depth: 0 is outside 1 to 4096"),
+        ({"queue_depth": 0}, "--queue-depth: 0 is outside 1 to 4096"),
         ({"gap_us": -1.0}, r"--gap: -1\.0 is outside 0 to"),
         ({"gap_us": float("nan")}, "--gap: nan is outside 0 to"),
     ],

@@ -258,7 +258,10 @@ def test_a_row_says_what_was_run(tmp_path: Path) -> None:
     words: tuple[str, ...]
     words = (*WORDS, "--schedulers", "sfq", "--out", str(file), "--virtual-size", "64M")
     words = (*words, "--gap", "5", "--ask", "7", "--think", "2", "--think-scale", "3")
-    words = (*words, "--set", "sfq.depth=3", "--weights", "3,1,1,1", "--depth", "2")
+    disk = tmp_path / "queueing.toml"
+    disk.write_text("[model]\nintercept_ms = 4.0\nfull_seek_ms = 5.0\n[queue]\ndepth = 4\n")
+    words = (*words, "--set", "sfq.depth=3", "--weights", "3,1,1,1", "--queue-depth", "2")
+    words = (*words, "--disks", str(disk))
     done = understudy(*words)
     assert done.exit_code == 0, done.stderr
     row = pl.read_parquet(file).row(0, named=True)

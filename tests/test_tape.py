@@ -87,7 +87,7 @@ def test_refuses_what_is_no_tape(data: bytes, says: str) -> None:
 @pytest.mark.parametrize(
     ("at", "field", "value"),
     [
-        (0, "kind", 5),
+        (0, "kind", 6),
         (0, "sector", 993),
         (3, "now_ns", 1001),
         (0, "id", 0),

@@ -28,6 +28,8 @@ from understudy.platforms.vm import modules, outcome, packages, reads, scenario,
 from understudy.platforms.vm.controllers import CONTROLLERS
 from understudy.platforms.vm.initramfs import Initramfs
 
+QUEUEING = profile.load("vesper-zoned").model_copy(update={"queue": profile.CommandQueue(depth=8)})
+
 
 def bz_image(payload: bytes) -> bytes:
     """The smallest thing that calls itself a bzImage."""
@@ -260,7 +262,16 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
         ({"controller": "lsi"}, 'unknown controller "lsi": did you mean "lsi53c895a"'),
         ({"controller": "lsi53c895a"}, "--controller: lsi53c895a holds no data, so no file"),
         ({"disk": "array-32"}, "--disk: array-32 is an array, only in the simul"),
-        ({"depth": 4}, "--depth: only in the simulator; add --on sim"),
+        ({"queue_depth": 4}, "--queue-depth: 4: cheetah-15k4 has no [queue]: it takes one at"),
+        (
+            {
+                "workload": "random",
+                "queue_depth": 4,
+                "disk": QUEUEING,
+                "controller": "virtio-blk",
+            },
+            "--queue-depth: virtio-blk takes one request at a time here; use vdisk",
+        ),
         ({"scale": 1.5, "clock": "wall"}, "--scale: the VM scales by whole factors"),
     ],
 )

@@ -147,7 +147,8 @@ def _profiled(number: int, drive: DetailedDrive, found: Fitted) -> Row:
 def _on(
     number: int, drive: DetailedDrive, found: Fitted, name: str, requests: int, seeds: int
 ) -> Iterator[Row]:
-    schedulers = ["fcfs"] if name == "random1" else sorted(declared.schedulers())
+    choosing_alone = [one.name for one in declared.schedulers().values() if not one.needs_model]
+    schedulers = ["fcfs"] if name == "random1" else choosing_alone
     disk = found.disk()
     for scheduler in schedulers:
         runs = [

@@ -12,6 +12,7 @@
 
 #include "../../core/draw.h"
 #include "../../core/drive.h"
+#include "../../core/estimate.h"
 #include "../../tests/core/schedulers.h"
 
 #define CAPACITY 143374744ull
@@ -117,9 +118,14 @@ static bool tune(const char *name, u64 value)
 	return true;
 }
 
+static u64 positioning_ns(void *device, const struct io_request *rq, u64 now_ns)
+{
+	return estimate_ns(&loop.drive, rq->op, rq->sector, rq->sectors, now_ns);
+}
+
 static bool set_up(const char *scheduler)
 {
-	struct sched_limits limits = { CAPACITY, OWNERS_MAX };
+	struct sched_limits limits = { CAPACITY, OWNERS_MAX, positioning_ns, NULL };
 	u32 i;
 
 	disk_set_linear(&loop.drive.disk, CAPACITY, 4250000, 5250000);

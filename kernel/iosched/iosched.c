@@ -5,6 +5,7 @@
  * - The scheduler is asked for a request only while fewer of its requests than it
  *   wants, usually one, are on the disk, so it never chooses from an old queue,
  *   whatever the driver's depth.
+ *   A disk that queues commands may be given more: insmod NAME.ko queue_depth=N.
  * - A scheduler that waits on purpose is woken by a timer; until then the block
  *   layer is told that there is no work, or it would poll on jiffies.
  * - Merges are the block layer's own; the scheduler sees them as a removal and an
@@ -21,8 +22,8 @@
  * Locking: iosched->lock guards everything here and is the outermost of ours; it
  * is taken in process context (insert, merge, dispatch) and in interrupts
  * (completion, the wake-up), hence always with interrupts off.  Under it we call only
- * the core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf) and
- * tape_record, which takes no lock.
+ * the core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf),
+ * tape_record, which takes no lock, and the disk's model, whose lock is a leaf as well.
  *
  * On PREEMPT_RT it is a lock that sleeps, as those are that the block layer takes
  * around our functions; so nothing of ours may run in hard interrupts there.  The timer
@@ -42,6 +43,11 @@
 
 /* What a scheduler sees at once; more wait, in order, until it has room. */
 #define REQUESTS_MAX 1024
+
+static unsigned int queue_depth = 1;
+module_param(queue_depth, uint, 0444);
+MODULE_PARM_DESC(queue_depth,
+		 "requests on the disk at once, if the scheduler wants fewer");
 
 /* One pending or dispatched request. */
 struct slot {
@@ -63,7 +69,8 @@ static u8 direction(const struct request *rq)
 
 static bool is_busy(const struct iosched *is)
 {
-	return is->contract.in_service >= sched_depth(module_scheduler);
+	return is->contract.in_service >=
+	       max(sched_depth(module_scheduler), queue_depth);
 }
 
 static enum hrtimer_restart wake_fires(struct hrtimer *timer)
@@ -109,7 +116,7 @@ static void tell(const char *broken)
  * one event leads to, with the lock held: it never goes back from call to call.
  */
 
-static void record(struct iosched *is, enum tape_kind kind, struct io_request *io,
+static void record(struct iosched *is, enum tape_kind kind, const struct io_request *io,
 		   u64 now_ns, u64 wake_ns)
 {
 	struct tape_call call = { .kind = kind, .now_ns = now_ns, .wake_ns = wake_ns };
@@ -161,6 +168,17 @@ static struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns
 	if (is->tape)
 		record(is, TAPE_NEXT, io, now_ns, *wake_ns);
 	return io;
+}
+
+/* What struct sched_limits hands to the scheduler. */
+static u64 tell_positioning_ns(void *device, const struct io_request *io, u64 now_ns)
+{
+	struct iosched *is = device;
+	u64 ns = is->positioning(is->q, io, now_ns);
+
+	if (is->tape)
+		record(is, TAPE_POSITIONING, io, now_ns, ns);
+	return ns;
 }
 
 static void call_completed(struct iosched *is, struct slot *slot, u64 now_ns)
@@ -466,9 +484,29 @@ static void iosched_requests_merged(struct request_queue *q, struct request *rq,
 		call_add(is, slot, now_ns);
 }
 
+/* Whoever has the model stays until it is given back. */
+static void take_model(struct iosched *is)
+{
+	positioning_fn *(*model_of)(struct request_queue * q);
+
+	model_of = symbol_get(vpt_model_of);
+	if (!model_of)
+		return;
+	is->positioning = model_of(is->q);
+	if (!is->positioning)
+		symbol_put(vpt_model_of);
+}
+
+static void give_model_back(struct iosched *is)
+{
+	if (is->positioning)
+		symbol_put(vpt_model_of);
+}
+
 static void free_iosched(struct iosched *is)
 {
 	contract_exit(&is->contract);
+	give_model_back(is);
 	kvfree(is->slots);
 	kvfree(is->state);
 	kfree(is);
@@ -509,6 +547,12 @@ static int init_scheduler(struct iosched *is)
 	int ret;
 	u32 i;
 
+	if (module_scheduler->needs_model)
+		take_model(is);
+	if (is->positioning) {
+		limits.positioning_ns = tell_positioning_ns;
+		limits.device = is;
+	}
 	is->capacity_sectors = limits.capacity_sectors;
 	for (i = 0; i < module_scheduler->nr_tunables; i++) {
 		const struct sched_field *field = &module_scheduler->tunables[i];
@@ -521,6 +565,10 @@ static int init_scheduler(struct iosched *is)
 		is->tape = tape_begin(&limits);
 	else if (contract_is_broken(&is->contract))
 		tell(is->contract.broken);
+	else if (ret == -ENODEV)
+		pr_err("%s needs a disk's model: %s has none; throttle it with vpt "
+		       "first\n",
+		       THIS_MODULE->name, is->q->disk->disk_name);
 	return ret;
 }
 

@@ -14,6 +14,7 @@
 #include <linux/spinlock.h>
 
 #include "compat.h"
+#include "model.h"
 #include "../../core/contract.h"
 #include "../../core/tape.h"
 
@@ -23,6 +24,8 @@ struct iosched {
 	struct request_queue *q;
 	void *state; /* the core scheduler's */
 	struct contract contract; /* through which it is called */
+	positioning_fn
+		*positioning; /* of a disk whose model the scheduler asks, or NULL */
 	u64 capacity_sectors; /* as the scheduler knows it */
 	struct rb_root sorted[IO_OPS]; /* for front merges */
 	struct list_head direct; /* not for the scheduler: served first */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The virtual disk: a sparse, memory-backed block device that answers at once
- * and takes one request at a time.
+ * and takes one request at a time, or as many as "depth" says.
  *
  * It lives in the guest's own memory, so that under a virtual clock no host I/O
- * is in flight while idle time is skipped.  It has a dispatch budget of one: the
- * block layer asks the scheduler for a request only when the disk is free to
+ * is in flight while idle time is skipped.  It has a dispatch budget, of one by default:
+ * the block layer asks the scheduler for a request only when the disk is free to
  * start it, so no scheduler chooses early from an old queue.
  *
  * Whether it has a volatile write cache is said by who knows the drive that it stands in
@@ -21,7 +21,6 @@
 #include <linux/xarray.h>
 
 #define QUEUE_DEPTH 128
-#define BUSY 0
 
 static unsigned long long size = 1ULL << 30;
 module_param(size, ullong, 0444);
@@ -31,11 +30,15 @@ static unsigned long long bad_sector = ULLONG_MAX;
 module_param(bad_sector, ullong, 0644);
 MODULE_PARM_DESC(bad_sector, "requests that touch this sector fail (medium error)");
 
+static unsigned int depth = 1;
+module_param(depth, uint, 0644);
+MODULE_PARM_DESC(depth, "requests at once");
+
 struct vdisk {
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
 	struct xarray pages; /* page number -> struct page; absent pages are zero */
-	unsigned long state; /* bit BUSY: the budget is taken */
+	atomic_t in_flight; /* the budget that is taken */
 };
 
 static struct vdisk vdisk;
@@ -139,7 +142,7 @@ static void vdisk_complete(struct request *rq)
 	/* The end of the request may be the end of the queue. */
 	percpu_ref_get(&q->q_usage_counter);
 	blk_mq_end_request(rq, *status);
-	clear_bit_unlock(BUSY, &vd->state);
+	atomic_dec_return_release(&vd->in_flight);
 	blk_mq_run_hw_queues(q, true);
 	percpu_ref_put(&q->q_usage_counter);
 }
@@ -148,14 +151,21 @@ static int vdisk_get_budget(struct request_queue *q)
 {
 	struct vdisk *vd = q->queuedata;
 
-	return test_and_set_bit_lock(BUSY, &vd->state) ? -1 : 0;
+	int in_flight = atomic_read(&vd->in_flight);
+
+	do {
+		if (in_flight >= READ_ONCE(depth))
+			return -1;
+	} while (
+		!atomic_try_cmpxchg_acquire(&vd->in_flight, &in_flight, in_flight + 1));
+	return 0;
 }
 
 static void vdisk_put_budget(struct request_queue *q, int token)
 {
 	struct vdisk *vd = q->queuedata;
 
-	clear_bit_unlock(BUSY, &vd->state);
+	atomic_dec_return_release(&vd->in_flight);
 }
 
 static const struct blk_mq_ops vdisk_mq_ops = {

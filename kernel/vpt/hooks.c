@@ -45,6 +45,27 @@ static struct vpt_disk *disk_of(struct request *rq)
 	return blk_rq_is_passthrough(rq) ? NULL : disk_of_queue(rq->q);
 }
 
+/* What a scheduler of ours asks, with its own lock held. */
+static u64 positioning_ns(void *queue, const struct io_request *rq, u64 now_ns)
+{
+	struct vpt_disk *disk = disk_of_queue(queue);
+	unsigned long flags;
+	u64 ns;
+
+	if (!disk)
+		return 0;
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	ns = vpt_positioning_ns(disk, rq, now_ns);
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
+	return ns;
+}
+
+positioning_fn *vpt_model_of(struct request_queue *q)
+{
+	return disk_of_queue(q) ? positioning_ns : NULL;
+}
+EXPORT_SYMBOL_GPL(vpt_model_of);
+
 static void on_bio_queue(void *data, struct bio *bio)
 {
 	struct vpt_disk *disk = disk_of_bio(bio);

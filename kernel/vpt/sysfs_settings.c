@@ -9,6 +9,8 @@
  *	buffered                0: the papers' cache, 1: the buffer, which is in
  *	bus_sector_ps, write_ns, write_settle_ns
  *	buffer_*, read_ahead_*, write_back_*
+ *	queue_depth             how many the drive chooses among; 0: it does not
+ *	queue_age_limit_ns
  *	scale_milli             k, in thousandths
  */
 #include <linux/err.h>
@@ -110,6 +112,8 @@ SETTING(write_back_sectors, drive.buffer.writes.sectors_max, 0, U32_MAX);
 SETTING(write_back_idle_ns, drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_back_low_sectors, drive.buffer.writes.low_sectors, 0, U32_MAX);
 SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_SHORTEST_POSITIONING);
+SETTING(queue_depth, drive.queue_depth, 0, QUEUE_DEPTH_MAX);
+SETTING(queue_age_limit_ns, drive.queue_age_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(scale_milli, scale_milli, 1, 1000000);
 
 static struct attribute *settings_attrs[] = {
@@ -141,6 +145,8 @@ static struct attribute *settings_attrs[] = {
 	&write_back_idle_ns_setting.attr.attr,
 	&write_back_low_sectors_setting.attr.attr,
 	&write_back_order_setting.attr.attr,
+	&queue_depth_setting.attr.attr,
+	&queue_age_limit_ns_setting.attr.attr,
 	&scale_milli_setting.attr.attr,
 	NULL,
 };

@@ -3,10 +3,14 @@
  * Service times, due times and held completions (Jones 2010 section 4.3).
  *
  * The disk that stands in serves one request at a time: a request starts when
- * the driver starts it or when the one before it is due, whichever is later, and
- * is due scale * (model service time) after that.  A completion that comes
- * earlier is held until a timer, in hard interrupt context, lets it go; one that
- * comes later is passed on and counted as late.
+ * the driver starts it, if the disk is free, and is due scale * (model service time)
+ * after that.  What is started meanwhile waits in the disk's queue (core/command_queue.h);
+ * when a request is due the disk chooses the next one, which starts at that due time.
+ * So one that waits has no due time, and that moment is made up for before anything else
+ * is added: it chooses among those that were there then.
+ *
+ * A completion that comes before the due time is held until a timer, in hard interrupt
+ * context, lets it go; one that comes later is passed on and counted as late.
  *
  * Who completes a held request.  The driver has said that it is done with it, so
  * while it is held its state is MQ_RQ_COMPLETE, exactly as between
@@ -29,6 +33,7 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 
+#include "../../core/estimate.h"
 #include "vpt.h"
 
 /*
@@ -37,10 +42,10 @@
  */
 #define LEAD_NS 2000
 
-/* Others that were picked before it are not finished: the choice will have aged. */
+/* More are not finished than the drive takes: the choice will have aged. */
 static void mark_stale(struct vpt_disk *disk, struct vpt_request *vr)
 {
-	if (disk->requests.nr_tracked > 1) {
+	if (disk->requests.nr_tracked > max(disk->model.drive.queue_depth, 1ULL)) {
 		vr->flags |= VPT_STALE;
 		disk->counters.stale++;
 	}
@@ -57,13 +62,23 @@ void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason
 	mark_stale(disk, vr);
 }
 
-/* What the model drive's clock says at start_ns.  k may have changed meanwhile. */
-static u64 model_clock_ns(struct vpt_disk *disk, u64 start_ns)
+/* What the model drive's clock says at that time, which is not before its last start. */
+static u64 model_clock_ns(const struct vpt_disk *disk, u64 at_ns)
+{
+	const struct vpt_throttle *throttle = &disk->throttle;
+
+	if (at_ns <= throttle->model_at_ns)
+		return throttle->model_ns;
+	return throttle->model_ns + mul_u64_u64_div_u64(at_ns - throttle->model_at_ns,
+							1000, disk->model.scale_milli);
+}
+
+/* The same, and k may change afterwards. */
+static u64 move_model_clock(struct vpt_disk *disk, u64 start_ns)
 {
 	struct vpt_throttle *throttle = &disk->throttle;
 
-	throttle->model_ns += mul_u64_u64_div_u64(start_ns - throttle->model_at_ns,
-						  1000, disk->model.scale_milli);
+	throttle->model_ns = model_clock_ns(disk, start_ns);
 	throttle->model_at_ns = start_ns;
 	return throttle->model_ns;
 }
@@ -72,7 +87,7 @@ static u64 model_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 s
 {
 	struct drive *drive = &disk->model.drive;
 	struct request *rq = vr->rq;
-	u64 now_ns = model_clock_ns(disk, start_ns);
+	u64 now_ns = move_model_clock(disk, start_ns);
 	bool hit = false;
 	u64 ns;
 
@@ -95,8 +110,76 @@ static void stop_holding(struct vpt_request *vr)
 {
 	if (vr->state != VPT_HELD)
 		return;
-	list_del(&vr->held);
+	if (!vr->waits)
+		list_del(&vr->held);
 	vr->state = VPT_RELEASED;
+}
+
+static void insert_held(struct vpt_throttle *throttle, struct vpt_request *vr)
+{
+	struct vpt_request *before;
+
+	list_for_each_entry_reverse(before, &throttle->held, held)
+	{
+		if (before->due_ns <= vr->due_ns)
+			break;
+	}
+	list_add(&vr->held, &before->held);
+}
+
+/* The drive is free, and begins with it. */
+static void serve(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns)
+{
+	vr->waits = false;
+	vr->model_service_ns = model_service_ns(disk, vr, start_ns);
+	vr->due_ns = start_ns +
+		     div_u64(vr->model_service_ns * disk->model.scale_milli, 1000);
+	disk->throttle.last_due_ns = vr->due_ns;
+	if (vr->state == VPT_HELD)
+		insert_held(&disk->throttle, vr);
+}
+
+/* What the drive has chosen by then: each at the moment when the one before was due. */
+static void choose_until(struct vpt_disk *disk, u64 by_ns)
+{
+	struct vpt_throttle *throttle = &disk->throttle;
+
+	while (throttle->queue.oldest && throttle->last_due_ns <= by_ns) {
+		u64 start_ns = throttle->last_due_ns;
+		struct command *command =
+			command_queue_take(&throttle->queue, &disk->model.drive,
+					   model_clock_ns(disk, start_ns));
+
+		serve(disk, container_of(command, struct vpt_request, command),
+		      start_ns);
+	}
+}
+
+static u8 command_op(const struct request *rq)
+{
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		return IO_READ;
+	case REQ_OP_WRITE:
+		return IO_WRITE;
+	default:
+		return IO_OPS;
+	}
+}
+
+static void wait_in_queue(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
+{
+	struct request *rq = vr->rq;
+
+	vr->waits = true;
+	vr->command = (struct command){
+		.sector = blk_rq_pos(rq),
+		.given_ns = model_clock_ns(disk, now_ns),
+		.sectors = blk_rq_sectors(rq),
+		.op = command_op(rq),
+		.through = req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA,
+	};
+	command_queue_give(&disk->throttle.queue, &vr->command);
 }
 
 /* The first issue starts the service; after a requeue it fires again. */
@@ -104,7 +187,6 @@ void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 {
 	struct vpt_throttle *throttle = &disk->throttle;
 	struct vpt_request *vr = vpt_find(disk, rq);
-	u64 start_ns;
 
 	if (!vr) {
 		vr = vpt_track(disk, rq);
@@ -120,11 +202,11 @@ void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 	vr->state = VPT_ISSUED;
 	vr->id = ++throttle->last_id;
 	vr->dispatch_ns = now_ns;
-	start_ns = max(now_ns, throttle->last_due_ns);
-	vr->model_service_ns = model_service_ns(disk, vr, start_ns);
-	vr->due_ns = start_ns +
-		     div_u64(vr->model_service_ns * disk->model.scale_milli, 1000);
-	throttle->last_due_ns = vr->due_ns;
+	choose_until(disk, now_ns);
+	if (throttle->last_due_ns <= now_ns)
+		serve(disk, vr, now_ns);
+	else
+		wait_in_queue(disk, vr, now_ns);
 	disk->requests.on_disk++;
 	disk->counters.requests++;
 }
@@ -140,6 +222,8 @@ void vpt_requeued(struct vpt_disk *disk, struct request *rq)
 void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 {
 	stop_holding(vr);
+	if (vr->waits)
+		command_queue_remove(&disk->throttle.queue, &vr->command);
 	if (vr->state != VPT_PICKED) {
 		disk->counters.completed += !failed;
 		disk->counters.failed += failed;
@@ -150,40 +234,41 @@ void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 	vpt_untrack(disk, vr);
 }
 
-static void insert_held(struct vpt_throttle *throttle, struct vpt_request *vr)
+/* When the timer has something to do; U64_MAX: never. */
+static u64 next_event_ns(const struct vpt_throttle *throttle)
 {
-	struct vpt_request *before;
+	const struct vpt_request *first =
+		list_first_entry_or_null(&throttle->held, struct vpt_request, held);
+	u64 choice_ns = throttle->queue.oldest ? throttle->last_due_ns : U64_MAX;
 
-	list_for_each_entry_reverse(before, &throttle->held, held)
-	{
-		if (before->due_ns <= vr->due_ns)
-			break;
-	}
-	list_add(&vr->held, &before->held);
+	return first ? min(first->due_ns, choice_ns) : choice_ns;
 }
 
 static void arm_timer(struct vpt_throttle *throttle)
 {
-	struct vpt_request *first =
-		list_first_entry(&throttle->held, struct vpt_request, held);
+	u64 event_ns = next_event_ns(throttle);
 
-	hrtimer_start(&throttle->timer, ns_to_ktime(first->due_ns - LEAD_NS),
-		      HRTIMER_MODE_ABS);
+	if (event_ns != U64_MAX)
+		hrtimer_start(&throttle->timer, ns_to_ktime(event_ns - LEAD_NS),
+			      HRTIMER_MODE_ABS);
 }
 
 static void hold(struct vpt_disk *disk, struct vpt_request *vr)
 {
+	struct vpt_throttle *throttle = &disk->throttle;
+
 	vr->state = VPT_HELD;
-	insert_held(&disk->throttle, vr);
 	disk->counters.held++;
-	if (list_is_first(&vr->held, &disk->throttle.held))
-		arm_timer(&disk->throttle);
+	if (!vr->waits)
+		insert_held(throttle, vr);
+	if (vr->waits || list_is_first(&vr->held, &throttle->held))
+		arm_timer(throttle);
 }
 
 static void pass_on(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 {
 	vr->state = VPT_RELEASED;
-	if (now_ns > vr->due_ns) {
+	if (!vr->waits && now_ns > vr->due_ns) {
 		vr->flags |= VPT_LATE;
 		disk->counters.late++;
 	}
@@ -200,7 +285,8 @@ static bool take(struct vpt_disk *disk, struct vpt_request *vr)
 	if (vr->state != VPT_ISSUED)
 		return false;
 	now_ns = ktime_get_ns();
-	if (disk->throttle.holding && now_ns < vr->due_ns)
+	choose_until(disk, now_ns);
+	if (disk->throttle.holding && (vr->waits || now_ns < vr->due_ns))
 		hold(disk, vr);
 	else
 		pass_on(disk, vr, now_ns);
@@ -245,25 +331,37 @@ static enum hrtimer_restart release_due(struct hrtimer *timer)
 	struct vpt_request *vr;
 	struct request *rq;
 	unsigned long flags;
-	u64 now_ns;
+	u64 event_ns, now_ns;
 
 	for (;;) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
-		vr = take_due(throttle, ktime_get_ns() + LEAD_NS);
-		if (!vr)
+		event_ns = next_event_ns(throttle);
+		if (event_ns > ktime_get_ns() + LEAD_NS)
 			break;
 		do
 			now_ns = ktime_get_ns();
-		while (now_ns < vr->due_ns);
-		count_overshoot(&disk->counters, now_ns - vr->due_ns);
-		rq = vr->rq;
+		while (now_ns < event_ns);
+		choose_until(disk, now_ns);
+		vr = take_due(throttle, now_ns);
+		rq = vr ? vr->rq : NULL;
+		if (vr)
+			count_overshoot(&disk->counters, now_ns - vr->due_ns);
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
-		throttle->complete(rq);
+		if (rq)
+			throttle->complete(rq);
 	}
-	if (!list_empty(&throttle->held))
-		arm_timer(throttle);
+	arm_timer(throttle);
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 	return HRTIMER_NORESTART;
+}
+
+u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 now_ns)
+{
+	u64 start_ns = max(now_ns, disk->throttle.last_due_ns);
+	u64 ns = estimate_ns(&disk->model.drive, io->op, io->sector, io->sectors,
+			     model_clock_ns(disk, start_ns));
+
+	return mul_u64_u64_div_u64(ns, disk->model.scale_milli, 1000);
 }
 
 void vpt_start_holding(struct vpt_disk *disk)
@@ -290,6 +388,7 @@ void vpt_release_all(struct vpt_disk *disk)
 
 	/* Drivers expect completions with interrupts off, as from the timer. */
 	raw_spin_lock_irqsave(&disk->lock, flags);
+	choose_until(disk, U64_MAX);
 	while ((vr = take_due(throttle, U64_MAX))) {
 		rq = vr->rq;
 		raw_spin_unlock(&disk->lock);
@@ -304,6 +403,7 @@ void vpt_forget_all(struct vpt_disk *disk)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&disk->lock, flags);
+	disk->throttle.queue = (struct command_queue){ 0 };
 	vpt_untrack_all(disk);
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
@@ -311,6 +411,7 @@ void vpt_forget_all(struct vpt_disk *disk)
 /* What is on the disk stays there; the next request does not wait for it. */
 void vpt_throttle_reset(struct vpt_disk *disk)
 {
+	choose_until(disk, U64_MAX);
 	drive_reset(&disk->model.drive);
 	memset(&disk->counters, 0, sizeof(disk->counters));
 	disk->counters.requests = disk->requests.on_disk; /* they will complete */

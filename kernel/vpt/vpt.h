@@ -39,7 +39,8 @@
 #include <linux/spinlock.h>
 
 #include "record.h"
-#include "../../core/drive.h"
+#include "../../core/command_queue.h"
+#include "../iosched/model.h"
 
 /* The longest that a request may take: half of the block layer's time-out. */
 #define VPT_HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
@@ -59,6 +60,8 @@ struct vpt_request {
 	struct hlist_node by_rq;
 	struct list_head held; /* in order of due time */
 	struct request *rq;
+	struct command command; /* in the modelled drive's queue */
+	bool waits; /* there, and has no due time yet */
 	u64 id;
 	u64 pick_ns, dispatch_ns, due_ns;
 	u64 model_service_ns;
@@ -66,8 +69,8 @@ struct vpt_request {
 	u8 reason;
 	enum {
 		VPT_PICKED,
-		VPT_ISSUED, /* the driver started it; it has its due time */
-		VPT_HELD, /* the driver completed it before that */
+		VPT_ISSUED, /* the driver started it */
+		VPT_HELD, /* the driver completed it before it was due */
 		VPT_RELEASED, /* passed on; what comes after that is not judged again */
 	} state;
 };
@@ -84,10 +87,12 @@ struct vpt_requests {
 struct vpt_throttle {
 	void (*complete)(struct request *rq); /* past our own hooks; interrupts off */
 	bool holding;
-	struct list_head held;
-	struct hrtimer timer; /* for the first of the held */
+	struct list_head held; /* that have a due time */
+	struct command_queue queue; /* what the drive has not begun with */
+	struct hrtimer
+		timer; /* for the first of the held, or the drive's next choice */
 	u64 last_id;
-	u64 last_due_ns;
+	u64 last_due_ns; /* the drive is free then */
 	u64 model_ns; /* on the model drive's clock, which k slows down ... */
 	u64 model_at_ns; /* ... when it was that late on ours */
 };
@@ -98,7 +103,7 @@ struct vpt_counters {
 	u64 completed;
 	u64 failed; /* completed with an error */
 	u64 late; /* the disk answered after the due time */
-	u64 stale; /* picked while another request was picked or being served */
+	u64 stale; /* picked while the drive had all that its queue takes */
 	u64 held;
 	u64 overshoot_ns; /* sum over held requests: release - due */
 	u64 overshoot_max_ns;
@@ -185,6 +190,8 @@ bool vpt_hold(struct vpt_disk *disk, struct request *rq);
 void vpt_start_holding(struct vpt_disk *disk);
 /* Not held.  Stop holding, and complete what is held. */
 void vpt_release_all(struct vpt_disk *disk);
+/* What the drive would need for it: positioning_fn, k times. */
+u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 now_ns);
 /* Not held.  Stop tracking: the hooks are gone. */
 void vpt_forget_all(struct vpt_disk *disk);
 

@@ -37,6 +37,7 @@ int describe(const struct scheduler *scheduler, char *text, size_t bytes)
 
 	put(&into, scheduler->name);
 	put(&into, scheduler->summary);
+	put_number(&into, scheduler->needs_model);
 	put_number(&into, scheduler->nr_tunables);
 	for (i = 0; i < scheduler->nr_tunables && !into.error; i++) {
 		field = &scheduler->tunables[i];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a scheduler says of itself, as text: each item ends with a zero.  Its name and
- * its summary; how many tunables, and for each its name, help, initial, smallest and
- * largest value; how many counters, and for each its name and help.
+ * its summary; 1 if it needs a disk's model, else 0; how many tunables, and for each its
+ * name, help, initial, smallest and largest value; how many counters, and for each its name
+ * and help.
  */
 #ifndef UNDERSTUDY_DESCRIBE_H
 #define UNDERSTUDY_DESCRIBE_H

@@ -9,9 +9,20 @@ static void is_kept(const struct host *host)
 	CHECK_RULE(!contract_is_broken(&host->contract), host->contract.broken);
 }
 
+/* The disk of a random load, its sectors so many. */
+u64 host_positioning_ns(void *of, const struct io_request *rq, u64 now_ns)
+{
+	const struct host *host = of;
+	u64 way = rq->sector > host->head ? rq->sector - host->head
+					  : host->head - rq->sector;
+
+	return MS / 4 + way * 5 * MS / host->capacity_sectors;
+}
+
 void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors)
 {
-	struct sched_limits limits = { capacity_sectors, HOST_PENDING };
+	struct sched_limits limits = { capacity_sectors, HOST_PENDING,
+				       host_positioning_ns, host };
 
 	check_scheduler = scheduler;
 	memset(host, 0, sizeof(*host));

@@ -39,6 +39,9 @@ void host_exit(struct host *host);
 void host_set(struct host *host, const char *tunable, u64 value);
 u64 host_counter(const struct host *host, const char *counter);
 
+/* What it tells the scheduler of its disk; host->head is the test's. */
+u64 host_positioning_ns(void *host, const struct io_request *rq, u64 now_ns);
+
 /* A request arrives now. */
 struct io_request *host_add(struct host *host, u8 op, u64 sector, u32 sectors,
 			    u32 owner);

@@ -123,7 +123,8 @@ static struct stage {
 
 static void raise_curtain(void)
 {
-	struct sched_limits limits = { 1000, PLACES };
+	struct sched_limits limits = { .capacity_sectors = 1000,
+				       .max_requests = PLACES };
 
 	stage = (struct stage){ .now_ns = FIVE };
 	CHECK_EQ(contract_init(&stage.contract, &good, &stage.actor, &limits,
@@ -390,7 +391,8 @@ static void first_is_told(void)
 
 static void init_may_fail(void)
 {
-	struct sched_limits limits = { 1000, PLACES };
+	struct sched_limits limits = { .capacity_sectors = 1000,
+				       .max_requests = PLACES };
 	int errors[][2] = { { -EINVAL, -EINVAL },
 			    { -ENOMEM, -ENOMEM },
 			    { 1, -EINVAL },

@@ -54,6 +54,7 @@ static const struct expected {
 	{ "sfq", "settle", 1, 0, 1 },
 	{ "sfq", "cost_request_ns", 5 * MS, 1, HOUR },
 	{ "sfq", "cost_sector_ns", 5000, 0, 1000 * MS },
+	{ "sptf", "age_permille", 10, 0, 1000 },
 	{ "tbbd", "busdriver_ns", 7 * MS, 0, HOUR },
 	/* Geist and Daniel, 1987: R is 0.2. */
 	{ "vr", "r_milli", 200, 0, 1000 },

@@ -37,13 +37,17 @@ static void random_classes(struct draw *draw)
 
 static void random_device(struct draw *draw)
 {
-	if (draw_below(draw, 2))
+	if (!sim.input.scheduler->needs_model && draw_below(draw, 2))
 		simulation_array(&sim, 1 + draw_below(draw, 8),
 				 (1 + draw_below(draw, 3)) * MS, draw_below(draw, 2));
 	if (!draw_below(draw, 3))
 		sim.drive.cache.segments = 0;
 	if (draw_below(draw, 2))
 		sim.input.depth += draw_below(draw, 10);
+	if (draw_below(draw, 2)) {
+		sim.drive.queue_depth = draw_below(draw, 12);
+		sim.drive.queue_age_ns = draw_below(draw, 50 * MS);
+	}
 	if (!draw_below(draw, 3))
 		sim.input.gap_ns = draw_below(draw, 2 * MS);
 	if (!draw_below(draw, 3))
@@ -196,8 +200,13 @@ static void check_device(void)
 	}
 }
 
+static bool chooses_itself(void)
+{
+	return sim.input.drive && sim.drive.queue_depth > 1;
+}
+
 /*
- * First come, first served inside the device; and the gap after each completion, but
+ * First come, first served inside the device, unless it chooses; and the gap after each completion, but
  * for requests that take no time: others went to the device together with them.
  */
 static void check_pairs(void)
@@ -209,7 +218,8 @@ static void check_pairs(void)
 		for (k = 0; k < sim.summary.completed; k++) {
 			s64 since_ns = rows->dispatch_ns[i] - rows->completion_ns[k];
 
-			if (rows->dispatch_ns[i] < rows->dispatch_ns[k])
+			if (rows->dispatch_ns[i] < rows->dispatch_ns[k] &&
+			    !chooses_itself())
 				CHECK(rows->start_ns[i] <= rows->start_ns[k]);
 			CHECK(since_ns < 0 || since_ns >= (s64)sim.input.gap_ns ||
 			      !rows->model_service_ns[k]);

@@ -22,6 +22,7 @@ static const struct golden {
 	{ "look", 0x34df1d92de673f9cull, 0 },
 	{ "scan", 0x7a523cc17cc10713ull, 0 },
 	{ "sfq", 0x344716604a05b01dull, 0 },
+	{ "sptf", 0xbbccd95acbe4e1aeull, 0 },
 	{ "sstf", 0x3e8a3e29903da28eull, 0 },
 	{ "tbbd", 0x0ed36d238eb29666ull, 0 },
 	{ "vr", 0xd86a9707171c5bb4ull, HOST_CAPACITY },

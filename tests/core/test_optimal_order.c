@@ -232,7 +232,7 @@ static void farthest_places(u32 low, u64 head)
 static void a_plan_is_kept_while_it_holds(void)
 {
 	struct io_request near = { .sector = 100, .id = 1 }, far = { .sector = 900 };
-	struct sched_limits limits = { 1000, 2 };
+	struct sched_limits limits = { .capacity_sectors = 1000, .max_requests = 2 };
 	struct sorted_queue pending;
 	struct plan plan = { .built = 0 };
 	u32 i;
@@ -260,7 +260,7 @@ static void a_plan_looks_only_so_far(void)
 {
 	struct io_request beyond = { .sector = 1ull << 63, .id = 1 };
 	struct io_request near = { .sector = (1ull << 62) - 10 };
-	struct sched_limits limits = { 0, 2 };
+	struct sched_limits limits = { .capacity_sectors = 0, .max_requests = 2 };
 	struct sorted_queue pending;
 	struct plan plan = { .built = 0 };
 

@@ -8,6 +8,7 @@
 #include "host.h"
 
 static const char *scheduler;
+static struct host disk = { .capacity_sectors = HOST_CAPACITY };
 
 /* Any priority, any share, and a cost that may be known. */
 static void set_priority(struct host *host, struct draw *draw, struct io_request *rq)
@@ -114,7 +115,8 @@ static void crowd_is_served(const struct scheduler *s, void *state)
 
 static void crowded_case(struct draw *draw)
 {
-	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING };
+	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING, host_positioning_ns,
+				       &disk };
 	const struct scheduler *s = registry_find(scheduler);
 	void *state = registry_new_state(s);
 
@@ -145,7 +147,8 @@ static void check_description(const struct scheduler *s)
 /* Every allocation of init fails once; nothing leaks and nothing is used. */
 static void no_memory(const struct scheduler *s)
 {
-	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING };
+	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING, host_positioning_ns,
+				       &disk };
 	int error = -ENOMEM;
 	u32 granted;
 
@@ -164,7 +167,8 @@ static void no_memory(const struct scheduler *s)
 /* Whoever weighs orders refuses more requests, farther apart, than fit into 64 bits. */
 static void too_far(void)
 {
-	struct sched_limits limits = { 1ull << 48, 1 << 15 };
+	struct sched_limits limits = { .capacity_sectors = 1ull << 48,
+				       .max_requests = 1 << 15 };
 	const struct scheduler *s = registry_find("cats");
 	void *state = registry_new_state(s);
 

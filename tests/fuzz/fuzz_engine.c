@@ -268,6 +268,8 @@ static void fill_drive(struct given *given, struct program *program)
 	drive->seed = take(program, 256);
 	if (take(program, 2))
 		fill_platter(drive, program);
+	drive->queue_depth = value(program, 300);
+	drive->queue_age_ns = value(program, 100 * MS);
 }
 
 static void fill_device(struct given *given, struct program *program)
@@ -429,6 +431,9 @@ static void check_end(const struct given *given, int error)
 	case -ENOENT:
 	case -ENOSPC:
 	case -EINVAL:
+		break;
+	case -ENODEV:
+		CHECK(given->input.scheduler->needs_model && !given->input.drive);
 		break;
 	default: /* so few steps are no reason */
 		CHECK_EQ(error, 0);

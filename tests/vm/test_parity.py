@@ -6,11 +6,12 @@ same calls, made into the same scheduler here, get the same answers, to the byte
 request, why, and when to ask again.  The drive, given what was picked in that order,
 names the service times and hits that the throttle imposed in the VM, to the nanosecond.
 
-Four loads: reads and writes of many processes on a disk so small that they merge, with the
+Six loads: reads and writes of many processes on a disk so small that they merge, with the
 schedulers' times cut down so that they run out; SURGE with the defaults; reads and writes
-of a few processes on a drive whose buffer works in time, so that pauses count; and the same on
-one whose sectors have angles, so that each instant counts from the clock's beginning on.  One
-boot for each load; the schedulers run one after the other.
+of a few processes on a drive whose buffer works in time, so that pauses count; the same on
+one whose sectors have angles, so that each instant counts from the clock's beginning on; and the
+drive choosing among eight, one with the papers' cache and one with buffer and angles.  One boot for each
+load; the schedulers run one after the other.
 """
 
 import dataclasses
@@ -19,6 +20,7 @@ import numpy as np
 import polars as pl
 import pytest
 from guests import (
+    CHEETAH,
     MIB,
     OUR_SCHEDULERS,
     assert_clean,
@@ -32,7 +34,7 @@ from positioned import positioned
 
 from understudy.ask.experiment import Experiment
 from understudy.device import profile
-from understudy.device.profile import DiskProfile
+from understudy.device.profile import CommandQueue, DiskProfile
 from understudy.measure import records
 from understudy.native import declared, replay
 from understudy.native.arrays import U64
@@ -41,10 +43,19 @@ from understudy.native.request import READ, WRITE
 from understudy.platforms.vm import machine, scenario, shim_tape
 
 SCHEDULERS = declared.schedulers()
-REQUESTS = {"mixed": 800, "surge": 2000, "buffered": 800, "positions": 800}
-WITH_BUFFER = ("buffered", "positions")
-WITH_WRITES = ("mixed", *WITH_BUFFER)
+REQUESTS = {
+    "mixed": 800,
+    "surge": 2000,
+    "buffered": 800,
+    "positions": 800,
+    "queued": 800,
+    "queued-buffered": 800,
+}
+THAT_MERGE = ("mixed", "surge")
+WITH_WRITES = tuple(name for name in REQUESTS if name != "surge")
+QUEUE_DEPTH = 8
 TAPE_CALLS = 50_000
+TAPE_CALLS_OF = {"sptf": 200_000}  # the estimates for all that are pending are on it
 TIMES_CUT = 4
 SEED = 1
 
@@ -55,8 +66,8 @@ prepare_disk
 while read -r SCHEDULER TUNABLES; do
 	rm -f /tmp/go
 	start_workload
-	set_up_queue
 	attach_throttle
+	set_up_queue
 	measure
 	stop_workload
 	collect
@@ -85,13 +96,28 @@ def with_everything(disk: DiskProfile) -> DiskProfile:
     return disk.model_copy(update={"buffer": disk.buffer.model_copy(update=rules)})
 
 
+def with_queue(disk: DiskProfile) -> DiskProfile:
+    """Deeper than what is used of it; the age limit is felt."""
+    return disk.model_copy(update={"queue": CommandQueue(depth=32, age_limit_ms=60.0)})
+
+
 def load(name: str) -> Experiment:
     """What the processes do."""
+    if name.startswith("queued"):
+        buffered = with_everything(positioned(profile.load("cheetah-9lp")))
+        return experiment(
+            disk=with_queue(buffered if name == "queued-buffered" else CHEETAH),
+            requests=REQUESTS[name],
+            processes=20,
+            writes_percent=30,
+            virtual_bytes=64 * MIB,
+            queue_depth=QUEUE_DEPTH,
+        )
     if name == "mixed":
         return experiment(
             requests=REQUESTS[name], processes=24, writes_percent=30, virtual_bytes=4 * MIB
         )
-    if name in WITH_BUFFER:
+    if name in ("buffered", "positions"):
         disk = profile.load("cheetah-9lp")
         return experiment(
             disk=with_everything(positioned(disk) if name == "positions" else disk),
@@ -118,9 +144,14 @@ def settings(name: str) -> str:
 @once
 def all_schedulers(name: str) -> machine.Result:
     """One VM."""
-    vm = scenario.describe(load(name), lambda phase, fraction: None)
+    vm_load = load(name)
+    vm = scenario.describe(vm_load, lambda phase, fraction: None)
     functions = vm.scenario.partition("\nwait_for_disk\n")[0]
-    modules = {**vm.modules} | dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
+    given = f"queue_depth={vm_load.device.at_once} tape_calls="
+    modules = {
+        **vm.modules,
+        **{one: f"{given}{TAPE_CALLS_OF.get(one, TAPE_CALLS)}" for one in OUR_SCHEDULERS},
+    }
     vm = dataclasses.replace(
         vm,
         scenario=functions + "\n" + EACH,
@@ -181,23 +212,34 @@ def test_the_tape_has_it_all(name: str, scheduler: str) -> None:
     picks = picked(recording(name, scheduler))
     assert len(picks) == count[replay.COMPLETED] == count[replay.ADD] - count[replay.REMOVE]
     assert len(picks) > REQUESTS[name] / 2
-    assert count[replay.REMOVE] > 0 or name in WITH_BUFFER
+    assert count[replay.REMOVE] > 0 or name not in THAT_MERGE
+    assert (calls["kind"] == replay.POSITIONING).any() == (scheduler == "sptf")
     assert set(picks["op"]) == ({READ, WRITE} if name in WITH_WRITES else {READ})
     added = calls[calls["kind"] == replay.ADD]
     first = added[np.unique(added["id"], return_index=True)[1]]
     assert (first["now_ns"] == first["arrival_ns"]).all(), "the clock was read twice"
 
 
-def up_to_the_first_unrecorded(rows: pl.DataFrame) -> tuple[pl.DataFrame, U64]:
-    """Rows whose requests, and all before them, are known; how long the disk paused before
-    each of those requests, ns."""
+def up_to_the_first_unrecorded(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Rows whose requests, and all before them, are known; and those requests."""
     requests = rows.unique("request_id").sort("request_id")
     gaps = np.flatnonzero(requests["request_id"].to_numpy() != np.arange(1, len(requests) + 1))
     known = requests.head(int(gaps[0]) if len(gaps) else len(requests))
-    due_before = known["due_ns"].shift(1, fill_value=0).to_numpy()
-    dispatch = known["dispatch_ns"].to_numpy()
-    pauses = np.maximum(dispatch - due_before, 0).astype(np.uint64)
-    return rows.filter(pl.col("request_id") <= len(known)), pauses
+    return rows.filter(pl.col("request_id") <= len(known)), known
+
+
+def served(name: str, drive: Drive, picks: replay.Tape, known: pl.DataFrame) -> tuple[U64, ...]:
+    """When each of these requests was due, how long it took, and whether it was a hit: by a drive
+    that gets them one by one, after the same pauses, or that chooses among them."""
+    what = (picks["op"], picks["sector"], picks["sectors"])
+    dispatch_ns = known["dispatch_ns"].to_numpy().astype(np.uint64)
+    if load(name).device.at_once > 1:
+        start_ns, service_ns, hit = drive.serve_queued(*what, dispatch_ns)
+        return start_ns + service_ns, service_ns, hit.astype(np.uint64)
+    due_before = known["due_ns"].shift(1, fill_value=0).to_numpy().astype(np.uint64)
+    start_ns = np.maximum(dispatch_ns, due_before)
+    service_ns, hit = drive.serve(*what, start_ns - due_before)
+    return start_ns + service_ns, service_ns, hit.astype(np.uint64)
 
 
 @on_each
@@ -208,13 +250,17 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     rows = records.from_bytes(data, 0, expected=REQUESTS[name])
     records.check(rows)
     picks = picked(kernel)
-    rows, pauses_ns = up_to_the_first_unrecorded(rows)
-    assert len(pauses_ns) > REQUESTS[name] / 3
-    picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()][: len(pauses_ns)]
-    drive = Drive.from_timing(load(name).device.disk.timing(kernel.capacity_sectors), SEED)
-    service_ns, hit = drive.serve(picks["op"], picks["sector"], picks["sectors"], pauses_ns)
+    rows, known = up_to_the_first_unrecorded(rows)
+    assert len(known) > REQUESTS[name] / 3
+    picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()][: len(known)]
+    drive = Drive.from_timing(load(name).device.timing(kernel.capacity_sectors), SEED)
+    due_ns, service_ns, hit = served(name, drive, picks, known)
 
+    # What comes after the last one that is known may be chosen before others in the queue.
+    rows = rows.filter(pl.col("due_ns") <= known["dispatch_ns"].max())
+    assert len(rows) > REQUESTS[name] / 3
     of_row = rows["request_id"].to_numpy() - 1
+    assert rows["due_ns"].to_list() == due_ns[of_row].tolist()
     pick = picks[of_row]
     assert rows["model_service_ns"].to_list() == service_ns[of_row].tolist()
     assert rows["hit"].to_list() == hit[of_row].tolist()

@@ -7,7 +7,9 @@ from typing import Any
 from understudy.ask.parameters import Parameters, parameter
 from understudy.base import sizes
 from understudy.base.cache import digest
+from understudy.base.errors import UserError
 from understudy.device.profile import DiskProfile
+from understudy.device.timing import Timing
 
 SMALLEST = 64 * 2**10
 LARGEST = 16 * 2**40
@@ -19,7 +21,7 @@ def _size(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Device(Parameters):
-    """`depth` None: one request at a time on a disk, as many as it has servers on an array."""
+    """`queue_depth` None: one request at a time on a disk, as many as an array has servers."""
 
     disk: DiskProfile
     virtual_bytes: int = parameter(
@@ -33,20 +35,34 @@ class Device(Parameters):
         high=LARGEST,
         parse=_size,
     )
-    depth: int | None = parameter(
+    queue_depth: int | None = parameter(
         None,
-        option="--depth",
-        help="Requests on the device at once (sim) [default: 1; of an array, its servers].",
+        option="--queue-depth",
+        help="Requests on the device at once, up to the depth of a disk's queue "
+        "[default: 1; of an array, its servers].",
         low=1,
         high=4096,
-        platforms=("sim",),
         column=None,
+        told="{} on the device at once",
     )
+
+    def __post_init__(self) -> None:
+        """Refuse more than the disk takes."""
+        super().__post_init__()
+        most = self.disk.queue_depth
+        if most is None or self.at_once <= most:
+            return
+        takes = f"takes up to {most}" if self.disk.queue else "has no [queue]: it takes one"
+        raise UserError(f"--queue-depth: {self.at_once}: {self.disk.name} {takes} at a time")
 
     @property
     def at_once(self) -> int:
-        """Requests on a simulated device at once: `depth`, or as many as it serves."""
-        return self.depth or self.disk.servers
+        """Requests on the device at once: `queue_depth`, or as many as it serves."""
+        return self.queue_depth or self.disk.servers
+
+    def timing(self, capacity_sectors: int) -> Timing:
+        """The disk in the core's units, at the size that a platform gives it."""
+        return self.disk.timing(capacity_sectors, self.at_once)
 
     def columns(self) -> dict[str, Any]:
         """The disk by its name and its content's."""

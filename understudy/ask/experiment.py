@@ -71,7 +71,7 @@ class Experiment(Run):
         return {
             "platform": self.platform.name,
             **self.device.columns(),
-            "depth": self.device.at_once if self.platform.name == "sim" else None,
+            "depth": self.device.at_once,
             **self.workload.columns(),
             **pages,
             "scheduler": self.scheduler.name,

@@ -57,6 +57,7 @@ SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/disk.h
 CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/disk_cache.h
 SERVERS_MAX = 2**16  # as in sim/check.c
 TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # known to the angle; PLATTER_TURN_NS_MAX in core/platter.h
+QUEUE_DEPTH_MAX = 256  # core/drive.h
 
 # How far below half a rotation a measured seek may lie that contains one, as a share of it.
 # A mean of n readings of a wait between 0 and a rotation has a standard error of
@@ -156,6 +157,14 @@ class DiskCache(_Section):
     hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
 
 
+class CommandQueue(_Section):
+    """Requests that the drive takes while it is busy: when it is free it chooses the one soonest
+    under its head, unless the oldest has waited for too long (core/command_queue.h)."""
+
+    depth: Annotated[int, Field(ge=1, le=QUEUE_DEPTH_MAX)]
+    age_limit_ms: Ms = 500.0
+
+
 class DiskFacts(_Section):
     """What the manual says; the timing model uses none of it."""
 
@@ -207,6 +216,7 @@ class DiskProfile(BaseModel):
     tracks: Tracks | None = None
     cache: DiskCache | None = None
     buffer: DriveBuffer | None = None
+    queue: CommandQueue | None = None
     facts: DiskFacts | None = None
 
     @model_validator(mode="after")
@@ -300,6 +310,7 @@ class DiskProfile(BaseModel):
             "tracks",
             "cache",
             "buffer",
+            "queue",
         ):
             if getattr(self, key):
                 raise _wrong(key, "does not go with array, which has no head and no medium")
@@ -337,6 +348,13 @@ class DiskProfile(BaseModel):
         return [name for name in asked if asked[name] and name not in self.holds_for]
 
     @property
+    def queue_depth(self) -> int | None:
+        """Most requests that it takes at once; None: an array takes any number."""
+        if self.array:
+            return None
+        return self.queue.depth if self.queue else 1
+
+    @property
     def servers(self) -> int:
         """How many requests it serves at once: a disk has one head."""
         return self.array.servers if self.array else 1
@@ -357,8 +375,8 @@ class DiskProfile(BaseModel):
     def _real_sectors(self) -> int | None:
         return self.facts.capacity_sectors if self.facts else None
 
-    def timing(self, capacity_sectors: int) -> Timing:
-        """This disk's timing on a virtual disk of any size."""
+    def timing(self, capacity_sectors: int, queue_depth: int = 1) -> Timing:
+        """This disk's timing on a virtual disk of any size, with so much of its queue in use."""
         mechanics = self.model.timing if self.model else self._sampled_timing
         timing = mechanics(capacity_sectors)
         if self.tracks:
@@ -374,6 +392,9 @@ class DiskProfile(BaseModel):
                 platter=self._platter(self.tracks, period_ms, timing),
                 transfer=self.tracks.transfer(period_ms, timing.tracks, capacity_sectors),
             )
+        if self.queue and queue_depth > 1:
+            age_ns = to_ns(self.queue.age_limit_ms, 10**6)
+            timing = replace(timing, queue_depth=queue_depth, queue_age_limit_ns=age_ns)
         if self.buffer:
             hit_ns = to_ns(self.buffer.read_hit_us, 10**3)
             return replace(timing, buffer=self.buffer.timing(), hit_ns=hit_ns)

@@ -72,7 +72,8 @@ class Timing:
     takes no time of its own), both a line between two points; `tracks` has (first sector
     of a zone, sectors in a track), `switch_ns` is from one to the next; with a `platter` it is
     known when a sector is under the head, and `transfer` is what its slots say; `cache` is
-    segments, sectors in each, prefetch; a disk with a `buffer` does not look at it.
+    segments, sectors in each, prefetch; a disk with a `buffer` does not look at it.  `queue_depth`
+    is how much of its command queue is in use; 0: it takes one request at a time.
     """
 
     capacity_sectors: int
@@ -87,6 +88,8 @@ class Timing:
     cache: tuple[int, int, int] = (0, 0, 0)
     hit_ns: int = 0
     buffer: Buffer | None = None
+    queue_depth: int = 0
+    queue_age_limit_ns: int = 0
 
 
 def lines(samples: Sequence[Sample], end: int) -> Curve:

@@ -120,9 +120,7 @@ def summarise(outcome: Outcome) -> Summary:
     """All measures of one run; its records must have passed records.check."""
     frame, run, facts = outcome.requests, outcome.experiment, outcome.facts
     carried = Carried(frame)
-    parallel = run.device.disk.array is not None
-    service_ns = carried["model_service_ns"] if parallel else service_times_ns(carried)
-    service_ms = np.asarray(service_ns, np.float64) / (NS_PER_MS * run.platform.scale)
+    service_ms = _service_times_ns(run, carried) / (NS_PER_MS * run.platform.scale)
     response_ms = response_times_ms(outcome)
     busy_ns = span_ns(frame) / run.platform.scale
     device_ns = (
@@ -243,6 +241,18 @@ class Carried:
     def __len__(self) -> int:
         """How many."""
         return self._frame.height if self._first is None else int(self._first.sum())
+
+
+def _service_times_ns(run: Experiment, carried: Carried) -> Times:
+    """Service of each request, ns.  A drive that chooses among several began with each its model
+    service before it was due, whichever it served before."""
+    if run.device.disk.array:
+        return np.asarray(carried["model_service_ns"], np.float64)
+    if run.device.at_once == 1:
+        return service_times_ns(carried)
+    late_ns = (carried["completion_ns"] - carried["due_ns"]).fill_null(0)
+    model_ns = carried["model_service_ns"].to_numpy() * run.platform.scale
+    return np.asarray(late_ns.to_numpy() + model_ns, np.float64)
 
 
 def service_times_ns(carried: Carried | pl.DataFrame) -> Times:

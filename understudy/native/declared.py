@@ -42,6 +42,7 @@ class Scheduler:
 
     name: str
     summary: str
+    needs_model: bool  # of the disk: it asks for positioning times
     tunables: tuple[Tunable, ...]
     counters: tuple[Counter, ...]
 
@@ -85,13 +86,13 @@ def _why_not_loaded(job: worker.Job) -> str:
 
 def _scheduler(items: Iterator[str]) -> Scheduler:
     """As sim/worker/describe.h has it."""
-    name, summary = next(items), next(items)
+    name, summary, needs_model = next(items), next(items), next(items) == "1"
     tunables = tuple(
         Tunable(next(items), next(items), int(next(items)), int(next(items)), int(next(items)))
         for _ in range(int(next(items)))
     )
     counters = tuple(Counter(next(items), next(items)) for _ in range(int(next(items))))
-    return Scheduler(name, summary, tunables, counters)
+    return Scheduler(name, summary, needs_model, tunables, counters)
 
 
 def text(pointer: Any) -> str:

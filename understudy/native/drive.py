@@ -42,6 +42,8 @@ class Drive:
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
         drive_buffer: Buffer | None = None,
+        queue_depth: int = 0,
+        queue_age_limit_ns: int = 0,
     ) -> None:
         """`seek`: (distance, ns); `transfer`: (sector, ps for a sector there), a line
         between two samples, or `zones`: (first sector, ps), the same up to the next;
@@ -71,6 +73,8 @@ class Drive:
         self._drive.hit_ns = hit_ns
         self._drive.random_phase = random_phase
         self._drive.seed = seed
+        self._drive.queue_depth = queue_depth
+        self._drive.queue_age_ns = queue_age_limit_ns
         if drive_buffer:
             _fill_buffer(self._drive, drive_buffer)
         if lib.drive_check(self._drive):
@@ -96,6 +100,8 @@ class Drive:
             cache=timing.cache,
             hit_ns=timing.hit_ns,
             drive_buffer=timing.buffer,
+            queue_depth=timing.queue_depth,
+            queue_age_limit_ns=timing.queue_age_limit_ns,
         )
 
     @classmethod
@@ -168,6 +174,33 @@ class Drive:
         given = (buffer(array) for array in (ops, first, length, idle))
         lib.drive_serve_all(self._drive, n, *given, self._now_ns, buffer(service_ns), buffer(hit))
         return service_ns, hit.astype(np.bool_)
+
+    def serve_queued(
+        self,
+        op: npt.ArrayLike,
+        sector: npt.ArrayLike,
+        sectors: npt.ArrayLike,
+        given_ns: npt.ArrayLike,
+    ) -> tuple[U64, U64, npt.NDArray[np.bool_]]:
+        """Give it requests, each at its time on a clock that begins at 0, and let it choose
+        (core/command_queue.h): when each service began, how long it took, and which were hits."""
+        ops = np.ascontiguousarray(op, np.uint8)
+        first, given = u64(sector), u64(given_ns)
+        length = np.ascontiguousarray(sectors, np.uint32)
+        n = same_length({"op": ops, "sector": first, "sectors": length, "given_ns": given})
+        if (given[1:] < given[:-1]).any():
+            raise ValueError("given_ns does not ascend")
+        if n and int((first + length).max()) > self._drive.disk.capacity_sectors:
+            raise ValueError("a request ends past the end of the disk")
+        start_ns, service_ns, hit = (
+            np.empty(n, np.uint64),
+            np.empty(n, np.uint64),
+            np.empty(n, "u1"),
+        )
+        arrays = (ops, first, length, given, start_ns, service_ns, hit)
+        if lib.drive_serve_queued(self._drive, n, *(buffer(array) for array in arrays)):
+            raise MemoryError
+        return start_ns, service_ns, hit.astype(np.bool_)
 
     def serve_one(self, op: int, sector: int, sectors: int, idle_ns: int = 0) -> int:
         """As `serve`, one request: its service time, without arrays in between."""

@@ -21,12 +21,13 @@ from understudy.native.optimal_order import POSITION_MAX, TABLE_MAX
 from understudy.native.request import WRITE
 
 NONE_PICKED = -1
-ADD, REMOVE, NEXT, COMPLETED, GROWN = (
+ADD, REMOVE, NEXT, COMPLETED, GROWN, POSITIONING = (
     lib.TAPE_ADD,
     lib.TAPE_REMOVE,
     lib.TAPE_NEXT,
     lib.TAPE_COMPLETED,
     lib.TAPE_GROWN,
+    lib.TAPE_POSITIONING,
 )
 
 Tape = npt.NDArray[Any]  # of CALL: every call into a scheduler, core/tape.h

@@ -431,6 +431,8 @@ def _failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFa
         errno.ETIME: "the clock would run over: 292 years",
         errno.ENOENT: "the workload has no files, or no table, to read",
         errno.ENOSPC: "the disk is smaller than one request",
+        errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
+        "another scheduler",
         errno.EINVAL: "the scheduler or the workload refuses what it was given",
     }
     return RunFailed(f"{simulation.scheduler}: {reasons.get(code, f'error {code}')}")

@@ -101,7 +101,7 @@ def headline(experiment: Experiment, seeds: int, platform: str) -> str:
     return (
         f"{workload.name} on {experiment.device.disk.name}: "
         f"{workload.measured(experiment.requests):,} requests, "
-        f"{', '.join([processes, *workload.told(), draws])}; {where}"
+        f"{', '.join([processes, *workload.told(), *experiment.device.told(), draws])}; {where}"
     )
 
 

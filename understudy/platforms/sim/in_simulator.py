@@ -121,7 +121,7 @@ def describe(experiment: Experiment, report: Report = silent) -> Simulation:
         layout=played.layout,
         rows=played.rows,
         cache=_page_cache(cache),
-        depth=device.depth,
+        depth=device.queue_depth,
         merge_sectors=_merge_sectors(experiment),
         max_pending=_most_pending(played, cache, device.at_once),
         weights=workload.weights or None,
@@ -151,7 +151,7 @@ def _device(experiment: Experiment) -> Drive | Array:
 
 
 def _timing(experiment: Experiment) -> Timing:
-    return experiment.device.disk.timing(experiment.device.virtual_bytes // SECTOR_BYTES)
+    return experiment.device.timing(experiment.device.virtual_bytes // SECTOR_BYTES)
 
 
 def _following(experiment: Experiment, scheduler: str) -> dict[str, int]:
@@ -181,6 +181,12 @@ def _check(experiment: Experiment) -> None:
     if not schedulers.runs_on("sim", chosen.name):
         raise UserError(
             f"--schedulers: {chosen.name} is the kernel's own, only in the VM; add --on vm"
+        )
+    disk = experiment.device.disk
+    if disk.array and declared.scheduler(_simulated(experiment)).needs_model:
+        raise UserError(
+            f"--schedulers: {chosen.name} needs a disk's model: {disk.name} is an array; "
+            "leave it out, or take a disk"
         )
     for name, value in chosen.tunables:
         tunables.check(_simulated(experiment), name, value)

@@ -22,7 +22,8 @@ class Controller:
     disk is its name in the guest; modules maps modules to parameters, in which
     {bytes} and {gib} stand for the size, as in QEMU's devices; unit is what the
     size is rounded up to.  A disk with a budget never makes a scheduler pick while it
-    is busy.  One that flushes can say that it has a write cache, whose flushes then reach the
+    is busy; one that queues takes as many at once as it is told (--queue-depth).  One that
+    flushes can say that it has a write cache, whose flushes then reach the
     throttle.
     """
 
@@ -32,6 +33,7 @@ class Controller:
     devices: tuple[str, ...] = ()
     holds_data: bool = False
     budget: bool = False
+    queues: bool = False
     flushes: bool = False
     unit: int = SECTOR_BYTES
 
@@ -61,6 +63,7 @@ CONTROLLERS = {
             (("vdisk", "size={bytes}"),),
             holds_data=True,
             budget=True,
+            queues=True,
             flushes=True,
         ),
         Controller(

@@ -110,6 +110,7 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
         "DISK": controller_of(experiment).disk,
         "SCHEDULER": experiment.scheduler.name,
         "REQUESTS": experiment.requests,
+        "QUEUE_DEPTH": experiment.device.at_once,
         "SCALE_MILLI": round(1000 * scale),
         "TIME_SCALE": round(scale),
         "CACHE_BYTES": _cache_bytes(experiment),
@@ -120,7 +121,7 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
 def timing(experiment: Experiment) -> Timing:
     """The disk in the throttle's units, at the size that the guest sees."""
     capacity = controller_of(experiment).capacity_sectors(experiment.device.virtual_bytes)
-    return experiment.device.disk.timing(capacity)
+    return experiment.device.timing(capacity)
 
 
 def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str, str]:
@@ -142,6 +143,11 @@ def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str
     }
     if found.platter:
         values["zone_angles"] = _angles(found.platter)
+    if found.queue_depth:
+        values |= {
+            "queue_depth": found.queue_depth,
+            "queue_age_limit_ns": found.queue_age_limit_ns,
+        }
     if found.buffer:
         values |= {"buffered": 1} | {name: int(v) for name, v in asdict(found.buffer).items()}
     return {f"{folder}/{name}": f"{value}\n" for name, value in values.items()}
@@ -167,8 +173,11 @@ def write_cache(found: Timing, disk: Controller) -> str:
 
 def _modules(experiment: Experiment) -> dict[str, str]:
     """What the run itself brings."""
-    scheduler = schedulers.KERNEL.get(experiment.scheduler.name, experiment.scheduler.name)
-    return {scheduler: ""} if scheduler else {}
+    name, depth = experiment.scheduler.name, experiment.device.at_once
+    if name in schedulers.KERNEL:
+        module = schedulers.KERNEL[name]
+        return {module: ""} if module else {}
+    return {name: f"queue_depth={depth}" if depth > 1 else ""}
 
 
 def check(experiment: Experiment) -> None:
@@ -183,6 +192,10 @@ def check(experiment: Experiment) -> None:
     if device.disk.array:
         raise UserError(
             f"--disk: {device.disk.name} is an array, only in the simulator; add --on sim"
+        )
+    if device.at_once > 1 and not controller_of(experiment).queues:
+        raise UserError(
+            f"--queue-depth: {setting.controller} takes one request at a time here; use vdisk"
         )
     if needs_files and device.virtual_bytes < FILES_BYTES_MIN:
         raise UserError(

@@ -18,6 +18,7 @@ from understudy.native.replay import (
     COMPLETED,
     GROWN,
     NEXT,
+    POSITIONING,
     REMOVE,
     TAPE_HEADER,
     TAPE_MAGIC,
@@ -25,7 +26,13 @@ from understudy.native.replay import (
 )
 from understudy.native.request import REASONS, WRITE
 
-KINDS = {ADD: "add", REMOVE: "remove", NEXT: "next", COMPLETED: "completed"}
+KINDS = {
+    ADD: "add",
+    REMOVE: "remove",
+    NEXT: "next",
+    COMPLETED: "completed",
+    POSITIONING: "positioning",
+}
 CLASSES = (1, 2, 3)  # enum io_class
 LEVELS = 8  # IO_LEVELS
 REQUEST = ("arrival_ns", "sector", "sectors", "owner", "weight", "op", "io_class", "level")
@@ -88,7 +95,7 @@ def _refuse_impossible(recording: Recording) -> None:
     before = np.append(np.uint64(recording.capacity_sectors), capacity[:-1])
     end = calls["sector"] + calls["sectors"]
     wrong = {
-        "kind": calls["kind"] > GROWN,
+        "kind": calls["kind"] > POSITIONING,
         "now_ns": np.diff(calls["now_ns"], prepend=calls["now_ns"][:1]).view(np.int64) < 0,
         "id": is_request & (calls["id"] == 0) | is_grown & (calls["id"] != 0),
         "place": (calls["place"] >= recording.max_requests) | ~is_request & (calls["place"] != 0),
@@ -104,7 +111,7 @@ def _refuse_impossible(recording: Recording) -> None:
         "level": calls["level"] >= LEVELS,
         "reason": (calls["reason"] >= len(REASONS))
         | ~(is_next & is_request) & (calls["reason"] != 0),
-        "wake_ns": ~is_next & (calls["wake_ns"] != 0),
+        "wake_ns": ~np.isin(calls["kind"], (NEXT, POSITIONING)) & (calls["wake_ns"] != 0),
         "unused": calls["unused"].any(axis=1),
     }
     of_requests = [field for field in REQUEST if field != "sector"]
@@ -128,6 +135,8 @@ def _follow(calls: Tape) -> None:
         if kind == ADD:
             known = place not in pending and place not in in_service
             pending[place] = request
+        elif kind == POSITIONING:
+            known = pending.get(place) == request
         else:
             known = came_from[kind].pop(place, None) == request
         if kind == NEXT:

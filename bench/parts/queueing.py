@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""Command queueing: our drive's queue and sptf, beside the choices of detailed drives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+import understudy
+from bench.detailed.drive import MS, DetailedDrive, Request, random_parameters
+from bench.part import Column, Row, Rows
+from bench.predicted import REALLY_DIFFERENT, Means
+from understudy.native.drive import Drive
+from understudy.native.request import READ
+from understudy.native.simulator import Rows as Table
+from understudy.native.simulator import Simulation, run
+from understudy.profiler.fitted import Fitted
+
+TITLE = "Command queueing"
+TEXT = """
+Detailed drives of `bench/detailed` that queue commands, and the simulator with the profile that
+`understudy.profile` fits to each, given a queue of the same depth. The same random reads of a
+page on both; *theirs* is the detailed drives' mean service, then what ours is off by, half of
+the drives and the worst. `sptf` is the drive's own choice among all that is pending, ours with
+an age weight of 0.
+
+{{ means }}
+
+The detailed drive knows the angle of each sector and saves rotation. Ours, unless its profile
+has angles, draws each latency and saves seeks only. Pairs are two rows of the same processes
+that differ by more than 3 % on the drive.
+
+{{ ranks }}
+"""
+TABLES = {
+    "means": (
+        Column("processes", "{processes}"),
+        Column("scheduler", "{scheduler}"),
+        Column("depth", "{depth}"),
+        Column("theirs (ms)", "{service_ms:.2f}"),
+        Column("service: half (%)", "{service_half:+.1f}"),
+        Column("worst (%)", "{service_worst:+.1f}"),
+        Column("response: half (%)", "{response_half:+.1f}"),
+    ),
+    "ranks": (
+        Column("processes", "{processes}"),
+        Column("pairs ranked right", "{right} of {pairs}"),
+    ),
+}
+FIRST_DRIVE = 501
+SIZES = {
+    "full": {"drives": 10, "requests": 5000, "processes": [20, 50]},
+    "quick": {"drives": 5, "requests": 3000, "processes": [20, 50]},
+    "tiny": {"drives": 1, "requests": 100, "processes": [4]},
+}
+IN_VM = False
+PAGE_SECTORS = 8
+AGE_MS = 500.0
+# sptf knows the drive already: a queue in it would choose again.
+CASES = [(name, depth) for name in ("fcfs", "sstf", "clook") for depth in (1, 8, 32)] + [
+    ("sptf", 1)
+]
+
+Sectors = npt.NDArray[np.int64]  # by process and number
+
+
+def measure(drives: int, requests: int, processes: list[int]) -> Rows:
+    """Every drive is fitted once."""
+    found = [_one_drive(number) for number in range(FIRST_DRIVE, FIRST_DRIVE + drives)]
+    for count in processes:
+        rows = [_row(found, count, *case, requests) for case in CASES]
+        yield from (("means", row) for row in rows)
+        yield "ranks", _ranks(count, rows)
+
+
+def _one_drive(number: int) -> tuple[DetailedDrive, Fitted]:
+    own = replace(random_parameters(number), queue_depth=0, queue_age_ns=AGE_MS * MS)
+    drive = DetailedDrive(own, writable=False)
+    found = understudy.profile(drive)
+    drive.reset()
+    return drive, found
+
+
+def _row(
+    found: Sequence[tuple[DetailedDrive, Fitted]],
+    processes: int,
+    scheduler: str,
+    depth: int,
+    requests: int,
+) -> Row:
+    theirs, ours = [], []
+    for seed, (drive, fitted) in enumerate(found):
+        draw = np.random.default_rng(seed)
+        shape = (processes, requests)
+        pages = drive.capacity_sectors // PAGE_SECTORS
+        sectors = draw.integers(pages, size=shape) * PAGE_SECTORS
+        theirs.append(_detailed(drive, sectors, scheduler, depth, requests))
+        ours.append(_simulated(drive, fitted, sectors, scheduler, depth, requests))
+    service = _percent([run.service for run in ours], [run.service for run in theirs])
+    response = _percent([run.response for run in ours], [run.response for run in theirs])
+    return {
+        "processes": processes,
+        "scheduler": scheduler,
+        "depth": depth,
+        "service_ms": float(np.mean([run.service for run in theirs])),
+        "service_half": float(np.median(service)),
+        "service_worst": float(service[np.argmax(np.abs(service))]),
+        "response_half": float(np.median(response)),
+        "theirs": [run.response for run in theirs],
+        "ours": [run.response for run in ours],
+    }
+
+
+def _percent(ours: Sequence[float], theirs: Sequence[float]) -> npt.NDArray[np.float64]:
+    off: npt.NDArray[np.float64] = 100 * (np.array(ours) / np.array(theirs) - 1)
+    return off
+
+
+def _ranks(processes: int, rows: Sequence[Row]) -> Row:
+    """Of each drive by itself."""
+    right = pairs = 0
+    for a in rows:
+        for b in rows:
+            for drive, (mine, other) in enumerate(zip(a["theirs"], b["theirs"], strict=True)):
+                if other > mine * (1 + REALLY_DIFFERENT):
+                    pairs += 1
+                    right += a["ours"][drive] < b["ours"][drive]
+    return {"processes": processes, "right": right, "pairs": pairs}
+
+
+def _simulated(
+    drive: DetailedDrive,
+    fitted: Fitted,
+    sectors: Sectors,
+    scheduler: str,
+    depth: int,
+    requests: int,
+) -> Means:
+    capacity = drive.capacity_sectors
+    timing = replace(
+        fitted.disk().timing(capacity),
+        queue_depth=depth if depth > 1 else 0,
+        queue_age_limit_ns=int(AGE_MS * MS),
+    )
+    processes, each = sectors.shape
+    count = processes * each
+    table = Table(
+        first=np.arange(processes + 1) * each,
+        think_ns=np.zeros(count),
+        sector=sectors.ravel(),
+        sectors=np.full(count, PAGE_SECTORS),
+        op=np.full(count, READ),
+        owner=np.repeat(np.arange(processes), each),
+    )
+    figures = run(
+        Simulation(
+            workload="rows-closed",
+            scheduler=scheduler,
+            device=Drive.from_timing(timing, 1),
+            capacity_sectors=capacity,
+            requests=requests,
+            processes=processes,
+            tunables={"age_permille": 0} if scheduler == "sptf" else {},
+            rows=table,
+            depth=depth,
+        ),
+        keep_rows=False,
+    ).figures
+    return Means(figures.model.mean / MS, figures.response.mean / MS)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a process asked for."""
+
+    process: int
+    sector: int
+    at_ns: int
+
+
+@dataclass
+class Host:
+    """Requests that wait for a scheduler, told plainly."""
+
+    drive: DetailedDrive
+    scheduler: str
+    waiting: list[Asked]
+    head: int = 0
+
+    def take(self, now: int) -> Asked:
+        """The scheduler's choice."""
+        one = self.waiting.pop(self._choose(now))
+        self.head = one.sector + PAGE_SECTORS
+        return one
+
+    def _choose(self, now: int) -> int:
+        where = [one.sector for one in self.waiting]
+        if self.scheduler == "fcfs":
+            return 0
+        if self.scheduler == "sptf":
+            return _drives_choice(self.drive, [(one, now) for one in self.waiting], now)
+        if self.scheduler == "sstf":
+            return int(np.argmin(np.abs(np.array(where) - self.head)))
+        return min(range(len(where)), key=lambda i: (where[i] < self.head, where[i]))
+
+
+def _drives_choice(drive: DetailedDrive, queue: Sequence[tuple[Asked, int]], now: int) -> int:
+    """Among those that it was given, each at its time."""
+    requests = [Request("read", one.sector, PAGE_SECTORS, given) for one, given in queue]
+    return drive.choose(requests, now)
+
+
+def _detailed(
+    drive: DetailedDrive, sectors: Sectors, scheduler: str, depth: int, requests: int
+) -> Means:
+    """Processes that ask again when they are answered.  The drive goes on by itself with what it
+    has, and is given another one by the scheduler."""
+    drive.reset()
+    host = Host(drive, scheduler, [Asked(i, int(mine[0]), 0) for i, mine in enumerate(sectors)])
+    left = [iter(mine[1:].tolist()) for mine in sectors]
+    queue: list[tuple[Asked, int]] = []
+    now = 0
+    service_ns, response_ns = [], []
+    for _ in range(requests):
+        one = queue.pop(_drives_choice(drive, queue, now))[0] if queue else host.take(now)
+        while host.waiting and len(queue) < depth - 1:
+            queue.append((host.take(now), now))
+        ended = drive.request("read", one.sector, PAGE_SECTORS, now)
+        service_ns.append(ended - now)
+        response_ns.append(ended - one.at_ns)
+        now = ended
+        host.waiting.append(Asked(one.process, next(left[one.process]), now))
+    return Means(float(np.mean(service_ns)) / MS, float(np.mean(response_ns)) / MS)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Command queueing in the drive: what a profile says of it, what a run uses of it, what the
+simulator makes of it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sample_runs import experiment
+
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.base.errors import RunFailed, UserError
+from understudy.device import profile
+from understudy.device.profile import CommandQueue, DiskProfile
+from understudy.measure import metrics, records
+from understudy.native.drive import Drive
+from understudy.platforms.sim import in_simulator
+
+LINE = "[model]\nintercept_ms = 4.0\nfull_seek_ms = 5.0\n"
+DISKS = ("cheetah-15k4", "vesper-zoned", "cheetah-9lp", "atlas-10k")
+MIB = 2**20
+SECTORS = 256 * MIB // 512
+
+
+def queueing(name: str, depth: int = 32, age_limit_ms: float = 500.0) -> DiskProfile:
+    """One of ours that queues commands."""
+    queue = CommandQueue(depth=depth, age_limit_ms=age_limit_ms)
+    return profile.load(name).model_copy(update={"queue": queue})
+
+
+def asked(disk: DiskProfile, scheduler: str = "fcfs", **given: Any) -> Experiment:
+    own = {"requests": 1500, "processes": 20, "virtual_bytes": 256 * MIB} | given
+    return experiment(scheduler, "random", disk, platform="sim", **own)
+
+
+def run(one: Experiment) -> Outcome:
+    outcome = in_simulator.run(one, lambda *_: None)
+    records.check(outcome.requests)
+    return outcome
+
+
+def mean_response_ms(one: Experiment) -> float:
+    return metrics.summarise(run(one)).mean_response_ms
+
+
+# ---- the profile
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ("depth = 0", "queue.depth: input should be greater than or equal to 1, not 0"),
+        ("depth = 257", "queue.depth: input should be less than or equal to 256, not 257"),
+        ("depth = 2.5", "queue.depth: input should be a valid integer, not 2.5"),
+        ("age_limit_ms = 5.0", "queue.depth: is missing"),
+        ("depth = 2\nage_limit_ms = -1.0", "queue.age_limit_ms: input should be greater"),
+        ("depth = 2\nage_limit_ms = 60001.0", "queue.age_limit_ms: input should be less"),
+        ("depth = 2\norder = 'any'", "queue.order: is not a key of a profile"),
+    ],
+)
+def test_a_mistake_in_the_section_is_one_line(section: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(f"{LINE}[queue]\n{section}\n")
+    with pytest.raises(UserError) as error:
+        profile.load(str(file))
+    assert str(error.value).startswith(f"{file}: {said}")
+
+
+def test_an_array_has_none(tmp_path: Path) -> None:
+    file = tmp_path / "lun.toml"
+    file.write_text("[array]\nservers = 6\nservice_ms = 5.0\n[queue]\ndepth = 8\n")
+    with pytest.raises(UserError, match="queue: does not go with array"):
+        profile.load(str(file))
+
+
+def test_half_a_second_if_nothing_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(f"{LINE}[queue]\ndepth = 32\n")
+    disk = profile.load(str(file))
+    assert disk.queue == CommandQueue(depth=32, age_limit_ms=500.0)
+    deep = disk.timing(SECTORS, 8)
+    assert (deep.queue_depth, deep.queue_age_limit_ns) == (8, 500_000_000)
+
+
+# ---- how much of it a run uses
+
+
+@pytest.mark.parametrize(
+    ("disk", "depth", "said"),
+    [
+        (queueing("vesper-zoned", 8), 9, "9: vesper-zoned takes up to 8 at a time"),
+        (profile.load("vesper-zoned"), 2, r"2: vesper-zoned has no \[queue\]: it takes one at"),
+    ],
+)
+def test_more_than_the_disk_takes_is_refused(disk: DiskProfile, depth: int, said: str) -> None:
+    with pytest.raises(UserError, match=f"--queue-depth: {said}"):
+        asked(disk, queue_depth=depth)
+
+
+@pytest.mark.parametrize("name", DISKS)
+@pytest.mark.parametrize("depth", [None, 1])
+def test_a_queue_that_is_not_used_changes_nothing(name: str, depth: int | None) -> None:
+    plain = run(asked(profile.load(name), "sstf", writes_percent=30)).requests
+    queued = run(asked(queueing(name), "sstf", writes_percent=30, queue_depth=depth)).requests
+    assert plain.equals(queued)
+    assert queueing(name).timing(SECTORS) == profile.load(name).timing(SECTORS)
+
+
+# ---- what the drive makes of it
+
+
+@pytest.mark.parametrize("name", DISKS)
+@pytest.mark.parametrize("depth", [2, 8, 32])
+def test_the_simulator_serves_as_the_drive_does(name: str, depth: int) -> None:
+    """The drive alone, given the same requests at the same times, begins with each at the same
+    time and takes as long.  Past the last measured arrival others are in its queue too."""
+    one = asked(queueing(name, age_limit_ms=100), queue_depth=depth, writes_percent=30)
+    rows = run(one).requests.unique("request_id").sort("dispatch_ns", "request_id")
+    drive = Drive.from_timing(one.device.timing(SECTORS), one.seed)
+    columns = {column: rows[column].to_numpy() for column in ("sector", "sectors", "dispatch_ns")}
+    start_ns, service_ns, hit = drive.serve_queued(
+        (rows["op"] == "write").to_numpy(), *(columns.values())
+    )
+    known = rows["completion_ns"].to_numpy() <= columns["dispatch_ns"].max()
+    assert known.sum() > 1400
+    ends = (start_ns + service_ns)[known]
+    assert ends.tolist() == rows["completion_ns"].to_numpy()[known].tolist()
+    assert service_ns[known].tolist() == rows["model_service_ns"].to_numpy()[known].tolist()
+    assert hit[known].tolist() == rows["hit"].to_numpy()[known].tolist()
+
+
+@pytest.mark.parametrize("name", DISKS)
+def test_no_more_are_on_it_than_the_run_uses(name: str) -> None:
+    found = run(asked(queueing(name), queue_depth=8)).requests.unique("request_id")
+    starts, ends = np.sort(found["dispatch_ns"]), np.sort(found["completion_ns"])
+    on_it = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
+    assert on_it.max() == 8
+
+
+def test_it_serves_one_at_a_time() -> None:
+    found = run(asked(queueing("atlas-10k"), queue_depth=8)).requests
+    found = found.unique("request_id").sort("completion_ns")
+    begun = (found["completion_ns"] - found["model_service_ns"]).to_numpy()
+    assert (begun[1:] >= found["completion_ns"].to_numpy()[:-1]).all()
+
+
+def test_a_deeper_queue_makes_up_for_a_scheduler_that_does_not_choose() -> None:
+    disk = queueing("vesper-zoned")
+    means = [mean_response_ms(asked(disk, queue_depth=depth)) for depth in (1, 4, 16)]
+    assert means[0] > 1.1 * means[1] > 1.2 * means[2]
+
+
+def test_an_age_limit_of_nothing_is_the_order_in_which_they_came() -> None:
+    rows = run(asked(queueing("vesper-zoned", age_limit_ms=0), queue_depth=8)).requests
+    served = rows.sort("completion_ns")["request_id"].to_list()
+    assert served == rows.sort("dispatch_ns", "request_id")["request_id"].to_list()
+
+
+def test_nobody_waits_in_it_for_longer_than_its_age_limit_and_those_before_him() -> None:
+    rows = run(asked(queueing("vesper-zoned", age_limit_ms=50), queue_depth=16)).requests
+    begun = rows["completion_ns"] - rows["model_service_ns"]
+    longest_ns = int(rows["model_service_ns"].max())  # type: ignore[arg-type]
+    assert (begun - rows["dispatch_ns"]).max() < 50_000_000 + 17 * longest_ns  # type: ignore[operator]
+
+
+# ---- sptf
+
+
+def test_without_angles_and_age_sptf_is_sstf() -> None:
+    """On a disk without a cache: seeks are all that tells requests apart, but for two that lie
+    equally far."""
+    disk = profile.load("vesper-flat")
+    nearest = mean_response_ms(asked(disk, "sstf"))
+    soonest = mean_response_ms(asked(disk, "sptf", tunables=(("age_permille", 0),)))
+    assert soonest == pytest.approx(nearest, rel=0.002)
+
+
+def test_sptf_needs_a_model() -> None:
+    """Refused before anything runs, and by the engine as well."""
+    array = profile.load("array-32")
+    with pytest.raises(UserError, match=r"^--schedulers: sptf needs a disk's model: array-32 is"):
+        in_simulator.check([asked(array, "sptf")])
+    with pytest.raises(RunFailed, match=r"^sptf: needs a disk's model: an array .* take a disk"):
+        in_simulator.run(asked(array, "sptf"), lambda *_: None)
+
+
+def test_age_bounds_what_sptf_makes_others_wait() -> None:
+    longest = []
+    for age in (0, 100):
+        one = asked(queueing("vesper-zoned"), "sptf", tunables=(("age_permille", age),))
+        longest.append(metrics.summarise(run(one)).max_response_ms)
+    assert longest[0] > 2 * longest[1]

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""The drive's queue in a kernel, when something happens to it while it is full; and sptf, whose
+model comes and goes.
+
+Eight reads are on a disk that takes a second for each: one is served, seven wait in the drive,
+all of them answered by the virtual disk and held.
+"""
+
+import pytest
+from guests import MIB, attempts, boot, group, once, pairs, text
+
+from understudy.platforms.vm.machine import Result
+
+READERS = 8
+MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB} depth={READERS}"}
+
+FULL = f"""
+wait_for '[ -b /dev/vdisk ]'
+queue=/sys/block/vdisk/queue
+read_one() {{ # PLACE
+	dd if=/dev/vdisk of=/dev/null bs=4k skip=$1 count=1 iflag=direct 2> /dev/null
+	echo "$1 $?" >> /out/ended
+}}
+readers() {{
+	for place in {" ".join(str(1000 * reader) for reader in range(READERS))}; do
+		read_one $place &
+	done
+	wait_for '[ $(cat $vpt/held) = {READERS} ]'
+}}
+put /dev/vdisk $vpt/disk
+put 1000000000 $vpt/intercept_ns
+put {READERS} $vpt/queue_depth
+put 15000000000 $vpt/queue_age_limit_ns
+put 1 $vpt/reset
+readers
+TROUBLE
+wait
+"""
+CLOCK = 'read -r now rest < /proc/uptime\necho "$now" > /out/'
+COUNTERS = """
+wait
+for counter in requests completed failed missed late stale; do
+	echo "$counter $(cat $vpt/$counter)"
+done > /out/counters
+"""
+TROUBLES = {
+    "nothing": "",
+    "reset": "put 1 $vpt/reset\n",
+    "record": "put 1000 $vpt/record\n",
+    "another depth": "put 2 $vpt/queue_depth\n",
+    "another scheduler": "put mq-deadline $queue/scheduler\n",
+    "detach": "put none $vpt/disk\n",
+    "unload": "rmmod vpt || fail 'vpt stays'\nwait\n",
+}
+
+
+@once
+def full(trouble: str) -> Result:
+    """The VM."""
+    counters = "" if trouble == "unload" else COUNTERS
+    during = f"{CLOCK}full_at\n{TROUBLES[trouble]}{counters}{CLOCK}ended_at\n"
+    return boot(FULL.replace("TROUBLE", during), MODULES)
+
+
+on_each = pytest.mark.parametrize(
+    "trouble", [pytest.param(name, marks=group(f"queue-{name}")) for name in TROUBLES]
+)
+
+
+@on_each
+def test_each_read_ends_once_and_well(trouble: str) -> None:
+    ended = sorted(text(full(trouble), "ended").splitlines())
+    assert ended == sorted(f"{1000 * reader} 0" for reader in range(READERS))
+    if trouble == "unload":
+        return
+    counters = pairs(full(trouble).out["counters"])
+    assert (counters["failed"], counters["missed"], counters["late"]) == (0, 0, 0)
+    assert counters["requests"] == counters["completed"] == READERS
+    assert counters["stale"] == 0
+
+
+@on_each
+def test_who_detaches_lets_all_go_at_once(trouble: str) -> None:
+    """Otherwise each read takes its second."""
+    result = full(trouble)
+    seconds = float(text(result, "ended_at")) - float(text(result, "full_at"))
+    if trouble in ("detach", "unload"):
+        assert seconds < 0.5
+    else:
+        assert READERS - 1 < seconds < READERS + 0.5
+
+
+# sptf and whoever has the model.
+
+ASKING = """
+wait_for '[ -b /dev/vdisk ]'
+queue=/sys/block/vdisk/queue
+read_some() {
+	for place in 9000 10 7000 20; do
+		dd if=/dev/vdisk of=/dev/null bs=4k skip=$place count=1 iflag=direct 2> /dev/null &
+	done
+	wait
+}
+attempt sptf $queue/scheduler
+put /dev/vdisk $vpt/disk
+put 2000000 $vpt/intercept_ns
+put "0:0 131072:9000000" $vpt/seek_curve
+attempt sptf $queue/scheduler
+put 1 $vpt/reset
+read_some
+rmmod vpt 2> /out/rmmod && fail 'vpt went while it was asked'
+put "0:0 131072:0" $vpt/seek_curve
+read_some
+cat $queue/iosched/positioning_ns > /out/positioning
+cat $vpt/completed > /out/completed
+put none $vpt/disk
+read_some
+cat $queue/iosched/positioning_ns > /out/positioning_after
+rmmod vpt 2>> /out/rmmod && fail 'vpt went while it might be asked'
+put none $queue/scheduler
+rmmod vpt || fail 'vpt stays'
+attempt sptf $queue/scheduler
+"""
+
+
+@once
+def asking() -> Result:
+    """The VM in which the model comes and goes."""
+    return boot(ASKING, {**MODULES, "vdisk": f"size={64 * MIB}", "sptf": ""})
+
+
+@group("queue-asking")
+def test_sptf_is_refused_where_nobody_has_a_model() -> None:
+    """Before the disk is throttled, and when the throttle is gone: in a line of the log each."""
+    said = text(asking(), "attempts").splitlines()
+    assert [line.rpartition(": ")[2] for line in said] == ["No such device", "ok", "No such device"]
+    assert attempts(asking())["scheduler=sptf"] == "No such device"
+    line = "sptf needs a disk's model: vdisk has none; throttle it with vpt first"
+    assert text(asking(), "dmesg").count(line) == 2
+
+
+@group("queue-asking")
+def test_the_throttle_stays_while_it_is_asked() -> None:
+    """Also if the profile changes under it, or the disk is throttled no more."""
+    assert text(asking(), "rmmod").count("temporarily unavailable") == 2
+    assert text(asking(), "completed") == "8"
+    # Four foreseen with seeks, then four at 2 ms; then nobody knows anything.
+    foreseen_ns = int(text(asking(), "positioning"))
+    assert 8 * 2_000_000 < foreseen_ns <= 8 * 2_000_000 + 4 * 9_000_000
+    assert int(text(asking(), "positioning_after")) == foreseen_ns

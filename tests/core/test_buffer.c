@@ -226,6 +226,31 @@ static void the_arm_returns(u64 returns)
 	reads(1016, 8, returns ? HIT + 8 * BUS : MISS(FAR, 8), returns);
 }
 
+/* A hit is in sequence: what follows it is read over the track's end, at 1050. */
+static void it_returns_to_a_stream(void)
+{
+	set_reading(4, 50);
+	drive.buffer.hits_return = drive.buffer.ahead_to_track_end = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1000, 16, HIT + 16 * BUS, true);
+	now += 20000 * US;
+	reads(1016, 40, HIT + 40 * BUS, true);
+}
+
+/* The arm stays at 5008. */
+static void it_does_not_return_for_nothing(void)
+{
+	set_reading(4, 0);
+	drive.buffer.hits_return = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, MISS(FAR, 8), false);
+	reads(1000, 8, HIT + 8 * BUS, true);
+	now += 20000 * US;
+	reads(5008, 8, MISS(NEAR, 8), false);
+}
+
 /* The seek has begun and has 3 ms to go, less the hit of 420 us; a hit inside begins none. */
 static void a_return_is_not_given_up(u32 hit_sectors)
 {
@@ -591,6 +616,8 @@ int main(void)
 	a_hit_may_not_resume_it();
 	the_arm_returns(0);
 	the_arm_returns(1);
+	it_returns_to_a_stream();
+	it_does_not_return_for_nothing();
 	a_return_is_not_given_up(16);
 	a_return_is_not_given_up(8);
 	near_places_have_an_angle();

@@ -226,6 +226,31 @@ static void the_arm_returns(u64 returns)
 	reads(1016, 8, returns ? HIT + 8 * BUS : MISS(FAR, 8), returns);
 }
 
+/* A hit is in sequence: what follows it is read over the track's end, at 1050. */
+static void it_returns_to_a_stream(void)
+{
+	set_reading(4, 50);
+	drive.buffer.hits_return = drive.buffer.ahead_to_track_end = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1000, 16, HIT + 16 * BUS, true);
+	now += 20000 * US;
+	reads(1016, 40, HIT + 40 * BUS, true);
+}
+
+/* The arm stays at 5008. */
+static void it_does_not_return_for_nothing(void)
+{
+	set_reading(4, 0);
+	drive.buffer.hits_return = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, MISS(FAR, 8), false);
+	reads(1000, 8, HIT + 8 * BUS, true);
+	now += 20000 * US;
+	reads(5008, 8, MISS(NEAR, 8), false);
+}
+
 /* The seek has begun and has 3 ms to go, less the hit of 420 us; a hit inside begins none. */
 static void a_return_is_not_given_up(u32 hit_sectors)
 {
@@ -301,6 +326,14 @@ static void a_segment_keeps_its_tail(void)
 	reads(1019, 1, MISS(FAR, 1), false);
 }
 
+/* One request of more than a segment, too, and before anything else happens. */
+static void it_keeps_no_more_than_that(void)
+{
+	set_reading(4, 0);
+	reads(1000, 150, MISS(FAR, 150), false);
+	reads(1000, 8, MISS(FAR, 8), false);
+}
+
 static void without_segments_nothing_hits(void)
 {
 	set_reading(0, 0);
@@ -337,6 +370,17 @@ static void in_sequence_they_are_joined(void)
 	writes(1008, 8, WRITE + 8 * BUS);
 	/* begun 360 us ago */
 	writes(5000, 8, FAR + 16 * SECTOR - WRITE - 8 * BUS);
+}
+
+/* What is under way is made longer until the medium begins with it, if there is room;
+ * else it is put away before, and gone. */
+static void joined_until_it_begins(u64 late_ns, u64 sectors_max, u64 want_end)
+{
+	set_writing(1, sectors_max);
+	writes(1000, 8, WRITE + 8 * BUS);
+	now += FAR + late_ns;
+	writes(1008, 8, WRITE + 8 * BUS);
+	CHECK_EQ(drive.buffer.writes.under_way.end, want_end);
 }
 
 /* The read waits for what is under way, then finds it in the buffer. */
@@ -572,6 +616,8 @@ int main(void)
 	a_hit_may_not_resume_it();
 	the_arm_returns(0);
 	the_arm_returns(1);
+	it_returns_to_a_stream();
+	it_does_not_return_for_nothing();
 	a_return_is_not_given_up(16);
 	a_return_is_not_given_up(8);
 	near_places_have_an_angle();
@@ -579,10 +625,14 @@ int main(void)
 	the_oldest_goes(0);
 	the_oldest_goes(1);
 	a_segment_keeps_its_tail();
+	it_keeps_no_more_than_that();
 	without_segments_nothing_hits();
 	writes_through();
 	one_is_taken_at_once();
 	in_sequence_they_are_joined();
+	joined_until_it_begins(0, 16, 1016);
+	joined_until_it_begins(0, 15, 0);
+	joined_until_it_begins(1, 16, 0);
 	read_back();
 	what_waits_is_there();
 	order_of_putting_away(WRITE_IN_ORDER, 40000);

@@ -13,7 +13,10 @@ def counted(
     platter: Platter, zones: Curve, capacity_sectors: int, *, along_surfaces: bool
 ) -> Platter:
     """The same with the arm's place on each track: a track is as many places as the disk has
-    sectors for each.  `zones`: first sectors, and the sectors of a track."""
+    sectors for each.  `zones`: first sectors, and the sectors of a track.
+
+    On a small disk a zone may end before its first band does; its tracks follow each other.
+    """
     ends = [*(first for first, _ in zones[1:]), capacity_sectors]
     tracks = [
         Fraction(end - first, sectors) for (first, sectors), end in zip(zones, ends, strict=True)
@@ -25,8 +28,12 @@ def counted(
             zone,
             place=int(step * passed),
             step=round(step * PLACE_STEP),
-            surfaces=zone.band // zone.cylinder if along_surfaces else 0,
+            surfaces=(
+                zone.band // zone.cylinder
+                if along_surfaces and size > zone.band - zone.cylinder
+                else 0
+            ),
         )
-        for zone, passed in zip(platter.zones, before, strict=True)
+        for zone, passed, size in zip(platter.zones, before, tracks, strict=True)
     ]
     return replace(platter, zones=tuple(found))

@@ -379,18 +379,19 @@ class DiskProfile(BaseModel):
         """This disk's timing on a virtual disk of any size, with so much of its queue in use."""
         mechanics = self.model.timing if self.model else self._sampled_timing
         timing = mechanics(capacity_sectors)
-        if self.tracks:
+        tracks = self.tracks and self.tracks.at_size(capacity_sectors, self._real_sectors)
+        if tracks:
             timing = replace(
                 timing,
-                tracks=self.tracks.zones(capacity_sectors, self._real_sectors),
-                switch_ns=to_ns(self.tracks.switch_ms, 10**6),
+                tracks=tracks.zones(capacity_sectors, self._real_sectors),
+                switch_ns=to_ns(tracks.switch_ms, 10**6),
             )
-        if self.tracks and self.rotation and self.knows_positions:
+        if tracks and self.rotation and self.knows_positions:
             period_ms = self.rotation.period_ms
             timing = replace(
                 timing,
-                platter=self._platter(self.tracks, period_ms, timing),
-                transfer=self.tracks.transfer(period_ms, timing.tracks, capacity_sectors),
+                platter=self._platter(tracks, period_ms, timing),
+                transfer=tracks.transfer(period_ms, timing.tracks, capacity_sectors),
             )
         if self.queue and queue_depth > 1:
             age_ns = to_ns(self.queue.age_limit_ms, 10**6)

@@ -155,6 +155,25 @@ class Tracks(Section):
         half = real_sectors // 2
         return [(first * capacity_sectors + half) // real_sectors for first in self.first]
 
+    def at_size(self, capacity_sectors: int, real_sectors: int | None) -> Self:
+        """Where each sector is known, without zones that would be shorter than a track there:
+        those before them go on."""
+        if not self.knows_angles:
+            return self
+        firsts = [*self._firsts(capacity_sectors, real_sectors), capacity_sectors]
+        kept = [
+            zone
+            for zone, sectors in enumerate(self.sectors)
+            if zone == 0 or firsts[zone + 1] - firsts[zone] >= sectors
+        ]
+        columns = {key: getattr(self, key) for key in ("sectors", "at", *ANGLES, *BANDS)}
+        short = {
+            key: tuple(values[zone] for zone in kept)
+            for key, values in columns.items()
+            if values is not None
+        }
+        return self.model_copy(update=short)
+
     def zones(self, capacity_sectors: int, real_sectors: int | None = None) -> Curve:
         """Sectors in a track, by each zone's first sector, on a disk of that size; the real
         disk's size is needed where zones are known to the sector."""

@@ -44,12 +44,12 @@ def measure(
     at = sorted({tracks for tracks, _ in samples})
     ns = ascending([_mean(samples, tracks) for tracks in at])
     apart = [abs(value - np.interp(tracks, at, ns)) for tracks, value in samples]
-    shares = [0.0, *(tracks / arm.tracks for tracks in at), 1.0]
+    shares = [*(tracks / arm.tracks for tracks in at), 1.0]
     slope = (ns[-1] - ns[-4]) / (shares[-2] - shares[-5])
     last_ns = ns[-1] + slope * (1 - shares[-2])
     seen = [(tracks / arm.tracks, value) for tracks, value in samples]
     error_ns = median(apart)
-    return Seek(tuple(shares), (ns[0], *ns, last_ns), error_ns, HOW, seen, "tracks")
+    return Seek(tuple(shares), (*ns, last_ns), error_ns, HOW, seen, "tracks")
 
 
 def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
@@ -70,10 +70,10 @@ def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | No
 
 
 def _distances(tracks: float) -> list[int]:
-    """Dense where they are short."""
+    """Dense where they are short; the first is none at all."""
     near = np.geomspace(1, NEAR_END * tracks, NEAR, endpoint=False)
     far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2 * tracks
-    return sorted({max(1, round(each)) for each in (*near, *far)})
+    return sorted({0, *(max(1, round(each)) for each in (*near, *far))})
 
 
 def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
@@ -124,9 +124,12 @@ class Prober:
         """When the arm was there, at the latest, seen by a sector that passes after that time;
         None: the drive held one of them, or the answer came late."""
         zones = self._layout.zone(one), self._layout.zone(other)
-        begin = one + self._bench.random.randrange(max(1, zones[0].sectors - 1))
-        then = zones[0].end(begin) + after_ns / self._period_ns
-        sector = _passing(zones[1], other, then)
+        after = after_ns / self._period_ns
+        if one == other:
+            begin, sector = self._behind(zones[0], one, after)
+        else:
+            begin = one + self._bench.random.randrange(max(1, zones[0].sectors - 1))
+            sector = _passing(zones[1], other, zones[0].end(begin) + after)
         first_ns = self._bench.read(begin)
         service_ns = self._bench.read(sector)
         if self._hits and (self._hits.is_hit(first_ns) or self._hits.is_hit(service_ns)):
@@ -136,6 +139,12 @@ class Prober:
         if abs(turns - round(turns)) > LATE:
             return None
         return (turn + round(turns) - 1 / zones[1].slots) * self._period_ns
+
+    def _behind(self, zone: Zone, track: int, after: float) -> tuple[int, int]:
+        """Two of one track, the second one behind the first: what is ahead may be held."""
+        apart = min(int((1 - after % 1) * zone.slots), zone.sectors - 1)
+        begin = track + self._bench.random.randrange(apart, zone.sectors)
+        return begin, begin - apart
 
 
 def _passing(zone: Zone, track: int, turn: float) -> int:

@@ -21,6 +21,7 @@ from understudy.native.drive import (
     CACHE_SEGMENTS_MAX,
     CURVE_POINTS_MAX,
     DISK_NS_MAX,
+    QUEUE_DEPTH_MAX,
     SECTOR_PS_MAX,
     SEGMENTS_MAX,
     TRACK_SECTORS_MAX,
@@ -340,6 +341,7 @@ def test_limits_are_the_cores() -> None:
     assert section.MINUTE_MS * 10**6 == DISK_NS_MAX
     assert profile.SECTOR_PS_MAX == SECTOR_PS_MAX
     assert profile.SEGMENTS_MAX == SEGMENTS_MAX
+    assert profile.QUEUE_DEPTH_MAX == QUEUE_DEPTH_MAX
     assert profile.WRITES_MAX == WRITES_MAX
     assert profile.TRACK_SECTORS_MAX == TRACK_SECTORS_MAX
 

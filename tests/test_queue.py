@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sample_runs import experiment
 
+from understudy.ask import schedulers
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.base.errors import RunFailed, UserError
 from understudy.device import profile
@@ -183,6 +184,12 @@ def test_sptf_needs_a_model() -> None:
         in_simulator.check([asked(array, "sptf")])
     with pytest.raises(RunFailed, match=r"^sptf: needs a disk's model: an array .* take a disk"):
         in_simulator.run(asked(array, "sptf"), lambda *_: None)
+
+
+def test_all_schedulers_are_those_that_the_disk_can_have() -> None:
+    array, disk = profile.load("array-32"), profile.load("vesper-flat")
+    assert schedulers.parse("all", disk) == schedulers.core()
+    assert set(schedulers.core()) - set(schedulers.parse("all", array)) == {"sptf"}
 
 
 def test_age_bounds_what_sptf_makes_others_wait() -> None:

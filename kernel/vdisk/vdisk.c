@@ -154,7 +154,7 @@ static int vdisk_get_budget(struct request_queue *q)
 	int in_flight = atomic_read(&vd->in_flight);
 
 	do {
-		if (in_flight >= READ_ONCE(depth))
+		if (in_flight >= max(READ_ONCE(depth), 1U))
 			return -1;
 	} while (
 		!atomic_try_cmpxchg_acquire(&vd->in_flight, &in_flight, in_flight + 1));

@@ -357,10 +357,12 @@ static enum hrtimer_restart release_due(struct hrtimer *timer)
 
 u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 now_ns)
 {
-	u64 start_ns = max(now_ns, disk->throttle.last_due_ns);
-	u64 ns = estimate_ns(&disk->model.drive, io->op, io->sector, io->sectors,
-			     model_clock_ns(disk, start_ns));
+	u64 start_ns, ns;
 
+	choose_until(disk, now_ns);
+	start_ns = max(now_ns, disk->throttle.last_due_ns);
+	ns = estimate_ns(&disk->model.drive, io->op, io->sector, io->sectors,
+			 model_clock_ns(disk, start_ns));
 	return mul_u64_u64_div_u64(ns, disk->model.scale_milli, 1000);
 }
 

@@ -190,7 +190,7 @@ bool vpt_hold(struct vpt_disk *disk, struct request *rq);
 void vpt_start_holding(struct vpt_disk *disk);
 /* Not held.  Stop holding, and complete what is held. */
 void vpt_release_all(struct vpt_disk *disk);
-/* What the drive would need for it: positioning_fn, k times. */
+/* What the drive would need for it, if it begins when it is free: a positioning_fn's answer. */
 u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 now_ns);
 /* Not held.  Stop tracking: the hooks are gone. */
 void vpt_forget_all(struct vpt_disk *disk);

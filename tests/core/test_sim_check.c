@@ -125,6 +125,8 @@ static void device(void)
 
 	REFUSED("the depth", input->depth = 0);
 	REFUSED("the depth", input->depth = (1 << 20) + 1);
+	REFUSED("queue is deeper than 256", sim.drive.queue_depth = 257);
+	REFUSED("queue for over a minute", sim.drive.queue_age_ns = DISK_NS_MAX + 1);
 	REFUSED("the disk has no", input->world.capacity_sectors = 0);
 	REFUSED("the disk has no", input->world.capacity_sectors = 1ull << 48);
 	REFUSED("as large as", input->world.capacity_sectors++);

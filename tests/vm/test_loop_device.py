@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from guests import GIB, OUR_SCHEDULERS, boot, first_difference, group, once, pairs, text
+from guests import GIB, WITHOUT_A_MODEL, boot, first_difference, group, once, pairs, text
 
 from understudy.native import declared, replay
 from understudy.platforms.vm import shim_tape
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("loop")
-on_each = pytest.mark.parametrize("name", OUR_SCHEDULERS)
+on_each = pytest.mark.parametrize("name", WITHOUT_A_MODEL)
 DISK_BYTES = 20 * GIB
 WITH_TRIPS = ("scan", "cscan")
 
@@ -123,8 +123,8 @@ def file_system(folder: Path) -> Path:
 def looped(folder: Path) -> Result:
     """Every scheduler, one after the other."""
     modules = {"loop": "max_loop=1", "crc32c_generic": "", "ext4": ""}
-    modules |= dict.fromkeys(OUR_SCHEDULERS, "tape_calls=200000")
-    scenario = SCENARIO.replace("OURS", " ".join(OUR_SCHEDULERS))
+    modules |= dict.fromkeys(WITHOUT_A_MODEL, "tape_calls=200000")
+    scenario = SCENARIO.replace("OURS", " ".join(WITHOUT_A_MODEL))
     scenario = scenario.replace("DISK_BYTES", str(DISK_BYTES))
     files = {"image": file_system(folder)}
     return boot(scenario, modules, files=files, memory_mib=1024, timeout_seconds=1200)

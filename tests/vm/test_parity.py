@@ -10,8 +10,8 @@ Six loads: reads and writes of many processes on a disk so small that they merge
 schedulers' times cut down so that they run out; SURGE with the defaults; reads and writes
 of a few processes on a drive whose buffer works in time, so that pauses count; the same on
 one whose sectors have angles, so that each instant counts from the clock's beginning on; and the
-drive choosing among eight, one with the papers' cache and one with buffer and angles.  One boot for each
-load; the schedulers run one after the other.
+drive choosing among eight, one with the papers' cache and one with buffer and angles.  One boot
+for each load; the schedulers run one after the other.
 """
 
 import dataclasses

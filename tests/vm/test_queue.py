@@ -81,11 +81,11 @@ def test_each_read_ends_once_and_well(trouble: str) -> None:
 
 @on_each
 def test_who_detaches_lets_all_go_at_once(trouble: str) -> None:
-    """Otherwise each read takes its second."""
+    """Otherwise each read takes its second, from the first on."""
     result = full(trouble)
     seconds = float(text(result, "ended_at")) - float(text(result, "full_at"))
     if trouble in ("detach", "unload"):
-        assert seconds < 0.5
+        assert seconds < 2
     else:
         assert READERS - 1 < seconds < READERS + 0.5
 

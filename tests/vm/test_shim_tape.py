@@ -55,6 +55,7 @@ load() { # SCHEDULER
 sysfs() {
 	echo /sys/module/$1/tape
 }
+put /dev/vdisk $vpt/disk # a scheduler may need its model
 for name in OURS; do
 	load $name
 	cat $(sysfs $name) > /out/tape-$name || fail "no tape of $name"
@@ -101,7 +102,7 @@ def taped() -> Result:
     scenario = SCENARIO.replace("OURS", " ".join(OUR_SCHEDULERS))
     scenario = scenario.replace("SERVED", str(SERVED))
     modules = dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
-    modules["vdisk"] = f"size={MIB}"
+    modules |= {"iprobe": "", "vpt": "", "vdisk": f"size={MIB}"}
     return boot(scenario, modules, clock="wall", cpus=2, memory_mib=1024)
 
 

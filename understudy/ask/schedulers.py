@@ -9,6 +9,7 @@ from pathlib import Path
 
 from understudy.base.catalog import refuse_twice, unknown
 from understudy.base.errors import RunFailed, UserError
+from understudy.device.profile import DiskProfile
 from understudy.native import declared, registry
 
 Tunables = tuple[tuple[str, int], ...]
@@ -50,13 +51,14 @@ def runs_on(platform: str, name: str) -> bool:
     return registry.known(name) or name in on(platform)
 
 
-def parse(names: str) -> list[str]:
-    """A comma-separated list, each one known and none twice; "all" is all of ours.
+def parse(names: str, disk: DiskProfile | None = None) -> list[str]:
+    """A comma-separated list, each one known and none twice; "all" is all of ours that can do
+    with that disk.
 
     What ends in .c or has a slash is a file; its scheduler goes by the name that it gives
     itself.
     """
-    words = core() if names.strip() == "all" else [name.strip() for name in names.split(",")]
+    words = _all(disk) if names.strip() == "all" else [name.strip() for name in names.split(",")]
     chosen = [_from_file(word) if _is_file(word) else word for word in words]
     known = [*core(), *KERNEL]
     for name in chosen:
@@ -64,6 +66,13 @@ def parse(names: str) -> list[str]:
             raise UserError(unknown("scheduler", name, [*known, "all"]) + ", or a file ./NAME.c")
     refuse_twice("--schedulers", chosen)
     return chosen
+
+
+def _all(disk: DiskProfile | None) -> list[str]:
+    """An array has no model that a scheduler could ask."""
+    if not disk or not disk.array:
+        return core()
+    return [name for name in core() if not declared.scheduler(name).needs_model]
 
 
 def unfit(names: Iterable[str]) -> dict[str, str]:

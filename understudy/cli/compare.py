@@ -28,9 +28,10 @@ def command(line: str, disk: str, workload: str, names: str, settings: Settings)
     same draws for the same seed.  With 95 % the truly best one is among those that are
     named: intervals are corrected for how many are compared.
     """
+    found = profile.load(disk)
     asked = Asked(
-        disk=profile.load(disk),
+        disk=found,
         workload=catalog.pick("workload", workload, WORKLOADS),
-        schedulers=schedulers.parse(names),
+        schedulers=schedulers.parse(names, found),
     )
     carry_out(line, settings, asked, layout=table.ranking)

@@ -39,9 +39,10 @@ def command(
     compares what the workload saw.
     """
     chosen = schedulers.DEFAULTS[settings.platforms[-1]] if names is None else names
+    found = profile.load(disk)
     asked = Asked(
-        disk=profile.load(disk),
+        disk=found,
         workload=catalog.pick("workload", workload, WORKLOADS),
-        schedulers=schedulers.parse(chosen),
+        schedulers=schedulers.parse(chosen, found),
     )
     carry_out(line, settings, asked)

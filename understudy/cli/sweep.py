@@ -59,7 +59,7 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
         for disk in _disks(disks)
         for workload in _workloads(workloads)
         for experiment in settings.without(workload).experiments(
-            disk, workload, schedulers.parse(names), settings.platforms[0]
+            disk, workload, schedulers.parse(names, disk), settings.platforms[0]
         )
     ]
     file = settings.out or Path("sweep.parquet")

@@ -194,9 +194,9 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 	read_ahead_stop(drive, start_ns);
 	segments_drop(&buffer->segments, sector, sectors);
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
-	first_ns =
-		position_ready_ns(drive, sector, first_ns,
-				  now_ns + buffer->write_ns + buffer_bus_ns(buffer, sectors));
+	first_ns = position_ready_ns(drive, sector, first_ns,
+				     now_ns + buffer->write_ns +
+					     buffer_bus_ns(buffer, sectors));
 	writes->busy_until_ns = disk_end_ns(&drive->disk, sector, sectors, first_ns);
 	position_leave(drive, sector + sectors, writes->busy_until_ns);
 	return writes->busy_until_ns - now_ns;

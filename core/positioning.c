@@ -92,7 +92,7 @@ u64 position_estimate_ns(const struct drive *drive, struct head head, u64 sector
 		now_ns + disk_reach_ns(&drive->disk, head.sector, sector) + settle_ns;
 
 	if (disk_knows_angles(&drive->disk))
-		return arrives_ns + wait_ns(&drive->disk, sector, arrives_ns);
+		return position_passes_ns(drive, sector, arrives_ns);
 	if (drive->random_phase && is_near(drive, sector, head.sector))
 		return arrives_ns + known_latency_ns(drive, sector, arrives_ns,
 						     head.sector, head.there_ns);

@@ -43,8 +43,10 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 
 	*hit = end <= until;
 	if (*hit) {
-		read_ahead_farther(drive, sector, end, now_ns);
-		return hit_ns(drive, end - sector);
+		u64 ns = hit_ns(drive, end - sector);
+
+		read_ahead_farther(drive, sector, end, now_ns, now_ns + ns);
+		return ns;
 	}
 	if (end > ahead->limit && until == ahead->limit)
 		return from_medium_ns(drive, ahead->into, sector, end, now_ns);
@@ -53,7 +55,7 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 		buffer->segments.segment[ahead->into].end = end;
 		read_ahead_begin(drive, ahead->into, sector, end, there_ns, true);
 	} else {
-		read_ahead_farther(drive, sector, end, now_ns);
+		read_ahead_farther(drive, sector, end, now_ns, there_ns);
 	}
 	return later(there_ns - now_ns, hit_ns(drive, end - sector));
 }

@@ -23,12 +23,14 @@
  * @from: the medium is there
  * @from_ns: at that time
  * @limit: it stops there
+ * @asked: end of the last request that it has served
  */
 struct read_ahead {
 	u32 into;
 	u64 from;
 	u64 from_ns;
 	u64 limit;
+	u64 asked;
 };
 
 /**
@@ -40,7 +42,8 @@ struct read_ahead {
  * @reach_sectors: a read that begins at most so far ahead of what is being read waits for
  *	it to come by; for one farther ahead the arm goes there
  * @ahead_to_track_end: and at most to the end of the last sector's track
- * @ahead_overwrites: the segment's room for what was asked for is taken by what follows
+ * @ahead_overwrites: the segment's room for what was asked for is taken by what follows, once
+ *	that has left over the bus
  * @hits_resume: a hit in sequence begins it again where it has stopped
  * @hits_interrupt: a hit in another segment stops it
  * @hits_return: the arm, if it has nothing to do, goes back to read on behind a segment

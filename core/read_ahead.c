@@ -62,6 +62,7 @@ void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 en
 		.from = end,
 		.from_ns = end_ns,
 		.limit = limit_after(drive, sector, end, in_sequence),
+		.asked = end,
 	};
 }
 
@@ -80,21 +81,44 @@ static u64 resumes_ns(struct drive *drive, u64 until, u64 now_ns)
 	return now_ns + rotation_ns - since_ns % rotation_ns;
 }
 
-void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns)
+static void goes_on_from(struct read_ahead *ahead, u64 from, u64 from_ns)
+{
+	ahead->from = from;
+	ahead->from_ns = from_ns;
+}
+
+/*
+ * What is on the bus in sequence is not overwritten: the head waits before it, and then for its
+ * sector.
+ */
+static void keep(struct drive *drive, u64 sector, u64 end, u64 done_ns)
+{
+	struct read_ahead *ahead = &drive->buffer.ahead;
+	u64 stop = sector + drive->buffer.segments.sectors;
+	bool in_sequence = sector <= ahead->asked && ahead->asked <= end;
+
+	ahead->asked = end;
+	if (drive->buffer.ahead_overwrites && in_sequence && stop < ahead->limit &&
+	    stop < read_ahead_until(drive, done_ns))
+		goes_on_from(ahead, stop, resumes_ns(drive, stop, done_ns));
+}
+
+void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns,
+			u64 done_ns)
 {
 	struct read_ahead *ahead = &drive->buffer.ahead;
 	u64 limit = limit_after(drive, sector, end, true);
 	u64 until = read_ahead_until(drive, now_ns);
 
-	if (limit <= ahead->limit)
-		return;
-	if (until == ahead->limit) { /* it stands there */
-		if (!drive->buffer.hits_resume)
-			return;
-		ahead->from_ns = resumes_ns(drive, until, now_ns);
-		ahead->from = until;
+	if (limit > ahead->limit) {
+		if (until == ahead->limit) { /* it stands there */
+			if (!drive->buffer.hits_resume)
+				return;
+			goes_on_from(ahead, until, resumes_ns(drive, until, now_ns));
+		}
+		ahead->limit = limit;
 	}
-	ahead->limit = limit;
+	keep(drive, sector, end, done_ns);
 }
 
 bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)

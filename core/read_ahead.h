@@ -22,8 +22,12 @@ void read_ahead_stop(struct drive *drive, u64 now_ns);
 void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,
 		      bool in_sequence);
 
-/* A read in sequence hits: it gives back the room of what it has fetched. */
-void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns);
+/*
+ * A read in sequence hits, and is complete at done_ns: it gives back the room of what it has
+ * fetched, but not before.
+ */
+void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns,
+			u64 done_ns);
 
 /* Does the segment that is being filled hold it, or will it soon? */
 bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns);

@@ -201,6 +201,23 @@ static void reading_ahead_overwrites(u64 overwrites)
 	reads(1000, 8, overwrites ? MISS(FAR, 8) : HIT + 8 * BUS, !overwrites);
 }
 
+/*
+ * Hits of 260 us without a pause: 1000 would be overwritten in the fourth, but it is on the bus.
+ * The head waits before 1100 until that is done, and then for its sector.
+ */
+static void what_is_on_the_bus_is_kept(void)
+{
+	u32 i;
+
+	set_reading(4, 100);
+	drive.buffer.ahead_overwrites = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	for (i = 0; i < 10; i++)
+		reads(1000, 8, HIT + 8 * BUS, true);
+	now += 10000 * US;
+	reads(1000, 8, MISS(FAR, 8), false);
+}
+
 /* Where it has stopped it stays, if a hit does not make it go on. */
 static void a_hit_may_not_resume_it(void)
 {
@@ -613,6 +630,7 @@ int main(void)
 	so_do_hits_elsewhere(1);
 	reading_ahead_overwrites(0);
 	reading_ahead_overwrites(1);
+	what_is_on_the_bus_is_kept();
 	a_hit_may_not_resume_it();
 	the_arm_returns(0);
 	the_arm_returns(1);

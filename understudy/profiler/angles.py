@@ -44,7 +44,7 @@ class Protractor:
         self._known: Known | None = None
         self._reads = 0
         self._last = -BESIDE
-        self._from_ns = bench.now_ns
+        self._from_ns = 0
         self.noise = self._noise()
 
     def refer_to(self, known: Known) -> None:

@@ -259,6 +259,8 @@ static void the_slowest_sector(void)
 {
 	sound();
 	CHECK_EQ(platter_slowest_ns(&platter), 6000000 / 64 + 1);
+	platter.zone[0].slot = U64_MAX / 50;
+	CHECK_EQ(platter_slowest_ns(&platter), 6000000 / 50 + 1);
 }
 
 int main(void)

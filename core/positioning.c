@@ -35,21 +35,21 @@ static u64 known_latency_ns(const struct drive *drive, u64 sector, u64 arrives_n
 	return past_ns ? rotation_ns - past_ns : 0;
 }
 
-static u64 wait_ns(const struct disk *disk, u64 sector, u64 from_ns)
+u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns)
 {
-	return platter_wait_ns(&disk->platter,
-			       platter_angle(&disk->platter, &disk->tracks, sector),
-			       from_ns);
+	const struct disk *disk = &drive->disk;
+	u64 angle = platter_angle(&disk->platter, &disk->tracks, sector);
+
+	return from_ns + platter_wait_ns(&disk->platter, angle, from_ns);
 }
 
 /* Else angles are known around where the head is, and where it was before it read on. */
 static u64 latency_ns(struct drive *drive, u64 sector, u64 arrives_ns)
 {
 	const struct buffer *buffer = &drive->buffer;
-	const struct disk *disk = &drive->disk;
 
-	if (disk_knows_angles(disk))
-		return wait_ns(disk, sector, arrives_ns);
+	if (disk_knows_angles(&drive->disk))
+		return position_passes_ns(drive, sector, arrives_ns) - arrives_ns;
 	if (drive->random_phase && is_near(drive, sector, drive->head))
 		return known_latency_ns(drive, sector, arrives_ns, drive->head,
 					buffer->head_ns);
@@ -81,5 +81,5 @@ u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns, u64 r
 		return first_ns;
 	if (!disk_knows_angles(&drive->disk))
 		return ready_ns;
-	return ready_ns + wait_ns(&drive->disk, sector, ready_ns);
+	return position_passes_ns(drive, sector, ready_ns);
 }

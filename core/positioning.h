@@ -19,6 +19,9 @@ u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns);
 u64 position_before_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns,
 		       u64 limit_ns);
 
+/* When it passes a head that is there from then on; angles have to be known. */
+u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns);
+
 /* Positioned for first_ns, but not ready before ready_ns: when the sector is there again. */
 u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns,
 		      u64 ready_ns);

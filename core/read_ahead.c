@@ -73,7 +73,7 @@ static u64 resumes_ns(struct drive *drive, u64 until, u64 now_ns)
 	u64 since_ns;
 
 	if (disk_knows_angles(&drive->disk))
-		return position_ready_ns(drive, until, 0, now_ns);
+		return position_passes_ns(drive, until, now_ns);
 	if (!drive->random_phase || !rotation_ns)
 		return now_ns + drive_latency_ns(drive);
 	since_ns = now_ns - read_ahead_came_ns(drive, until);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/*
+ * positions PHASE BUFFER WRITES REQUESTS: simulate processes that read and write 4 KiB at random
+ * on a disk of 16 zones and don't think; print the mean response, ns.  PHASE: "drawn" or "known",
+ * BUFFER: 0 or 1, with all that a buffer does, WRITES: per cent.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../sim/check.h"
+#include "../../sim/registry.h"
+#include "../../tests/core/schedulers.h"
+
+#define CAPACITY (1ull << 21)
+#define TURN_NS 6000000ull
+#define ZONES 16
+#define SAMPLES 400
+#define PROCESSES 8
+#define WAITING 16 /* writes in the buffer */
+#define FIELDS_MAX 32
+#define TURN_PART(n) ((u64)((n)*18446744073709551616.0)) /* of a turn, as an angle */
+
+static struct drive drive;
+static struct sim_summary summary;
+static u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
+
+static const struct workload *find_workload(const char *name)
+{
+	u32 i = 0;
+
+	while (strcmp(workload_get(i)->name, name))
+		i++;
+	return workload_get(i);
+}
+
+static void set_initial(u64 *value, const struct sched_field *fields, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		value[i] = fields[i].initial;
+}
+
+static u64 track_sectors(u32 zone)
+{
+	return 1000 - 30 * zone;
+}
+
+/* Seeks of many samples, zones of tracks, and what a sector takes in each. */
+static void set_disk(struct disk *disk)
+{
+	u32 i;
+
+	disk->capacity_sectors = CAPACITY;
+	disk->rotation_ns = TURN_NS;
+	disk->switch_ns = 900000;
+	disk->seek.nr_points = SAMPLES;
+	for (i = 0; i < SAMPLES; i++)
+		disk->seek.point[i] =
+			(struct curve_point){ CAPACITY * i / (SAMPLES - 1),
+					      500000 + 20000ull * i };
+	disk->tracks.nr_points = ZONES;
+	disk->transfer.nr_points = ZONES + 1;
+	for (i = 0; i <= ZONES; i++) {
+		u64 at = CAPACITY * i / ZONES;
+
+		disk->transfer.point[i] =
+			(struct curve_point){ at, 1000 * TURN_NS / track_sectors(i) };
+		if (i < ZONES)
+			disk->tracks.point[i] =
+				(struct curve_point){ at, track_sectors(i) };
+	}
+}
+
+static void set_platter(struct platter *platter)
+{
+	u32 i;
+
+	platter->velocity = U64_MAX / TURN_NS;
+	platter->nr_zones = ZONES;
+	for (i = 0; i < ZONES; i++)
+		platter->zone[i] = (struct platter_zone){
+			.slot = U64_MAX / (track_sectors(i) + 10),
+			.angle = TURN_PART(0.3),
+			.skew = TURN_PART(0.15),
+			.cylinder = 4,
+			.cylinder_skew = TURN_PART(0.2),
+			.band = 64,
+			.band_skew = TURN_PART(0.25),
+		};
+}
+
+static void set_buffer(struct buffer *buffer)
+{
+	buffer->bus_ps = 5000000;
+	buffer->write_ns = 100000;
+	buffer->settle_ns = 100000;
+	buffer->ahead_sectors = 512;
+	buffer->reach_sectors = 100;
+	buffer->ahead_overwrites = 1;
+	buffer->hits_resume = 1;
+	buffer->hits_interrupt = 1;
+	buffer->hits_return = 1;
+	buffer->segments.nr = 16;
+	buffer->segments.sectors = 512;
+	buffer->writes.spans_max = WAITING;
+	buffer->writes.sectors_max = 2048;
+	buffer->writes.idle_ns = 2000000;
+	buffer->writes.low_sectors = 100;
+	buffer->writes.order = WRITE_SHORTEST_POSITIONING;
+}
+
+static void set_drive(bool known, bool buffered)
+{
+	set_disk(&drive.disk);
+	drive.hit_ns = 100000;
+	drive.random_phase = !known;
+	if (known)
+		set_platter(&drive.disk.platter);
+	drive.buffered = buffered;
+	if (buffered)
+		set_buffer(&drive.buffer);
+}
+
+static u64 *parameter(const struct workload *workload, const char *name)
+{
+	u32 i = 0;
+
+	while (strcmp(workload->parameters[i].name, name))
+		i++;
+	return &parameters[i];
+}
+
+/* A function of its own, so that what it executes can be counted. */
+static __attribute__((noipa)) int run(const struct sim_input *input)
+{
+	return sim_run(input, &summary);
+}
+
+int main(int argc, char **argv)
+{
+	struct sim_watch watch = { 0 };
+	struct sim_input input = {
+		.scheduler = registry_find("fcfs"),
+		.tunables = tunables,
+		.workload = find_workload("random"),
+		.parameters = parameters,
+		.world = { .capacity_sectors = CAPACITY,
+			   .seed = 1,
+			   .processes = PROCESSES },
+		.drive = &drive,
+		.depth = 1,
+		.max_pending = 1024,
+		.merge_sectors = 2560,
+		.watch = &watch,
+	};
+
+	if (argc != 5)
+		return 2;
+	set_drive(!strcmp(argv[1], "known"), atoi(argv[2]));
+	set_initial(tunables, input.scheduler->tunables, input.scheduler->nr_tunables);
+	set_initial(parameters, input.workload->parameters,
+		    input.workload->nr_parameters);
+	*parameter(input.workload, "writes_percent") = atoi(argv[3]);
+	input.requests = atoi(argv[4]);
+	summary.counters = counters;
+	if (sim_check(&input, 0, 0) || run(&input))
+		return 1;
+	printf("%.0f\n", moments_mean(&summary.response));
+	return 0;
+}

@@ -149,11 +149,13 @@ static u64 along_surfaces(const struct platter_zone *turn, u64 track)
 
 u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector)
 {
-	struct zone_view zone = zone_of(platter, tracks, sector);
-	u64 track = before(&zone, sector).track;
+	struct zone_view zone;
+	u64 track;
 
-	if (!zone.turn->step)
+	if (!platter->zone->step)
 		return sector;
+	zone = zone_of(platter, tracks, sector);
+	track = before(&zone, sector).track;
 	if (zone.turn->surfaces)
 		track = along_surfaces(zone.turn, track);
 	return zone.turn->place + port_mul_div(track, zone.turn->step, 1 << 16);

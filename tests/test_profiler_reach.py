@@ -58,6 +58,7 @@ def test_the_curve_is_the_drive_s() -> None:
     assert not reach.has_surfaces(bench, layout, turning.period_ns, held)
     before = bench.requests
     found = reach.measure(bench, layout, turning.period_ns, held, of.segment_sectors)
+    assert found
     assert bench.requests - before < 3000
     tracks = Arm(layout).tracks
     for share in (0.01, 0.1, 0.3, 0.9):

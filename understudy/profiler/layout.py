@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The layout of the platters: the angle at which each sector passes under the head.
 
-Angles are in turns; 0 passes at time 0 of the target's clock.  In a zone tracks are equally long and follow each other with one skew, but for those that begin a cylinder (or, where a
+Angles are in turns; 0 passes at time 0 of the target's clock.  In a zone tracks are equally
+long and follow each other with one skew, but for those that begin a cylinder (or, where a
 drive lays sectors out along surfaces, a surface), which follow with another, and those that
 begin a band of cylinders, which may follow with a third (understudy/device/tracks.py).
 """

@@ -8,7 +8,9 @@ Worthington and others 1995, section 3.3.1).  Each read is at another place: ove
 distance in tracks the arm always needs the same.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from statistics import fmean
 
 import numpy as np
 
@@ -31,25 +33,34 @@ Pair = Callable[[], tuple[int, int]]  # first sectors of two tracks
 
 def measure(
     bench: Bench, layout: Layout, period_ns: float, hits: Hits | None, reach_sectors: int
-) -> Seek:
-    """`reach_sectors`: as far as the drive reads ahead."""
+) -> Seek | None:
+    """`reach_sectors`: as far as the drive reads ahead.  None: it holds too much of the disk."""
     prober = Prober(bench, layout, period_ns, hits)
     arm = Arm(layout)
     near = 1 + 2 * reach_sectors / min(zone.sectors for zone in layout.zones)
-    samples = [
+    tried = [
         (tracks, prober.reach_ns(_over(bench, arm, tracks, tracks < near)))
         for tracks in _distances(arm.tracks)
         for _ in range(REPEATS)
     ]
-    at = sorted({tracks for tracks, _ in samples})
-    ns = ascending([_mean(samples, tracks) for tracks in at])
+    samples = [(tracks, ns) for tracks, ns in tried if math.isfinite(ns)]
+    if len(samples) < len(tried) / 2:
+        return None
+    at, ns = _curve(samples, arm.tracks)
     apart = [abs(value - np.interp(tracks, at, ns)) for tracks, value in samples]
-    shares = [*(tracks / arm.tracks for tracks in at), 1.0]
-    slope = (ns[-1] - ns[-4]) / (shares[-2] - shares[-5])
-    last_ns = ns[-1] + slope * (1 - shares[-2])
     seen = [(tracks / arm.tracks, value) for tracks, value in samples]
-    error_ns = median(apart)
-    return Seek(tuple(shares), (*ns, last_ns), error_ns, HOW, seen, "tracks")
+    shares = tuple(tracks / arm.tracks for tracks in at)
+    return Seek(shares, tuple(ns), median(apart), HOW, seen, "tracks")
+
+
+def _curve(samples: Sequence[tuple[int, float]], tracks: float) -> tuple[list[float], list[float]]:
+    """Distances from none to all tracks, and ns."""
+    at = sorted({distance for distance, _ in samples})
+    ns = ascending([fmean(ns for there, ns in samples if there == each) for each in at])
+    last_ns = ns[-1] + (ns[-1] - ns[-4]) / (at[-1] - at[-4]) * (tracks - at[-1])
+    if at[0] == 0:
+        return [*at, tracks], [*ns, last_ns]
+    return [0, *at, tracks], [ns[0], *ns, last_ns]
 
 
 def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
@@ -88,10 +99,6 @@ def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
     return pair
 
 
-def _mean(samples: list[tuple[int, float]], tracks: int) -> float:
-    return float(np.mean([value for at, value in samples if at == tracks]))
-
-
 class Prober:
     """Halves what the arm may need."""
 
@@ -106,7 +113,8 @@ class Prober:
         return median([self.reach_ns(pair) for _ in range(REPEATS)])
 
     def reach_ns(self, pair: Pair) -> float:
-        """From one track to the other, with the overhead of a read."""
+        """From one track to the other, with the overhead of a read; infinite, if the drive held
+        all that was read."""
         low_ns, high_ns, halvings = 0.0, float("inf"), 0
         for _ in range(READS_MAX):
             middle_ns = (low_ns + high_ns) / 2 if halvings else 0.0

@@ -97,12 +97,14 @@ class Survey:
     def _seeks(self) -> Seek:
         """By the angles, where they are known."""
         bench, held = self._bench, self.hits
-        if not self._rotation or not isinstance(self._layout, Layout):
-            return seek.measure(bench, self._rotation, self._medium, held, self._reach_sectors)
-        period_ns = self._rotation.period_ns
-        if reach.has_surfaces(bench, self._layout, period_ns, held):
-            self._layout = self._layout.along_surfaces()
-        return reach.measure(bench, self._layout, period_ns, held, self._reach_sectors)
+        if self._rotation and isinstance(self._layout, Layout):
+            period_ns = self._rotation.period_ns
+            if reach.has_surfaces(bench, self._layout, period_ns, held):
+                self._layout = self._layout.along_surfaces()
+            found = reach.measure(bench, self._layout, period_ns, held, self._reach_sectors)
+            if found:
+                return found
+        return seek.measure(bench, self._rotation, self._medium, held, self._reach_sectors)
 
     def _found_tracks(self) -> list[Finding]:
         """To the sector, if the layout is known."""

@@ -188,16 +188,14 @@ u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 	return from_ns;
 }
 
-/* The track that the head is on at that time, of those up to the last: it began before. */
+/* The beginning of the track that the head is on at that time, or of what passes of it. */
 static struct gap track_at(const struct platter *platter, const struct zone_view *zone,
-			   struct gap first, u64 last_track, u64 from_ns, u64 now_ns,
-			   u64 *began_ns)
+			   struct gap first, u64 from_ns, u64 now_ns, u64 *began_ns)
 {
 	u64 sectors = port_mul_div(now_ns - from_ns, platter->velocity,
 				   zone->turn->slot); /* if there were no skews */
 	u64 low = first.track;
-	u64 high = nearer(last_track,
-			  port_mul_div(first.sector + sectors, 1, zone->sectors));
+	u64 high = port_mul_div(first.sector + sectors, 1, zone->sectors);
 	struct gap at = first;
 
 	*began_ns = from_ns;
@@ -217,19 +215,18 @@ static struct gap track_at(const struct platter *platter, const struct zone_view
 	return at;
 }
 
-/* As platter_passed(), of [sector, end), which lie in one zone and have not all passed. */
+/* As platter_passed(), of sectors of one zone that have not all passed. */
 static u64 passed_in_zone(const struct platter *platter, const struct zone_view *zone,
-			  u64 sector, u64 end, u64 from_ns, u64 now_ns)
+			  u64 sector, u64 from_ns, u64 now_ns)
 {
 	struct gap first = before(zone, sector);
-	struct gap last = before(zone, end - 1);
 	struct gap at;
 	u64 began_ns, on_track;
 
 	from_ns += platter_wait_ns(platter, angle_of(zone->turn, first), from_ns);
 	if (now_ns <= from_ns)
 		return 0;
-	at = track_at(platter, zone, first, last.track, from_ns, now_ns, &began_ns);
+	at = track_at(platter, zone, first, from_ns, now_ns, &began_ns);
 	on_track = port_mul_div(now_ns - began_ns, platter->velocity, zone->turn->slot);
 	return nearer(at.sector + on_track, (at.track + 1) * zone->sectors) -
 	       first.sector;
@@ -249,8 +246,7 @@ u64 platter_passed(const struct platter *platter, const struct curve *tracks,
 
 		if (now_ns < stop_ns)
 			return at - sector +
-			       passed_in_zone(platter, &zone, at, stop, from_ns,
-					      now_ns);
+			       passed_in_zone(platter, &zone, at, from_ns, now_ns);
 		at = stop;
 		from_ns = stop_ns + switch_ns;
 	}

@@ -247,6 +247,18 @@ static void what_is_no_platter_is_refused(void)
 	REFUSED(platter.zone[0].band = 9);
 }
 
+static void at_its_limits(void)
+{
+	sound();
+	platter.zone[0].slot = PLATTER_SLOT_MIN;
+	CHECK_EQ(platter_check(&platter, &tracks, turn_ns), 0);
+	turn_ns = PLATTER_TURN_NS_MAX;
+	platter.velocity = U64_MAX / turn_ns;
+	CHECK_EQ(platter_check(&platter, &tracks, turn_ns), 0);
+	CHECK_EQ(platter_check(&platter, &tracks, turn_ns - 1), 0);
+	CHECK_EQ(platter_check(&platter, &tracks, turn_ns + 1), 0);
+}
+
 static void nobody_knows(void)
 {
 	sound();
@@ -259,6 +271,8 @@ static void the_slowest_sector(void)
 {
 	sound();
 	CHECK_EQ(platter_slowest_ns(&platter), 6000000 / 64 + 1);
+	platter.zone[0].slot = U64_MAX / 50;
+	CHECK_EQ(platter_slowest_ns(&platter), 6000000 / 50 + 1);
 }
 
 int main(void)
@@ -269,6 +283,7 @@ int main(void)
 	check_seeds(20, no_rounding_accumulates);
 	check_seeds(1000, waits_less_than_a_turn);
 	what_is_no_platter_is_refused();
+	at_its_limits();
 	nobody_knows();
 	the_slowest_sector();
 	return 0;

@@ -42,7 +42,7 @@ def zone(given: PlatterZone) -> str:
     """As kernel/vpt/platter_text.h has it."""
     return (
         f"{given.slot}:{given.angle}:{given.skew}:{given.cylinder}:{given.cylinder_skew}"
-        f":{given.band}:{given.band_skew}"
+        f":{given.band}:{given.band_skew}:{given.place}:{given.step}:{given.surfaces}"
     )
 
 

@@ -3,14 +3,15 @@
 
 A zone's first track is halved to its exact end, which gives sectors, slots and a skew.  Then
 tracks farther and farther away are foreseen; where the first one is off begins a cylinder, or
-what is not this zone any more, and that is found by halving, too.  A longer way makes the skews
-as much more exact.  A zone is whatever is regular: where a band of cylinders ends or a track was
-slipped, another one begins.  In the end random sectors tell whether all that is so (Schindler
-and Ganger 1999, section 3.2, ask the drive for its mapping instead).
+a band of them, or what is not this zone any more, and that is found by halving, too.  A longer
+way makes the skews as much more exact.  A zone is whatever is regular: where a band is shorter
+or a track was slipped, another one begins.  In the end random sectors tell whether all that is
+so (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping instead).
 """
 
 from dataclasses import replace
 
+from understudy.device.tracks import ZONES_MAX
 from understudy.profiler.angles import NOISE, HeldError, Protractor
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import Layout, Unseen, Zone, centred
@@ -21,7 +22,6 @@ from understudy.profiler.target import Bench
 from understudy.profiler.track import measure as measure_track
 from understudy.profiler.track import same
 
-ZONES_MAX = 256  # in understudy/device/tracks.py
 ENOUGH_ZONES = 64  # to tell from how far they reach how many it will be
 LOOKED = 400
 WITHIN = 0.01  # of a turn
@@ -212,7 +212,9 @@ class _Sweep:
         room = max(1, zone.sectors // PARTS)
         begin = zone.first + track * zone.sectors + part * room
         for _ in range(CHANCES):
-            sector = begin + self._bench.random.randrange(room)
+            sector = min(
+                begin + self._bench.random.randrange(room), self._bench.capacity_sectors - 1
+            )
             turn = self._protractor.end(sector)
             if turn is not None:
                 return centred(turn - zone.end(sector))

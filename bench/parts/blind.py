@@ -21,9 +21,9 @@ from understudy.profiler.fitted import Fitted
 
 TITLE = "How well drives are predicted that nobody has described"
 TEXT = """
-Detailed drives of `bench/detailed`, which share no code with our model and know what it does
-not: the angle of each sector, skews, spare tracks, serpentine layouts. Their parameters are
-random, from seeds that nothing was tuned to. `understudy.profile` measures each as a black
+Detailed drives of `bench/detailed`, which share no code with our model: skews, spare tracks,
+serpentine layouts, caches with rules of their own. Their parameters are random, from seeds that
+nothing was tuned to. `understudy.profile` measures each as a black
 box, reads and writes; then the simulator runs all schedulers twice: with the profile, and
 with the drive itself, which it asks request by request.
 
@@ -38,7 +38,8 @@ mean response of the recommended scheduler is than the best one's, on the drive.
 
 `surge` is only for drives below 12 GB: a larger file system takes minutes to lay out. In
 `concurrent` ten threads read ten fixed places in turns: what one drive takes for that
-depends on the angles between those ten places, which a profile does not have.
+depends on the angles between those ten places. `sfq` charges what a request took, so that a few
+ns decide there who is next, and all that follows: single runs part, means over seeds do not.
 
 Farthest from the drive:
 
@@ -75,7 +76,7 @@ TABLES = {
         Column("± (%)", "{interval_percent:.1f}"),
     ),
 }
-FIRST_DRIVE = 501
+FIRST_DRIVE = 541
 SIZES = {
     "full": {"drives": 20, "requests": 5000, "seeds": 5, "workloads": ["all"]},
     "quick": {"drives": 20, "requests": 2000, "seeds": 2, "workloads": ["all"]},

@@ -39,7 +39,7 @@ mean response of the recommended scheduler is than the best one's, on the drive.
 `surge` is only for drives below 12 GB: a larger file system takes minutes to lay out. In
 `concurrent` ten threads read ten fixed places in turns: what one drive takes for that
 depends on the angles between those ten places. `sfq` charges what a request took, so that a few
-ns decide there who is next, and all that follows: single runs part, means over seeds do not.
+ns decide there who is next, and two runs part.
 
 Farthest from the drive:
 

@@ -35,13 +35,13 @@ def foreseen(found: Fitted, drive: DetailedDrive) -> float:
     return sum(each < WITHIN for each in off[1:]) / (READS - 1)
 
 
-@pytest.mark.parametrize("seed", [203, 7, 9, 82, 201])
+@pytest.mark.parametrize("seed", [203, 7, 9, 82, 201, 549])
 def test_single_reads_are_foreseen(seed: int) -> None:
     """Cylinder by cylinder, there and back, along whole surfaces, and along bands."""
     drive = random_drive(seed)
     found = profile(drive)
     assert found.value("seek.over") == "tracks"
-    assert bool(found.value("tracks.surfaces")) == (seed in (9, 82, 201))
+    assert bool(found.value("tracks.surfaces")) == (seed in (9, 82, 201, 549))
     assert foreseen(found, drive) > 0.985
 
 
@@ -67,3 +67,32 @@ def test_the_curve_is_the_drive_s() -> None:
         arm_ns = of.seek_a_ns + of.seek_b_ns * near**0.5 + of.seek_slope_ns * (cylinders - near)
         there_ns = of.read_miss_overhead_ns + arm_ns + of.read_settle_ns + of.bus_sector_ns
         assert np.interp(share, found.at, found.ns) == pytest.approx(there_ns, rel=0.01)
+
+
+class Lame:
+    """A drive whose arm needs a turn more to get to half of the disk, however far it goes."""
+
+    writable = False
+
+    def __init__(self, drive: DetailedDrive) -> None:
+        self._drive = drive
+        self.capacity_sectors = drive.capacity_sectors
+        self._last = 0
+
+    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+        goes = abs(sector - self._last) > self.capacity_sectors / 1000
+        late = goes and sector > self.capacity_sectors / 2
+        self._last = sector
+        completion_ns = self._drive.request(op, sector, sectors, at_ns)
+        return completion_ns + late * round(self._drive.parameters.period_ns)
+
+
+def test_an_arm_that_goes_otherwise_has_no_curve_over_tracks() -> None:
+    """Its angles are seen; but no distance has a time of its own."""
+    bench = Bench(Lame(random_drive(203)), 1)
+    turning = rotation.measure(bench)
+    held = hits.measure(bench)
+    layout = platters.measure(bench, turning, held, segments.measure(bench, held))
+    assert turning
+    assert isinstance(layout, Layout)
+    assert reach.measure(bench, layout, turning.period_ns, held, 1024) is None

@@ -26,6 +26,8 @@ HALVINGS = 10
 REPEATS = 3
 READS_MAX = 4 * HALVINGS  # of a sample: some hit, or come late
 LATE = 0.02  # of a turn
+CHECKED = 100  # reads
+LEAST_RIGHT = 0.9  # of these
 HOW = f"{REPEATS} times {HALVINGS} halvings a distance in tracks, each at a place of its own"
 
 Pair = Callable[[], tuple[int, int]]  # first sectors of two tracks
@@ -34,7 +36,8 @@ Pair = Callable[[], tuple[int, int]]  # first sectors of two tracks
 def measure(
     bench: Bench, layout: Layout, period_ns: float, hits: Hits | None, reach_sectors: int
 ) -> Seek | None:
-    """`reach_sectors`: as far as the drive reads ahead.  None: it holds too much of the disk."""
+    """`reach_sectors`: as far as the drive reads ahead.  None: it holds too much of the disk, or
+    what comes out does not foresee other reads, so that the arm goes otherwise."""
     prober = Prober(bench, layout, period_ns, hits)
     arm = Arm(layout)
     near = 1 + 2 * reach_sectors / min(zone.sectors for zone in layout.zones)
@@ -47,6 +50,8 @@ def measure(
     if len(samples) < len(tried) / 2:
         return None
     at, ns = _curve(samples, arm.tracks)
+    if not _foresees(bench, prober, arm, at, ns):
+        return None
     apart = [abs(value - np.interp(tracks, at, ns)) for tracks, value in samples]
     seen = [(tracks / arm.tracks, value) for tracks, value in samples]
     shares = tuple(tracks / arm.tracks for tracks in at)
@@ -61,6 +66,19 @@ def _curve(samples: Sequence[tuple[int, float]], tracks: float) -> tuple[list[fl
     if at[0] == 0:
         return [*at, tracks], [*ns, last_ns]
     return [0, *at, tracks], [ns[0], *ns, last_ns]
+
+
+def _foresees(
+    bench: Bench, prober: "Prober", arm: Arm, at: Sequence[float], ns: Sequence[float]
+) -> bool:
+    """In which turn reads over any distance make it."""
+    right = []
+    for _ in range(CHECKED):
+        tracks = int(bench.random.uniform(LAST / 2, LAST) * arm.tracks)
+        pair = _over(bench, arm, tracks, is_near=False)
+        made_it = prober.makes_it(*pair(), float(np.interp(tracks, at, ns)))
+        right += [made_it] if made_it is not None else []
+    return sum(right) >= LEAST_RIGHT * len(right)
 
 
 def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
@@ -94,7 +112,8 @@ def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
     def pair() -> tuple[int, int]:
         low = bench.random.uniform(0, arm.tracks - tracks - 1)
         one, other = (arm.track(place, bench.random) for place in (low, low + tracks))
-        return (other, one) if is_near or bench.random.random() < 0.5 else (one, other)
+        back = max(one, other), min(one, other)
+        return back if is_near or bench.random.random() < 0.5 else back[::-1]
 
     return pair
 
@@ -127,6 +146,14 @@ class Prober:
             if halvings == HALVINGS:
                 break
         return max((max(low_ns, high_ns - self._period_ns) + high_ns) / 2, 1.0)
+
+    def makes_it(self, one: int, other: int, reach_ns: float) -> bool | None:
+        """Whether a read shows that the arm needs that long; None: it shows nothing."""
+        after_ns = self._bench.random.uniform(0, self._period_ns)
+        latest_ns = self._made_it_by_ns(one, other, after_ns)
+        if latest_ns is None:
+            return None
+        return latest_ns - self._period_ns <= reach_ns <= latest_ns
 
     def _made_it_by_ns(self, one: int, other: int, after_ns: float) -> float | None:
         """When the arm was there, at the latest, seen by a sector that passes after that time;

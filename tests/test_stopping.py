@@ -18,6 +18,8 @@ import polars as pl
 import pytest
 from terminal import COMMAND, CTRL_C, INTERRUPTED, Home, Running
 
+from understudy.ask import schedulers
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OUT = ("--out", "run")
 COMPARE = ("compare", "--workload", "random", *OUT)
@@ -147,6 +149,7 @@ def test_a_download_stops(tmp_path: Path) -> None:
 def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
     """What is done is kept, and the same command makes the same file as without a stop."""
     words = ("sweep", "--workloads", "random", "--requests", "50000", "--seeds", "4")
+    runs = 4 * len(schedulers.core())
     home = Home(tmp_path).with_what_is_made()
     running = Running(home, *words)
     journal = home.work / "sweep.parquet.partial"
@@ -160,11 +163,11 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
         "again to go on"
     )
     kept = journal.read_text().count("\n")
-    assert 3 < kept < 13 * 4
+    assert 3 < kept < runs
     again = Running(home, *words)
     assert again.end() == 0
     assert not journal.exists()
-    assert pl.read_parquet(home.work / "sweep.parquet").height == 13 * 4
+    assert pl.read_parquet(home.work / "sweep.parquet").height == runs
 
 
 def test_killed_outright_it_takes_all_processes_along(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 
 CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
-HEADERS = ("core/**/*.h", "sim/**/*.h", "tests/core/*.h")
+HEADERS = ("core/**/*.h", "sim/**/*.h", "tests/core/*.h", "bench/parts/*.h")
 
 
 def build(name: str, *sources: str) -> Path:

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "../../sim/check.h"
-#include "../../sim/registry.h"
 #include "../../tests/core/schedulers.h"
+#include "inputs.h"
 
 #define CAPACITY (1ull << 21)
 #define TURN_NS 6000000ull
@@ -18,29 +18,10 @@
 #define SAMPLES 400
 #define PROCESSES 8
 #define WAITING 16 /* writes in the buffer */
-#define FIELDS_MAX 32
 #define TURN_PART(n) ((u64)((n)*18446744073709551616.0)) /* of a turn, as an angle */
 
 static struct drive drive;
 static struct sim_summary summary;
-static u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
-
-static const struct workload *find_workload(const char *name)
-{
-	u32 i = 0;
-
-	while (strcmp(workload_get(i)->name, name))
-		i++;
-	return workload_get(i);
-}
-
-static void set_initial(u64 *value, const struct sched_field *fields, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		value[i] = fields[i].initial;
-}
 
 static u64 track_sectors(u32 zone)
 {

@@ -8,32 +8,13 @@
 #include <string.h>
 
 #include "../../sim/check.h"
-#include "../../sim/registry.h"
 #include "../../tests/core/schedulers.h"
+#include "inputs.h"
 
 #define CAPACITY (1ull << 21)
-#define FIELDS_MAX 32
 
 static struct drive drive;
 static struct sim_summary summary;
-static u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
-
-static const struct workload *find_workload(const char *name)
-{
-	u32 i = 0;
-
-	while (strcmp(workload_get(i)->name, name))
-		i++;
-	return workload_get(i);
-}
-
-static void set_initial(u64 *value, const struct sched_field *fields, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		value[i] = fields[i].initial;
-}
 
 static void set_drive(void)
 {

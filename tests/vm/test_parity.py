@@ -61,8 +61,6 @@ SEED = 1
 
 # What guest/measure does for one scheduler, for each in turn.
 EACH = """
-wait_for_disk
-prepare_disk
 while read -r SCHEDULER TUNABLES; do
 	rm -f /tmp/go
 	start_workload
@@ -148,7 +146,8 @@ def all_schedulers(name: str) -> machine.Result:
     """One VM."""
     vm_load = load(name)
     vm = scenario.describe(vm_load, lambda phase, fraction: None)
-    functions = vm.scenario.partition("\nwait_for_disk\n")[0]
+    functions, begins, _ = vm.scenario.partition("\nbound_page_cache\nstart_workload\n")
+    assert begins
     given = f"queue_depth={vm_load.device.at_once} tape_calls="
     modules = {
         **vm.modules,

@@ -110,10 +110,10 @@ static void a_hit_goes_first_and_what_has_no_place_before_it(void)
 	give(1, 70000, 0);
 	give(2, 0, 0)->op = IO_OPS;
 	give(3, 70000, 0)->op = IO_WRITE;
-	takes(1, &command[2]);
-	takes(1, &command[1]);
-	takes(1, &command[0]);
-	takes(1, &command[3]);
+	takes(MS, &command[2]);
+	takes(MS, &command[1]);
+	takes(MS, &command[0]);
+	takes(MS, &command[3]);
 }
 
 static void one_that_is_taken_back_is_gone(u32 gone)

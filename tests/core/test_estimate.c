@@ -126,7 +126,7 @@ static void a_write_is_taken_while_there_is_room(void)
 					 .sectors_max = 16,
 					 .idle_ns = 60000000 * US } },
 	    true);
-	CHECK_EQ(ESTIMATE(IO_WRITE, 500, 8), WRITE + 8 * BUS);
+	CHECK_EQ(ESTIMATE(IO_WRITE, 500, 16), WRITE + 16 * BUS);
 	CHECK_EQ(ESTIMATE(IO_WRITE, 50000, 17), FAR + SETTLE + TURN / 2);
 	now += drive_serve(&drive, IO_WRITE, 70000, 8, now, &hit);
 	CHECK_EQ(ESTIMATE(IO_WRITE, 50000, 8), FAR + SETTLE + TURN / 2);

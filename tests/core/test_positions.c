@@ -6,6 +6,7 @@
  * zone begins 3 slots behind the first one's end.
  */
 #include "../../core/drive.h"
+#include "../../core/estimate.h"
 #include "check.h"
 
 #define SLOT 65536ull
@@ -80,6 +81,14 @@ static void without_a_buffer(void)
 	reads(58, 4, 64); /* there at 273, begins at 314 */
 	writes(58, 4, 64);
 	takes(drive_serve_through(&drive, 58, 4, now * SLOT), 64);
+}
+
+/* There at 9, when it begins. */
+static void what_is_just_there_is_not_missed(void)
+{
+	set(0, (struct buffer){ 0 });
+	CHECK_EQ(estimate_ns(&drive, IO_READ, 9, 1, 0), 9 * SLOT);
+	reads(9, 1, 10);
 }
 
 static void over_a_cylinder(void)
@@ -265,6 +274,7 @@ static void served_at_their_angles(struct draw *draw)
 int main(void)
 {
 	without_a_buffer();
+	what_is_just_there_is_not_missed();
 	over_a_cylinder();
 	over_a_zone();
 	hits_cost_what_they_cost();

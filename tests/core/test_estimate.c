@@ -147,6 +147,18 @@ static void a_read_waits_for_what_is_put_away(void)
 	CHECK_EQ(ESTIMATE(IO_READ, 500, 8), free_ns - free_ns / 2 + FAR + TURN / 2);
 }
 
+/* The papers' disk: the way and half a turn, and nothing of the transfer. */
+static void without_a_buffer_a_write_through_is_a_write(void)
+{
+	set((struct buffer){ 0 }, false);
+	drive.buffered = 0;
+	reads(1000, 8);
+	CHECK_EQ(ESTIMATE(IO_READ, 50000, 8), FAR + TURN / 2);
+	CHECK_EQ(ESTIMATE(IO_READ, 1008, 8), 1000 * US + TURN / 2);
+	CHECK_EQ(estimate_through_ns(&drive, 50000, now), FAR + TURN / 2);
+	CHECK_EQ(estimate_through_ns(&drive, 1008, now), 1000 * US + TURN / 2);
+}
+
 /* Random drives: what the angle does not decide the estimate foretells exactly. */
 
 static struct buffer random_buffer(struct draw *draw)
@@ -286,6 +298,7 @@ int main(void)
 	where_it_has_stopped_the_angle_is_known();
 	a_write_is_taken_while_there_is_room();
 	a_read_waits_for_what_is_put_away();
+	without_a_buffer_a_write_through_is_a_write();
 	check_seeds(2000, asking_changes_nothing);
 	check_seeds(2000, it_comes_true_on_average);
 	check_seeds(2000, it_comes_true_to_the_angle);

@@ -83,11 +83,13 @@ static void without_a_buffer(void)
 	takes(drive_serve_through(&drive, 58, 4, now * SLOT), 64);
 }
 
-/* There at 9, when it begins. */
+/* There at 9, when it begins; a slot later it is a turn. */
 static void what_is_just_there_is_not_missed(void)
 {
 	set(0, (struct buffer){ 0 });
 	CHECK_EQ(estimate_ns(&drive, IO_READ, 9, 1, 0), 9 * SLOT);
+	CHECK_EQ(estimate_through_ns(&drive, 9, 0), 9 * SLOT);
+	CHECK_EQ(estimate_through_ns(&drive, 9, SLOT), 72 * SLOT);
 	reads(9, 1, 10);
 }
 

@@ -186,8 +186,8 @@ static void the_slowest_with_a_buffer_waits_for_all_others(void)
 	drive.buffered = 1;
 	drive.hit_ns = 100000;
 	CHECK_EQ(drive_check(&drive), 0);
-	CHECK_EQ(drive_slowest_ns(&drive, 10), 4 * 9500000 + 9192000 + 9680000 +
-						       100000 + 200000 + 200000);
+	CHECK_EQ(drive_slowest_ns(&drive, 10),
+		 4 * 9500000 + 9192000 + 9680000 + 100000 + 200000 + 200000);
 }
 
 /* The second zone has a sector on each track. */

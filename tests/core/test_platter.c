@@ -259,6 +259,30 @@ static void at_its_limits(void)
 	CHECK_EQ(platter_check(&platter, &tracks, turn_ns + 1), 0);
 }
 
+/* One more is refused, above. */
+static void with_as_many_zones_as_there_may_be(void)
+{
+	u32 i;
+
+	sound();
+	platter.nr_zones = tracks.nr_points = PLATTER_ZONES_MAX;
+	for (i = 0; i < PLATTER_ZONES_MAX; i++) {
+		platter.zone[i] = platter.zone[1];
+		tracks.point[i] = (struct curve_point){ 64 * i, 64 };
+	}
+	CHECK_EQ(platter_check(&platter, &tracks, turn_ns), 0);
+}
+
+static void with_the_largest_bands(void)
+{
+	sound();
+	platter.zone[0].surfaces = PLATTER_SURFACES_MAX;
+	platter.zone[1].cylinder = PLATTER_TRACKS_MAX;
+	CHECK_EQ(platter_check(&platter, &tracks, turn_ns), 0);
+	REFUSED(platter.zone[0].surfaces = PLATTER_SURFACES_MAX + 1);
+	REFUSED(platter.zone[1].cylinder = PLATTER_TRACKS_MAX + 1);
+}
+
 static void nobody_knows(void)
 {
 	sound();
@@ -284,6 +308,8 @@ int main(void)
 	check_seeds(1000, waits_less_than_a_turn);
 	what_is_no_platter_is_refused();
 	at_its_limits();
+	with_as_many_zones_as_there_may_be();
+	with_the_largest_bands();
 	nobody_knows();
 	the_slowest_sector();
 	return 0;

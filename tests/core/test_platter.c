@@ -169,6 +169,23 @@ static void passed_as_timed(struct draw *draw)
 	}
 }
 
+static void all_have_passed_at_their_end(struct draw *draw)
+{
+	u64 sector, from_ns, end_ns;
+	u32 n;
+
+	draw_platter(draw);
+	from_ns = draw_below(draw, 1ull << draw_below(draw, 60));
+	for (n = 1; n <= 100; n++) {
+		sector = draw_below(draw, CAPACITY - 100);
+		end_ns = platter_end_ns(&platter, &tracks, switch_ns, sector, n,
+					from_ns);
+		CHECK_EQ(platter_passed(&platter, &tracks, switch_ns, sector, n,
+					from_ns, end_ns),
+			 n);
+	}
+}
+
 /* However long it takes, in however many pieces: the angle of the end is where it is. */
 static void no_rounding_accumulates(struct draw *draw)
 {
@@ -295,6 +312,7 @@ static void the_slowest_sector(void)
 {
 	sound();
 	CHECK_EQ(platter_slowest_ns(&platter), 6000000 / 64 + 1);
+	platter.zone[2].slot = U64_MAX / 10; /* no zone of it */
 	platter.zone[0].slot = U64_MAX / 50;
 	CHECK_EQ(platter_slowest_ns(&platter), 6000000 / 50 + 1);
 }
@@ -304,6 +322,7 @@ int main(void)
 	check_seeds(50, angles_as_walked);
 	check_seeds(500, times_as_walked);
 	check_seeds(500, passed_as_timed);
+	check_seeds(500, all_have_passed_at_their_end);
 	check_seeds(20, no_rounding_accumulates);
 	check_seeds(1000, waits_less_than_a_turn);
 	what_is_no_platter_is_refused();

@@ -25,6 +25,13 @@ static void a_reset_puts_the_head_before_sector_0_at_time_0(void)
 	reads(8, 8, TURN + 16 * SECTOR, false);
 }
 
+/* Sector 300 passes after 3 ms. */
+static void what_is_just_there_is_not_missed(void)
+{
+	set_turning();
+	reads(300, 8, WAY + 8 * SECTOR, false);
+}
+
 /* Of what is a whole turn ahead, or more, nothing is known. */
 static void less_than_a_turn_ahead_is_near(void)
 {
@@ -40,6 +47,7 @@ static void less_than_a_turn_ahead_is_near(void)
 int main(void)
 {
 	a_reset_puts_the_head_before_sector_0_at_time_0();
+	what_is_just_there_is_not_missed();
 	less_than_a_turn_ahead_is_near();
 	return 0;
 }

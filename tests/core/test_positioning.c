@@ -3,6 +3,7 @@
  * What a drive knows of angles without a platter, times by hand: a turn is 6 ms and 600 sectors, and
  * the arm is 3 ms on its way to any other place.
  */
+#include "../../core/estimate.h"
 #include "round_drive.h"
 
 #define WAY (3000 * US)
@@ -44,10 +45,26 @@ static void less_than_a_turn_ahead_is_near(void)
 	reads(TURN_SECTORS, 8, WAY + draw_below(&draw, TURN) + 8 * SECTOR, false);
 }
 
+/*
+ * Up to 16 by 6,160 us, and read on to 716, from where 4 is more than a turn away.  It passed
+ * 12 sectors before 16 did, so it does at 18,040 us.
+ */
+static void around_the_last_request_it_is_known_too(void)
+{
+	set_turning();
+	drive.buffer.segments.nr = 1;
+	drive.buffer.segments.sectors = drive.buffer.ahead_sectors = 700;
+	reads(8, 8, TURN + 16 * SECTOR, false);
+	now = 14000 * US;
+	CHECK_EQ(estimate_ns(&drive, IO_READ, 4, 4, now), 4040 * US);
+	reads(4, 4, 4040 * US + 4 * SECTOR, false);
+}
+
 int main(void)
 {
 	a_reset_puts_the_head_before_sector_0_at_time_0();
 	what_is_just_there_is_not_missed();
 	less_than_a_turn_ahead_is_near();
+	around_the_last_request_it_is_known_too();
 	return 0;
 }

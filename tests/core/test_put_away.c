@@ -37,10 +37,27 @@ static void they_are_joined_until_there_is_no_room(void)
 	CHECK_EQ(drive_flush(&drive, now), FAR + 16 * SECTOR);
 }
 
+/* Two wait and the drive is in a hurry; then there is room again, and it has time. */
+static void a_reset_forgets_what_was_written(void)
+{
+	set_waiting(2, 16);
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(3000, 8, WRITE + 8 * BUS);
+	writes(5000, 8, FAR + 8 * SECTOR);
+	drive_reset(&drive);
+	now = 0;
+	CHECK_EQ(drive_flush(&drive, now), 0);
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(3000, 8, WRITE + 8 * BUS);
+	now += 20000 * US;
+	CHECK_EQ(drive_flush(&drive, now), 2 * (FAR + 8 * SECTOR));
+}
+
 int main(void)
 {
 	of_a_long_one_the_tail_is_kept();
 	one_is_there_before_the_next_begins();
 	they_are_joined_until_there_is_no_room();
+	a_reset_forgets_what_was_written();
 	return 0;
 }

@@ -78,8 +78,7 @@ def test_arguments_of_other_types_are_no_program(tmp_path: Path) -> None:
             "int f(struct a *a, struct b *b, long n);\n"
             f"int g(struct a *a, struct b *b) {{ return {swapped}; }}\n"
         )
-        command = [*CC, "-c", source, "-o", tmp_path / "x.o"]
-        assert not run(command, 10, cwd=tmp_path)
+        assert not run([*CC, "-c", str(source), "-o", "x.o"], 10, cwd=tmp_path)
 
 
 def test_what_is_changed_in_python() -> None:

@@ -171,8 +171,8 @@ static void the_slowest_is_a_miss_or_a_hit(void)
 }
 
 /*
- * The arm goes for three writes and a return, 9.5 ms each, and for what they hold, 9 ms and 64 times
- * 3 us; then for the request, behind 50 sectors that are read on, and it settles: 9.68 ms;
+ * The arm goes for three writes and a return, 9.5 ms each, and for what they hold, 9 ms and 64
+ * times 3 us; then for the request, behind 50 sectors that are read on, and it settles: 9.68 ms;
  * a hit, a write, 10 sectors over the bus.
  */
 static void the_slowest_with_a_buffer_waits_for_all_others(void)

@@ -15,8 +15,8 @@ static void nothing_is_read_on_in_no_time(void)
 
 /*
  * 8 come while the bus is busy, 84 more in the pause: up to 1100.  In the 260 us of the hit
- * 26 would, to 1126, and the first of them overwrite what is on the bus.  So the head waits before 1108
- * until that is done, and then 3 ms for 1108 to 1116.
+ * 26 would, and those from 1108 on overwrite what is on the bus.  So the head waits there until
+ * that is done, and then 3 ms for 1108 to 1116.
  */
 static void the_next_in_sequence_is_kept_while_it_is_on_the_bus(void)
 {

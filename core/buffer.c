@@ -105,10 +105,11 @@ static bool waits_to_be_written(struct drive *drive, u64 sector, u64 sectors,
 {
 	struct write_cache *writes = &drive->buffer.writes;
 
-	if (write_cache_holds(writes, sector, sectors))
-		return true;
-	while (write_cache_touches(writes, sector, sectors))
+	while (write_cache_touches(writes, sector, sectors)) {
+		if (write_cache_holds(writes, sector, sectors))
+			return true;
 		*now_ns = put_away_one(drive, *now_ns);
+	}
 	if (writes->under_way.start < sector + sectors &&
 	    sector < writes->under_way.end)
 		*now_ns = put_away_wait(drive, *now_ns);
@@ -160,6 +161,18 @@ static bool join_under_way(struct drive *drive, u64 sector, u64 sectors, u64 now
 	return true;
 }
 
+static struct write_span span_of(const struct disk *disk, u64 sector, u64 sectors)
+{
+	return (struct write_span){
+		.start = sector,
+		.end = sector + sectors,
+		.place = disk_place(disk, sector),
+		.angle = disk_knows_angles(disk)
+				 ? platter_angle(&disk->platter, &disk->tracks, sector)
+				 : 0,
+	};
+}
+
 u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
@@ -181,7 +194,7 @@ u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns)
 		room_ns = put_away_one(drive, room_ns);
 	}
 	end_ns = later(end_ns, room_ns); /* the bus does not wait for room */
-	write_cache_add(writes, (struct write_span){ sector, sector + sectors });
+	write_cache_add(writes, span_of(&drive->disk, sector, sectors));
 	return end_ns - now_ns;
 }
 

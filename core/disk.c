@@ -30,19 +30,23 @@ int disk_check(const struct disk *disk)
 	return curve_check(&disk->transfer, end, DISK_SECTOR_PS_MAX);
 }
 
-static u64 place_of(const struct disk *disk, u64 sector)
+u64 disk_place(const struct disk *disk, u64 sector)
 {
 	if (!disk_knows_angles(disk))
 		return sector;
 	return platter_place(&disk->platter, &disk->tracks, sector);
 }
 
-u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector)
+u64 disk_move_ns(const struct disk *disk, u64 from, u64 to)
 {
-	u64 from = place_of(disk, head), to = place_of(disk, sector);
 	u64 distance = to > from ? to - from : from - to;
 
 	return disk->intercept_ns + curve_value(&disk->seek, distance);
+}
+
+u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector)
+{
+	return disk_move_ns(disk, disk_place(disk, head), disk_place(disk, sector));
 }
 
 static u64 sector_ps(const struct disk *disk, u64 sector)

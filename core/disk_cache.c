@@ -10,7 +10,7 @@ bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors)
 	const struct disk_span *end = cache->span + cache->segments;
 	const struct disk_span *span;
 
-#pragma GCC unroll 4
+#pragma GCC unroll 8
 	for (span = cache->span; span < end; span++) {
 		if (sector - span->start < cache->longest &&
 		    sector + sectors <= span->end)

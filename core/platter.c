@@ -91,7 +91,7 @@ static u64 travel_ns(const struct platter *platter, const struct platter_zone *t
 				   turn->cylinder_skew) +
 			 turned_ns(platter, b.bands - a.bands, turn->band_skew);
 	}
-	return at_ns + platter_wait_ns(platter, angle_of(turn, to), at_ns);
+	return platter_passes_ns(platter, angle_of(turn, to), at_ns);
 }
 
 int platter_check(const struct platter *platter, const struct curve *tracks,
@@ -161,9 +161,11 @@ u64 platter_place(const struct platter *platter, const struct curve *tracks, u64
 	return zone.turn->place + port_mul_div(track, zone.turn->step, 1 << 16);
 }
 
-u64 platter_wait_ns(const struct platter *platter, u64 angle, u64 from_ns)
+u64 platter_passes_ns(const struct platter *platter, u64 angle, u64 from_ns)
 {
-	return port_mul_div(angle - from_ns * platter->velocity, 1, platter->velocity);
+	u64 turns = angle - from_ns * platter->velocity;
+
+	return from_ns + port_mul_div(turns, 1, platter->velocity);
 }
 
 u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
@@ -175,8 +177,7 @@ u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 		struct zone_view zone = zone_of(platter, tracks, sector);
 		struct gap first = before(&zone, sector);
 		u64 at_ns =
-			from_ns +
-			platter_wait_ns(platter, angle_of(zone.turn, first), from_ns);
+			platter_passes_ns(platter, angle_of(zone.turn, first), from_ns);
 
 		sector = nearer(end, zone.end);
 		at_ns = travel_ns(platter, zone.turn, first, behind(&zone, sector - 1),
@@ -223,7 +224,7 @@ static u64 passed_in_zone(const struct platter *platter, const struct zone_view 
 	struct gap at;
 	u64 began_ns, on_track;
 
-	from_ns += platter_wait_ns(platter, angle_of(zone->turn, first), from_ns);
+	from_ns = platter_passes_ns(platter, angle_of(zone->turn, first), from_ns);
 	if (now_ns <= from_ns)
 		return 0;
 	at = track_at(platter, zone, first, from_ns, now_ns, &began_ns);

@@ -80,8 +80,8 @@ u64 platter_angle(const struct platter *platter, const struct curve *tracks,
 u64 platter_place(const struct platter *platter, const struct curve *tracks,
 		  u64 sector);
 
-/* What a head that is there from then on waits for that angle, ns. */
-u64 platter_wait_ns(const struct platter *platter, u64 angle, u64 from_ns);
+/* When that angle passes a head that is there from then on; later for a later head. */
+u64 platter_passes_ns(const struct platter *platter, u64 angle, u64 from_ns);
 
 /*
  * When sectors have passed, if the head may begin with the first of them at from_ns.  It is

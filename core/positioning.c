@@ -19,18 +19,18 @@ static bool is_near(const struct drive *drive, u64 sector, u64 there)
 	return later(sector, there) - first < disk_turn(&drive->disk, first);
 }
 
-/* What the head waits for the sector if it arrives then, and was there at that time. */
-static u64 known_latency_ns(const struct drive *drive, u64 sector, u64 arrives_ns,
-			    u64 there, u64 there_ns)
+/* What the head waits for the sector if it arrives then. */
+static u64 near_latency_ns(const struct drive *drive, struct head head, u64 sector,
+			   u64 arrives_ns)
 {
 	const struct disk *disk = &drive->disk;
 	u64 rotation_ns = disk->rotation_ns;
-	u64 first = nearer(sector, there);
-	u64 apart_ns = disk_transfer_ns(disk, first, later(sector, there) - first) %
-		       rotation_ns;
-	u64 past_ns = arrives_ns + rotation_ns - there_ns;
+	u64 first = nearer(sector, head.sector);
+	u64 apart = later(sector, head.sector) - first;
+	u64 apart_ns = disk_transfer_ns(disk, first, apart) % rotation_ns;
+	u64 past_ns = arrives_ns + rotation_ns - head.there_ns;
 
-	past_ns += sector < there ? apart_ns : rotation_ns - apart_ns;
+	past_ns += sector < head.sector ? apart_ns : rotation_ns - apart_ns;
 	past_ns %= rotation_ns;
 	return past_ns ? rotation_ns - past_ns : 0;
 }
@@ -40,39 +40,42 @@ u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns)
 	const struct disk *disk = &drive->disk;
 	u64 angle = platter_angle(&disk->platter, &disk->tracks, sector);
 
-	return from_ns + platter_wait_ns(&disk->platter, angle, from_ns);
+	return platter_passes_ns(&disk->platter, angle, from_ns);
 }
 
-/* Else angles are known around where the head is, and where it was before it read on. */
-static u64 latency_ns(struct drive *drive, u64 sector, u64 arrives_ns)
+/*
+ * When the sector is under a head that arrives then, if that is known: by its angle, or around
+ * where the head is and where it was before it read on.
+ */
+static bool knows_first(const struct drive *drive, struct head head, u64 sector,
+			u64 arrives_ns, u64 *first_ns)
 {
-	const struct buffer *buffer = &drive->buffer;
+	struct head served = { drive->buffer.served, drive->buffer.served_ns };
 
-	if (disk_knows_angles(&drive->disk))
-		return position_passes_ns(drive, sector, arrives_ns) - arrives_ns;
-	if (drive->random_phase && is_near(drive, sector, drive->head))
-		return known_latency_ns(drive, sector, arrives_ns, drive->head,
-					buffer->head_ns);
-	if (drive->random_phase && is_near(drive, sector, buffer->served))
-		return known_latency_ns(drive, sector, arrives_ns, buffer->served,
-					buffer->served_ns);
-	return drive_latency_ns(drive);
-}
-
-u64 position_before_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns,
-		       u64 limit_ns)
-{
-	u64 arrives_ns =
-		now_ns + disk_reach_ns(&drive->disk, drive->head, sector) + settle_ns;
-
-	if (arrives_ns >= limit_ns && disk_knows_angles(&drive->disk))
-		return arrives_ns;
-	return arrives_ns + latency_ns(drive, sector, arrives_ns);
+	if (disk_knows_angles(&drive->disk)) {
+		*first_ns = position_passes_ns(drive, sector, arrives_ns);
+		return true;
+	}
+	if (!drive->random_phase)
+		return false;
+	if (!is_near(drive, sector, head.sector))
+		head = served;
+	if (!is_near(drive, sector, head.sector))
+		return false;
+	*first_ns = arrives_ns + near_latency_ns(drive, head, sector, arrives_ns);
+	return true;
 }
 
 u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns)
 {
-	return position_before_ns(drive, sector, settle_ns, now_ns, U64_MAX);
+	struct head head = { drive->head, drive->buffer.head_ns };
+	u64 arrives_ns =
+		now_ns + disk_reach_ns(&drive->disk, head.sector, sector) + settle_ns;
+	u64 first_ns;
+
+	if (knows_first(drive, head, sector, arrives_ns, &first_ns))
+		return first_ns;
+	return arrives_ns + drive_latency_ns(drive);
 }
 
 u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns, u64 ready_ns)
@@ -87,17 +90,11 @@ u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns, u64 r
 u64 position_estimate_ns(const struct drive *drive, struct head head, u64 sector,
 			 u64 settle_ns, u64 now_ns)
 {
-	const struct buffer *buffer = &drive->buffer;
 	u64 arrives_ns =
 		now_ns + disk_reach_ns(&drive->disk, head.sector, sector) + settle_ns;
+	u64 first_ns;
 
-	if (disk_knows_angles(&drive->disk))
-		return position_passes_ns(drive, sector, arrives_ns);
-	if (drive->random_phase && is_near(drive, sector, head.sector))
-		return arrives_ns + known_latency_ns(drive, sector, arrives_ns,
-						     head.sector, head.there_ns);
-	if (drive->random_phase && is_near(drive, sector, buffer->served))
-		return arrives_ns + known_latency_ns(drive, sector, arrives_ns,
-						     buffer->served, buffer->served_ns);
+	if (knows_first(drive, head, sector, arrives_ns, &first_ns))
+		return first_ns;
 	return arrives_ns + drive->disk.rotation_ns / 2;
 }

@@ -21,10 +21,6 @@ void position_leave(struct drive *drive, u64 sector, u64 at_ns);
 /* When the sector is under the head, if the arm is free to go there; the phase moves on. */
 u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns);
 
-/* The same; limit_ns or later if it is not before that.  Angles that are known cost nothing then. */
-u64 position_before_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns,
-		       u64 limit_ns);
-
 /* When it passes a head that is there from then on; angles have to be known. */
 u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns);
 
@@ -32,7 +28,7 @@ u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns);
 u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns,
 		      u64 ready_ns);
 
-/* The same from another place of the head; a latency that is not known counts half a rotation. */
+/* As position_ns from another place of the head; a latency that is not known counts half a rotation. */
 u64 position_estimate_ns(const struct drive *drive, struct head head, u64 sector,
 			 u64 settle_ns, u64 now_ns);
 

@@ -4,7 +4,7 @@
 #include "positioning.h"
 #include "read_ahead.h"
 
-/* The one that is soonest under the head. */
+/* The one that is soonest under the head: an index, and when. */
 static u32 soonest(struct drive *drive, u64 start_ns, u64 *first_ns)
 {
 	const struct write_cache *writes = &drive->buffer.writes;
@@ -13,10 +13,41 @@ static u32 soonest(struct drive *drive, u64 start_ns, u64 *first_ns)
 
 	*first_ns = U64_MAX;
 	for (i = 0; i < writes->nr; i++) {
-		u64 ns = position_before_ns(drive, writes->span[i].start,
-					    drive->buffer.settle_ns, start_ns,
-					    *first_ns);
+		u64 ns = position_ns(drive, writes->span[i].start,
+				     drive->buffer.settle_ns, start_ns);
 
+		if (ns < *first_ns) {
+			*first_ns = ns;
+			next = i;
+		}
+	}
+	return next;
+}
+
+/*
+ * The same where angles are known.  Nobody asks how long the arm takes to one whose angle
+ * would pass too late in any case.
+ */
+static u32 soonest_by_angle(const struct drive *drive, u64 start_ns, u64 *first_ns)
+{
+	const struct disk *disk = &drive->disk;
+	const struct write_cache *writes = &drive->buffer.writes;
+	u64 head = disk_place(disk, drive->head);
+	u64 settled_ns = start_ns + drive->buffer.settle_ns;
+	u32 next = 0;
+	u32 i;
+
+	*first_ns = U64_MAX;
+	for (i = 0; i < writes->nr; i++) {
+		const struct write_span *span = &writes->span[i];
+		u64 ns = platter_passes_ns(&disk->platter, span->angle, settled_ns);
+		u64 arrives_ns;
+
+		if (ns >= *first_ns)
+			continue;
+		arrives_ns = settled_ns + disk_move_ns(disk, head, span->place);
+		if (arrives_ns > ns)
+			ns = platter_passes_ns(&disk->platter, span->angle, arrives_ns);
 		if (ns < *first_ns) {
 			*first_ns = ns;
 			next = i;
@@ -32,8 +63,11 @@ static u32 next_to_put_away(struct drive *drive, u64 start_ns, u64 *first_ns)
 	const struct write_cache *writes = &buffer->writes;
 	u32 next;
 
-	if (writes->order == WRITE_SHORTEST_POSITIONING)
+	if (writes->order == WRITE_SHORTEST_POSITIONING) {
+		if (disk_knows_angles(&drive->disk))
+			return soonest_by_angle(drive, start_ns, first_ns);
 		return soonest(drive, start_ns, first_ns);
+	}
 	next = write_cache_next(writes, drive->head);
 	*first_ns = position_ns(drive, writes->span[next].start, buffer->settle_ns,
 				start_ns);

@@ -3,18 +3,19 @@
 
 u32 segments_find(const struct segments *segments, u64 sector)
 {
-	const struct segment *segment = segments->segment;
-	u32 found = SEGMENTS_NONE;
-	u32 i;
+	const struct segment *end = segments->segment + segments->nr;
+	const struct segment *found = NULL;
+	const struct segment *segment;
 
-	for (i = 0; i < segments->nr; i++) {
-		if (segment[i].start == segment[i].end || sector < segment[i].start ||
-		    sector > segment[i].end)
+#pragma GCC unroll 4
+	for (segment = segments->segment; segment < end; segment++) {
+		if (sector < segment->start || sector > segment->end)
 			continue;
-		if (found == SEGMENTS_NONE || segment[i].end > segment[found].end)
-			found = i;
+		if (segment->start != segment->end &&
+		    (!found || segment->end > found->end))
+			found = segment;
 	}
-	return found;
+	return found ? found - segments->segment : SEGMENTS_NONE;
 }
 
 u32 segments_take(struct segments *segments)

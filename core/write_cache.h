@@ -22,9 +22,15 @@ enum write_order {
 	WRITE_SHORTEST_POSITIONING,
 };
 
-/* Sectors [start, end). */
+/**
+ * struct write_span - sectors [start, end)
+ * @place: where the arm is for the first of them (core/platter.h)
+ * @angle: where on the turn that begins, if angles are known
+ */
 struct write_span {
 	u64 start, end;
+	u64 place;
+	u64 angle;
 };
 
 /**

@@ -18,7 +18,7 @@ from understudy.native.request import READ
 PAGE = Path(__file__).parents[1] / "docs" / "disks.md"
 PAGE_SECTORS = 8
 READS = 100_000
-SYNTHETIC = ("vesper", "array")
+SYNTHETIC = ("vesper", "array", "detailed")
 
 TOLD = ("drive", "what it is", "where its figures are from", "fitted with")
 HELD = (

@@ -59,13 +59,13 @@ u64 device_cost_ns(struct device *device, u64 given_ns)
 	return device->array.mean_service_ns;
 }
 
-static struct service serve(struct device *device, const struct command *command,
+static struct service serve(struct device *device, u8 op, u64 sector, u32 sectors,
 			    u64 now_ns)
 {
 	struct service service = { .start_ns = now_ns };
 
-	service.model_ns = drive_serve(device->drive, command->op, command->sector,
-				       command->sectors, now_ns, &service.hit);
+	service.model_ns =
+		drive_serve(device->drive, op, sector, sectors, now_ns, &service.hit);
 	device->busy = true;
 	device->free_ns = now_ns + service.model_ns;
 	return service;
@@ -99,18 +99,18 @@ bool device_give(struct device *device, const struct io_request *rq,
 		*service = serve_in_order(device, rq, now_ns);
 		return true;
 	}
+	if (!device->busy) {
+		*service = serve(device, rq->op, rq->sector, rq->sectors, now_ns);
+		return true;
+	}
 	*command = (struct command){
 		.sector = rq->sector,
 		.given_ns = now_ns,
 		.sectors = rq->sectors,
 		.op = rq->op,
 	};
-	if (device->busy) {
-		command_queue_give(&device->queue, command);
-		return false;
-	}
-	*service = serve(device, command, now_ns);
-	return true;
+	command_queue_give(&device->queue, command);
+	return false;
 }
 
 struct command *device_next(struct device *device, struct service *service, u64 now_ns)
@@ -122,7 +122,8 @@ struct command *device_next(struct device *device, struct service *service, u64 
 	device->busy = false;
 	command = command_queue_take(&device->queue, device->drive, now_ns);
 	if (command)
-		*service = serve(device, command, now_ns);
+		*service = serve(device, command->op, command->sector, command->sectors,
+				 now_ns);
 	return command;
 }
 

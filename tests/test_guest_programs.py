@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +253,7 @@ def test_random_refuses_what_is_no_disk(tmp_path: Path) -> None:
         assert said in done.stderr
 
 
-# restore, port and options.
+# restore, drain, port and options.
 
 
 def run(name: str, *words: str | Path | int) -> "subprocess.CompletedProcess[str]":
@@ -354,6 +355,28 @@ def test_serve_needs_a_disk() -> None:
 # Building, and reading a log.
 
 
+def test_drain_takes_what_is_there_and_waits_for_no_more(tmp_path: Path) -> None:
+    """Check two pipes whose writers stay."""
+    pipes = [tmp_path / "one", tmp_path / "other"]
+    with ExitStack() as open_pipes:
+        for number, pipe in enumerate(pipes):
+            os.mkfifo(pipe)
+            writer = os.open(pipe, os.O_RDWR)
+            open_pipes.callback(os.close, writer)
+            os.write(writer, bytes([65 + number]) * 5000)
+        done = run("drain", *pipes)
+    assert (done.returncode, done.stdout) == (0, "A" * 5000 + "B" * 5000)
+
+
+@pytest.mark.parametrize("words", [(), ("/nowhere",), ("/dev/null", "/nowhere"), ("/",)])
+def test_drain_says_what_it_cannot_read(words: tuple[str, ...]) -> None:
+    """Check one line, and the exit code."""
+    done = run("drain", *words)
+    said = {(): "drain FILE...", ("/",): "/: Is a directory (errno 21)"}
+    expected = said.get(words, "/nowhere: No such file or directory (errno 2)")
+    assert (done.returncode, done.stderr) == (1 if words else 2, expected + "\n")
+
+
 INTERPRETER = 3
 
 
@@ -367,7 +390,7 @@ def segment_types(elf: bytes) -> list[int]:
 def test_all_programs_are_static() -> None:
     """Check that the guest needs no libraries."""
     paths = {entry.name: programs.compiled(entry) for entry in guest_programs.GUEST_PROGRAMS}
-    assert set(paths) == {"surge", "random", "restore", "port", "wire"}
+    assert set(paths) == {"surge", "random", "restore", "drain", "port", "wire"}
     for path in paths.values():
         assert os.access(path, os.X_OK)
         assert INTERPRETER not in segment_types(path.read_bytes())

@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_trace import COMPLETE, FORMATS, ISSUE, data, trace
 from sample_runs import experiment
 
 from understudy.ask.setting import OnVm
@@ -138,19 +139,11 @@ def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
     assert [path.stem for path in order] == ["disk-helper", "disk", "vpt"]
 
 
-LINE = (
-    "          surge-93      [000] d..1.  1.{us:06d}: "
-    "block_rq_{kind}: 254,0 R {size}() {sector} + 8 [surge]\n"
-)
-
-
-def trace_of(rows: list[tuple[int, int, int]]) -> str:
+def trace_of(rows: list[tuple[int, int, int]]) -> bytes:
     """The kernel's trace of requests (dispatch, completion, sector), us after 1 s."""
-    return "".join(
-        LINE.format(us=dispatch, kind="issue", size="4096 ", sector=sector)
-        + LINE.format(us=completion, kind="complete", size="", sector=sector)
-        for dispatch, completion, sector in rows
-    )
+    events = [(dispatch, ISSUE, sector) for dispatch, _, sector in rows]
+    events += [(completion, COMPLETE, sector) for _, completion, sector in rows]
+    return trace((10**9 + us * 1000, data(kind, sector)) for us, kind, sector in sorted(events))
 
 
 def records_of(rows: list[tuple[int, int, int]]) -> pl.DataFrame:
@@ -172,8 +165,8 @@ ROWS = [(100, 6100, 800), (6150, 12000, 16), (12050, 12300, 24)]
 
 
 def test_a_trace_that_agrees() -> None:
-    """Every request is found; the difference is the trace's rounding."""
-    answer = witness.compare_trace(records_of(ROWS), trace_of(ROWS), witness.VIRTUAL)
+    """Every request is found, and how far the trace is from it."""
+    answer = witness.compare_trace(records_of(ROWS), trace_of(ROWS), FORMATS, witness.VIRTUAL)
     assert answer["requests"] == 3
     assert answer["complete_mean_ns"] == -400
 
@@ -192,7 +185,7 @@ def test_a_trace_that_agrees() -> None:
 def test_a_trace_that_disagrees_fails_the_run(seen: list[tuple[int, int, int]]) -> None:
     """The canary of the witness: it must be able to say no."""
     with pytest.raises(RunFailed, match="not what happened"):
-        witness.compare_trace(records_of(ROWS), trace_of(seen), witness.VIRTUAL)
+        witness.compare_trace(records_of(ROWS), trace_of(seen), FORMATS, witness.VIRTUAL)
 
 
 def entries(rows: list[tuple[int, int]]) -> reads.Entries:

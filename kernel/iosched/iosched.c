@@ -8,16 +8,14 @@
  *   A disk that queues commands may be given more: insmod NAME.ko queue_depth=N.
  * - A scheduler that waits on purpose is woken by a timer; until then the block
  *   layer is told that there is no work, or it would poll on jiffies.
- * - Merges are the block layer's own; the scheduler sees them as a removal and an
- *   addition with the same id.
  * - A scheduler that breaks a rule of core/scheduler.h is named in the kernel's log, on
  *   one line for which the host of the VM looks, "understudy: NAME: rule broken: WHAT".
  *   What is pending is then served in order of arrival (core/contract.h).
  * - A write with FLUSH or FUA, on a disk that has a cache to flush, never comes here:
  *   the block layer puts each of its steps ahead of the elevator.  So it is no request
- * of the scheduler's, on no tape, and not among those in service: on a driver without
+ *   of the scheduler's, on no tape, and not among those in service: on a driver without
  *   a dispatch budget the scheduler is asked while one is on the disk.  On a disk
- * without such a cache (vdisk) the flags are dropped, and it is a write like any other.
+ *   without such a cache (vdisk) the flags are dropped, and it is a write like any other.
  *
  * Locking: iosched->lock guards everything here and is the outermost of ours; it
  * is taken in process context (insert, merge, dispatch) and in interrupts
@@ -48,24 +46,6 @@ static unsigned int queue_depth = 1;
 module_param(queue_depth, uint, 0444);
 MODULE_PARM_DESC(queue_depth,
 		 "requests on the disk at once, if the scheduler wants fewer");
-
-/* One pending or dispatched request. */
-struct slot {
-	struct io_request io;
-	struct request *rq;
-	struct slot *next_free;
-	bool dispatched;
-};
-
-static struct slot *slot_of(const struct request *rq)
-{
-	return rq->rq_flags & RQF_ELVPRIV ? rq->elv.priv[0] : NULL;
-}
-
-static u8 direction(const struct request *rq)
-{
-	return op_is_write(req_op(rq)) ? IO_WRITE : IO_READ;
-}
 
 static bool is_busy(const struct iosched *is)
 {
@@ -111,83 +91,6 @@ static void tell(const char *broken)
 	pr_err("%s: rule broken: %s\n", THIS_MODULE->name, broken);
 }
 
-/*
- * The ways into the scheduler.  The clock is read once for each, or for all that
- * one event leads to, with the lock held: it never goes back from call to call.
- */
-
-static void record(struct iosched *is, enum tape_kind kind, const struct io_request *io,
-		   u64 now_ns, u64 wake_ns)
-{
-	struct tape_call call = { .kind = kind, .now_ns = now_ns, .wake_ns = wake_ns };
-
-	if (io) {
-		tape_describe(&call, io);
-		call.place = container_of(io, struct slot, io) - is->slots;
-		call.reason = kind == TAPE_NEXT ? io->reason : 0;
-	}
-	tape_record(is->tape, &call);
-}
-
-/* A disk that shrinks keeps its size: requests beyond it may still be pending. */
-static void follow_capacity(struct iosched *is, u64 needed, u64 now_ns)
-{
-	struct tape_call call = { .kind = TAPE_GROWN, .now_ns = now_ns };
-
-	call.sector = max_t(u64, get_capacity(is->q->disk), needed);
-	if (call.sector <= is->capacity_sectors)
-		return;
-	is->capacity_sectors = call.sector;
-	contract_grown(&is->contract, call.sector);
-	if (is->tape)
-		tape_record(is->tape, &call);
-}
-
-static void call_add(struct iosched *is, struct slot *slot, u64 now_ns)
-{
-	slot->io.sector = blk_rq_pos(slot->rq);
-	slot->io.sectors = blk_rq_sectors(slot->rq);
-	follow_capacity(is, request_end(&slot->io), now_ns);
-	contract_add(&is->contract, &slot->io, now_ns);
-	if (is->tape)
-		record(is, TAPE_ADD, &slot->io, now_ns, 0);
-	is->waiting = false;
-}
-
-static void call_remove(struct iosched *is, struct slot *slot, u64 now_ns)
-{
-	contract_remove(&is->contract, &slot->io);
-	if (is->tape)
-		record(is, TAPE_REMOVE, &slot->io, now_ns, 0);
-}
-
-static struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns)
-{
-	struct io_request *io = contract_next(&is->contract, now_ns, wake_ns);
-
-	if (is->tape)
-		record(is, TAPE_NEXT, io, now_ns, *wake_ns);
-	return io;
-}
-
-/* What struct sched_limits hands to the scheduler. */
-static u64 tell_positioning_ns(void *device, const struct io_request *io, u64 now_ns)
-{
-	struct iosched *is = device;
-	u64 ns = is->positioning(is->q, io, now_ns);
-
-	if (is->tape)
-		record(is, TAPE_POSITIONING, io, now_ns, ns);
-	return ns;
-}
-
-static void call_completed(struct iosched *is, struct slot *slot, u64 now_ns)
-{
-	contract_completed(&is->contract, &slot->io, now_ns);
-	if (is->tape)
-		record(is, TAPE_COMPLETED, &slot->io, now_ns, 0);
-}
-
 /* Slots are used in turn: a scheduler that returns an old one is found out. */
 static void put_free(struct iosched *is, struct slot *slot)
 {
@@ -208,29 +111,11 @@ static struct slot *take_free(struct iosched *is)
 	return slot;
 }
 
-static void free_slot(struct iosched *is, struct slot *slot)
+void free_slot(struct iosched *is, struct slot *slot)
 {
 	slot->rq->elv.priv[0] = NULL;
 	slot->rq = NULL;
 	put_free(is, slot);
-}
-
-static void index_for_merge(struct iosched *is, struct request *rq)
-{
-	elv_rb_add(&is->sorted[direction(rq)], rq);
-	if (!rq_mergeable(rq))
-		return;
-	elv_rqhash_add(is->q, rq);
-	if (!is->q->last_merge)
-		is->q->last_merge = rq;
-}
-
-static void unindex(struct iosched *is, struct request *rq)
-{
-	elv_rb_del(&is->sorted[direction(rq)], rq);
-	elv_rqhash_del(is->q, rq);
-	if (is->q->last_merge == rq)
-		is->q->last_merge = NULL;
 }
 
 /* Hand the request to the scheduler if there is a slot for it. */
@@ -406,103 +291,6 @@ static void iosched_prepare_request(struct request *rq)
 	rq->elv.priv[1] = (void *)(unsigned long)current->pid;
 }
 
-static bool iosched_bio_merge(struct request_queue *q, struct bio *bio,
-			      unsigned int nr_segs)
-{
-	struct iosched *is = q->elevator->elevator_data;
-	struct request *freed = NULL;
-	unsigned long flags;
-	bool merged;
-
-	spin_lock_irqsave(&is->lock, flags);
-	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &freed);
-	spin_unlock_irqrestore(&is->lock, flags);
-	if (freed)
-		blk_mq_free_request(freed);
-	return merged;
-}
-
-static int iosched_request_merge(struct request_queue *q, struct request **into,
-				 struct bio *bio)
-{
-	struct iosched *is = q->elevator->elevator_data;
-	u8 op = op_is_write(bio_op(bio)) ? IO_WRITE : IO_READ;
-	struct request *rq = elv_rb_find(&is->sorted[op], bio_end_sector(bio));
-
-	if (!rq || !elv_bio_merge_ok(rq, bio))
-		return ELEVATOR_NO_MERGE;
-	*into = rq;
-	return blk_discard_mergable(rq) ? ELEVATOR_DISCARD_MERGE : ELEVATOR_FRONT_MERGE;
-}
-
-static void extent_changed(struct iosched *is, struct slot *slot)
-{
-	u64 now_ns = ktime_get_ns();
-
-	call_remove(is, slot, now_ns);
-	call_add(is, slot, now_ns);
-}
-
-static void iosched_request_merged(struct request_queue *q, struct request *rq,
-				   enum elv_merge type)
-{
-	struct iosched *is = q->elevator->elevator_data;
-	struct slot *slot = slot_of(rq);
-
-	if (!slot)
-		return;
-	if (type == ELEVATOR_FRONT_MERGE) {
-		elv_rb_del(&is->sorted[direction(rq)], rq);
-		elv_rb_add(&is->sorted[direction(rq)], rq);
-	}
-	extent_changed(is, slot);
-}
-
-/*
- * gone, which may be on its way in and without a slot, was merged into rq: the
- * older of the two gives the age.
- */
-static void iosched_requests_merged(struct request_queue *q, struct request *rq,
-				    struct request *gone)
-{
-	struct iosched *is = q->elevator->elevator_data;
-	struct slot *slot = slot_of(rq), *lost = slot_of(gone);
-	u64 now_ns = ktime_get_ns();
-
-	if (slot)
-		call_remove(is, slot, now_ns);
-	if (lost) {
-		call_remove(is, lost, now_ns);
-		unindex(is, gone);
-		if (slot && lost->io.id < slot->io.id) {
-			slot->io.id = lost->io.id;
-			slot->io.arrival_ns = lost->io.arrival_ns;
-		}
-		free_slot(is, lost);
-	}
-	if (slot)
-		call_add(is, slot, now_ns);
-}
-
-/* Whoever has the model stays until it is given back. */
-static void take_model(struct iosched *is)
-{
-	positioning_fn *(*model_of)(struct request_queue * q);
-
-	model_of = symbol_get(vpt_model_of);
-	if (!model_of)
-		return;
-	is->positioning = model_of(is->q);
-	if (!is->positioning)
-		symbol_put(vpt_model_of);
-}
-
-static void give_model_back(struct iosched *is)
-{
-	if (is->positioning)
-		symbol_put(vpt_model_of);
-}
-
 static void free_iosched(struct iosched *is)
 {
 	contract_exit(&is->contract);
@@ -548,11 +336,7 @@ static int init_scheduler(struct iosched *is)
 	u32 i;
 
 	if (module_scheduler->needs_model)
-		take_model(is);
-	if (is->positioning) {
-		limits.positioning_ns = tell_positioning_ns;
-		limits.device = is;
-	}
+		take_model(is, &limits);
 	is->capacity_sectors = limits.capacity_sectors;
 	for (i = 0; i < module_scheduler->nr_tunables; i++) {
 		const struct sched_field *field = &module_scheduler->tunables[i];

@@ -4,6 +4,8 @@
  * core/schedulers/NAME.c.
  *
  *	iosched.c        the elevator
+ *	calls.c          the ways into the scheduler
+ *	merges.c         what becomes of merged requests
  *	sysfs.c          the scheduler's tunables and counters
  *	tape_recorder.c  every call into the scheduler, if it is wanted
  */
@@ -17,6 +19,14 @@
 #include "model.h"
 #include "../../core/contract.h"
 #include "../../core/tape.h"
+
+/* One pending or dispatched request. */
+struct slot {
+	struct io_request io;
+	struct request *rq;
+	struct slot *next_free;
+	bool dispatched;
+};
 
 /* One disk that has our scheduler; iosched.c says what its lock guards. */
 struct iosched {
@@ -37,6 +47,40 @@ struct iosched {
 	struct hrtimer wake;
 	struct tape *tape; /* NULL: nobody listens */
 };
+
+static inline struct slot *slot_of(const struct request *rq)
+{
+	return rq->rq_flags & RQF_ELVPRIV ? rq->elv.priv[0] : NULL;
+}
+
+static inline u8 direction(const struct request *rq)
+{
+	return op_is_write(req_op(rq)) ? IO_WRITE : IO_READ;
+}
+
+/* iosched.c: with the lock held */
+void free_slot(struct iosched *is, struct slot *slot);
+
+/* calls.c: with the lock held */
+void call_add(struct iosched *is, struct slot *slot, u64 now_ns);
+void call_remove(struct iosched *is, struct slot *slot, u64 now_ns);
+struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns);
+void call_completed(struct iosched *is, struct slot *slot, u64 now_ns);
+/* In process context; what the scheduler may ask, if the disk has a model. */
+void take_model(struct iosched *is, struct sched_limits *limits);
+/* Whoever has the model stays until it is given back. */
+void give_model_back(struct iosched *is);
+
+/* merges.c: the first two with the lock held, the others are the elevator's */
+void index_for_merge(struct iosched *is, struct request *rq);
+void unindex(struct iosched *is, struct request *rq);
+bool iosched_bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_segs);
+int iosched_request_merge(struct request_queue *q, struct request **into,
+			  struct bio *bio);
+void iosched_request_merged(struct request_queue *q, struct request *rq,
+			    enum elv_merge type);
+void iosched_requests_merged(struct request_queue *q, struct request *rq,
+			     struct request *gone);
 
 /* sysfs.c: filled once, before the elevator is registered; ends with an empty one */
 extern struct elv_fs_entry iosched_attributes[];

@@ -217,10 +217,11 @@ static void waits_less_than_a_turn(struct draw *draw)
 	u64 wait_ns;
 
 	draw_platter(draw);
-	wait_ns = platter_wait_ns(&platter, angle, from_ns);
+	wait_ns = platter_passes_ns(&platter, angle, from_ns) - from_ns;
 	CHECK(wait_ns <= turn_ns);
 	CHECK(wait_ns == waited_ns(angle, from_ns));
-	CHECK_EQ(platter_wait_ns(&platter, angle, from_ns + wait_ns), 0);
+	from_ns += wait_ns;
+	CHECK_EQ(platter_passes_ns(&platter, angle, from_ns), from_ns);
 }
 
 static void sound(void)

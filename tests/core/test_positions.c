@@ -7,6 +7,9 @@
  */
 #include "../../core/drive.h"
 #include "../../core/estimate.h"
+#include "../../core/positioning.h"
+#include "../../core/put_away.h"
+#include "../../core/read_ahead.h"
 #include "check.h"
 
 #define SLOT 65536ull
@@ -240,6 +243,68 @@ static void set_any(struct draw *draw)
 	CHECK_EQ(drive_check(&drive), 0);
 }
 
+/* Of all that wait, each asked when it would pass. */
+static u64 soonest_end(u64 now_ns)
+{
+	static struct drive asked;
+	const struct write_cache *writes = &drive.buffer.writes;
+	u64 least_ns = U64_MAX;
+	u64 end = 0;
+	u32 i;
+
+	asked = drive;
+	read_ahead_stop(&asked, now_ns);
+	for (i = 0; i < writes->nr; i++) {
+		u64 ns = position_ns(&asked, writes->span[i].start,
+				     drive.buffer.settle_ns, now_ns);
+
+		if (ns < least_ns) {
+			least_ns = ns;
+			end = writes->span[i].end;
+		}
+	}
+	return end;
+}
+
+/* The arm goes farther on the second zone's tracks, and surface by surface. */
+static void set_ways(struct draw *draw)
+{
+	struct platter_zone *zone = drive.disk.platter.zone;
+
+	drive.disk.seek.point[2].value = draw_below(draw, 200 * SLOT);
+	zone[0].step = 40 << 16;
+	zone[1].step = 62 << 16;
+	zone[1].place = 400;
+	zone[1].surfaces = draw_below(draw, 3);
+	CHECK_EQ(drive_check(&drive), 0);
+}
+
+static void none_is_sooner(struct draw *draw)
+{
+	struct write_cache *writes = &drive.buffer.writes;
+	u64 at_ns = 0;
+	bool hit;
+	u32 i;
+
+	set_any(draw);
+	set_ways(draw);
+	drive.buffered = 1;
+	writes->spans_max = 16;
+	writes->order = WRITE_SHORTEST_POSITIONING;
+	for (i = 0; i < 500; i++) {
+		at_ns += drive_serve(&drive, draw_below(draw, 4) ? IO_WRITE : IO_READ,
+				     draw_below(draw, CAPACITY - 10),
+				     1 + draw_below(draw, 9), at_ns, &hit);
+		if (writes->nr && !draw_below(draw, 5)) {
+			u64 start_ns = put_away_wait(&drive, at_ns);
+			u64 end = soonest_end(start_ns);
+
+			at_ns = put_away_one(&drive, start_ns);
+			CHECK_EQ(drive.head, end);
+		}
+	}
+}
+
 /* Where the last sector ends, in turns from its end at that time. */
 static u64 late_by(u64 last, u64 at_ns)
 {
@@ -287,5 +352,6 @@ int main(void)
 	what_joins_passes_next();
 	no_draw_is_taken();
 	check_seeds(300, served_at_their_angles);
+	check_seeds(100, none_is_sooner);
 	return 0;
 }

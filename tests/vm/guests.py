@@ -25,11 +25,12 @@ from understudy.ask import schedulers
 from understudy.ask.experiment import Experiment, asked
 from understudy.ask.schedulers import Choice, Tunables
 from understudy.ask.workloads import WORKLOADS
+from understudy.base.programs import Program, compiled
 from understudy.base.progress import silent
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.native import declared, replay
-from understudy.platforms.vm import machine, qemu, scenario
+from understudy.platforms.vm import machine, qemu, scenario, turns
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,6 +96,11 @@ def busy_host() -> Iterator[None]:
             yield
         finally:
             other.kill()
+
+
+def late_host() -> Path:
+    """A library for LD_PRELOAD: the host holds up QEMU's threads in the worst moments."""
+    return compiled(Program("late.so", ("tests/vm/late.c",), flags=turns.TURNS.flags))
 
 
 def once(run: Callable[P, R]) -> Callable[P, R]:

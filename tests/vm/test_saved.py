@@ -34,6 +34,7 @@ from understudy.platforms.vm.machine import Vm
 
 pytestmark = group("saved")
 HELLO = "echo hello > /out/said"
+KINDS = ("random", "surge-direct", "surge-buffered")
 
 
 def own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -53,9 +54,9 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Machines that have been saved, to copy from."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         folder = own_cache(tmp_path_factory.mktemp("stock"), monkeypatch)
-        for vm in (Vm(HELLO), scenario.describe(runs("random"), silent)):
+        for vm in (Vm(HELLO), *(scenario.describe(runs(kind), silent) for kind in KINDS)):
             assert machine.run(vm).start.booted_because is None
-        assert len(keys(folder)) == 2
+        assert len(keys(folder)) == 3
         return folder
 
 
@@ -91,7 +92,7 @@ def runs(kind: str) -> Experiment:
     )
 
 
-@pytest.mark.parametrize("kind", ["random", "surge-direct", "surge-buffered"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_booted_or_resumed_a_run_leaves_the_same_bytes(
     kind: str, with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,7 +115,24 @@ def test_one_machine_serves_all_schedulers_and_seeds(with_stock: Path) -> None:
     for scheduler, seed in (("cats", 1), ("bfq", 2), ("none", 3)):
         asked = experiment(scheduler=scheduler, requests=50, virtual_bytes=128 * MIB)
         assert raw_run(dataclasses.replace(asked, seed=seed)).start.booted_because is None
-    assert len(keys(with_stock)) == 2
+    assert len(keys(with_stock)) == 3
+
+
+class Asked(Exception):  # noqa: N818 - it is caught
+    """For a saved machine, by its key."""
+
+
+def key_of(vm: Vm, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Of the saved machine that would run it."""
+
+    def ask(key: str, *others: Any) -> None:
+        raise Asked(key)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(saved, "find", ask)
+        with pytest.raises(Asked) as asked:
+            machine.run(vm)
+    return str(asked.value)
 
 
 def test_another_machine_is_another_saved_machine(
@@ -124,13 +142,11 @@ def test_another_machine_is_another_saved_machine(
     plain = Vm(HELLO)
     more = dataclasses.replace(plain, machine=qemu.Machine(memory_mib=640))
     ready = dataclasses.replace(plain, ahead=stages.Stage("echo ready > /tmp/ready"))
-    before = len(keys(with_stock))
-    for new, vm in enumerate((plain, more, ready)):
-        assert machine.run(vm).start.booted_because is None
-        assert len(keys(with_stock)) == before + new
+    asked = [key_of(vm, monkeypatch) for vm in (plain, more, ready)]
     monkeypatch.setattr(qemu, "identity", lambda: [b"another QEMU"])
-    machine.run(plain)
-    assert len(keys(with_stock)) == before + 3
+    asked.append(key_of(plain, monkeypatch))
+    assert len(set(asked)) == 4
+    assert set(asked) & set(keys(with_stock)) == {asked[0]}
 
 
 def cut_state(folder: Path) -> None:
@@ -162,18 +178,30 @@ def lose_state(folder: Path) -> None:
 
 @pytest.mark.parametrize("harm", [cut_state, cut_memory, spoil_memory, spoil_state, lose_state])
 def test_a_broken_saved_machine_is_thrown_away(
-    harm: Callable[[Path], None], with_stock: Path
+    harm: Callable[[Path], None], with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that the run is booted, says why, and leaves what it would have."""
+    """Check that the run would be booted, and says why."""
     vm = Vm(HELLO, timeout_seconds=200)
-    whole = machine.run(vm)
     before = keys(with_stock)
-    harm(with_stock / whole.start.saved_machine)
-    booted = machine.run(vm)
-    assert booted.out == whole.out
+    mine = key_of(vm, monkeypatch)
+    harm(with_stock / mine)
+    monkeypatch.setattr(machine._Run, "_boot", lambda run, because: because)
+    because: Any = machine.run(vm)
+    assert because.startswith("what was saved can't be resumed: ")
+    assert keys(with_stock) == [key for key in before if key != mine]
+
+
+def test_who_cannot_resume_leaves_the_same(
+    with_stock: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that the run is booted, and again resumed by a machine that is saved then."""
+    vm = Vm(HELLO)
+    whole = machine.run(vm)
+    cut_state(with_stock / whole.start.saved_machine)
+    booted, resumed = machine.run(vm), machine.run(vm)
+    assert booted.out == whole.out == resumed.out
     assert booted.start.booted_because is not None
-    assert booted.start.booted_because.startswith("what was saved can't be resumed: ")
-    assert keys(with_stock) == [key for key in before if key != whole.start.saved_machine]
+    assert resumed.start == whole.start
 
 
 def test_two_runs_at_once_share_what_one_of_them_saves(machines: Path) -> None:

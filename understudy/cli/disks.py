@@ -76,6 +76,11 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
     if positions := _positions(disk):
         yield "positions", positions
     yield ("inside" if disk.array else "segments"), _cache(disk) or "no cache"
+    if disk.queue:
+        yield (
+            "queue",
+            f"of {disk.queue.depth} commands at most; --queue-depth says how many are used",
+        )
     if disk.limits:
         yield "fitted with", disk.limits
         yield "tried with", ", ".join(disk.holds_for) or "nothing beyond that"

@@ -24,7 +24,7 @@ from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings
 from understudy.cli.progress import bars
 from understudy.device.profile import DiskProfile
-from understudy.show import report, side_by_side, table
+from understudy.show import side_by_side, table
 
 PRINTED_LINES = 20
 FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
@@ -84,6 +84,8 @@ def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list
 
 
 def _put(found: result.Result, place: Path, as_json: bool, layout: table.Layout | None) -> None:
+    from understudy.show import report  # Matplotlib takes half a second
+
     result.write(found, place, report.render(found))
     if not as_json:
         table.show(found, console(), layout)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from understudy.measure.choice import GOALS, Best, Choice
 from understudy.measure.metrics import Measure, Summary
@@ -40,6 +39,8 @@ def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
     mean = float(np.mean(values))
     if len(values) < 2:
         return Estimate(mean, None)
+    from scipy.special import stdtrit  # SciPy takes half a second
+
     error = float(np.std(values, ddof=1)) / len(values) ** 0.5
     quantile = float(stdtrit(len(values) - 1, (1 + confidence) / 2))
     return Estimate(mean, quantile * error)

@@ -17,6 +17,7 @@ GUEST_PROGRAMS = (
     Program("random", ("guest/random.c", *READS), (*READS_HEADERS, *DISK_HEADERS)),
     Program("restore", ("guest/restore.c",), (*ANY_HEADERS, *DISK_HEADERS)),
     Program("wire", ("guest/wire.c",), (*ANY_HEADERS, "guest/wire.h")),
+    Program("drain", ("guest/drain.c",), ANY_HEADERS),
     Program("port", ("guest/port.c",), ANY_HEADERS),
 )
 SERVE = Program("serve", ("guest/serve.c",), (*ANY_HEADERS, "guest/wire.h"))

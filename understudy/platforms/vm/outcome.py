@@ -84,7 +84,7 @@ def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, An
     rows = _rows(experiment, out["records"], 0)
     tolerance = witness.VIRTUAL if experiment.platform.clock == "virtual" else witness.WALL
     answer: dict[str, Any] = {
-        "trace": witness.compare_trace(rows, out["trace"].decode(errors="replace"), tolerance)
+        "trace": witness.compare_trace(rows, out["trace"], out["formats"].decode(), tolerance)
     }
     entries = reads.parse_log(out["reads.bin"], "the VM's reads.bin")
     if experiment.workload.cache(experiment.device.virtual_bytes):

@@ -30,7 +30,8 @@ GIB = 2**30
 KERNEL_ARGUMENTS = (
     "console=ttyS0 panic=-1 oops=panic nokaslr norandmaps quiet loglevel=5 "
     "random.trust_cpu=off random.trust_bootloader=off mitigations=off "
-    "tsc=reliable clocksource=tsc no_timer_check nowatchdog audit=0 rdinit=/init"
+    "tsc=reliable clocksource=tsc no_timer_check nowatchdog audit=0 cryptomgr.notests "
+    "rdinit=/init"
 )
 
 Accelerator = Literal["tcg", "kvm"]
@@ -107,7 +108,7 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
     return [
         binary(),
         *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-qmp", "stdio"],
-        *["-machine", "pc,nvdimm=on", "-cpu", "qemu64", "-smp", str(machine.cpus)],
+        *["-machine", "pc,nvdimm=on,hpet=off", "-cpu", "qemu64", "-smp", str(machine.cpus)],
         *["-m", f"{machine.memory_mib}M,slots=1,maxmem={2 * machine.memory_mib}M"],
         *_clock_arguments(machine),
         *["-rtc", "base=2010-10-14T00:00:00,clock=vm"],

@@ -6,7 +6,6 @@ asked in every run: the kernel's own trace events of the block layer, request by
 request, and the clock of the processes that read, read by read.
 """
 
-import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,16 +14,12 @@ import numpy.typing as npt
 import polars as pl
 
 from understudy.base.errors import RunFailed
+from understudy.platforms.vm import ring_buffer
 from understudy.platforms.vm.reads import Entries
 
 Ints = npt.NDArray[np.int64]
 
-# "  surge-93  [000] d..1.  12.345678: block_rq_issue: 254,0 R 4096 () 128 + 8 [surge]"
-EVENT = re.compile(
-    r"^.* (\d+)\.(\d{6}): block_rq_(issue|complete): \d+,\d+ \S+ "
-    r"(?:\d+ )?\(.*?\) (\d+) \+ (\d+) \[",
-    re.MULTILINE,
-)
+KINDS = {"issue": "block_rq_issue", "complete": "block_rq_complete"}
 
 
 @dataclass(frozen=True)
@@ -53,26 +48,14 @@ class Events:
     end: Ints
 
 
-def parse_trace(text: str) -> dict[str, Events]:
-    """Events "issue" and "complete" of the kernel's trace, its clock in ns."""
-    rows: dict[str, list[tuple[int, int, int]]] = {"issue": [], "complete": []}
-    for seconds, micro, kind, sector, sectors in EVENT.findall(text):
-        time_ns = int(seconds) * 10**9 + int(micro) * 1000
-        rows[kind].append((time_ns, int(sector), int(sector) + int(sectors)))
-    return {kind: Events(*_columns(events)) for kind, events in rows.items()}
-
-
-def _columns(events: list[tuple[int, int, int]]) -> tuple[Ints, Ints, Ints]:
-    table = np.array(events, dtype=np.int64).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2]
+def _of_kind(found: pl.DataFrame) -> Events:
+    sector = found["sector"].to_numpy().astype(np.int64)
+    return Events(found["time_ns"].to_numpy(), sector, sector + found["nr_sector"].to_numpy())
 
 
 def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what: str) -> Ints:
-    """For each request, how much later than it the event that covers it is, ns.
-
-    The trace prints whole microseconds, rounded down.
-    """
-    low = np.searchsorted(events.time_ns, time_ns - tolerance_ns - 1000)
+    """For each request, how much later than it the event that covers it is, ns."""
+    low = np.searchsorted(events.time_ns, time_ns - tolerance_ns)
     high = np.searchsorted(events.time_ns, time_ns + tolerance_ns, side="right")
     apart = np.empty(len(time_ns), dtype=np.int64)
     for i in range(len(time_ns)):
@@ -88,20 +71,22 @@ def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what:
     return apart
 
 
-def compare_trace(rows: pl.DataFrame, trace: str, tolerance: Tolerance) -> dict[str, Any]:
+def compare_trace(
+    rows: pl.DataFrame, trace: bytes, formats: str, tolerance: Tolerance
+) -> dict[str, Any]:
     """Hold each request's dispatch and completion against the trace events.
 
-    rows: the throttle's records, times on the guest's clock.  Raises RunFailed on
-    the first request that the kernel saw otherwise.
+    rows: the throttle's records, times on the guest's clock; trace and formats as in
+    ring_buffer.  Raises RunFailed on the first request that the kernel saw otherwise.
     """
-    events = parse_trace(trace)
+    events = ring_buffer.events(trace, formats)
     carried = rows.unique("request_id", keep="first")
     if carried.is_empty():
         raise RunFailed("no request was recorded that the kernel's trace could confirm")
     result: dict[str, Any] = {"requests": carried.height}
     for kind, column in (("issue", "dispatch_ns"), ("complete", "completion_ns")):
         apart = _match(
-            events[kind],
+            _of_kind(events[KINDS[kind]]),
             carried[column].to_numpy().astype(np.int64),
             carried["sector"].to_numpy().astype(np.int64),
             tolerance.trace_ns,

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's trace as its ring buffer holds it, page by page.
+
+A page begins with the time of its first event and with the bytes that it holds.  An event
+begins with 32 bits: 5 say how long it is, or that it only moves the time, 27 how many ns it
+came after the one before (tracing/events/header_page, header_event).  What its fields are,
+its format says (tracing/events/*/*/format).
+"""
+
+import re
+import struct
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from understudy.base.errors import RunFailed
+
+PAGE_BYTES = 4096
+PAGE = struct.Struct("<QQ")
+WORD = struct.Struct("<I")
+LOST = 3 << 30  # events were overwritten before anybody read them
+LONG, PADDING, TIME_EXTEND, TIME_STAMP = 0, 29, 30, 31
+TIME_LOW_BITS = 27
+TIME_NS_MAX = 2**63 - 1
+TYPE_BYTES = 2  # of each event's data, the first
+
+NAME = re.compile(r"^name: (\S+)\nID: (\d+)\n", re.MULTILINE)
+NUMBER = re.compile(r"field:[^;\[]* (\w+);\s*offset:(\d+);\s*size:([1248]);\s*signed:([01]);")
+
+Event = tuple[int, bytes]
+"""Its time, ns, and its data."""
+
+
+def events(trace: bytes, formats: str) -> dict[str, pl.DataFrame]:
+    """The events that the formats describe, by name: "time_ns" and all fields that are numbers.
+
+    In order of time.  Raises RunFailed if the trace is cut, not one, or has lost events.
+    """
+    found = defaultdict[int, list[Event]](list)
+    described = iter(NAME.split(formats)[1:])
+    try:
+        for start in range(0, len(trace), PAGE_BYTES):
+            for event in _of_page(trace[start : start + PAGE_BYTES]):
+                found[int.from_bytes(event[1][:TYPE_BYTES], "little")].append(event)
+        return {
+            name: _table(found[int(number)], NUMBER.findall(fields))
+            for name, number, fields in zip(described, described, described, strict=True)
+        }
+    except (struct.error, ValueError) as error:
+        raise RunFailed(f"the kernel's trace can't be read: {error}") from error
+
+
+def _of_page(page: bytes) -> Iterator[Event]:
+    time_ns, held = PAGE.unpack_from(page)
+    if held & LOST:
+        raise ValueError("events are lost, its buffer was too small")
+    at, end = PAGE.size, PAGE.size + held
+    if end > len(page):
+        raise ValueError(f"a page of {len(page)} bytes says that it holds {held}")
+    while at < end:
+        (word,) = WORD.unpack_from(page, at)
+        kind, delta = word & 31, word >> 5
+        at += WORD.size
+        if kind == PADDING and not delta:
+            return
+        if LONG < kind < PADDING:
+            begin, at = at, at + kind * WORD.size
+        else:
+            (more,) = WORD.unpack_from(page, at)
+            begin, at = at + WORD.size, at + (WORD.size if kind > PADDING else more)
+        if not begin <= at <= end:
+            raise ValueError(f"an event ends at byte {at} of a page that holds {held}")
+        time_ns = (0 if kind == TIME_STAMP else time_ns) + delta
+        if kind > PADDING:
+            time_ns += more << TIME_LOW_BITS
+        if time_ns > TIME_NS_MAX:
+            raise ValueError(f"an event at {time_ns} ns")
+        if kind < PADDING:
+            yield time_ns, page[begin:at]
+
+
+def _table(found: list[Event], fields: Sequence[tuple[str, str, str, str]]) -> pl.DataFrame:
+    names, offsets, sizes, signed = zip(*fields, strict=True)
+    kinds = ["ui"[int(sign)] + size for sign, size in zip(signed, sizes, strict=True)]
+    bytes_min = max(int(o) + int(s) for o, s in zip(offsets, sizes, strict=True))
+    layout = np.dtype(
+        {
+            "names": names,
+            "formats": kinds,
+            "offsets": list(map(int, offsets)),
+            "itemsize": bytes_min,
+        }
+    )
+    if any(len(data) < bytes_min for _, data in found):
+        raise ValueError("an event is shorter than its fields")
+    rows = np.frombuffer(b"".join(data[:bytes_min] for _, data in found), layout)
+    times = pl.Series("time_ns", [time_ns for time_ns, _ in found], pl.Int64)
+    return pl.DataFrame([times, *(pl.Series(name, rows[name]) for name in names)]).sort(
+        "time_ns", maintain_order=True
+    )

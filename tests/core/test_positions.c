@@ -190,6 +190,19 @@ static void the_soonest_is_put_away_first(void)
 	takes(drive_flush(&drive, now * SLOT), 75); /* 20 at 84, 40 at 104 */
 }
 
+/*
+ * Both have just passed when the arm is there, and come at 82: 18 is away at 83, and 72 comes
+ * again at 146.
+ */
+static void of_two_as_soon_the_older_is_put_away_first(void)
+{
+	set_writing(WRITE_SHORTEST_POSITIONING);
+	writes(18, 1, 2);
+	writes(72, 3, 2);
+	now = 30;
+	takes(drive_flush(&drive, now * SLOT), 146 + 3 - 30);
+}
+
 /* A write that joins the one under way goes on behind it, over a track's end as well. */
 static void what_joins_passes_next(void)
 {
@@ -349,6 +362,7 @@ int main(void)
 	reading_on_over_a_track();
 	a_write_waits_for_its_data();
 	the_soonest_is_put_away_first();
+	of_two_as_soon_the_older_is_put_away_first();
 	what_joins_passes_next();
 	no_draw_is_taken();
 	check_seeds(300, served_at_their_angles);

@@ -234,7 +234,8 @@ int buffer_check(const struct buffer *buffer)
 	const struct write_cache *writes = &buffer->writes;
 
 	if (buffer->bus_ps > DISK_SECTOR_PS_MAX || buffer->write_ns > DISK_NS_MAX ||
-	    buffer->settle_ns > DISK_NS_MAX || writes->idle_ns > DISK_NS_MAX)
+	    buffer->settle_ns > DISK_NS_MAX || writes->idle_ns > DISK_NS_MAX ||
+	    writes->spared_ns > DISK_NS_MAX)
 		return -EINVAL;
 	if (buffer->segments.nr > SEGMENTS_MAX ||
 	    writes->spans_max > WRITE_CACHE_SPANS_MAX ||

@@ -74,6 +74,16 @@ static u32 next_to_put_away(struct drive *drive, u64 start_ns, u64 *first_ns)
 	return next;
 }
 
+/* When the arm would begin if that were a command. */
+static u64 command_ns(const struct drive *drive, u64 start_ns)
+{
+	u64 spared_ns = drive->buffer.writes.spared_ns;
+
+	if (spared_ns)
+		spared_ns = nearer(spared_ns, disk_move_ns(&drive->disk, 0, 0));
+	return start_ns - nearer(spared_ns, start_ns);
+}
+
 /* Put one of those that wait away, from start_ns on; none is under way. */
 static void put_away(struct drive *drive, u64 start_ns)
 {
@@ -82,7 +92,7 @@ static void put_away(struct drive *drive, u64 start_ns)
 	u32 next;
 
 	read_ahead_stop(drive, start_ns);
-	next = next_to_put_away(drive, start_ns, &writes->medium_ns);
+	next = next_to_put_away(drive, command_ns(drive, start_ns), &writes->medium_ns);
 	*span = write_cache_take(writes, next);
 	writes->busy_until_ns = disk_end_ns(&drive->disk, span->start,
 					    span->end - span->start, writes->medium_ns);

@@ -111,6 +111,7 @@ SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MA
 SETTING(write_back_sectors, drive.buffer.writes.sectors_max, 0, U32_MAX);
 SETTING(write_back_idle_ns, drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_back_low_sectors, drive.buffer.writes.low_sectors, 0, U32_MAX);
+SETTING(write_back_spared_ns, drive.buffer.writes.spared_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_SHORTEST_POSITIONING);
 SETTING(queue_depth, drive.queue_depth, 0, QUEUE_DEPTH_MAX);
 SETTING(queue_age_limit_ns, drive.queue_age_ns, 0, VPT_HOLD_MAX_NS);
@@ -144,6 +145,7 @@ static struct attribute *settings_attrs[] = {
 	&write_back_sectors_setting.attr.attr,
 	&write_back_idle_ns_setting.attr.attr,
 	&write_back_low_sectors_setting.attr.attr,
+	&write_back_spared_ns_setting.attr.attr,
 	&write_back_order_setting.attr.attr,
 	&queue_depth_setting.attr.attr,
 	&queue_age_limit_ns_setting.attr.attr,

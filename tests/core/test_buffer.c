@@ -409,6 +409,19 @@ static void a_flush_puts_all_away(void)
 	reads(5000, 8, MISS(FAR, 8), false);
 }
 
+/* Of the way, at most the 1 ms that one of no distance takes; a command is spared nothing. */
+static void what_is_put_away_needs_no_command(u64 spared_ns, u64 want_less_ns)
+{
+	set_writing(3, 100);
+	drive.buffer.writes.spared_ns = spared_ns;
+	drive.buffer.writes.idle_ns = 50000 * US;
+	now = 10000 * US;
+	writes(1000, 8, WRITE + 8 * BUS);
+	CHECK_EQ(drive_flush(&drive, now), FAR + 8 * SECTOR - want_less_ns);
+	now += FAR + 8 * SECTOR;
+	CHECK_EQ(drive_serve_through(&drive, 5000, 8, now), FAR + 8 * SECTOR);
+}
+
 static void through_means_through(void)
 {
 	set_writing(3, 100);
@@ -503,6 +516,7 @@ static void limits_are_held(void)
 		{ &buffer->segments.sectors, U32_MAX },
 		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
+		{ &buffer->writes.spared_ns, DISK_NS_MAX },
 		{ &buffer->writes.low_sectors, 100 },
 		{ &buffer->writes.order, WRITE_SHORTEST_POSITIONING },
 	};
@@ -582,6 +596,9 @@ int main(void)
 	putting_away_in_a_hurry(0, 0);
 	the_soonest_goes_first(WRITE_NEAREST, 60000);
 	the_soonest_goes_first(WRITE_SHORTEST_POSITIONING, 3400);
+	what_is_put_away_needs_no_command(0, 0);
+	what_is_put_away_needs_no_command(300 * US, 300 * US);
+	what_is_put_away_needs_no_command(5000 * US, 1000 * US);
 	a_flush_puts_all_away();
 	through_means_through();
 	check_seeds(3000, bounds);

@@ -44,6 +44,7 @@ class DriveBuffer(Section):
     write_back_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
     write_back_idle_ms: Ms = 0.0
     write_back_low_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
+    write_back_spared_ms: Ms = 0.0
     write_back_order: Literal["as they came", "nearest", "ascending", "shortest positioning"] = (
         "as they came"
     )
@@ -86,5 +87,6 @@ class DriveBuffer(Section):
             write_back_sectors=self.write_back_sectors,
             write_back_idle_ns=to_ns(self.write_back_idle_ms, 10**6),
             write_back_low_sectors=self.write_back_low_sectors,
+            write_back_spared_ns=to_ns(self.write_back_spared_ms, 10**6),
             write_back_order=WRITE_ORDERS.index(self.write_back_order),
         )

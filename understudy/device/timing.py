@@ -35,6 +35,7 @@ class Buffer:
     write_back_spans: int = 0
     write_back_sectors: int = 0
     write_back_idle_ns: int = 0
+    write_back_spared_ns: int = 0
     write_back_low_sectors: int = 0
     write_back_order: int = 0
 

@@ -234,6 +234,7 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     writes.spans_max = given.write_back_spans
     writes.sectors_max = given.write_back_sectors
     writes.idle_ns = given.write_back_idle_ns
+    writes.spared_ns = given.write_back_spared_ns
     writes.low_sectors = given.write_back_low_sectors
     writes.order = given.write_back_order
 

@@ -35,7 +35,7 @@ BEHIND = 1.4  # as long as one that is not behind a write: it waited
 LEAST_IDLE_NS = 1e6
 MOST_OF_IDLE = 0.8
 ENOUGH = 1.5  # of an access, to see that one was put away
-BACK = ("back", "back_sectors", "back_idle_ms", "back_low_sectors", "back_order")
+BACK = ("back", "back_sectors", "back_idle_ms", "back_low_sectors", "back_spared_ms", "back_order")
 KEYS = {name: f"buffer.write_{name}" for name in ("us", "settle_ms", *BACK)}
 IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
 ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
@@ -76,13 +76,14 @@ def unseen(why: str) -> list[Finding]:
     return [not_seen(key, why) for key in KEYS.values()]
 
 
-def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
+def measure(bench: Bench, hits: Hits | None, model: Model, no_distance_ns: float) -> list[Finding]:
     """In the profile's words."""
     if not hits:
         return unseen("without hits the bus is not known")
     taken = _taken(bench, hits)
     found = _findings(taken)
-    return found + _settling(model, found, _marks(taken), np.array(_means(bench)))
+    spared_most_ns = no_distance_ns if taken else 0.0
+    return found + _settling(model, found, _marks(taken), np.array(_means(bench)), spared_most_ns)
 
 
 def _marks(taken: Taken | None) -> list[list[Finding]]:
@@ -288,35 +289,63 @@ def _means(bench: Bench) -> list[float]:
 
 
 def _settling(
-    model: Model, found: list[Finding], marks: list[list[Finding]], means: Means
+    model: Model,
+    found: list[Finding],
+    marks: list[list[Finding]],
+    means: Means,
+    spared_most_ns: float,
 ) -> list[Finding]:
-    """Order, settling, and a mark that was not seen: what brings the model nearest to the means
-    of all loads."""
-    choices = [
-        [*mark, Finding(KEYS["back_order"], order, ORDER_SAID)]
-        for order in ORDERS
-        for mark in marks
+    """Order, settling or what is spared, and a mark that was not seen: what brings the model
+    nearest to the means of all loads."""
+    fits = []
+    for order in ORDERS:
+        for mark in marks:
+            choice = [*mark, Finding(KEYS["back_order"], order, ORDER_SAID)]
+            fit = _fitted(model, [*found, *choice], means, spared_most_ns)
+            fits.append((fit, choice))
+    best, choice = min(fits, key=lambda each: each[0].unlikely)
+    said = f"{SETTLE_SAID}; off by {best.off:.1%}"
+    settling = Finding(KEYS["settle_ms"], round(best.settle_ns / 1e6, 6), said)
+    if not best.spared_ns:
+        return [settling, *choice]
+    return [
+        settling,
+        Finding(KEYS["back_spared_ms"], round(best.spared_ns / 1e6, 6), said),
+        *choice,
     ]
-    fits = [_fitted(model, [*found, *choice], means) for choice in choices]
-    best = fits.index(min(fits))
-    _, settle_ns, off = fits[best]
-    said = f"{SETTLE_SAID}; off by {off:.1%}"
-    return [Finding(KEYS["settle_ms"], round(settle_ns / 1e6, 6), said), *choices[best]]
 
 
-def _fitted(model: Model, found: list[Finding], means: Means) -> tuple[float, float, float]:
-    """How unlikely that is, settling in ns, and by how much loads are off.
+@dataclass(frozen=True)
+class Fit:
+    """How unlikely it is, and by how much loads are off."""
 
-    Each mean grows with settling in a line, known from two; the least sum of what they are off
-    by is where one of them is not off at all, or without settling.
+    unlikely: float
+    off: float
+    settle_ns: float = 0.0
+    spared_ns: float = 0.0
+
+
+def _fitted(model: Model, found: list[Finding], means: Means, spared_most_ns: float) -> Fit:
+    """With settling; or, if the model is too slow without it, with what is spared when it puts
+    away."""
+
+    def off(key: str, ms: float) -> Means:
+        return 1 - np.array(_means(model([*found, Finding(key, round(ms, 6))]))) / means
+
+    without = off(KEYS["settle_ms"], 0.0)
+    by_settling = without - off(KEYS["settle_ms"], SOME_SETTLING_MS)
+    error, settle_ns = _least(without, by_settling / (SOME_SETTLING_MS * 1e6))
+    if settle_ns or not spared_most_ns:
+        return Fit(error + UNLIKELY * settle_ns / float(means[0]), error, settle_ns)
+    by_sparing = without - off(KEYS["back_spared_ms"], spared_most_ns / 1e6)
+    error, spared_ns = _least(without, by_sparing / spared_most_ns)
+    return Fit(error, error, spared_ns=min(spared_ns, spared_most_ns))
+
+
+def _least(lacking: Means, slope: Means) -> tuple[float, float]:
+    """The least mean of what loads are off by, and the ns with which it is so small.
+
+    Each load's mean grows in a line with them: it is where one is not off at all, or at 0.
     """
-    without, with_some = (
-        np.array(_means(model([*found, Finding(KEYS["settle_ms"], settle_ms)]))) / means
-        for settle_ms in (0.0, SOME_SETTLING_MS)
-    )
-    slope, lacking = (with_some - without) / (SOME_SETTLING_MS * 1e6), 1 - without
-    exact = [one / by for one, by in zip(lacking, slope, strict=True) if one > 0 and by > 0]
-    off, settle_ns = min(
-        (float(np.mean(np.abs(lacking - slope * ns))), float(ns)) for ns in (0.0, *exact)
-    )
-    return off + UNLIKELY * settle_ns / float(means[0]), settle_ns, off
+    exact = [one / by for one, by in zip(lacking, slope, strict=True) if one * by > 0]
+    return min((float(np.mean(np.abs(lacking - slope * ns))), float(ns)) for ns in (0.0, *exact))

@@ -5,6 +5,17 @@
 #include "put_away.h"
 #include "read_ahead.h"
 
+u64 buffer_write_ns(const struct drive *drive, u64 sector)
+{
+	const struct buffer *buffer = &drive->buffer;
+	const struct curve *tracks = &drive->disk.tracks;
+
+	if (!buffer->same_track_saves_ns || !buffer->written || !tracks->nr_points ||
+	    tracks_end(tracks, buffer->written - 1) != tracks_end(tracks, sector))
+		return buffer->write_ns;
+	return buffer->write_ns - buffer->same_track_saves_ns;
+}
+
 /* What the cache holds costs that. */
 static u64 hit_ns(const struct drive *drive, u64 sectors)
 {
@@ -185,7 +196,8 @@ u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns)
 	put_away_until(drive, now_ns);
 	read_ahead_stop(drive, now_ns);
 	segments_drop(&buffer->segments, sector, sectors);
-	end_ns = now_ns + buffer->write_ns + buffer_bus_ns(buffer, sectors);
+	end_ns = now_ns + buffer_write_ns(drive, sector) +
+		 buffer_bus_ns(buffer, sectors);
 	if (join_under_way(drive, sector, sectors, now_ns) ||
 	    write_cache_join(writes, sector, sectors))
 		return end_ns - now_ns;
@@ -210,7 +222,7 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 	segments_drop(&buffer->segments, sector, sectors);
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
 	first_ns = position_ready_ns(drive, sector, first_ns,
-				     now_ns + buffer->write_ns +
+				     now_ns + buffer_write_ns(drive, sector) +
 					     buffer_bus_ns(buffer, sectors));
 	writes->busy_until_ns = disk_end_ns(&drive->disk, sector, sectors, first_ns);
 	position_leave(drive, sector + sectors, writes->busy_until_ns);
@@ -246,7 +258,8 @@ int buffer_check(const struct buffer *buffer)
 	if (buffer->ahead_sectors > U32_MAX || buffer->reach_sectors > U32_MAX ||
 	    buffer->segments.sectors > U32_MAX)
 		return -EINVAL;
-	if (writes->low_sectors > writes->sectors_max)
+	if (writes->low_sectors > writes->sectors_max ||
+	    buffer->same_track_saves_ns > buffer->write_ns)
 		return -EINVAL;
 	return writes->spans_max && !writes->sectors_max ? -EINVAL : 0;
 }
@@ -260,4 +273,5 @@ void buffer_clear(struct buffer *buffer)
 	buffer->served = 0;
 	buffer->served_ns = 0;
 	buffer->done_ns = 0;
+	buffer->written = 0;
 }

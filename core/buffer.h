@@ -37,6 +37,8 @@ struct read_ahead {
  * struct buffer - what it is like, and what is in it
  * @bus_ps: a sector's transfer over the bus, picoseconds
  * @write_ns: of a write, besides the bus
+ * @same_track_saves_ns: less than that on the track where the last request, a write, ended: the
+ *	drive has no seek to begin before it answers
  * @settle_ns: what a write takes longer than a read to reach the medium
  * @ahead_sectors: read on after each read that the medium served, at most
  * @reach_sectors: a read that begins at most so far ahead of what is being read waits for
@@ -55,10 +57,12 @@ struct read_ahead {
  * @served: end of the last request that the medium served, without what was read on ...
  * @served_ns: ... and when the head was there
  * @done_ns: the last request was complete
+ * @written: it was a write, and ended there; 0: it was not
  */
 struct buffer {
 	u64 bus_ps;
 	u64 write_ns;
+	u64 same_track_saves_ns;
 	u64 settle_ns;
 	u64 ahead_sectors;
 	u64 reach_sectors;
@@ -74,6 +78,7 @@ struct buffer {
 	u64 served;
 	u64 served_ns;
 	u64 done_ns;
+	u64 written;
 };
 
 static inline u64 buffer_bus_ns(const struct buffer *buffer, u64 sectors)
@@ -82,6 +87,9 @@ static inline u64 buffer_bus_ns(const struct buffer *buffer, u64 sectors)
 }
 
 struct drive;
+
+/* Of a write that begins there, besides the bus. */
+u64 buffer_write_ns(const struct drive *drive, u64 sector);
 
 /* As drive_serve(), for a drive with a buffer. */
 u64 buffer_read(struct drive *drive, u64 sector, u32 sectors, u64 now_ns, bool *hit);

@@ -56,10 +56,11 @@ static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
 	return service_ns;
 }
 
-/* From then on a drive with a buffer is idle. */
-static u64 done(struct drive *drive, u64 start_ns, u64 service_ns)
+/* From then on a drive with a buffer is idle; of a write, where that ended. */
+static u64 done(struct drive *drive, u64 start_ns, u64 service_ns, u64 written)
 {
 	drive->buffer.done_ns = start_ns + service_ns;
+	drive->buffer.written = written;
 	return service_ns;
 }
 
@@ -70,9 +71,10 @@ u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_n
 		return serve_unbuffered(drive, op, sector, sectors, start_ns, hit);
 	if (op == IO_READ)
 		return done(drive, start_ns,
-			    buffer_read(drive, sector, sectors, start_ns, hit));
+			    buffer_read(drive, sector, sectors, start_ns, hit), 0);
 	*hit = false;
-	return done(drive, start_ns, buffer_write(drive, sector, sectors, start_ns));
+	return done(drive, start_ns, buffer_write(drive, sector, sectors, start_ns),
+		    sector + sectors);
 }
 
 u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
@@ -82,12 +84,13 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 	if (!drive->buffered)
 		return drive_serve(drive, IO_WRITE, sector, sectors, start_ns, &hit);
 	return done(drive, start_ns,
-		    buffer_write_through(drive, sector, sectors, start_ns));
+		    buffer_write_through(drive, sector, sectors, start_ns),
+		    sector + sectors);
 }
 
 u64 drive_flush(struct drive *drive, u64 start_ns)
 {
-	return drive->buffered ? done(drive, start_ns, buffer_flush(drive, start_ns))
+	return drive->buffered ? done(drive, start_ns, buffer_flush(drive, start_ns), 0)
 			       : 0;
 }
 

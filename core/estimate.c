@@ -68,7 +68,7 @@ static u64 write_ns(const struct drive *drive, u64 sector, u32 sectors, u64 now_
 
 	if (writes->spans_max && sectors <= writes->sectors_max &&
 	    write_cache_has_room(writes, sectors))
-		return at_once_ns(drive, buffer->write_ns, sectors);
+		return at_once_ns(drive, buffer_write_ns(drive, sector), sectors);
 	return medium_ns(drive, sector, buffer->settle_ns, now_ns);
 }
 

@@ -505,6 +505,7 @@ BUFFER = """[buffer]
 bus_mb_per_s = 10
 read_hit_us = 66
 write_us = 500
+write_same_track_saves_us = 200
 write_settle_ms = 0.25
 segments = 3
 segment_sectors = 300
@@ -533,6 +534,7 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
     assert timing.buffer == Buffer(
         bus_sector_ps=51_200_000,
         write_ns=500_000,
+        write_same_track_saves_ns=200_000,
         write_settle_ns=250_000,
         buffer_segments=3,
         buffer_segment_sectors=300,
@@ -573,6 +575,16 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
             "buffer.write_back_low_sectors: 401 is more than all, 400",
         ),
         (TRACKS, "", "buffer.read_ahead_to_track_end: no tracks say where one ends"),
+        (
+            TRACKS + BUFFER,
+            BUFFER.replace("read_ahead_to_track_end = true\n", ""),
+            "buffer.write_same_track_saves_us: no tracks say where one ends",
+        ),
+        (
+            "write_us = 500",
+            "write_us = 150",
+            "buffer.write_same_track_saves_us: 200 is more than a write's 150",
+        ),
         ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came',"),
         (
             "[700, 560]",

@@ -7,7 +7,7 @@
  *	cache_segments, cache_segment_sectors, cache_prefetch_sectors
  *	track_switch_ns
  *	buffered                0: the papers' cache, 1: the buffer, which is in
- *	bus_sector_ps, write_ns, write_settle_ns
+ *	bus_sector_ps, write_ns, write_same_track_saves_ns, write_settle_ns
  *	buffer_*, read_ahead_*, write_back_*
  *	queue_depth             how many the drive chooses among; 0: it does not
  *	queue_age_limit_ns
@@ -96,6 +96,8 @@ SETTING(track_switch_ns, drive.disk.switch_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(buffered, drive.buffered, 0, 1);
 SETTING(write_settle_ns, drive.buffer.settle_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_ns, drive.buffer.write_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(write_same_track_saves_ns, drive.buffer.same_track_saves_ns, 0,
+	VPT_HOLD_MAX_NS);
 SETTING(bus_sector_ps, drive.buffer.bus_ps, 0, DISK_SECTOR_PS_MAX);
 SETTING(buffer_segments, drive.buffer.segments.nr, 0, SEGMENTS_MAX);
 SETTING(buffer_segment_sectors, drive.buffer.segments.sectors, 0, U32_MAX);
@@ -130,6 +132,7 @@ static struct attribute *settings_attrs[] = {
 	&buffered_setting.attr.attr,
 	&write_settle_ns_setting.attr.attr,
 	&write_ns_setting.attr.attr,
+	&write_same_track_saves_ns_setting.attr.attr,
 	&bus_sector_ps_setting.attr.attr,
 	&buffer_segments_setting.attr.attr,
 	&buffer_segment_sectors_setting.attr.attr,

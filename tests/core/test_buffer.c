@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The buffer, times by hand. */
+#include "../../core/estimate.h"
 #include "round_drive.h"
 
 static void a_hit_costs_its_length(void)
@@ -422,6 +423,42 @@ static void what_is_put_away_needs_no_command(u64 spared_ns, u64 want_less_ns)
 	CHECK_EQ(drive_serve_through(&drive, 5000, 8, now), FAR + 8 * SECTOR);
 }
 
+#define LESS (WRITE - 150 * US)
+
+/* If that was the last request's; a track has 50 sectors. */
+static void on_the_same_track_it_costs_less(void)
+{
+	set_writing(9, 100);
+	drive.buffer.writes.idle_ns = 60000000 * US;
+	drive.buffer.same_track_saves_ns = 150 * US;
+	writes(49, 2, WRITE + 2 * BUS); /* it ends on the second track */
+	writes(99, 1, LESS + 1 * BUS);
+	writes(50, 8, LESS + 8 * BUS);
+	writes(49, 1, WRITE + 1 * BUS);
+	reads(50, 8, HIT + 8 * BUS, true);
+	writes(70, 8, WRITE + 8 * BUS);
+	drive_flush(&drive, now);
+	now += 60000 * US;
+	writes(80, 8, WRITE + 8 * BUS);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 90, 8, now), LESS + 8 * BUS);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 100, 8, now), WRITE + 8 * BUS);
+	drive.disk.tracks.nr_points = 0;
+	writes(80, 8, WRITE + 8 * BUS);
+	drive.disk.tracks.nr_points = 1;
+	drive_reset(&drive);
+	writes(80, 8, WRITE + 8 * BUS);
+}
+
+/* Its data are there sooner as well: here the medium waits for them. */
+static void through_on_the_same_track(void)
+{
+	set_writing(0, 0);
+	drive.buffer.write_ns = drive.buffer.same_track_saves_ns = 50000 * US;
+	CHECK_EQ(drive_check(&drive), 0);
+	writes(1000, 8, 50000 * US + 8 * BUS + 8 * SECTOR);
+	writes(1010, 8, FAR + 8 * SECTOR);
+}
+
 static void through_means_through(void)
 {
 	set_writing(3, 100);
@@ -437,6 +474,7 @@ static u64 below(struct draw *draw, u64 n)
 static struct buffer any_buffer(struct draw *draw)
 {
 	return (struct buffer){
+		.same_track_saves_ns = below(draw, 2) * below(draw, WRITE),
 		.settle_ns = below(draw, 1000 * US),
 		.ahead_sectors = below(draw, 120),
 		.reach_sectors = below(draw, 120),
@@ -509,6 +547,7 @@ static void limits_are_held(void)
 		{ &drive.hit_ns, DISK_NS_MAX },
 		{ &buffer->bus_ps, DISK_SECTOR_PS_MAX },
 		{ &buffer->write_ns, DISK_NS_MAX },
+		{ &buffer->same_track_saves_ns, WRITE },
 		{ &buffer->settle_ns, DISK_NS_MAX },
 		{ &buffer->ahead_sectors, (u64)TRACK * TRACKS_AHEAD_MAX + TRACK - 1 },
 		{ &buffer->reach_sectors, U32_MAX },
@@ -601,6 +640,8 @@ int main(void)
 	what_is_put_away_needs_no_command(5000 * US, 1000 * US);
 	a_flush_puts_all_away();
 	through_means_through();
+	on_the_same_track_it_costs_less();
+	through_on_the_same_track();
 	check_seeds(3000, bounds);
 	limits_are_held();
 	what_contradicts_itself_is_refused();

@@ -179,6 +179,7 @@ static struct buffer random_buffer(struct draw *draw)
 	u64 writes = draw_below(draw, 6);
 
 	return (struct buffer){
+		.same_track_saves_ns = draw_below(draw, WRITE),
 		.ahead_sectors = segments ? draw_below(draw, size + 1) : 0,
 		.reach_sectors = draw_below(draw, 200),
 		.ahead_overwrites = draw_below(draw, 2),

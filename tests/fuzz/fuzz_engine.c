@@ -224,6 +224,7 @@ static void fill_buffer(struct buffer *buffer, struct program *program)
 {
 	buffer->bus_ps = value(program, 100 * MS);
 	buffer->write_ns = value(program, MS);
+	buffer->same_track_saves_ns = value(program, buffer->write_ns);
 	buffer->settle_ns = value(program, MS);
 	buffer->ahead_sectors = value(program, 500);
 	buffer->reach_sectors = value(program, 500);

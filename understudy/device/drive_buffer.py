@@ -29,6 +29,7 @@ class DriveBuffer(Section):
     bus_mb_per_s: MegabytesPerSecond
     read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
     write_us: Annotated[float, Field(ge=0, le=MINUTE_MS * 1000)] = 0.0
+    write_same_track_saves_us: Annotated[float, Field(ge=0, le=MINUTE_MS * 1000)] = 0.0
     write_settle_ms: Ms = 0.0
     segments: Annotated[int, Field(ge=0, le=SEGMENTS_MAX)] = 0
     segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX - 1)] = 1
@@ -58,6 +59,11 @@ class DriveBuffer(Section):
                 "read_ahead_sectors",
                 f"{self.read_ahead_sectors} is more than a segment's {self.segment_sectors}",
             )
+        if self.write_same_track_saves_us > self.write_us:
+            raise wrong(
+                "write_same_track_saves_us",
+                f"{self.write_same_track_saves_us:g} is more than a write's {self.write_us:g}",
+            )
         if self.write_back and not self.write_back_sectors:
             raise wrong("write_back", "takes writes, but write_back_sectors leaves no room")
         if self.write_back_low_sectors > self.write_back_sectors:
@@ -72,6 +78,7 @@ class DriveBuffer(Section):
         return Buffer(
             bus_sector_ps=round(sector_ps(self.bus_mb_per_s)),
             write_ns=to_ns(self.write_us, 10**3),
+            write_same_track_saves_ns=to_ns(self.write_same_track_saves_us, 10**3),
             write_settle_ns=to_ns(self.write_settle_ms, 10**6),
             buffer_segments=self.segments,
             buffer_segment_sectors=self.segment_sectors,

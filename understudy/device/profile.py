@@ -235,6 +235,8 @@ class DiskProfile(BaseModel):
             raise _wrong("buffer", "does not go with cache: a disk has one of them")
         if self.buffer and self.buffer.read_ahead_to_track_end and not self.tracks:
             raise _wrong("buffer.read_ahead_to_track_end", "no tracks say where one ends")
+        if self.buffer and self.buffer.write_same_track_saves_us and not self.tracks:
+            raise _wrong("buffer.write_same_track_saves_us", "no tracks say where one ends")
         if self.scaling and not self.throughput:
             raise _wrong("scaling", "there is no throughput to scale")
         if self.seek and self.seek.contains_rotation:

@@ -21,6 +21,7 @@ class Buffer:
 
     bus_sector_ps: int = 0
     write_ns: int = 0
+    write_same_track_saves_ns: int = 0
     write_settle_ns: int = 0
     buffer_segments: int = 0
     buffer_segment_sectors: int = 0

@@ -220,6 +220,7 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     to, segments, writes = drive.buffer, drive.buffer.segments, drive.buffer.writes
     to.bus_ps = given.bus_sector_ps
     to.write_ns = given.write_ns
+    to.same_track_saves_ns = given.write_same_track_saves_ns
     to.settle_ns = given.write_settle_ns
     to.ahead_sectors = given.read_ahead_sectors
     to.reach_sectors = given.read_reach_sectors

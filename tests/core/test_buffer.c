@@ -449,6 +449,15 @@ static void on_the_same_track_it_costs_less(void)
 	writes(80, 8, WRITE + 8 * BUS);
 }
 
+/* In 64 bits the sector before the first one is on a track that ends at 100 too. */
+static void before_the_first_write_there_is_no_track(void)
+{
+	set_writing(9, 100);
+	drive.buffer.same_track_saves_ns = 150 * US;
+	drive.disk.tracks = (struct curve){ 2, { { 0, 10 }, { 100, 128 } } };
+	writes(90, 8, WRITE + 8 * BUS);
+}
+
 /* Its data are there sooner as well: here the medium waits for them. */
 static void through_on_the_same_track(void)
 {
@@ -641,6 +650,7 @@ int main(void)
 	a_flush_puts_all_away();
 	through_means_through();
 	on_the_same_track_it_costs_less();
+	before_the_first_write_there_is_no_track();
 	through_on_the_same_track();
 	check_seeds(3000, bounds);
 	limits_are_held();

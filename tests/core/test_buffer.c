@@ -449,6 +449,19 @@ static void on_the_same_track_it_costs_less(void)
 	writes(80, 8, WRITE + 8 * BUS);
 }
 
+/* Not after a read or a flush; after a write through it is the track where that ended. */
+static void whatever_the_last_request_was(void)
+{
+	set_writing(9, 100);
+	drive.buffer.same_track_saves_ns = 150 * US;
+	reads(1000, 8, MISS(FAR, 8), false);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 10, 8, now), WRITE + 8 * BUS);
+	now += drive_flush(&drive, now);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 10, 8, now), WRITE + 8 * BUS);
+	now += drive_serve_through(&drive, 1000, 8, now);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 1010, 8, now), LESS + 8 * BUS);
+}
+
 /* In 64 bits the sector before the first one is on a track that ends at 100 too. */
 static void before_the_first_write_there_is_no_track(void)
 {
@@ -650,6 +663,7 @@ int main(void)
 	a_flush_puts_all_away();
 	through_means_through();
 	on_the_same_track_it_costs_less();
+	whatever_the_last_request_was();
 	before_the_first_write_there_is_no_track();
 	through_on_the_same_track();
 	check_seeds(3000, bounds);

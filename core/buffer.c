@@ -95,7 +95,7 @@ static bool is_arm_idle(const struct drive *drive, u64 now_ns)
 static u64 miss_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 {
 	struct segments *segments = &drive->buffer.segments;
-	u64 start_ns = put_away_wait(drive, now_ns);
+	u64 start_ns = put_away_begin_ns(drive, now_ns);
 	u32 into;
 
 	if (!segments->nr)
@@ -217,7 +217,7 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 	u64 start_ns, first_ns;
 
 	put_away_until(drive, now_ns);
-	start_ns = put_away_wait(drive, now_ns);
+	start_ns = put_away_begin_ns(drive, now_ns);
 	read_ahead_stop(drive, start_ns);
 	segments_drop(&buffer->segments, sector, sectors);
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
@@ -247,7 +247,7 @@ int buffer_check(const struct buffer *buffer)
 
 	if (buffer->bus_ps > DISK_SECTOR_PS_MAX || buffer->write_ns > DISK_NS_MAX ||
 	    buffer->settle_ns > DISK_NS_MAX || writes->idle_ns > DISK_NS_MAX ||
-	    writes->spared_ns > DISK_NS_MAX)
+	    buffer->command_ns > DISK_NS_MAX)
 		return -EINVAL;
 	if (buffer->segments.nr > SEGMENTS_MAX ||
 	    writes->spans_max > WRITE_CACHE_SPANS_MAX ||

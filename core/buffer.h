@@ -40,6 +40,9 @@ struct read_ahead {
  * @same_track_saves_ns: less than that on the track where the last request, a write, ended: the
  *	drive has no seek to begin before it answers
  * @settle_ns: what a write takes longer than a read to reach the medium
+ * @command_ns: of the way to the medium, what passes before the arm moves since a command has to
+ *	be understood; at most what a way of no distance takes counts.  What is put away needs
+ *	none, and one that waits for the arm has been understood meanwhile
  * @ahead_sectors: read on after each read that the medium served, at most
  * @reach_sectors: a read that begins at most so far ahead of what is being read waits for
  *	it to come by; for one farther ahead the arm goes there
@@ -64,6 +67,7 @@ struct buffer {
 	u64 write_ns;
 	u64 same_track_saves_ns;
 	u64 settle_ns;
+	u64 command_ns;
 	u64 ahead_sectors;
 	u64 reach_sectors;
 	u64 ahead_to_track_end;

@@ -16,7 +16,8 @@ static u64 medium_ns(const struct drive *drive, u64 sector, u64 settle_ns, u64 n
 	const struct buffer *buffer = &drive->buffer;
 	const struct write_cache *writes = &buffer->writes;
 	struct head head = { drive->head, buffer->head_ns };
-	u64 free_ns = later(now_ns, writes->busy_until_ns);
+	u64 begin_ns = position_begin_ns(drive, writes->busy_until_ns);
+	u64 free_ns = later(now_ns, begin_ns);
 
 	if (write_cache_is_busy(writes)) {
 		head = (struct head){ writes->under_way.end, writes->busy_until_ns };

@@ -35,6 +35,15 @@ static u64 near_latency_ns(const struct drive *drive, struct head head, u64 sect
 	return past_ns ? rotation_ns - past_ns : 0;
 }
 
+u64 position_begin_ns(const struct drive *drive, u64 free_ns)
+{
+	u64 command_ns = drive->buffer.command_ns;
+
+	if (command_ns)
+		command_ns = nearer(command_ns, disk_move_ns(&drive->disk, 0, 0));
+	return free_ns - nearer(command_ns, free_ns);
+}
+
 u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns)
 {
 	const struct disk *disk = &drive->disk;

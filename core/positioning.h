@@ -21,6 +21,12 @@ void position_leave(struct drive *drive, u64 sector, u64 at_ns);
 /* When the sector is under the head, if the arm is free to go there; the phase moves on. */
 u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns);
 
+/*
+ * An arm that is free from then on, for a write to be put away or a command that has come long
+ * before: when it would have had to be, for a command that has just come.
+ */
+u64 position_begin_ns(const struct drive *drive, u64 free_ns);
+
 /* When it passes a head that is there from then on; angles have to be known. */
 u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns);
 

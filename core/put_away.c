@@ -74,16 +74,6 @@ static u32 next_to_put_away(struct drive *drive, u64 start_ns, u64 *first_ns)
 	return next;
 }
 
-/* When the arm would begin if that were a command. */
-static u64 command_ns(const struct drive *drive, u64 start_ns)
-{
-	u64 spared_ns = drive->buffer.writes.spared_ns;
-
-	if (spared_ns)
-		spared_ns = nearer(spared_ns, disk_move_ns(&drive->disk, 0, 0));
-	return start_ns - nearer(spared_ns, start_ns);
-}
-
 /* Put one of those that wait away, from start_ns on; none is under way. */
 static void put_away(struct drive *drive, u64 start_ns)
 {
@@ -92,7 +82,8 @@ static void put_away(struct drive *drive, u64 start_ns)
 	u32 next;
 
 	read_ahead_stop(drive, start_ns);
-	next = next_to_put_away(drive, command_ns(drive, start_ns), &writes->medium_ns);
+	next = next_to_put_away(drive, position_begin_ns(drive, start_ns),
+				&writes->medium_ns);
 	*span = write_cache_take(writes, next);
 	writes->busy_until_ns = disk_end_ns(&drive->disk, span->start,
 					    span->end - span->start, writes->medium_ns);
@@ -125,6 +116,13 @@ u64 put_away_wait(struct drive *drive, u64 now_ns)
 {
 	has_been_put_away(drive);
 	return later(now_ns, drive->buffer.writes.busy_until_ns);
+}
+
+u64 put_away_begin_ns(struct drive *drive, u64 now_ns)
+{
+	u64 free_ns = put_away_wait(drive, now_ns);
+
+	return later(now_ns, position_begin_ns(drive, free_ns));
 }
 
 void put_away_until(struct drive *drive, u64 now_ns)

@@ -13,6 +13,9 @@ void put_away_until(struct drive *drive, u64 now_ns);
 /* Wait until the arm is free; when that is.  Nothing is read on while a write is under way. */
 u64 put_away_wait(struct drive *drive, u64 now_ns);
 
+/* Wait until the arm is free; when it begins with a command of that time. */
+u64 put_away_begin_ns(struct drive *drive, u64 now_ns);
+
 /* Have one put away, wanted or not; when that is done.  There must be one. */
 u64 put_away_one(struct drive *drive, u64 now_ns);
 

@@ -41,8 +41,6 @@ struct write_span {
  * @low_sectors: once a write had to wait for room, it does not wait for idleness until it
  *	holds no more than that
  * @order: enum write_order
- * @spared_ns: of the way to one that is put away, which begins without a command that has
- *	to be understood; at most what a way of no distance takes counts
  * @nr: how many wait
  * @sectors: in those and in the one under way
  * @span: those that wait, in the order in which they came
@@ -51,7 +49,7 @@ struct write_span {
  * @medium_ns: when the medium begins with it; until then it can be made longer
  * @busy_until_ns: the arm is free from then on
  *
- * The first six are parameters.
+ * The first five are parameters.
  */
 struct write_cache {
 	u64 spans_max;
@@ -59,7 +57,6 @@ struct write_cache {
 	u64 idle_ns;
 	u64 low_sectors;
 	u64 order;
-	u64 spared_ns;
 	u32 nr;
 	u64 sectors;
 	struct write_span span[WRITE_CACHE_SPANS_MAX];

@@ -59,16 +59,14 @@ u64 device_cost_ns(struct device *device, u64 given_ns)
 	return device->array.mean_service_ns;
 }
 
-static struct service serve(struct device *device, u8 op, u64 sector, u32 sectors,
-			    u64 now_ns)
+static void serve(struct device *device, u8 op, u64 sector, u32 sectors, u64 now_ns,
+		  struct service *service)
 {
-	struct service service = { .start_ns = now_ns };
-
-	service.model_ns =
-		drive_serve(device->drive, op, sector, sectors, now_ns, &service.hit);
+	service->start_ns = now_ns;
+	service->model_ns =
+		drive_serve(device->drive, op, sector, sectors, now_ns, &service->hit);
 	device->busy = true;
-	device->free_ns = now_ns + service.model_ns;
-	return service;
+	device->free_ns = now_ns + service->model_ns;
 }
 
 /* One of equal servers, or a target: nobody chooses among those that wait. */
@@ -100,7 +98,7 @@ bool device_give(struct device *device, const struct io_request *rq,
 		return true;
 	}
 	if (!device->busy) {
-		*service = serve(device, rq->op, rq->sector, rq->sectors, now_ns);
+		serve(device, rq->op, rq->sector, rq->sectors, now_ns, service);
 		return true;
 	}
 	*command = (struct command){
@@ -122,8 +120,8 @@ struct command *device_next(struct device *device, struct service *service, u64 
 	device->busy = false;
 	command = command_queue_take(&device->queue, device->drive, now_ns);
 	if (command)
-		*service = serve(device, command->op, command->sector, command->sectors,
-				 now_ns);
+		serve(device, command->op, command->sector, command->sectors, now_ns,
+		      service);
 	return command;
 }
 

@@ -507,6 +507,7 @@ read_hit_us = 66
 write_us = 500
 write_same_track_saves_us = 200
 write_settle_ms = 0.25
+command_ms = 0.125
 segments = 3
 segment_sectors = 300
 replace = "first in first out"
@@ -536,6 +537,7 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         write_ns=500_000,
         write_same_track_saves_ns=200_000,
         write_settle_ns=250_000,
+        command_ns=125_000,
         buffer_segments=3,
         buffer_segment_sectors=300,
         buffer_first_in_first_out=True,

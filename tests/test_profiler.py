@@ -104,6 +104,14 @@ def test_a_known_write_cache_is_recovered(recovered: Fitted) -> None:
     assert found["write_us"] == pytest.approx(200, abs=0.1)
     assert found["write_settle_ms"] == pytest.approx(0.6, abs=0.3)
     assert (found["write_back_idle_ms"], found["write_back_order"]) == (0, "as they came")
+    assert found["command_ms"] == 0
+
+
+def test_what_a_command_takes_is_recovered() -> None:
+    """All of a seek of no distance, which 0.9 ms are: what is put away is spared it."""
+    found = buffer_of(profile(model(command_ms=0.9), destroy_data=True))
+    assert found["command_ms"] == pytest.approx(0.9, abs=0.1)
+    assert found["write_settle_ms"] == pytest.approx(0.6, abs=0.3)
 
 
 def test_one_that_writes_through(recovered: Fitted) -> None:

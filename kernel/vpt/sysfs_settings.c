@@ -95,6 +95,7 @@ SETTING(cache_prefetch_sectors, drive.cache.prefetch_sectors, 0, U32_MAX);
 SETTING(track_switch_ns, drive.disk.switch_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(buffered, drive.buffered, 0, 1);
 SETTING(write_settle_ns, drive.buffer.settle_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(command_ns, drive.buffer.command_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_ns, drive.buffer.write_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_same_track_saves_ns, drive.buffer.same_track_saves_ns, 0,
 	VPT_HOLD_MAX_NS);
@@ -113,7 +114,6 @@ SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MA
 SETTING(write_back_sectors, drive.buffer.writes.sectors_max, 0, U32_MAX);
 SETTING(write_back_idle_ns, drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_back_low_sectors, drive.buffer.writes.low_sectors, 0, U32_MAX);
-SETTING(write_back_spared_ns, drive.buffer.writes.spared_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_SHORTEST_POSITIONING);
 SETTING(queue_depth, drive.queue_depth, 0, QUEUE_DEPTH_MAX);
 SETTING(queue_age_limit_ns, drive.queue_age_ns, 0, VPT_HOLD_MAX_NS);
@@ -131,6 +131,7 @@ static struct attribute *settings_attrs[] = {
 	&track_switch_ns_setting.attr.attr,
 	&buffered_setting.attr.attr,
 	&write_settle_ns_setting.attr.attr,
+	&command_ns_setting.attr.attr,
 	&write_ns_setting.attr.attr,
 	&write_same_track_saves_ns_setting.attr.attr,
 	&bus_sector_ps_setting.attr.attr,
@@ -148,7 +149,6 @@ static struct attribute *settings_attrs[] = {
 	&write_back_sectors_setting.attr.attr,
 	&write_back_idle_ns_setting.attr.attr,
 	&write_back_low_sectors_setting.attr.attr,
-	&write_back_spared_ns_setting.attr.attr,
 	&write_back_order_setting.attr.attr,
 	&queue_depth_setting.attr.attr,
 	&queue_age_limit_ns_setting.attr.attr,

@@ -414,13 +414,28 @@ static void a_flush_puts_all_away(void)
 static void what_is_put_away_needs_no_command(u64 spared_ns, u64 want_less_ns)
 {
 	set_writing(3, 100);
-	drive.buffer.writes.spared_ns = spared_ns;
+	drive.buffer.command_ns = spared_ns;
 	drive.buffer.writes.idle_ns = 50000 * US;
 	now = 10000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	CHECK_EQ(drive_flush(&drive, now), FAR + 8 * SECTOR - want_less_ns);
 	now += FAR + 8 * SECTOR;
 	CHECK_EQ(drive_serve_through(&drive, 5000, 8, now), FAR + 8 * SECTOR);
+}
+
+/* The arm is free after idleness, the way and the medium; the read comes some time before. */
+static void one_that_waits_has_been_understood(u64 before_ns, u64 want_less_ns)
+{
+	u64 free_ns = WRITE + 8 * BUS + 1000 * US + FAR - 300 * US + 8 * SECTOR;
+
+	set_writing(3, 100);
+	drive.buffer.command_ns = 300 * US;
+	drive.buffer.writes.idle_ns = 1000 * US;
+	writes(1000, 8, WRITE + 8 * BUS);
+	now = free_ns - before_ns;
+	CHECK_EQ(estimate_ns(&drive, IO_READ, 90000, 8, now),
+		 before_ns - want_less_ns + FAR);
+	reads(90000, 8, before_ns - want_less_ns + MISS(FAR, 8), false);
 }
 
 #define LESS (WRITE - 150 * US)
@@ -577,7 +592,7 @@ static void limits_are_held(void)
 		{ &buffer->segments.sectors, U32_MAX },
 		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
-		{ &buffer->writes.spared_ns, DISK_NS_MAX },
+		{ &buffer->command_ns, DISK_NS_MAX },
 		{ &buffer->writes.low_sectors, 100 },
 		{ &buffer->writes.order, WRITE_SHORTEST_POSITIONING },
 	};
@@ -660,6 +675,8 @@ int main(void)
 	what_is_put_away_needs_no_command(0, 0);
 	what_is_put_away_needs_no_command(300 * US, 300 * US);
 	what_is_put_away_needs_no_command(5000 * US, 1000 * US);
+	one_that_waits_has_been_understood(5000 * US, 300 * US);
+	one_that_waits_has_been_understood(100 * US, 100 * US);
 	a_flush_puts_all_away();
 	through_means_through();
 	on_the_same_track_it_costs_less();

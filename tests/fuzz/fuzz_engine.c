@@ -239,7 +239,7 @@ static void fill_buffer(struct buffer *buffer, struct program *program)
 	buffer->writes.spans_max = value(program, 5);
 	buffer->writes.sectors_max = value(program, 300);
 	buffer->writes.idle_ns = value(program, 50 * MS);
-	buffer->writes.spared_ns = value(program, 2 * MS);
+	buffer->command_ns = value(program, 2 * MS);
 	buffer->writes.low_sectors = value(program, 300);
 	buffer->writes.order = take(program, 4);
 }

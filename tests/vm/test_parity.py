@@ -89,6 +89,7 @@ def with_everything(disk: DiskProfile) -> DiskProfile:
         "read_ahead_overwrites": True,
         "read_reach_sectors": 100,
         "write_same_track_saves_us": 300.0,
+        "command_ms": 0.3,
         "write_back": 4,
         "write_back_idle_ms": 2.0,
         "write_back_low_sectors": 100,

@@ -31,6 +31,7 @@ class DriveBuffer(Section):
     write_us: Annotated[float, Field(ge=0, le=MINUTE_MS * 1000)] = 0.0
     write_same_track_saves_us: Annotated[float, Field(ge=0, le=MINUTE_MS * 1000)] = 0.0
     write_settle_ms: Ms = 0.0
+    command_ms: Ms = 0.0
     segments: Annotated[int, Field(ge=0, le=SEGMENTS_MAX)] = 0
     segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX - 1)] = 1
     replace: Literal["least recently used", "first in first out"] = "least recently used"
@@ -45,7 +46,6 @@ class DriveBuffer(Section):
     write_back_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
     write_back_idle_ms: Ms = 0.0
     write_back_low_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
-    write_back_spared_ms: Ms = 0.0
     write_back_order: Literal["as they came", "nearest", "ascending", "shortest positioning"] = (
         "as they came"
     )
@@ -80,6 +80,7 @@ class DriveBuffer(Section):
             write_ns=to_ns(self.write_us, 10**3),
             write_same_track_saves_ns=to_ns(self.write_same_track_saves_us, 10**3),
             write_settle_ns=to_ns(self.write_settle_ms, 10**6),
+            command_ns=to_ns(self.command_ms, 10**6),
             buffer_segments=self.segments,
             buffer_segment_sectors=self.segment_sectors,
             buffer_first_in_first_out=self.replace == "first in first out",
@@ -94,6 +95,5 @@ class DriveBuffer(Section):
             write_back_sectors=self.write_back_sectors,
             write_back_idle_ns=to_ns(self.write_back_idle_ms, 10**6),
             write_back_low_sectors=self.write_back_low_sectors,
-            write_back_spared_ns=to_ns(self.write_back_spared_ms, 10**6),
             write_back_order=WRITE_ORDERS.index(self.write_back_order),
         )

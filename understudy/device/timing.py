@@ -23,6 +23,7 @@ class Buffer:
     write_ns: int = 0
     write_same_track_saves_ns: int = 0
     write_settle_ns: int = 0
+    command_ns: int = 0
     buffer_segments: int = 0
     buffer_segment_sectors: int = 0
     buffer_first_in_first_out: bool = False
@@ -36,7 +37,6 @@ class Buffer:
     write_back_spans: int = 0
     write_back_sectors: int = 0
     write_back_idle_ns: int = 0
-    write_back_spared_ns: int = 0
     write_back_low_sectors: int = 0
     write_back_order: int = 0
 

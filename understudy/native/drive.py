@@ -222,6 +222,7 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     to.write_ns = given.write_ns
     to.same_track_saves_ns = given.write_same_track_saves_ns
     to.settle_ns = given.write_settle_ns
+    to.command_ns = given.command_ns
     to.ahead_sectors = given.read_ahead_sectors
     to.reach_sectors = given.read_reach_sectors
     to.ahead_to_track_end = given.read_ahead_to_track_end
@@ -235,7 +236,6 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     writes.spans_max = given.write_back_spans
     writes.sectors_max = given.write_back_sectors
     writes.idle_ns = given.write_back_idle_ns
-    writes.spared_ns = given.write_back_spared_ns
     writes.low_sectors = given.write_back_low_sectors
     writes.order = given.write_back_order
 

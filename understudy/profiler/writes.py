@@ -35,13 +35,14 @@ BEHIND = 1.4  # as long as one that is not behind a write: it waited
 LEAST_IDLE_NS = 1e6
 MOST_OF_IDLE = 0.8
 ENOUGH = 1.5  # of an access, to see that one was put away
-BACK = ("back", "back_sectors", "back_idle_ms", "back_low_sectors", "back_spared_ms", "back_order")
+BACK = ("back", "back_sectors", "back_idle_ms", "back_low_sectors", "back_order")
+COMMAND = "buffer.command_ms"
 KEYS = {name: f"buffer.write_{name}" for name in ("us", "settle_ms", *BACK)}
 IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
 ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
 AN_END = 0.01  # of the disk
 UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
-MARK_SAID = "all or nothing, whichever is nearer to the means of five loads"
+NEAREST_SAID = "all or nothing, whichever is nearer to the means of five loads"
 LOW_SAID = "once it was full it puts away without a pause down to these"
 A_SWEEP = 20
 A_STRAY = 8  # writes, of which one goes to the other end
@@ -73,7 +74,7 @@ def is_seen(found: Finding) -> bool:
 
 def unseen(why: str) -> list[Finding]:
     """Nothing is known of writes."""
-    return [not_seen(key, why) for key in KEYS.values()]
+    return [not_seen(key, why) for key in (*KEYS.values(), COMMAND)]
 
 
 def measure(bench: Bench, hits: Hits | None, model: Model, no_distance_ns: float) -> list[Finding]:
@@ -82,15 +83,30 @@ def measure(bench: Bench, hits: Hits | None, model: Model, no_distance_ns: float
         return unseen("without hits the bus is not known")
     taken = _taken(bench, hits)
     found = _findings(taken)
-    spared_most_ns = no_distance_ns if taken else 0.0
-    return found + _settling(model, found, _marks(taken), np.array(_means(bench)), spared_most_ns)
+    choices = _choices(taken, no_distance_ns)
+    return found + _settling(model, found, choices, np.array(_means(bench)))
 
 
-def _marks(taken: Taken | None) -> list[list[Finding]]:
-    """Down to where it may put away without a pause, if that could not be seen: all or nothing."""
-    if not taken or taken.low_sectors is not None:
-        return [[]]
-    return [[Finding(KEYS["back_low_sectors"], low, MARK_SAID)] for low in (taken.sectors, 0)]
+def _choices(taken: Taken | None, no_distance_ns: float) -> list[list[Finding]]:
+    """What could not be seen by itself: in which order it puts away, down to where without a
+    pause, and whether a way of no distance is the time that a command takes; all or nothing."""
+    if not taken:
+        return [[Finding(KEYS["back_order"], ORDERS[0], ORDER_SAID)]]
+    marks: list[list[Finding]] = [[]]
+    if taken.low_sectors is None:
+        lows = (taken.sectors, 0)
+        marks = [[Finding(KEYS["back_low_sectors"], low, NEAREST_SAID)] for low in lows]
+    commands = (0.0, round(no_distance_ns / 1e6, 6))
+    return [
+        [
+            Finding(COMMAND, command, NEAREST_SAID),
+            *mark,
+            Finding(KEYS["back_order"], order, ORDER_SAID),
+        ]
+        for order in ORDERS
+        for mark in marks
+        for command in commands
+    ]
 
 
 def _taken(bench: Bench, hits: Hits) -> Taken | None:
@@ -289,63 +305,30 @@ def _means(bench: Bench) -> list[float]:
 
 
 def _settling(
-    model: Model,
-    found: list[Finding],
-    marks: list[list[Finding]],
-    means: Means,
-    spared_most_ns: float,
+    model: Model, found: list[Finding], choices: list[list[Finding]], means: Means
 ) -> list[Finding]:
-    """Order, settling or what is spared, and a mark that was not seen: what brings the model
-    nearest to the means of all loads."""
-    fits = []
-    for order in ORDERS:
-        for mark in marks:
-            choice = [*mark, Finding(KEYS["back_order"], order, ORDER_SAID)]
-            fit = _fitted(model, [*found, *choice], means, spared_most_ns)
-            fits.append((fit, choice))
-    best, choice = min(fits, key=lambda each: each[0].unlikely)
-    said = f"{SETTLE_SAID}; off by {best.off:.1%}"
-    settling = Finding(KEYS["settle_ms"], round(best.settle_ns / 1e6, 6), said)
-    if not best.spared_ns:
-        return [settling, *choice]
-    return [
-        settling,
-        Finding(KEYS["back_spared_ms"], round(best.spared_ns / 1e6, 6), said),
-        *choice,
-    ]
+    """Settling, and which of the choices: what brings the model nearest to the means of all
+    loads."""
+    fits = [_fitted(model, [*found, *choice], means) for choice in choices]
+    best = fits.index(min(fits))
+    _, settle_ns, off = fits[best]
+    said = f"{SETTLE_SAID}; off by {off:.1%}"
+    return [Finding(KEYS["settle_ms"], round(settle_ns / 1e6, 6), said), *choices[best]]
 
 
-@dataclass(frozen=True)
-class Fit:
-    """How unlikely it is, and by how much loads are off."""
+def _fitted(model: Model, found: list[Finding], means: Means) -> tuple[float, float, float]:
+    """How unlikely that is, settling in ns, and by how much loads are off.
 
-    unlikely: float
-    off: float
-    settle_ns: float = 0.0
-    spared_ns: float = 0.0
-
-
-def _fitted(model: Model, found: list[Finding], means: Means, spared_most_ns: float) -> Fit:
-    """With settling; or, if the model is too slow without it, with what is spared when it puts
-    away."""
-
-    def off(key: str, ms: float) -> Means:
-        return 1 - np.array(_means(model([*found, Finding(key, round(ms, 6))]))) / means
-
-    without = off(KEYS["settle_ms"], 0.0)
-    by_settling = without - off(KEYS["settle_ms"], SOME_SETTLING_MS)
-    error, settle_ns = _least(without, by_settling / (SOME_SETTLING_MS * 1e6))
-    if settle_ns or not spared_most_ns:
-        return Fit(error + UNLIKELY * settle_ns / float(means[0]), error, settle_ns)
-    by_sparing = without - off(KEYS["back_spared_ms"], spared_most_ns / 1e6)
-    error, spared_ns = _least(without, by_sparing / spared_most_ns)
-    return Fit(error, error, spared_ns=min(spared_ns, spared_most_ns))
-
-
-def _least(lacking: Means, slope: Means) -> tuple[float, float]:
-    """The least mean of what loads are off by, and the ns with which it is so small.
-
-    Each load's mean grows in a line with them: it is where one is not off at all, or at 0.
+    Each mean grows with settling in a line, known from two; the least sum of what they are off
+    by is where one of them is not off at all, or without settling.
     """
-    exact = [one / by for one, by in zip(lacking, slope, strict=True) if one * by > 0]
-    return min((float(np.mean(np.abs(lacking - slope * ns))), float(ns)) for ns in (0.0, *exact))
+    without, with_some = (
+        np.array(_means(model([*found, Finding(KEYS["settle_ms"], settle_ms)]))) / means
+        for settle_ms in (0.0, SOME_SETTLING_MS)
+    )
+    slope, lacking = (with_some - without) / (SOME_SETTLING_MS * 1e6), 1 - without
+    exact = [one / by for one, by in zip(lacking, slope, strict=True) if one > 0 and by > 0]
+    off, settle_ns = min(
+        (float(np.mean(np.abs(lacking - slope * ns))), float(ns)) for ns in (0.0, *exact)
+    )
+    return off + UNLIKELY * settle_ns / float(means[0]), settle_ns, off

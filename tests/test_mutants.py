@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from mutants import __main__ as tool
 from mutants import c_source, python_source
+from mutants.c_suite import CC
 from mutants.mutation import Mutation, known, stale
+from mutants.run import run
 
 C = """\
 /* a < b, if (no) */
@@ -66,6 +68,17 @@ def test_what_is_changed_in_c() -> None:
         "return b > 0 ? &x->a : *x->list;",
         "return b > 1 == 0 ? &x->a : *x->list;",
     }
+
+
+def test_arguments_of_other_types_are_no_program(tmp_path: Path) -> None:
+    source = tmp_path / "x.c"
+    for swapped in ("f(b, a, 3)", "f(a, 3, b)"):
+        source.write_text(
+            "struct a { int i; }; struct b { int i; };\n"
+            "int f(struct a *a, struct b *b, long n);\n"
+            f"int g(struct a *a, struct b *b) {{ return {swapped}; }}\n"
+        )
+        assert not run([*CC, "-c", str(source), "-o", "x.o"], 10, cwd=tmp_path)
 
 
 def test_what_is_changed_in_python() -> None:

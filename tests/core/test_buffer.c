@@ -1,86 +1,7 @@
 // SPDX-License-Identifier: MIT
-/*
- * The buffer, times by hand: a drive whose sectors pass in 10 us each, whose arm takes
- * 1 ms and 2 ms more for a seek of any length, and half a rotation of 3 ms; its bus takes
- * 20 us a sector, a hit 100 us, a write 200 us besides.
- */
+/* The buffer, times by hand. */
 #include "../../core/estimate.h"
-#include "check.h"
-
-#define US 1000ull
-#define SECTOR (10 * US)
-#define BUS (20 * US)
-#define HIT (100 * US)
-#define WRITE (200 * US)
-#define NEAR (1000 * US + 3000 * US) /* no seek: intercept and half a rotation */
-#define FAR (NEAR + 2000 * US)
-#define TRACK 50
-#define CAPACITY 100000
-
-static struct drive drive;
-static u64 now;
-
-/* A seek of no sectors takes no time, any other 2 ms. */
-static void set(struct buffer buffer)
-{
-	drive = (struct drive){ .hit_ns = HIT, .buffered = 1, .buffer = buffer };
-	drive.buffer.bus_ps = 1000 * BUS;
-	drive.buffer.write_ns = WRITE;
-	drive.disk = (struct disk){
-		.capacity_sectors = CAPACITY,
-		.intercept_ns = 1000 * US,
-		.rotation_ns = 6000 * US,
-		.seek = { 3, { { 0, 0 }, { 1, 2000 * US }, { CAPACITY, 2000 * US } } },
-		.transfer = { 2,
-			      { { 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR } } },
-		.tracks = { 1, { { 0, TRACK } } },
-	};
-	CHECK_EQ(drive_check(&drive), 0);
-	drive_reset(&drive);
-	now = 0;
-}
-
-static void set_reading(u64 segments, u64 ahead)
-{
-	set((struct buffer){ .segments = { .nr = segments, .sectors = 100 },
-			     .ahead_sectors = ahead,
-			     .reach_sectors = 100,
-			     .hits_resume = 1,
-			     .hits_interrupt = 1 });
-}
-
-static void set_writing(u64 spans, u64 sectors)
-{
-	set((struct buffer){
-		.segments = { .nr = 4, .sectors = 100 },
-		.writes = { .spans_max = spans, .sectors_max = sectors } });
-}
-
-static void answers(u64 service_ns, u64 want_ns, bool hit, bool want_hit)
-{
-	now += service_ns;
-	CHECK_EQ(service_ns, want_ns);
-	CHECK_EQ(hit, want_hit);
-}
-
-static void reads(u64 sector, u32 sectors, u64 want_ns, bool want_hit)
-{
-	bool hit;
-	u64 ns = drive_serve(&drive, IO_READ, sector, sectors, now, &hit);
-
-	answers(ns, want_ns, hit, want_hit);
-}
-
-static void writes(u64 sector, u32 sectors, u64 want_ns)
-{
-	bool hit;
-	u64 ns = drive_serve(&drive, IO_WRITE, sector, sectors, now, &hit);
-
-	answers(ns, want_ns, hit, false);
-}
-
-/* From the medium: the bus begins with the first sector, and is slower. */
-#define MISS(reach, sectors) ((reach) + (sectors)*BUS)
+#include "round_drive.h"
 
 static void a_hit_costs_its_length(void)
 {
@@ -543,6 +464,28 @@ static void on_the_same_track_it_costs_less(void)
 	writes(80, 8, WRITE + 8 * BUS);
 }
 
+/* Not after a read or a flush; after a write through it is the track where that ended. */
+static void whatever_the_last_request_was(void)
+{
+	set_writing(9, 100);
+	drive.buffer.same_track_saves_ns = 150 * US;
+	reads(1000, 8, MISS(FAR, 8), false);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 10, 8, now), WRITE + 8 * BUS);
+	now += drive_flush(&drive, now);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 10, 8, now), WRITE + 8 * BUS);
+	now += drive_serve_through(&drive, 1000, 8, now);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 1010, 8, now), LESS + 8 * BUS);
+}
+
+/* In 64 bits the sector before the first one is on a track that ends at 100 too. */
+static void before_the_first_write_there_is_no_track(void)
+{
+	set_writing(9, 100);
+	drive.buffer.same_track_saves_ns = 150 * US;
+	drive.disk.tracks = (struct curve){ 2, { { 0, 10 }, { 100, 128 } } };
+	writes(90, 8, WRITE + 8 * BUS);
+}
+
 /* Its data are there sooner as well: here the medium waits for them. */
 static void through_on_the_same_track(void)
 {
@@ -737,6 +680,8 @@ int main(void)
 	a_flush_puts_all_away();
 	through_means_through();
 	on_the_same_track_it_costs_less();
+	whatever_the_last_request_was();
+	before_the_first_write_there_is_no_track();
 	through_on_the_same_track();
 	check_seeds(3000, bounds);
 	limits_are_held();

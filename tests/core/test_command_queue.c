@@ -110,10 +110,10 @@ static void a_hit_goes_first_and_what_has_no_place_before_it(void)
 	give(1, 70000, 0);
 	give(2, 0, 0)->op = IO_OPS;
 	give(3, 70000, 0)->op = IO_WRITE;
-	takes(1, &command[2]);
-	takes(1, &command[1]);
-	takes(1, &command[0]);
-	takes(1, &command[3]);
+	takes(MS, &command[2]);
+	takes(MS, &command[1]);
+	takes(MS, &command[0]);
+	takes(MS, &command[3]);
 }
 
 static void one_that_is_taken_back_is_gone(u32 gone)
@@ -131,6 +131,56 @@ static void one_that_is_taken_back_is_gone(u32 gone)
 	takes(1, NULL);
 	give(gone, 5, 0);
 	takes(1, &command[gone]);
+}
+
+/* It is the newest then, and nothing follows it any more. */
+static void one_that_is_given_again_is_the_newest(void)
+{
+	set(8, 0);
+	give(0, 10, 0);
+	give(1, 20, 0);
+	takes(0, &command[0]);
+	command_queue_give(&queue, &command[0]);
+	takes(0, &command[1]);
+	takes(0, &command[0]);
+	takes(0, NULL);
+}
+
+/* Nothing is sooner than what has no place, not even a hit that costs nothing. */
+static void what_has_no_place_waits_for_nothing(void)
+{
+	bool hit;
+
+	set(8, 60000 * MS);
+	drive.hit_ns = 0;
+	drive_serve(&drive, IO_READ, 10, 8, 0, &hit);
+	give(0, 0, 0)->op = IO_OPS;
+	give(1, 10, 0);
+	takes(1, &command[0]);
+}
+
+static void give_write(u32 i, u64 sector, bool through)
+{
+	struct command *write = give(i, sector, 0);
+
+	write->op = IO_WRITE;
+	write->through = through;
+}
+
+/* The buffer takes any other write at once. */
+static void one_that_goes_through_waits_for_its_place(void)
+{
+	set(8, 60000 * MS);
+	drive.buffered = 1;
+	drive.buffer.writes.spans_max = 4;
+	drive.buffer.writes.sectors_max = 100;
+	CHECK_EQ(drive_check(&drive), 0);
+	give_write(0, 90000, true);
+	give_write(1, 80000, true);
+	give_write(2, 95000, false);
+	takes(1, &command[2]);
+	takes(1, &command[1]);
+	takes(1, &command[0]);
 }
 
 /* The rule as it is written down: by index, without a list. */
@@ -196,6 +246,9 @@ int main(void)
 	one_that_is_taken_back_is_gone(0);
 	one_that_is_taken_back_is_gone(1);
 	one_that_is_taken_back_is_gone(2);
+	one_that_is_given_again_is_the_newest();
+	what_has_no_place_waits_for_nothing();
+	one_that_goes_through_waits_for_its_place();
 	check_seeds(500, as_it_is_written_down);
 	return 0;
 }

@@ -209,6 +209,8 @@ static void the_device(void)
 	CHECK_EQ(drive.head, 5018);
 	CHECK_EQ(serve(IO_READ, 5000, false), 1000 + 18);
 	CHECK_EQ(serve(IO_READ, 5080, true), 250);
+	CHECK_EQ(serve(IO_WRITE, 6000, false), 1000 + 992);
+	CHECK_EQ(serve(IO_READ, 5080, true), 250);
 	drive_reset(&drive);
 	CHECK_EQ(serve(IO_READ, 5080, false), 1000 + 5080);
 }

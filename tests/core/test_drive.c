@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The phase of the platter: half a rotation, or a draw that is as much on average. */
+/* Drives: the phase of the platter, half a rotation or a draw; the way to a place; limits. */
 #include <math.h>
 
 #include "../../core/drive.h"
@@ -13,11 +13,9 @@ static struct drive drive;
 
 static void set(u64 random_phase, u64 seed)
 {
+	drive = (struct drive){ .random_phase = random_phase, .seed = seed };
 	disk_set_linear(&drive.disk, 1000, SEEK_NS, 0);
 	drive.disk.rotation_ns = ROTATION_NS;
-	drive.random_phase = random_phase;
-	drive.seed = seed;
-	drive.cache = (struct disk_cache){ 0 };
 	drive_reset(&drive);
 }
 
@@ -93,10 +91,29 @@ static void the_rate_is_that_of_the_place(void)
 	set(0, 1);
 	drive.disk.rotation_ns = 0;
 	drive.disk.transfer.nr_points = 2;
-	drive.disk.transfer.point[0] = (struct curve_point){ 0, 0 };
-	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 1000000 };
-	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit), SEEK_NS + 8 * 500);
-	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 4, 0, &hit), SEEK_NS + 4 * 100);
+	drive.disk.transfer.point[0] = (struct curve_point){ 0, 1000000 };
+	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 2000000 };
+	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit), SEEK_NS + 8 * 1500);
+	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 4, 0, &hit), SEEK_NS + 4 * 1100);
+}
+
+/* 1 us for each sector of the way, and 2 for each that passes. */
+static void from_where_the_last_one_ended(u64 rotation_ns)
+{
+	u64 each_ns = SEEK_NS + rotation_ns / 2;
+	bool hit;
+
+	set(0, 1);
+	disk_set_linear(&drive.disk, 1000, SEEK_NS, 1000000);
+	drive.disk.rotation_ns = rotation_ns;
+	drive.disk.transfer.nr_points = 2;
+	drive.disk.transfer.point[0] = (struct curve_point){ 0, 2000000 };
+	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 2000000 };
+	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit),
+		 each_ns + 500000 + 16000);
+	CHECK_EQ(drive_serve(&drive, IO_READ, 508, 4, 0, &hit), each_ns + 8000);
+	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 10, 0, &hit),
+		 each_ns + 412000 + 20000);
 }
 
 /* Hits draw nothing: what follows them is as without them. */
@@ -127,6 +144,82 @@ static void no_rotation_no_wait(void)
 	CHECK_EQ(latency(IO_READ), 0);
 }
 
+static void without_a_buffer_nothing_is_put_away(void)
+{
+	set(0, 1);
+	CHECK_EQ(drive_flush(&drive, 5), 0);
+}
+
+/* 9 ms for the arm and a turn, and at most 3 us for each sector that passes. */
+static void set_slowest(struct buffer buffer)
+{
+	set(0, 1);
+	disk_set_linear(&drive.disk, 1000, SEEK_NS, 2000000);
+	drive.disk.rotation_ns = 6000000;
+	drive.disk.transfer.nr_points = 2;
+	drive.disk.transfer.point[0] = (struct curve_point){ 0, 1000000 };
+	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 3000000 };
+	drive.buffer = buffer;
+}
+
+static void the_slowest_is_a_miss_or_a_hit(void)
+{
+	set_slowest((struct buffer){ 0 });
+	CHECK_EQ(drive_slowest_ns(&drive, 10), 9030000);
+	drive.hit_ns = 9030001;
+	CHECK_EQ(drive_slowest_ns(&drive, 10), 9030001);
+}
+
+/*
+ * The arm goes for three writes and a return, 9.5 ms each, and for what they hold, 9 ms and 64
+ * times 3 us; then for the request, behind 50 sectors that are read on, and it settles: 9.68 ms;
+ * a hit, a write, 10 sectors over the bus.
+ */
+static void the_slowest_with_a_buffer_waits_for_all_others(void)
+{
+	set_slowest((struct buffer){ .bus_ps = 20000000,
+				     .write_ns = 200000,
+				     .settle_ns = 500000,
+				     .ahead_sectors = 50,
+				     .hits_return = 1,
+				     .writes = { .spans_max = 3, .sectors_max = 64 } });
+	drive.buffered = 1;
+	drive.hit_ns = 100000;
+	CHECK_EQ(drive_check(&drive), 0);
+	CHECK_EQ(drive_slowest_ns(&drive, 10),
+		 4 * 9500000 + 9192000 + 9680000 + 100000 + 200000 + 200000);
+}
+
+/* The second zone has a sector on each track. */
+static void no_zone_has_too_many_tracks_to_count(void)
+{
+	set_slowest((struct buffer){ .ahead_sectors = TRACKS_AHEAD_MAX });
+	drive.disk.rotation_ns = 0;
+	drive.disk.tracks = (struct curve){ 2, { { 0, 100 }, { 500, 1 } } };
+	drive.buffered = 1;
+	CHECK_EQ(drive_check(&drive), 0);
+	drive.buffer.ahead_sectors++;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+}
+
+/* Accepted up to its limit, and not beyond. */
+static void goes_up_to(u64 *value, u64 limit)
+{
+	set(0, 1);
+	*value = limit;
+	CHECK_EQ(drive_check(&drive), 0);
+	*value = limit + 1;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+}
+
+static void limits_are_held(void)
+{
+	goes_up_to(&drive.hit_ns, DISK_NS_MAX);
+	goes_up_to(&drive.queue_depth, QUEUE_DEPTH_MAX);
+	goes_up_to(&drive.queue_age_ns, DISK_NS_MAX);
+	goes_up_to(&drive.cache.segments, DISK_CACHE_SEGMENTS_MAX);
+}
+
 int main(void)
 {
 	the_mean_one_is_half();
@@ -134,7 +227,14 @@ int main(void)
 	a_reset_repeats_them();
 	they_are_drawn_one_after_the_other();
 	the_rate_is_that_of_the_place();
+	from_where_the_last_one_ended(0);
+	from_where_the_last_one_ended(ROTATION_NS);
 	hits_do_not_wait();
 	no_rotation_no_wait();
+	without_a_buffer_nothing_is_put_away();
+	the_slowest_is_a_miss_or_a_hit();
+	the_slowest_with_a_buffer_waits_for_all_others();
+	no_zone_has_too_many_tracks_to_count();
+	limits_are_held();
 	return 0;
 }

@@ -126,7 +126,7 @@ static void a_write_is_taken_while_there_is_room(void)
 					 .sectors_max = 16,
 					 .idle_ns = 60000000 * US } },
 	    true);
-	CHECK_EQ(ESTIMATE(IO_WRITE, 500, 8), WRITE + 8 * BUS);
+	CHECK_EQ(ESTIMATE(IO_WRITE, 500, 16), WRITE + 16 * BUS);
 	CHECK_EQ(ESTIMATE(IO_WRITE, 50000, 17), FAR + SETTLE + TURN / 2);
 	now += drive_serve(&drive, IO_WRITE, 70000, 8, now, &hit);
 	CHECK_EQ(ESTIMATE(IO_WRITE, 50000, 8), FAR + SETTLE + TURN / 2);
@@ -145,6 +145,29 @@ static void a_read_waits_for_what_is_put_away(void)
 	CHECK_EQ(ESTIMATE(IO_READ, 500, 8), free_ns + FAR + TURN / 2);
 	now += free_ns / 2;
 	CHECK_EQ(ESTIMATE(IO_READ, 500, 8), free_ns - free_ns / 2 + FAR + TURN / 2);
+}
+
+/* It has begun when somebody asks, whoever that is. */
+static void a_write_through_waits_for_it_too(void)
+{
+	bool hit;
+
+	set((struct buffer){ .writes = { .spans_max = 4, .sectors_max = 64 } }, false);
+	now += drive_serve(&drive, IO_WRITE, 70000, 8, now, &hit);
+	CHECK_EQ(estimate_through_ns(&drive, 500, now),
+		 2 * (FAR + SETTLE + TURN / 2) + 8 * SECTOR);
+}
+
+/* The papers' disk: the way and half a turn, and nothing of the transfer. */
+static void without_a_buffer_a_write_through_is_a_write(void)
+{
+	set((struct buffer){ 0 }, false);
+	drive.buffered = 0;
+	reads(1000, 8);
+	CHECK_EQ(ESTIMATE(IO_READ, 50000, 8), FAR + TURN / 2);
+	CHECK_EQ(ESTIMATE(IO_READ, 1008, 8), 1000 * US + TURN / 2);
+	CHECK_EQ(estimate_through_ns(&drive, 50000, now), FAR + TURN / 2);
+	CHECK_EQ(estimate_through_ns(&drive, 1008, now), 1000 * US + TURN / 2);
 }
 
 /* Random drives: what the angle does not decide the estimate foretells exactly. */
@@ -287,6 +310,8 @@ int main(void)
 	where_it_has_stopped_the_angle_is_known();
 	a_write_is_taken_while_there_is_room();
 	a_read_waits_for_what_is_put_away();
+	a_write_through_waits_for_it_too();
+	without_a_buffer_a_write_through_is_a_write();
 	check_seeds(2000, asking_changes_nothing);
 	check_seeds(2000, it_comes_true_on_average);
 	check_seeds(2000, it_comes_true_to_the_angle);

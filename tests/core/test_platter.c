@@ -169,6 +169,23 @@ static void passed_as_timed(struct draw *draw)
 	}
 }
 
+static void all_have_passed_at_their_end(struct draw *draw)
+{
+	u64 sector, from_ns, end_ns;
+	u32 n;
+
+	draw_platter(draw);
+	from_ns = draw_below(draw, 1ull << draw_below(draw, 60));
+	for (n = 1; n <= 100; n++) {
+		sector = draw_below(draw, CAPACITY - 100);
+		end_ns = platter_end_ns(&platter, &tracks, switch_ns, sector, n,
+					from_ns);
+		CHECK_EQ(platter_passed(&platter, &tracks, switch_ns, sector, n,
+					from_ns, end_ns),
+			 n);
+	}
+}
+
 /* However long it takes, in however many pieces: the angle of the end is where it is. */
 static void no_rounding_accumulates(struct draw *draw)
 {
@@ -260,6 +277,30 @@ static void at_its_limits(void)
 	CHECK_EQ(platter_check(&platter, &tracks, turn_ns + 1), 0);
 }
 
+/* One more is refused, above. */
+static void with_as_many_zones_as_there_may_be(void)
+{
+	u32 i;
+
+	sound();
+	platter.nr_zones = tracks.nr_points = PLATTER_ZONES_MAX;
+	for (i = 0; i < PLATTER_ZONES_MAX; i++) {
+		platter.zone[i] = platter.zone[1];
+		tracks.point[i] = (struct curve_point){ 64 * i, 64 };
+	}
+	CHECK_EQ(platter_check(&platter, &tracks, turn_ns), 0);
+}
+
+static void with_the_largest_bands(void)
+{
+	sound();
+	platter.zone[0].surfaces = PLATTER_SURFACES_MAX;
+	platter.zone[1].cylinder = PLATTER_TRACKS_MAX;
+	CHECK_EQ(platter_check(&platter, &tracks, turn_ns), 0);
+	REFUSED(platter.zone[0].surfaces = PLATTER_SURFACES_MAX + 1);
+	REFUSED(platter.zone[1].cylinder = PLATTER_TRACKS_MAX + 1);
+}
+
 static void nobody_knows(void)
 {
 	sound();
@@ -272,6 +313,7 @@ static void the_slowest_sector(void)
 {
 	sound();
 	CHECK_EQ(platter_slowest_ns(&platter), 6000000 / 64 + 1);
+	platter.zone[2].slot = U64_MAX / 10; /* no zone of it */
 	platter.zone[0].slot = U64_MAX / 50;
 	CHECK_EQ(platter_slowest_ns(&platter), 6000000 / 50 + 1);
 }
@@ -281,10 +323,13 @@ int main(void)
 	check_seeds(50, angles_as_walked);
 	check_seeds(500, times_as_walked);
 	check_seeds(500, passed_as_timed);
+	check_seeds(500, all_have_passed_at_their_end);
 	check_seeds(20, no_rounding_accumulates);
 	check_seeds(1000, waits_less_than_a_turn);
 	what_is_no_platter_is_refused();
 	at_its_limits();
+	with_as_many_zones_as_there_may_be();
+	with_the_largest_bands();
 	nobody_knows();
 	the_slowest_sector();
 	return 0;

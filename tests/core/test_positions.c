@@ -6,6 +6,7 @@
  * zone begins 3 slots behind the first one's end.
  */
 #include "../../core/drive.h"
+#include "../../core/estimate.h"
 #include "../../core/positioning.h"
 #include "../../core/put_away.h"
 #include "../../core/read_ahead.h"
@@ -83,6 +84,16 @@ static void without_a_buffer(void)
 	reads(58, 4, 64); /* there at 273, begins at 314 */
 	writes(58, 4, 64);
 	takes(drive_serve_through(&drive, 58, 4, now * SLOT), 64);
+}
+
+/* There at 9, when it begins; a slot later it is a turn. */
+static void what_is_just_there_is_not_missed(void)
+{
+	set(0, (struct buffer){ 0 });
+	CHECK_EQ(estimate_ns(&drive, IO_READ, 9, 1, 0), 9 * SLOT);
+	CHECK_EQ(estimate_through_ns(&drive, 9, 0), 9 * SLOT);
+	CHECK_EQ(estimate_through_ns(&drive, 9, SLOT), 72 * SLOT);
+	reads(9, 1, 10);
 }
 
 static void over_a_cylinder(void)
@@ -177,6 +188,19 @@ static void the_soonest_is_put_away_first(void)
 	writes(20, 1, 2);
 	now = 30;
 	takes(drive_flush(&drive, now * SLOT), 75); /* 20 at 84, 40 at 104 */
+}
+
+/*
+ * Both have just passed when the arm is there, and come at 82: 18 is away at 83, and 72 comes
+ * again at 146.
+ */
+static void of_two_as_soon_the_older_is_put_away_first(void)
+{
+	set_writing(WRITE_SHORTEST_POSITIONING);
+	writes(18, 1, 2);
+	writes(72, 3, 2);
+	now = 30;
+	takes(drive_flush(&drive, now * SLOT), 146 + 3 - 30);
 }
 
 /* A write that joins the one under way goes on behind it, over a track's end as well. */
@@ -330,6 +354,7 @@ static void served_at_their_angles(struct draw *draw)
 int main(void)
 {
 	without_a_buffer();
+	what_is_just_there_is_not_missed();
 	over_a_cylinder();
 	over_a_zone();
 	hits_cost_what_they_cost();
@@ -337,6 +362,7 @@ int main(void)
 	reading_on_over_a_track();
 	a_write_waits_for_its_data();
 	the_soonest_is_put_away_first();
+	of_two_as_soon_the_older_is_put_away_first();
 	what_joins_passes_next();
 	no_draw_is_taken();
 	check_seeds(300, served_at_their_angles);

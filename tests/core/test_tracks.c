@@ -37,6 +37,13 @@ static void nobody_knows(void)
 	CHECK(tracks_shortest(&none) == U64_MAX);
 }
 
+static void the_shortest_may_be_the_first(void)
+{
+	const struct curve inward = { 2, { { 0, 7 }, { 70, 30 } } };
+
+	CHECK_EQ(tracks_shortest(&inward), 7);
+}
+
 static void refused(u32 zone, struct curve_point point)
 {
 	struct curve wrong = zones;
@@ -59,10 +66,26 @@ static void what_is_no_disk_is_refused(void)
 	refused(2, (struct curve_point){ 1000, 7 });
 }
 
+/* As many zones, and as long a track, as there may be. */
+static void the_largest_is_accepted(void)
+{
+	static struct curve most = { .nr_points = CURVE_POINTS_MAX };
+	const u64 each = TRACKS_SECTORS_MAX;
+	u32 i;
+
+	for (i = 0; i < CURVE_POINTS_MAX; i++)
+		most.point[i] = (struct curve_point){ i * each, each };
+	CHECK_EQ(tracks_check(&most, CURVE_POINTS_MAX * each), 0);
+	most.nr_points++;
+	CHECK_EQ(tracks_check(&most, (CURVE_POINTS_MAX + 1) * each), -EINVAL);
+}
+
 int main(void)
 {
 	ends_as_counted();
 	nobody_knows();
+	the_shortest_may_be_the_first();
 	what_is_no_disk_is_refused();
+	the_largest_is_accepted();
 	return 0;
 }

@@ -35,7 +35,9 @@ NO_STATEMENT = {
 }  # fmt: skip
 NO_CALL = {"if", "for", "while", "switch", "return", "sizeof", "offsetof", "defined"}
 # So many pairs change nothing.
-COMMUTE = {"port_mul_div": 1, "arm_distance": 1, "min_u64": 1, "same": 1}
+COMMUTE = {
+    "port_mul_div": 1, "arm_distance": 1, "min_u64": 1, "same": 1, "later": 1, "nearer": 1,
+}  # fmt: skip
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 

@@ -28,7 +28,7 @@ HELPERS = ("check", "host", "order_table", "schedulers", "simulation")
 TEST = "tests/core/test_*.c"
 
 CC = (
-    "gcc", "-std=gnu11", "-w", "-DSCHEDULERS_IN_A_LIST",
+    "gcc", "-std=gnu11", "-DSCHEDULERS_IN_A_LIST",
     "-Werror=incompatible-pointer-types", "-Werror=int-conversion",
 )  # fmt: skip
 PLAIN = ("-O2", "-fPIC", "-fno-semantic-interposition")

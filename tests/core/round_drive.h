@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A drive with a buffer whose times are round: its sectors pass in 10 us each, its arm takes
+ * 1 ms and 2 ms more for a seek of any length, and half a rotation of 3 ms; its bus takes
+ * 20 us a sector, a hit 100 us, a write 200 us besides.
+ */
+#ifndef UNDERSTUDY_TEST_ROUND_DRIVE_H
+#define UNDERSTUDY_TEST_ROUND_DRIVE_H
+
+#include "../../core/drive.h"
+#include "check.h"
+
+#define US 1000ull
+#define SECTOR (10 * US)
+#define BUS (20 * US)
+#define HIT (100 * US)
+#define WRITE (200 * US)
+#define NEAR (1000 * US + 3000 * US) /* no seek: intercept and half a rotation */
+#define FAR (NEAR + 2000 * US)
+#define TRACK 50
+#define CAPACITY 100000
+
+static struct drive drive;
+static u64 now;
+
+/* A seek of no sectors takes no time, any other 2 ms. */
+static inline void set(struct buffer buffer)
+{
+	drive = (struct drive){ .hit_ns = HIT, .buffered = 1, .buffer = buffer };
+	drive.buffer.bus_ps = 1000 * BUS;
+	drive.buffer.write_ns = WRITE;
+	drive.disk = (struct disk){
+		.capacity_sectors = CAPACITY,
+		.intercept_ns = 1000 * US,
+		.rotation_ns = 6000 * US,
+		.seek = { 3, { { 0, 0 }, { 1, 2000 * US }, { CAPACITY, 2000 * US } } },
+		.transfer = { 2,
+			      { { 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR } } },
+		.tracks = { 1, { { 0, TRACK } } },
+	};
+	CHECK_EQ(drive_check(&drive), 0);
+	drive_reset(&drive);
+	now = 0;
+}
+
+static inline void set_reading(u64 segments, u64 ahead)
+{
+	set((struct buffer){ .segments = { .nr = segments, .sectors = 100 },
+			     .ahead_sectors = ahead,
+			     .reach_sectors = 100,
+			     .hits_resume = 1,
+			     .hits_interrupt = 1 });
+}
+
+static inline void set_writing(u64 spans, u64 sectors)
+{
+	set((struct buffer){
+		.segments = { .nr = 4, .sectors = 100 },
+		.writes = { .spans_max = spans, .sectors_max = sectors } });
+}
+
+static inline void answers(u64 service_ns, u64 want_ns, bool hit, bool want_hit)
+{
+	now += service_ns;
+	CHECK_EQ(service_ns, want_ns);
+	CHECK_EQ(hit, want_hit);
+}
+
+static inline void reads(u64 sector, u32 sectors, u64 want_ns, bool want_hit)
+{
+	bool hit;
+	u64 ns = drive_serve(&drive, IO_READ, sector, sectors, now, &hit);
+
+	answers(ns, want_ns, hit, want_hit);
+}
+
+static inline void writes(u64 sector, u32 sectors, u64 want_ns)
+{
+	bool hit;
+	u64 ns = drive_serve(&drive, IO_WRITE, sector, sectors, now, &hit);
+
+	answers(ns, want_ns, hit, false);
+}
+
+/* From the medium: the bus begins with the first sector, and is slower. */
+#define MISS(reach, sectors) ((reach) + (sectors)*BUS)
+
+#endif

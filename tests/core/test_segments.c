@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/* The segments of a drive's cache, held against a naive telling of their rules. */
+#include "../../core/segments.h"
+#include "check.h"
+
+#define SIZE 30
+#define PLACES 100
+
+static struct segments segments;
+
+static void set(u64 nr, u64 first_in_first_out)
+{
+	segments = (struct segments){ .nr = nr,
+				      .sectors = SIZE,
+				      .first_in_first_out = first_in_first_out };
+}
+
+static u32 fill(u64 start, u64 end)
+{
+	u32 index = segments_take(&segments);
+
+	segments.segment[index].start = start;
+	segments.segment[index].end = end;
+	return index;
+}
+
+static void the_place_behind_a_span_belongs_to_it(void)
+{
+	set(2, 0);
+	fill(10, 20);
+	CHECK_EQ(segments_find(&segments, 9), SEGMENTS_NONE);
+	CHECK_EQ(segments_find(&segments, 10), 0);
+	CHECK_EQ(segments_find(&segments, 20), 0);
+	CHECK_EQ(segments_find(&segments, 21), SEGMENTS_NONE);
+}
+
+static void an_empty_one_holds_no_place(void)
+{
+	set(1, 0);
+	CHECK_EQ(segments_find(&segments, 0), SEGMENTS_NONE);
+	fill(5, 5);
+	CHECK_EQ(segments_find(&segments, 5), SEGMENTS_NONE);
+}
+
+/* Those that are not there any more are neither found nor forgotten. */
+static void only_as_many_as_there_are_count(void)
+{
+	set(2, 0);
+	fill(10, 20);
+	fill(50, 60);
+	segments.nr = 1;
+	CHECK_EQ(segments_find(&segments, 55), SEGMENTS_NONE);
+	segments_drop(&segments, 0, PLACES);
+	segments.nr = 2;
+	CHECK_EQ(segments_find(&segments, 15), SEGMENTS_NONE);
+	CHECK_EQ(segments_find(&segments, 55), 1);
+	segments.nr = 1;
+	CHECK_EQ(segments_take(&segments), 0);
+	CHECK_EQ(segments_take(&segments), 0);
+}
+
+static void a_full_one_keeps_its_tail(void)
+{
+	set(1, 0);
+	fill(10, 10 + SIZE);
+	segments_trim(&segments, 0, 10 + SIZE);
+	CHECK_EQ(segments.segment[0].start, 10);
+	segments_trim(&segments, 0, 11 + SIZE);
+	CHECK_EQ(segments.segment[0].start, 11);
+}
+
+/* Each use is a line of a diary: whose was the last one longest ago? */
+struct diary {
+	u32 of[1000];
+	u32 lines;
+};
+
+static u32 longest_ago(const struct diary *diary, u32 nr)
+{
+	u32 oldest = 0, oldest_line = U32_MAX;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		u32 line = diary->lines;
+
+		while (line && diary->of[line - 1] != i)
+			line--;
+		if (line < oldest_line) {
+			oldest_line = line;
+			oldest = i;
+		}
+	}
+	return oldest;
+}
+
+static void uses_as_in_a_diary(struct draw *draw)
+{
+	static struct diary diary;
+	u32 nr = 1 + draw_below(draw, 6);
+	bool first_in_first_out = draw_below(draw, 2);
+
+	diary.lines = 0;
+	set(nr, first_in_first_out);
+	while (diary.lines < ARRAY_SIZE(diary.of)) {
+		u32 index = draw_below(draw, nr);
+
+		if (draw_below(draw, 2)) {
+			index = longest_ago(&diary, nr);
+			CHECK_EQ(segments_take(&segments), index);
+		} else {
+			segments_use(&segments, index);
+			if (first_in_first_out)
+				continue;
+		}
+		diary.of[diary.lines++] = index;
+	}
+}
+
+/* Which places each holds, one by one: as a map. */
+static bool map[6][PLACES + 1];
+
+static u64 farthest(u32 index)
+{
+	u64 place = PLACES;
+
+	while (place && !map[index][place - 1])
+		place--;
+	return place;
+}
+
+/* Of two that go on as far it is the first. */
+static u32 found_on_the_map(u32 nr, u64 sector)
+{
+	u32 best = SEGMENTS_NONE;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		bool there = map[i][sector] || (sector && map[i][sector - 1]);
+
+		if (there && (best == SEGMENTS_NONE || farthest(i) > farthest(best)))
+			best = i;
+	}
+	return best;
+}
+
+static bool touches(u32 index, u64 sector, u64 sectors)
+{
+	while (sectors--) {
+		if (map[index][sector + sectors])
+			return true;
+	}
+	return false;
+}
+
+static void spans_as_on_a_map(struct draw *draw)
+{
+	u32 nr = 1 + draw_below(draw, ARRAY_SIZE(map));
+	u32 round, i;
+
+	set(nr, 0);
+	memset(map, 0, sizeof(map));
+	for (round = 0; round < 60; round++) {
+		u64 sectors = 1 + draw_below(draw, 20);
+		u64 sector = draw_below(draw, PLACES - sectors);
+
+		if (draw_below(draw, 3)) {
+			u32 index = fill(sector, sector + sectors);
+
+			memset(map[index], false, sizeof(map[index]));
+			memset(map[index] + sector, true, sectors);
+		} else {
+			segments_drop(&segments, sector, sectors);
+			for (i = 0; i < nr; i++) {
+				if (touches(i, sector, sectors))
+					memset(map[i], false, sizeof(map[i]));
+			}
+		}
+		for (sector = 0; sector < PLACES; sector++)
+			CHECK_EQ(segments_find(&segments, sector),
+				 found_on_the_map(nr, sector));
+	}
+	segments_clear(&segments);
+	CHECK_EQ(segments_find(&segments, draw_below(draw, PLACES)), SEGMENTS_NONE);
+}
+
+int main(void)
+{
+	the_place_behind_a_span_belongs_to_it();
+	an_empty_one_holds_no_place();
+	only_as_many_as_there_are_count();
+	a_full_one_keeps_its_tail();
+	check_seeds(100, uses_as_in_a_diary);
+	check_seeds(100, spans_as_on_a_map);
+	return 0;
+}

@@ -14,7 +14,10 @@ from understudy.profiler.layout import Layout, Zone
 
 
 class Arm:
-    """Its place on each track, from 0 to `tracks`."""
+    """Its place on each track, from 0 to `tracks`.
+
+    Tracks that are next to each other on one of several surfaces are `surfaces` places apart.
+    """
 
     def __init__(self, layout: Layout) -> None:
         """As the layout has it."""
@@ -27,6 +30,8 @@ class Arm:
         self._sizes = sizes
         self._before = [0.0, *accumulate(sizes)]
         self.tracks = self._before[-1]
+        banded = [zone for zone in layout.zones if layout.surfaces and zone.has_bands]
+        self.surfaces = max((_surfaces(zone) for zone in banded), default=1)
 
     def place(self, sector: int) -> float:
         """On the sector's track."""
@@ -51,11 +56,16 @@ class Arm:
         surface, along = divmod(in_band, zone.cylinder)
         if surface % 2:
             along = zone.cylinder - 1 - along
-        return track - in_band + along * (zone.band // zone.cylinder)
+        return track - in_band + along * _surfaces(zone)
+
+
+def _surfaces(zone: Zone) -> int:
+    """Along which a band goes."""
+    return zone.band // zone.cylinder
 
 
 def _on_a_surface(zone: Zone, track: int, draw: random.Random) -> int:
-    in_band, surfaces = track % zone.band, zone.band // zone.cylinder
+    in_band, surfaces = track % zone.band, _surfaces(zone)
     along, surface = in_band // surfaces, draw.randrange(surfaces)
     if surface % 2:
         along = zone.cylinder - 1 - along

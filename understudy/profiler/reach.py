@@ -10,7 +10,6 @@ distance in tracks the arm always needs the same.
 
 import math
 from collections.abc import Callable, Sequence
-from statistics import fmean
 
 import numpy as np
 
@@ -40,7 +39,7 @@ def measure(
     what comes out does not foresee other reads, so that the arm goes otherwise."""
     prober = Prober(bench, layout, period_ns, hits)
     arm = Arm(layout)
-    near = 1 + 2 * reach_sectors / min(zone.sectors for zone in layout.zones)
+    near = arm.surfaces * (1 + 2 * reach_sectors / min(zone.sectors for zone in layout.zones))
     tried = [
         (tracks, prober.reach_ns(_over(bench, arm, tracks, tracks < near)))
         for tracks in _distances(arm.tracks)
@@ -50,7 +49,7 @@ def measure(
     if len(samples) < len(tried) / 2:
         return None
     at, ns = _curve(samples, arm.tracks)
-    if not _foresees(bench, prober, arm, at, ns):
+    if not _foresees(bench, prober, arm, at, ns, near):
         return None
     apart = [abs(value - np.interp(tracks, at, ns)) for tracks, value in samples]
     seen = [(tracks / arm.tracks, value) for tracks, value in samples]
@@ -61,7 +60,7 @@ def measure(
 def _curve(samples: Sequence[tuple[int, float]], tracks: float) -> tuple[list[float], list[float]]:
     """Distances from none to all tracks, and ns."""
     at = sorted({distance for distance, _ in samples})
-    ns = ascending([fmean(ns for there, ns in samples if there == each) for each in at])
+    ns = ascending([median([ns for there, ns in samples if there == each]) for each in at])
     last_ns = ns[-1] + (ns[-1] - ns[-4]) / (at[-1] - at[-4]) * (tracks - at[-1])
     if at[0] == 0:
         return [*at, tracks], [*ns, last_ns]
@@ -69,13 +68,18 @@ def _curve(samples: Sequence[tuple[int, float]], tracks: float) -> tuple[list[fl
 
 
 def _foresees(
-    bench: Bench, prober: "Prober", arm: Arm, at: Sequence[float], ns: Sequence[float]
+    bench: Bench,
+    prober: "Prober",
+    arm: Arm,
+    at: Sequence[float],
+    ns: Sequence[float],
+    near: float,
 ) -> bool:
     """In which turn reads over any distance make it."""
     right = []
     for _ in range(CHECKED):
-        tracks = int(bench.random.uniform(LAST / 2, LAST) * arm.tracks)
-        pair = _over(bench, arm, tracks, is_near=False)
+        tracks = int(bench.random.uniform(0, LAST) * arm.tracks)
+        pair = _over(bench, arm, tracks, tracks < near)
         made_it = prober.makes_it(*pair(), float(np.interp(tracks, at, ns)))
         right += [made_it] if made_it is not None else []
     return sum(right) >= LEAST_RIGHT * len(right)

@@ -37,8 +37,8 @@ def foreseen(found: Fitted, drive: DetailedDrive) -> float:
 
 @pytest.mark.parametrize("seed", [203, 7, 9, 82, 201, 549, 818])
 def test_single_reads_are_foreseen(seed: int) -> None:
-    """Cylinder by cylinder, there and back, along whole surfaces, along bands, and with a segment as long
-    as sixty tracks."""
+    """Cylinder by cylinder, there and back, along whole surfaces, along bands; and with a
+    segment as long as sixty tracks."""
     drive = random_drive(seed)
     found = profile(drive)
     assert found.value("seek.over") == "tracks"

@@ -76,7 +76,7 @@ TABLES = {
         Column("± (%)", "{interval_percent:.1f}"),
     ),
 }
-FIRST_DRIVE = 561
+FIRST_DRIVE = 801
 SIZES = {
     "full": {"drives": 20, "requests": 5000, "seeds": 5, "workloads": ["all"]},
     "quick": {"drives": 20, "requests": 2000, "seeds": 2, "workloads": ["all"]},

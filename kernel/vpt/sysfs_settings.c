@@ -7,7 +7,7 @@
  *	cache_segments, cache_segment_sectors, cache_prefetch_sectors
  *	track_switch_ns
  *	buffered                0: the papers' cache, 1: the buffer, which is in
- *	bus_sector_ps, write_ns, write_same_track_saves_ns, write_settle_ns
+ *	bus_sector_ps, write_ns, write_same_track_saves_ns, write_settle_ns, command_ns
  *	buffer_*, read_ahead_*, write_back_*
  *	queue_depth             how many the drive chooses among; 0: it does not
  *	queue_age_limit_ns

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ import checkouts
 import pytest
 from guests import ALL_SCHEDULERS, busy_host, group, late_host
 
-from understudy.base.paths import cache_dir
+from understudy.platforms.vm import packages
 
 pytestmark = group("same-bytes")
 
@@ -133,8 +134,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     beside = (root / "core" / "schedulers" / "fcfs.c").read_text()
     (root / "core" / "schedulers" / "aaa.c").write_text(beside.replace("fcfs", "aaa"))
     cache = folder / "a-cache-whose-path-is-a-good-deal-longer-than-that-of-the-other-one"
-    (cache / "understudy").mkdir(parents=True)
-    (cache / "understudy" / "kernel").symlink_to(cache_dir() / "kernel")
+    unpack_kernel(cache / "understudy" / "kernel")
     environment = {
         **checkouts.with_our_build(root),
         "XDG_CACHE_HOME": str(cache),
@@ -161,6 +161,20 @@ def runs_elsewhere(elsewhere: Machine) -> dict[str, Run]:
     elsewhere.environment["LD_PRELOAD"] += f":{late_host()}"
     with busy_host():
         return elsewhere.runs()
+
+
+def unpack_kernel(place: Path) -> None:
+    """As it would be unpacked there: what modules are built against names its own folder."""
+    kernel = packages.fetch_kernel()
+    copy = packages.Kernel(kernel.release, kernel.version, place / kernel.folder.name)
+    for folder in ("usr", "private"):
+        shutil.copytree(kernel.folder / folder, copy.folder / folder, symlinks=True)
+    for folder in ("boot", "lib"):
+        (copy.folder / folder).symlink_to(kernel.folder / folder)
+    makefile = copy.headers / "Makefile"
+    there = makefile.read_text().replace(str(kernel.folder), str(copy.folder))
+    assert there != makefile.read_text()
+    makefile.write_text(there)
 
 
 def later(folder: Path) -> Path:

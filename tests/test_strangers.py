@@ -398,16 +398,22 @@ def test_only_what_changed_is_compiled_again(tmp_path: Path) -> None:
     assert registry.compiled(one) != registry.compiled(other)
 
 
+def forget() -> None:
+    """What was seen of the sources."""
+    sources.taken.cache_clear()
+    sources.matching.cache_clear()
+
+
 def test_a_command_builds_from_what_it_saw_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in ("core", "kernel"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     monkeypatch.setattr(sources, "ROOT", tmp_path)
-    sources.taken.cache_clear()
+    forget()
     try:
         before = sources.matching("core/*.h")
         (tmp_path / "core" / "fifo.h").write_text("#error gone\n")
         assert sources.matching("core/*.h") == before
     finally:
-        sources.taken.cache_clear()
+        forget()

@@ -29,7 +29,8 @@ def taken() -> Mapping[str, bytes]:
         raise RunFailed(f"{error.filename}: {error.strerror}") from error
 
 
-def matching(*patterns: str) -> dict[str, bytes]:
+@cache
+def matching(*patterns: str) -> Mapping[str, bytes]:
     """Those whose names are like one of the patterns; "*" stands for part of one name."""
     return {
         name: text

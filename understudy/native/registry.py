@@ -9,7 +9,7 @@ files, others by what they call themselves.
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,14 +105,13 @@ def compiled(file: Source) -> Path:
     return folder / "scheduler.so"
 
 
-@cache
-def _headers() -> dict[str, bytes]:
+def _headers() -> Mapping[str, bytes]:
     return sources.matching("core/*.h")
 
 
 def _compile(file: Source, folder: Path) -> None:
     place = f"{FOLDER}/{file.stem}.c"
-    sources.write(_headers() | {place: file.text}, folder)
+    sources.write({**_headers(), place: file.text}, folder)
     prefix = f"-ffile-prefix-map={folder}=."
     done = _gcc([*FLAGS, prefix, "-shared", "-o", "scheduler.so", place], folder)
     if done.returncode:

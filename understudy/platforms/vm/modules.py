@@ -36,7 +36,7 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
     """The module of a scheduler that the registry knows; UserError if it does not compile."""
     file = registry.source(name)
     place = f"{registry.FOLDER}/{name}.c"
-    taken = sources.matching("core/*.h", KBUILD) | {place: file.text}
+    taken = {**sources.matching("core/*.h", KBUILD), place: file.text}
     shared = {f"{SHARED}_shipped": _shared_object(kernel).read_bytes(), f".{SHARED}.cmd": b""}
     try:
         folder = _built(kernel, name, taken, shared, f"{name}.ko")

@@ -124,8 +124,12 @@ def timing(experiment: Experiment) -> Timing:
     return experiment.device.timing(capacity)
 
 
-def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str, str]:
-    """What the throttle's files are to be told, in that folder of the guest."""
+def profile(found: Timing, seed: int, name: str = "profile") -> str:
+    """Shell function of that name: tells the throttle's files what the disk is.
+
+    In the order of their names: the tracks and the rotation come before the angles, which are
+    of them.
+    """
     segments, segment_sectors, prefetch_sectors = found.cache
     values: dict[str, int | str] = {
         "intercept_ns": found.intercept_ns,
@@ -150,7 +154,9 @@ def profile_files(found: Timing, seed: int, folder: str = "profile") -> dict[str
         }
     if found.buffer:
         values |= {"buffered": 1} | {name: int(v) for name, v in asdict(found.buffer).items()}
-    return {f"{folder}/{name}": f"{value}\n" for name, value in values.items()}
+    words = ((file, shlex.quote(str(value))) for file, value in sorted(values.items()))
+    lines = (f"\tput {value} $vpt/{file}\n" for file, value in words)
+    return f"{name}() {{\n{''.join(lines)}}}\n"
 
 
 def _points(curve: Curve) -> str:
@@ -158,8 +164,7 @@ def _points(curve: Curve) -> str:
 
 
 def _angles(platter: Platter) -> str:
-    """As kernel/vpt/platter_text.h has it; the guest writes its files by their names, so that
-    the tracks and the rotation, which these are of, are there before."""
+    """As kernel/vpt/platter_text.h has it."""
     zones = (":".join(str(value) for value in asdict(zone).values()) for zone in platter.zones)
     return " ".join([str(platter.velocity), *zones])
 
@@ -226,11 +231,11 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
     check(experiment)
     built = image_of(experiment, report)
     settings = _shell(_settings(experiment))
+    settings += profile(timing(experiment), experiment.seed)
     settings += write_cache(timing(experiment), controller_of(experiment))
     return machine.Vm(
         scenario=settings + _workload(experiment) + (ROOT / "guest" / "measure").read_text(),
         modules=_modules(experiment),
-        files=profile_files(timing(experiment), experiment.seed),
         ahead=_ahead(experiment, built),
         machine=qemu.Machine(
             clock=experiment.platform.clock,

@@ -132,12 +132,10 @@ def _describe(timing: Timing, virtual_bytes: int, seed: int) -> machine.Vm:
     return machine.Vm(
         scenario=f"DISK={DISK.disk}\n"
         + scenario.write_cache(timing, DISK)
+        + scenario.profile(constant, 0, "constant")
+        + scenario.profile(timing, seed)
         + (ROOT / "guest" / "attended").read_text(),
-        files={
-            "bin/serve": compiled(guest_programs.SERVE),
-            **scenario.profile_files(constant, 0, "constant"),
-            **scenario.profile_files(timing, seed),
-        },
+        files={"bin/serve": compiled(guest_programs.SERVE)},
         ahead=Stage(
             modules={
                 **dict.fromkeys(scenario.CORE_MODULES, ""),

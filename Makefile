@@ -49,7 +49,7 @@ test-core: build/core/configured
 	meson test -C build/core --print-errorlogs
 
 test-python: setup
-	python -m pytest -n 3 --dist loadgroup
+	python -m pytest -n 4 --dist loadgroup
 
 bench: setup
 	python -m bench

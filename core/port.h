@@ -15,20 +15,8 @@
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
-#include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/types.h>
-
-static inline void *port_zalloc(size_t bytes)
-{
-	return kvzalloc(bytes, GFP_KERNEL);
-}
-
-static inline void port_free(void *memory)
-{
-	kvfree(memory);
-}
 
 /* floor(a * b / c); the product may exceed 64 bits, the quotient may not. */
 static inline u64 port_mul_div(u64 a, u64 b, u64 c)
@@ -58,10 +46,6 @@ typedef int64_t s64;
 #define memcpy __builtin_memcpy
 #define memset __builtin_memset
 
-/* Supplied by the program: zeroed memory, or NULL. */
-void *port_zalloc(size_t bytes);
-void port_free(void *memory);
-
 static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
@@ -70,5 +54,9 @@ static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 }
 
 #endif
+
+/* Supplied by whoever compiles it (sim/port.c, kernel/port/port.c): zeroed memory, or NULL. */
+void *port_zalloc(size_t bytes);
+void port_free(void *memory);
 
 #endif

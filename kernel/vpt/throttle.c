@@ -235,7 +235,7 @@ void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 }
 
 /* When the timer has something to do; U64_MAX: never. */
-static u64 next_event_ns(const struct vpt_throttle *throttle)
+static u64 next_event_ns(struct vpt_throttle *throttle)
 {
 	const struct vpt_request *first =
 		list_first_entry_or_null(&throttle->held, struct vpt_request, held);

@@ -7,6 +7,7 @@ booted, and what is saved serves those runs only that would have booted alike.
 
 import dataclasses
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from understudy.base.progress import silent
 from understudy.platforms.vm import (
     in_vm,
     machine,
+    monitor,
     packages,
     qemu,
     saved,
@@ -219,6 +221,23 @@ def test_a_cache_that_cannot_be_written_boots(machines: Path) -> None:
     result = machine.run(Vm(HELLO))
     assert result.out["said"] == b"hello\n"
     assert "can't be saved" in str(result.start.booted_because)
+
+
+def test_what_cannot_be_saved_is_not_booted_for_it(
+    machines: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that QEMU is asked first."""
+    monkeypatch.setattr(monitor.Monitor, "wait_until_stopped", lambda self: pytest.fail("booted"))
+    monkeypatch.setattr(machine._Run, "_boot", lambda run, because: because)
+    drive = (
+        "-blockdev",
+        "null-co,node-name=null,size=1048576",
+        "-device",
+        "nvme,serial=1,drive=null",
+    )
+    because = machine.run(Vm(HELLO, machine=qemu.Machine(devices=drive)))
+    assert re.match(r"it can't be saved: non-migratable device: .*nvme", str(because))
+    assert keys(machines) == []
 
 
 def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
 
 
 def _shared_object(kernel: Kernel) -> Path:
-    taken = sources.matching("core/*.[ch]", "kernel/iosched/*.[ch]", KBUILD)
+    taken = sources.matching("core/*.[ch]", "kernel/iosched/*.[ch]", "kernel/port/*.c", KBUILD)
     return _built(kernel, "iosched", taken, {}, SHARED) / SHARED
 
 

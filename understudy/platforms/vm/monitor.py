@@ -49,8 +49,11 @@ class Monitor:
         self._message()
         self.do("qmp_capabilities")
 
-    def do(self, command: str, *files: int, **arguments: Any) -> None:
-        """Have a command carried out, and pass it open files; Gone if QEMU refuses it."""
+    def do(self, command: str, *files: int, **arguments: Any) -> dict[str, Any]:
+        """Have a command carried out, and pass it open files; what it returns.
+
+        Gone if QEMU refuses it.
+        """
         line = json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n"
         try:
             socket.send_fds(self._ours, [line], files)
@@ -59,6 +62,8 @@ class Monitor:
         while "return" not in (answer := self._message()):
             if "error" in answer:
                 raise Gone(f"QEMU refused {command}: {answer['error']['desc']}")
+        returned: dict[str, Any] = answer["return"]
+        return returned
 
     def wait_until_stopped(self) -> None:
         """Until the machine stops, again if it has gone on."""
@@ -66,7 +71,13 @@ class Monitor:
         self._events.discard("STOP")
 
     def save_state(self, file: int) -> None:
-        """Save a machine where it stops, without the memory that is a file; end it."""
+        """Save a machine where it stops, without the memory that is a file; end it.
+
+        Gone at once, before it has booted, if it has a device that can't be saved.
+        """
+        blocked = self.do("query-migrate").get("blocked-reasons")
+        if blocked:
+            raise Gone("; ".join(blocked))
         self.wait_until_stopped()
         self._prepare(file)
         self.do("migrate", uri="fd:state")

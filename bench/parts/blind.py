@@ -14,6 +14,7 @@ from bench.predicted import Means, compared, is_within, may_be_none, ranked
 from understudy.ask.experiment import asked
 from understudy.ask.schedulers import Choice
 from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import Unstable
 from understudy.device.profile import DiskProfile
 from understudy.native import declared, simulator
 from understudy.platforms.sim import in_simulator
@@ -32,7 +33,9 @@ with the drive itself, which it asks request by request.
 *Within the limits*: mean service within 3 % and mean response within 5 % of the drive's; *or no
 difference*: so is no difference within the 95 % interval of the paired ones. Pairs are
 those that differ by more than 3 % on the drive. What the choice costs is how much longer the
-mean response of the recommended scheduler is than the best one's, on the drive.
+mean response of the recommended scheduler is than the best one's, on the drive. *Without an end*
+are drives and schedulers that more arrives for than is served, here or there; they are outside
+the limits.
 
 {{ workloads }}
 
@@ -64,6 +67,7 @@ TABLES = {
         Column("all within (%)", "{response_all:.1f}"),
         Column("within the limits", "{within} of {cases}"),
         Column("or no difference", "{excused}"),
+        Column("without an end", "{overloaded}"),
         Column("pairs ranked right", "{ranked_right} of {pairs}"),
         Column("the choice costs at most (%)", "{choice_percent:.1f}"),
     ),
@@ -113,6 +117,7 @@ def measure(drives: int, requests: int, seeds: int, workloads: list[str]) -> Row
     """Drive by drive; what they have in common comes last."""
     names = list(LOADS) if workloads == ["all"] else workloads
     compared_rows: list[Row] = []
+    overloaded: list[Row] = []
     ranks: list[Row] = []
     for number in range(FIRST_DRIVE, FIRST_DRIVE + drives):
         drive = random_drive(number)
@@ -121,13 +126,17 @@ def measure(drives: int, requests: int, seeds: int, workloads: list[str]) -> Row
         for name in names:
             if name == "surge" and drive.capacity_sectors * SECTOR_BYTES > SURGE_BYTES:
                 continue
-            rows = list(_on(number, drive, found, name, requests, seeds))
+            rows = list(_on(number, drive, found, name, requests, seeds, overloaded))
             compared_rows += rows
-            ranks.append(ranked(str(number), name, rows))
+            if rows:
+                ranks.append(ranked(str(number), name, rows))
     for name in names:
-        mine = [row for row in compared_rows if row["workload"] == name]
+        mine, endless, ranked_here = (
+            [row for row in rows if row["workload"] == name]
+            for rows in (compared_rows, overloaded, ranks)
+        )
         if mine:
-            yield "workloads", _summed_up(name, mine, [r for r in ranks if r["workload"] == name])
+            yield "workloads", _summed_up(name, mine, endless, ranked_here)
     compared_rows.sort(key=lambda row: abs(row["response_percent"]), reverse=True)
     yield from (("farthest", row) for row in compared_rows[:FARTHEST])
 
@@ -146,16 +155,27 @@ def _profiled(number: int, drive: DetailedDrive, found: Fitted) -> Row:
 
 
 def _on(
-    number: int, drive: DetailedDrive, found: Fitted, name: str, requests: int, seeds: int
+    number: int,
+    drive: DetailedDrive,
+    found: Fitted,
+    name: str,
+    requests: int,
+    seeds: int,
+    overloaded: list[Row],
 ) -> Iterator[Row]:
+    """One scheduler after another; those that have no end are added to the overloaded."""
     choosing_alone = [one.name for one in declared.schedulers().values() if not one.needs_model]
     schedulers = ["fcfs"] if name == "random1" else choosing_alone
     disk = found.disk()
     for scheduler in schedulers:
-        runs = [
-            _simulated(drive, disk, _load(name, found), scheduler, requests, seed + 1)
-            for seed in range(seeds)
-        ]
+        try:
+            runs = [
+                _simulated(drive, disk, _load(name, found), scheduler, requests, seed + 1)
+                for seed in range(seeds)
+            ]
+        except Unstable:
+            overloaded.append({"drive": number, "workload": name, "scheduler": scheduler})
+            continue
         ours, theirs = zip(*runs, strict=True)
         yield compared(str(number), name, scheduler, ours, theirs)
 
@@ -191,7 +211,9 @@ def _means(simulation: simulator.Simulation) -> Means:
     return Means(figures.service.mean / 1e6, figures.response.mean / 1e6)
 
 
-def _summed_up(name: str, rows: Sequence[Row], ranks: Sequence[Row]) -> Row:
+def _summed_up(
+    name: str, rows: Sequence[Row], overloaded: Sequence[Row], ranks: Sequence[Row]
+) -> Row:
     service, response = (
         np.abs([row[f"{what}_percent"] for row in rows]) for what in ("service", "response")
     )
@@ -204,7 +226,9 @@ def _summed_up(name: str, rows: Sequence[Row], ranks: Sequence[Row]) -> Row:
         "response_all": float(response.max()),
         "within": sum(is_within(row) for row in rows),
         "excused": sum(not is_within(row) and may_be_none(row) for row in rows),
-        "cases": len(rows),
+        "overloaded": ", ".join(f"{one['drive']} {one['scheduler']}" for one in overloaded)
+        or "none",
+        "cases": len(rows) + len(overloaded),
         "ranked_right": sum(row["ranked_right"] for row in ranks),
         "pairs": sum(row["pairs"] for row in ranks),
         "choice_percent": max(row["chosen_costs_percent"] for row in ranks),

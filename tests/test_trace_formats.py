@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from understudy.base.errors import UserError
 from understudy.traces import formats
-from understudy.traces.formats import blktrace, fio
+from understudy.traces.formats import blkparse, fio
 from understudy.traces.read import load
 
 BLKPARSE = """\
@@ -118,7 +118,7 @@ def test_fio_with_priorities_in_hexadecimal(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "format_of"),
-    [(BLKPARSE, blktrace), (FIO, fio), ("Input file x\n" + BLKPARSE, blktrace)],
+    [(BLKPARSE, blkparse), (FIO, fio), ("Input file x\n" + BLKPARSE, blkparse)],
     ids=["blkparse", "fio", "blkparse with a heading"],
 )
 def test_a_format_is_told_from_the_others(text: str, format_of: object) -> None:
@@ -137,7 +137,7 @@ def test_any_lines(lines: list[str], begins: str, between: str) -> None:
     """A table or a reason."""
     text = begins + "\n".join(line.replace(" ", between) for line in lines)
     try:
-        frame = formats.read(io.BytesIO(text.encode(errors="replace")))
+        frame = formats.read(io.BytesIO(text.encode(errors="replace"))).frame
     except ValueError:
         return
     assert frame.height >= 3
@@ -147,7 +147,7 @@ def test_any_lines(lines: list[str], begins: str, between: str) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes(data: bytes) -> None:
-    for module in (blktrace, fio):
+    for module in (blkparse, fio):
         module.recognises(data)
         try:
             module.read(io.BytesIO(data))

@@ -9,6 +9,7 @@ are divided by the k in the result.json beside it.
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,20 +17,24 @@ import polars as pl
 
 from understudy.base.errors import UserError
 from understudy.traces import formats
+from understudy.traces.reading import Reading
 from understudy.traces.trace import Ints, Trace
 
 NEEDED = ("arrival_ns", "sector", "sectors")
 OPS = {"read": 0, "write": 1}
 SECTORS_MAX = 2**31
+NO_TRANSFER = "neither read nor write"
 ROW = "row of the file"  # a column of ours, from 1
 
 
 def load(text: str) -> Trace:
     """The trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
     path, scheduler, seed = _parts(text)
-    everything = _read(path)
-    slowdown = _slowdown(path) if _has_runs(everything) else 1
-    frame = _only_reads_and_writes(_choose(everything, text, scheduler, seed, path), path)
+    reading = _read(path)
+    slowdown = _slowdown(path) if _has_runs(reading.frame) else 1
+    chosen = _choose(reading.frame, text, scheduler, seed, path)
+    frame = _only_reads_and_writes(chosen, path)
+    others = chosen.height - frame.height
     columns = {name: _integers(frame, name, path) for name in NEEDED}
     _check(frame, columns, path)
     ends_ns = _completions(frame, path, columns["arrival_ns"])
@@ -46,6 +51,8 @@ def load(text: str) -> Trace:
         owner=_numbered(owner.gather(order)),
         completion_ns=None if ends_ns is None else (ends_ns[order] - origin_ns) // slowdown,
         dispatch_ns=None if sent_ns is None else (sent_ns[order] - origin_ns) // slowdown,
+        left_out={**reading.left_out, **({NO_TRANSFER: others} if others else {})},
+        broken=reading.broken,
     )
 
 
@@ -57,20 +64,20 @@ def _parts(text: str) -> tuple[Path, str | None, str | None]:
     return Path(path), scheduler, seed or None
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read(path: Path) -> Reading:
     """The file with what is needed in it, its rows numbered."""
     try:
         with path.open("rb") as file:
-            frame = formats.read(file)
+            reading = formats.read(file)
     except OSError as error:
         raise UserError(f"--trace: {path}: {error.strerror or error}") from error
     except ValueError as error:
         raise UserError(f"--trace: {path}: {error}") from error
     for name in NEEDED:
-        if name not in frame.columns:
-            has = ", ".join(frame.columns)
+        if name not in reading.frame.columns:
+            has = ", ".join(reading.frame.columns)
             raise UserError(f"--trace: {path}: no column {name}; it has {has}")
-    return _some(frame.with_row_index(ROW, offset=1), path)
+    return replace(reading, frame=_some(reading.frame.with_row_index(ROW, offset=1), path))
 
 
 def _has_runs(frame: pl.DataFrame) -> bool:

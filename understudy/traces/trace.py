@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A recorded trace: who asked for what, when, and, if it was seen, when it was done."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,8 @@ class Trace:
     owner: Ints
     completion_ns: Ints | None
     dispatch_ns: Ints | None = None  # when it was sent to the disk
+    left_out: Mapping[str, int] = field(default_factory=dict)  # records that are not here, by why
+    broken: str | None = None  # where the file breaks off, if it does
 
     def __len__(self) -> int:
         """Count the requests."""

@@ -3,13 +3,15 @@
 
 A format has `NAME` for people, `recognises`, which looks at how a file begins, and `read`, which
 makes a table of it with the columns of requests.parquet that it has, or raises ValueError.
+What it does not take it counts, and where a file breaks off it says so: nothing is dropped in
+silence.
 """
 
 import pkgutil
 from importlib import import_module
 from typing import BinaryIO, Protocol, cast
 
-import polars as pl
+from understudy.traces.reading import Reading
 
 HEAD_BYTES = 4096
 
@@ -22,7 +24,7 @@ class Format(Protocol):
     def recognises(self, head: bytes) -> bool:
         """Does a file of this format begin like that?"""
 
-    def read(self, file: BinaryIO) -> pl.DataFrame:
+    def read(self, file: BinaryIO) -> Reading:
         """The whole file, from its beginning."""
 
 
@@ -32,8 +34,8 @@ FORMATS = [
 ]
 
 
-def read(file: BinaryIO) -> pl.DataFrame:
-    """The table in a file of any format; ValueError says what is wrong with it."""
+def read(file: BinaryIO) -> Reading:
+    """What is in a file of any format; ValueError says what is wrong with it."""
     head = file.read(HEAD_BYTES)
     file.seek(0)
     for one in FORMATS:

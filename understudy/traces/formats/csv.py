@@ -5,6 +5,8 @@ from typing import BinaryIO
 
 import polars as pl
 
+from understudy.traces.reading import Reading
+
 NAME = "CSV"
 
 
@@ -14,9 +16,9 @@ def recognises(head: bytes) -> bool:
     return b"," in first and b"\0" not in head and not first.lstrip()[:1].isdigit()
 
 
-def read(file: BinaryIO) -> pl.DataFrame:
+def read(file: BinaryIO) -> Reading:
     """The whole file."""
     try:
-        return pl.read_csv(file)
+        return Reading(pl.read_csv(file))
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"damaged {NAME}: {str(error).splitlines()[0]}") from None

@@ -12,6 +12,8 @@ from typing import BinaryIO
 
 import polars as pl
 
+from understudy.traces.reading import Reading
+
 NAME = "fio's log"
 LINE = re.compile(rb"^\d+(?:, *(?:0x[0-9a-fA-F]+|\d+)){3,8}$")
 OPS = ("read", "write", "other")
@@ -29,12 +31,12 @@ def recognises(head: bytes) -> bool:
     return bool(LINE.match(head.split(b"\n", 1)[0].strip()))
 
 
-def read(file: BinaryIO) -> pl.DataFrame:
+def read(file: BinaryIO) -> Reading:
     """The whole file."""
     samples = list(_samples(file))
     if len({offset for *_, offset in samples}) < 2 < len(samples):
         raise ValueError("has no offsets; run fio with log_offset=1")
-    return pl.DataFrame(list(_rows(samples)), schema=COLUMNS, orient="row")
+    return Reading(pl.DataFrame(list(_rows(samples)), schema=COLUMNS, orient="row"))
 
 
 def _samples(file: BinaryIO) -> Iterator[Sample]:

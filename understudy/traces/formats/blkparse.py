@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 import polars as pl
 
+from understudy.traces.reading import Reading
+
 NAME = "blkparse's text"
 EVENT = re.compile(
     rb"^ *(?P<device>\d+,\d+) +\d+ +\d+ +(?P<s>\d+)\.(?P<ns>\d{9}) +(?P<pid>\d+) +(?P<action>\w+)"
@@ -72,7 +74,7 @@ def recognises(head: bytes) -> bool:
     return any(EVENT.match(line) for line in head.split(b"\n")[:20])
 
 
-def read(file: BinaryIO) -> pl.DataFrame:
+def read(file: BinaryIO) -> Reading:
     """The whole file."""
     reader = _Reader()
     for line in file:
@@ -81,7 +83,7 @@ def read(file: BinaryIO) -> pl.DataFrame:
             reader.take(event)
     if not reader.rows:
         raise ValueError("no request in it was both issued (D) and completed (C)")
-    return pl.DataFrame(reader.rows, schema=COLUMNS, orient="row")
+    return Reading(pl.DataFrame(reader.rows, schema=COLUMNS, orient="row"))
 
 
 def _op(kind: bytes) -> str:

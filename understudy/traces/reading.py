@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""What a format makes of a file, and what it could not take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a file holds: a row a request, in any order.
+
+    left_out says how many records are not in the table, by why ("completed without an issue");
+    broken, where the file breaks off, in one line, None if it is whole.
+    """
+
+    frame: pl.DataFrame
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    broken: str | None = None

@@ -8,9 +8,11 @@ silence.
 """
 
 import pkgutil
+from dataclasses import replace
 from importlib import import_module
 from typing import BinaryIO, Protocol, cast
 
+from understudy.traces.compressed import damage, unpacked
 from understudy.traces.reading import Reading
 
 HEAD_BYTES = 4096
@@ -35,11 +37,23 @@ FORMATS = [
 
 
 def read(file: BinaryIO) -> Reading:
-    """What is in a file of any format; ValueError says what is wrong with it."""
-    head = file.read(HEAD_BYTES)
-    file.seek(0)
+    """What is in a file of any format, packed or not; ValueError says what is wrong with it."""
+    head = unpacked(file).read(HEAD_BYTES)
+    content = unpacked(file)
     for one in FORMATS:
         if one.recognises(head):
-            return one.read(file)
+            found = _read(one, content)
+            return replace(found, broken=damage(content) or found.broken)
     names = " nor ".join(one.NAME for one in FORMATS)
+    if not head:
+        content.read(1)
+        raise ValueError(damage(content) or "is empty")
     raise ValueError(f"neither {names}")
+
+
+def _read(one: Format, content: BinaryIO) -> Reading:
+    """If it can't be read for its damage, that is the reason."""
+    try:
+        return one.read(content)
+    except ValueError as error:
+        raise ValueError(damage(content) or str(error)) from None

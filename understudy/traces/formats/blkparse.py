@@ -12,6 +12,7 @@ from typing import BinaryIO
 import polars as pl
 
 from understudy.traces.reading import Reading
+from understudy.traces.text import lines
 
 NAME = "blkparse's text"
 EVENT = re.compile(
@@ -77,7 +78,7 @@ def recognises(head: bytes) -> bool:
 def read(file: BinaryIO) -> Reading:
     """The whole file."""
     reader = _Reader()
-    for line in file:
+    for line in lines(file):
         event = EVENT.match(line)
         if event and event["sector"]:
             reader.take(event)

@@ -44,6 +44,13 @@ class Trace:
         return response_ns
 
     @property
+    def losses(self) -> str | None:
+        """In words, which records of the file are not here; None if all are."""
+        if not self.left_out:
+            return None
+        return "left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
+
+    @property
     def owners(self) -> int:
         """How many there are."""
         return int(self.owner.max()) + 1

@@ -44,11 +44,11 @@ def read(file: BinaryIO) -> Reading:
         if one.recognises(head):
             found = _read(one, content)
             return replace(found, broken=damage(content) or found.broken)
-    names = " nor ".join(one.NAME for one in FORMATS)
     if not head:
         content.read(1)
         raise ValueError(damage(content) or "is empty")
-    raise ValueError(f"neither {names}")
+    names = ", ".join(one.NAME for one in FORMATS)
+    raise ValueError(f"is in no format of a trace (docs/traces.md); known are: {names}")
 
 
 def _read(one: Format, content: BinaryIO) -> Reading:

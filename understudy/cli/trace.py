@@ -72,7 +72,7 @@ def convert(file: str, out: Path) -> None:
     trace = recorded(file)
     with scratch.replacing(out) as fresh:
         _table(trace).write_parquet(fresh)
-    click.echo(f"wrote {out}: {len(trace):,} requests", err=True)
+    click.echo(f"wrote {out}: {_counted(len(trace), 'request')}", err=True)
     for line in _losses(trace):
         click.echo(f"{file}: {line}", err=True)
     if trace.broken:
@@ -95,10 +95,10 @@ def _table(trace: Trace) -> pl.DataFrame:
 
 
 def _show(trace: Trace, found: Character) -> None:
+    kinds = f"{_counted(found.reads, 'read')}, {_counted(found.writes, 'write')}"
     click.echo(
-        f"{trace.name}: {found.requests:,} requests ({found.reads:,} reads, {found.writes:,} "
-        f"writes) of {found.owners:,} {'owner' if found.owners == 1 else 'owners'} in "
-        f"{found.duration_s:,.3f} s"
+        f"{trace.name}: {_counted(found.requests, 'request')} ({kinds}) "
+        f"of {_counted(found.owners, 'owner')} in {found.duration_s:,.3f} s"
     )
     rows = [
         ("size (KiB)", _cells(found.size)),
@@ -112,6 +112,10 @@ def _show(trace: Trace, found: Character) -> None:
     Grid(BINS, [blocks], "sizes, up to so many blocks of 4 kB").show(console())
     for line in (*_device(found), *_losses(trace)):
         click.echo(line)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def _cells(figures: Series | None) -> list[str]:

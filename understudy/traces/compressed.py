@@ -2,7 +2,7 @@
 """Compressed files as the files that they hold: gzip, bzip2, xz and Zstandard, told by content.
 
 They are unpacked as they are read, PIECE_BYTES at a time, and whatever a file claims to hold,
-never more than some 32 MiB ahead.  Streams that follow each other in a file are one.  A stream
+never more than some 8 MiB ahead.  Streams that follow each other in a file are one.  A stream
 that is damaged or cut ends where it can no longer be unpacked, and `damage` says so afterwards.
 """
 
@@ -65,7 +65,7 @@ class _Zstandard:
     """Zstandard's as a Stream, which gives all at once: so it takes little, 4 bytes of which
     may stand for a block of 128 KiB."""
 
-    INPUT_BYTES = 2**10
+    INPUT_BYTES = 2**8
 
     def __init__(self) -> None:
         whole = zstandard.ZstdDecompressor(max_window_size=DICTIONARY_MAX_BYTES)
@@ -113,7 +113,7 @@ class Unpacked(io.RawIOBase):
         self._name = name
         self._new = stream
         self._stream = stream()
-        self._ready = b""
+        self._ready = memoryview(b"")
         self._told = 0
 
     def readable(self) -> bool:
@@ -123,7 +123,7 @@ class Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """As much as there is now."""
         if not self._ready:
-            self._ready = self._more()
+            self._ready = memoryview(self._more())
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]

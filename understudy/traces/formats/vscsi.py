@@ -41,7 +41,7 @@ Records = npt.NDArray[np.void]
 
 
 def recognises(head: bytes) -> bool:
-    """Every record in it says that it is of one version, and has a SCSI opcode."""
+    """Its first record says of which version it is, and has a SCSI opcode."""
     return _version(head) is not None
 
 
@@ -69,9 +69,8 @@ def read(file: BinaryIO) -> Reading:
 
 def _version(head: bytes) -> int | None:
     for version, layout in LAYOUTS.items():
-        records = _records(head, layout)
-        alike = (records["ver"] >> 8 == version) & (records["cmd"] <= OPCODE_MAX)
-        if len(records) and alike.all():
+        first = _records(head[: layout.itemsize], layout)
+        if ((first["ver"] >> 8 == version) & (first["cmd"] <= OPCODE_MAX)).any():
             return version
     return None
 

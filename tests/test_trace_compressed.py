@@ -5,9 +5,11 @@ import bz2
 import gzip
 import io
 import lzma
+import tarfile
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -125,6 +127,15 @@ def test_what_has_to_be_read_whole_has_a_bound(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ValueError, match="holds more than 99 bytes; unpack it first"):
         reading(packed)
     assert reading(file.getvalue()).frame.height == 1
+
+
+def test_an_archive_is_named(tmp_path: Path) -> None:
+    """Tencent's traces come as such."""
+    (tmp_path / "t.csv").write_bytes(LINES)
+    with tarfile.open(tmp_path / "t.tgz", "w:gz") as archive:
+        archive.add(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="is a tar archive; unpack it with tar"):
+        reading((tmp_path / "t.tgz").read_bytes())
 
 
 @given(st.sampled_from(sorted(PACKERS)), st.integers(0, 400), st.binary(min_size=1, max_size=4))

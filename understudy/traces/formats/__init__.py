@@ -16,6 +16,7 @@ from understudy.traces.compressed import damage, unpacked
 from understudy.traces.reading import Reading
 
 HEAD_BYTES = 4096
+TAR, TAR_AT = b"ustar", 257
 
 
 class Format(Protocol):
@@ -47,6 +48,8 @@ def read(file: BinaryIO) -> Reading:
     if not head:
         content.read(1)
         raise ValueError(damage(content) or "is empty")
+    if head[TAR_AT:].startswith(TAR):
+        raise ValueError("is a tar archive; unpack it with tar, and name a file in it")
     names = ", ".join(one.NAME for one in FORMATS)
     raise ValueError(f"is in no format of a trace (docs/traces.md); known are: {names}")
 

@@ -61,6 +61,21 @@ def test_requests_of_blkparse(tmp_path: Path) -> None:
     assert found.sectors.tolist() == [8, 32, 8]
     assert found.op.tolist() == [0, 1, 0]
     assert found.owner.tolist() == [0, 1, 2]
+    assert found.left_out == {"neither read nor write": 1, "issued and not completed": 1}
+
+
+def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
+    """A completion before the trace began, and a request that was issued twice."""
+    lines = BLKPARSE.splitlines(keepends=True)
+    early = lines[0].replace("Q ", "C ").replace("223490", "5000")
+    found = load(written(tmp_path, early + "".join([*lines[:6], lines[5], *lines[6:]])))
+    assert len(found) == 3
+    assert found.left_out == {
+        "neither read nor write": 1,
+        "issued and not completed": 1,
+        "issued again before it was completed": 1,
+        "completed without an issue": 1,
+    }
 
 
 @pytest.mark.parametrize(

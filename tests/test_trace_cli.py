@@ -96,6 +96,23 @@ def test_info_of_what_is_no_trace(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_picture_of_two(good: str, tmp_path: Path) -> None:
+    """The same to the byte each time; both are named in it."""
+    (tmp_path / "single").write_text(GOOD.splitlines()[0])
+    pictures = [tmp_path / "a.svg", tmp_path / "b.svg"]
+    for picture in pictures:
+        words = (good, str(tmp_path / "single"), "--picture", str(picture))
+        done = understudy("trace", "info", *words)
+        assert (done.exit_code, done.stderr) == (0, f"wrote {picture}\n")
+    first, second = (picture.read_bytes() for picture in pictures)
+    assert first == second
+    for text in (b"<!-- good -->", b"<!-- single -->", b"<!-- interarrival time (ms) -->"):
+        assert text in first
+    refused = understudy("trace", "info", "missing", "--picture", "p.txt")
+    assert refused.exit_code == 2
+    assert "p.txt: a picture's name ends in .png, .svg, .pdf" in refused.stderr
+
+
 def test_convert_keeps_all_columns(good: str, tmp_path: Path) -> None:
     out = tmp_path / "o.parquet"
     done = understudy("trace", "convert", good, str(out))

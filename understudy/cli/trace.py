@@ -2,7 +2,7 @@
 """`understudy trace`: what a trace is like (ICPE 2011, section 5.2), and one table of any."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,11 @@ from understudy.base.errors import UserError
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.session import console
 from understudy.show.grid import Grid
-from understudy.traces.characterise import BLOCKS, LAGS, PERCENTS, Character, Series, characterise
+from understudy.traces.characterise import BINS, LAGS, PERCENTS, Character, Series, characterise
 from understudy.traces.read import recorded
 from understudy.traces.trace import Trace
 
 FIGURES = ("mean", "std", "cv", *(f"acf {lag}" for lag in LAGS), *(f"p{p}" for p in PERCENTS))
-BINS = (*(f"{blocks}" for blocks in BLOCKS), f">{BLOCKS[-1]}")
 NONE = "-"
 
 
@@ -39,23 +38,28 @@ def command() -> None:
 @command.command(epilog="Example: understudy trace info hm_1.csv.gz fio.iolog --json")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of tables.")
-def info(files: tuple[str, ...], as_json: bool) -> None:
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Draw them: a .png, .svg or .pdf file."
+)
+def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
     """What each trace is like: sizes, times between arrivals, response times.
 
     Exit code 1 if a file breaks off: what precedes is told all the same.
     """
-    documents, broken = [], False
+    draw = _drawing(picture)
+    documents, traces = [], []
     for name in files:
         trace = recorded(name)
+        traces.append(trace)
         found = characterise(trace)
-        broken |= trace.broken is not None
         if as_json:
             documents.append(_document(trace, found))
         else:
             _show(trace, found)
     if as_json:
         click.echo(json.dumps(documents, indent=2))
-    if broken:
+    draw(traces)
+    if any(trace.broken for trace in traces):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
@@ -77,6 +81,21 @@ def convert(file: str, out: Path) -> None:
         click.echo(f"{file}: {line}", err=True)
     if trace.broken:
         raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _drawing(file: Path | None) -> Callable[[Sequence[Trace]], None]:
+    """What draws into the file, whose name is looked at before anything is read."""
+    if not file:
+        return lambda traces: None
+    from understudy.show import picture, traces  # Matplotlib takes half a second
+
+    picture.check(file)
+
+    def draw(found: Sequence[Trace]) -> None:
+        traces.draw(found, file)
+        click.echo(f"wrote {file}", err=True)
+
+    return draw
 
 
 def _table(trace: Trace) -> pl.DataFrame:

@@ -18,6 +18,7 @@ LAGS = (1, 2, 3, 10, 100)
 PERCENTS = (50, 95, 99)
 BLOCK_SECTORS = 8  # 4 kB
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: the most in each bin; a last one has the rest
+BINS = (*(f"{blocks}" for blocks in BLOCKS), f">{BLOCKS[-1]}")
 NS_PER_MS = 10**6
 SECTORS_PER_KIB = 2
 
@@ -53,7 +54,7 @@ class Character:
     owners: int
     duration_s: float
     size: Series
-    bins: Sequence[int]  # requests by size, one for each of BLOCKS and one for those above
+    bins: Sequence[int]  # requests by size, one for each of BINS
     interarrival: Series | None
     response: Series | None
     outstanding: Outstanding | None

@@ -156,3 +156,10 @@ def test_gzip_is_read_by_zlib_alone() -> None:
         packer.write(LINES[:600])
     assert zlib.decompress(file.getvalue(), wbits=31) == LINES[:600]
     assert compressed.unpacked(io.BytesIO(file.getvalue())).read() == LINES[:600]
+
+
+@given(st.sampled_from(sorted(compressed.KINDS)), st.binary(max_size=100))
+def test_any_bytes_of_a_kind(magic: bytes, data: bytes) -> None:
+    """Nothing in so few bytes is a trace, and they are refused in a line."""
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        reading(magic + data)

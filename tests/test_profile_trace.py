@@ -295,7 +295,7 @@ def test_the_records_of_a_run(tmp_path: Path) -> None:
     [
         ("arrival_ns,sector,sectors\n1,2,3\n", 2, "no column completion_ns, so nothing shows how"),
         ("arrival_ns,sector,sectors,completion_ns\n1,2,3,4\n", 1, "0 reads in it came from the"),
-        ("hello", 2, "neither blkparse's text nor CSV"),
+        ("hello", 2, "is in no format of a trace"),
     ],
 )
 def test_what_can_not_be_fitted(text: str, code: int, said: str, tmp_path: Path) -> None:

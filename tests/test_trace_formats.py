@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from understudy.base.errors import UserError
 from understudy.traces import formats
 from understudy.traces.formats import blkparse, fio
-from understudy.traces.read import load
+from understudy.traces.read import load, recorded
 
 BLKPARSE = """\
   8,0    1        1     0.000000000   697  Q   R 223490 + 8 [cat]
@@ -61,6 +61,21 @@ def test_requests_of_blkparse(tmp_path: Path) -> None:
     assert found.sectors.tolist() == [8, 32, 8]
     assert found.op.tolist() == [0, 1, 0]
     assert found.owner.tolist() == [0, 1, 2]
+    assert found.left_out == {"neither read nor write": 1, "issued and not completed": 1}
+
+
+def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
+    """A completion before the trace began, and a request that was issued twice."""
+    lines = BLKPARSE.splitlines(keepends=True)
+    early = lines[0].replace("Q ", "C ").replace("223490", "5000")
+    found = load(written(tmp_path, early + "".join([*lines[:6], lines[5], *lines[6:]])))
+    assert len(found) == 3
+    assert found.left_out == {
+        "neither read nor write": 1,
+        "issued and not completed": 1,
+        "issued again before it was completed": 1,
+        "completed without an issue": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -99,9 +114,9 @@ def test_requests_of_fio_that_do_overlap(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("5, 5100000, 0, 4096\n", "has no offsets; run fio with log_offset=1"),
+        ("5, 5100000, 0, 4096\n", "line 1: no offset; run fio with log_offset=1"),
         ("5, 51, 0, 4096, 0\n6, 51, 0, 4096, 0\n7, 51, 0, 4096, 0\n", "has no offsets"),
-        (FIO + "end\n", "line 5 is no line of fio's log: end"),
+        (FIO + "end\n", "line 5: no line of fio's log: end"),
         (FIO.replace(" 1, 1024", " 7, 1024"), "line 3: direction 7 is none of fio's"),
         (FIO.replace("1024", "0"), "line 3: no size; leave log_avg_msec out"),
         (FIO.replace("1048576", "9" * 20), "line 1: a number is too large"),
@@ -110,6 +125,11 @@ def test_requests_of_fio_that_do_overlap(tmp_path: Path) -> None:
 def test_fio_that_can_not_be_read(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=rf"--trace: .*trace: .*{said}"):
         load(written(tmp_path, text))
+
+
+def test_a_log_that_is_cut_in_a_line(tmp_path: Path) -> None:
+    found = recorded(written(tmp_path, FIO + "13, 29"))
+    assert (len(found), found.broken) == (3, "breaks off in line 5: no line of fio's log: 13, 29")
 
 
 def test_fio_with_priorities_in_hexadecimal(tmp_path: Path) -> None:

@@ -72,9 +72,8 @@ def command(
     A device is read past the page cache; nobody else may use it meanwhile.  The factory of a
     target returns `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`,
     which says when the "read" or "write" completes, in ns.  One request is sent at a time.
-    Nothing is written to a drive without --destroy-data.  A trace is Parquet or CSV with the
-    columns of requests.parquet, blkparse's text, or fio's log of latencies with offsets; it
-    shows less.
+    Nothing is written to a drive without --destroy-data.  A trace is in a format of
+    docs/traces.md that has response times; it shows less.
 
     In the file each value has its confidence above it, or "not seen"; --disk takes the file.
     A run that was interrupted goes on where it was when the same command is given again.
@@ -125,6 +124,8 @@ def _fitted(trace: str, seed: int) -> Fitted:
     found = load(trace)
     if found.completion_ns is None:
         raise UserError(f"--trace: {trace}: no column completion_ns, so nothing shows how long")
+    if found.losses:
+        click.echo(f"{trace}: {found.losses}", err=True)
     sent_ns = found.arrival_ns if found.dispatch_ns is None else found.dispatch_ns
     columns = (found.op, found.sector, found.sectors, sent_ns, found.completion_ns)
     try:

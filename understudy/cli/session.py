@@ -47,6 +47,7 @@ def carry_out(
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
     warn_of_disk(asked.disk)
+    warn_of_trace(settings)
     names = settings.platforms
     planned = {name: _for(name, settings, asked) for name in names}
     if settings.dry_run:
@@ -148,6 +149,13 @@ def warn_of_disk(disk: DiskProfile) -> None:
     """What may be wrong with its profile."""
     for doubt in disk.doubts:
         click.echo(doubt, err=True)
+
+
+def warn_of_trace(settings: Settings) -> None:
+    """What of the trace, if one is replayed, is not replayed."""
+    trace = settings.given.get("trace")
+    if trace and trace.losses:
+        click.echo(f"{trace.name}: {trace.losses}", err=True)
 
 
 def console() -> Console:

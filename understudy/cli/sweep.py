@@ -23,7 +23,7 @@ from understudy.campaign import sweep
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
-from understudy.cli.session import console, tell, warn_of_disk
+from understudy.cli.session import console, tell, warn_of_disk, warn_of_trace
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
@@ -62,6 +62,7 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
             disk, workload, schedulers.parse(names, disk), settings.platforms[0]
         )
     ]
+    warn_of_trace(settings)
     file = settings.out or Path("sweep.parquet")
     if settings.dry_run:
         click.echo(f"{len(experiments)} runs into {file}")

@@ -9,6 +9,7 @@ are divided by the k in the result.json beside it.
 
 import json
 import os
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,24 +18,37 @@ import polars as pl
 
 from understudy.base.errors import UserError
 from understudy.traces import formats
-from understudy.traces.reading import Reading
+from understudy.traces.reading import NO_TRANSFER, Reading
 from understudy.traces.trace import Ints, Trace
 
 NEEDED = ("arrival_ns", "sector", "sectors")
 OPS = {"read": 0, "write": 1}
 SECTORS_MAX = 2**31
-NO_TRANSFER = "neither read nor write"
 ROW = "row of the file"  # a column of ours, from 1
 
 
 def load(text: str) -> Trace:
-    """The trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
+    """The whole trace that --trace names; UserError if it can't be read to its end."""
+    try:
+        found = recorded(text)
+    except UserError as error:
+        raise UserError(f"--trace: {error}") from error
+    if found.broken:
+        raise UserError(
+            f"--trace: {text}: {found.broken}; understudy trace convert {text} OUT.parquet keeps "
+            "what precedes"
+        )
+    return found
+
+
+def recorded(text: str) -> Trace:
+    """What can be read of the trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
     path, scheduler, seed = _parts(text)
     reading = _read(path)
     slowdown = _slowdown(path) if _has_runs(reading.frame) else 1
     chosen = _choose(reading.frame, text, scheduler, seed, path)
     frame = _only_reads_and_writes(chosen, path)
-    others = chosen.height - frame.height
+    left_out = Counter(reading.left_out) + Counter({NO_TRANSFER: chosen.height - frame.height})
     columns = {name: _integers(frame, name, path) for name in NEEDED}
     _check(frame, columns, path)
     ends_ns = _completions(frame, path, columns["arrival_ns"])
@@ -51,8 +65,9 @@ def load(text: str) -> Trace:
         owner=_numbered(owner.gather(order)),
         completion_ns=None if ends_ns is None else (ends_ns[order] - origin_ns) // slowdown,
         dispatch_ns=None if sent_ns is None else (sent_ns[order] - origin_ns) // slowdown,
-        left_out={**reading.left_out, **({NO_TRANSFER: others} if others else {})},
+        left_out=dict(left_out),
         broken=reading.broken,
+        out_of_order=_out_of_order(columns["arrival_ns"]),
     )
 
 
@@ -70,14 +85,21 @@ def _read(path: Path) -> Reading:
         with path.open("rb") as file:
             reading = formats.read(file)
     except OSError as error:
-        raise UserError(f"--trace: {path}: {error.strerror or error}") from error
+        raise UserError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
-        raise UserError(f"--trace: {path}: {error}") from error
+        raise UserError(f"{path}: {error}") from error
+    if not reading.frame.height:
+        raise UserError(f"{path}: {_why_empty(reading)}")
     for name in NEEDED:
         if name not in reading.frame.columns:
             has = ", ".join(reading.frame.columns)
-            raise UserError(f"--trace: {path}: no column {name}; it has {has}")
-    return replace(reading, frame=_some(reading.frame.with_row_index(ROW, offset=1), path))
+            raise UserError(f"{path}: no column {name}; it has {has}")
+    return replace(reading, frame=reading.frame.with_row_index(ROW, offset=1))
+
+
+def _why_empty(reading: Reading) -> str:
+    reasons = [f"{count:,} {why}" for why, count in reading.left_out.items()]
+    return "; ".join(["no request in it", *reasons, *filter(None, [reading.broken])])
 
 
 def _has_runs(frame: pl.DataFrame) -> bool:
@@ -93,7 +115,7 @@ def _slowdown(path: Path) -> int:
         scale = 0.0
     if scale < 1 or not scale.is_integer():
         raise UserError(
-            f"--trace: {path}: how much slower its disk ran would be in {beside}, which does not "
+            f"{path}: how much slower its disk ran would be in {beside}, which does not "
             "say; keep the files of a run folder together"
         )
     return int(scale)
@@ -105,7 +127,7 @@ def _choose(
     """One run of those that a run folder's file holds."""
     if not _has_runs(frame):
         if scheduler:
-            raise UserError(f"--trace: {text}: the file has no runs to choose from")
+            raise UserError(f"{text}: the file has no runs to choose from")
         return frame
     frame = frame.with_columns(
         scheduler=_words(frame, "scheduler", path), seed=_integers(frame, "seed", path)
@@ -114,9 +136,7 @@ def _choose(
     fitting = [run for run in runs if scheduler in (None, run[0]) and seed in (None, str(run[1]))]
     if len(fitting) != 1:
         known = ", ".join(f"{name}:{number}" for name, number in runs)
-        raise UserError(
-            f"--trace: {text}: name one run, as FILE:SCHEDULER:SEED; there are: {known}"
-        )
+        raise UserError(f"{text}: name one run, as FILE:SCHEDULER:SEED; there are: {known}")
     name, number = fitting[0]
     return frame.filter((pl.col("scheduler") == name) & (pl.col("seed") == number))
 
@@ -131,14 +151,14 @@ def _only_reads_and_writes(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 def _some(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
     if not frame.height:
-        raise UserError(f"--trace: {path}: no request in it")
+        raise UserError(f"{path}: no request in it")
     return frame
 
 
 def _integers(frame: pl.DataFrame, name: str, path: Path) -> Ints:
     column = _full(frame, name, path)
     if not column.dtype.is_integer():
-        raise UserError(f"--trace: {path}: {name} has to hold whole numbers, not {column.dtype}")
+        raise UserError(f"{path}: {name} has to hold whole numbers, not {column.dtype}")
     numbers = column.cast(pl.Int64, strict=False)
     _refuse(frame, numbers.is_null(), name, path, "is far too large")
     return numbers.to_numpy()
@@ -147,7 +167,7 @@ def _integers(frame: pl.DataFrame, name: str, path: Path) -> Ints:
 def _words(frame: pl.DataFrame, name: str, path: Path) -> pl.Series:
     column = _full(frame, name, path)
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
-        raise UserError(f"--trace: {path}: {name} has to hold words, not {column.dtype}")
+        raise UserError(f"{path}: {name} has to hold words, not {column.dtype}")
     return column.cast(pl.String)
 
 
@@ -164,7 +184,7 @@ def _refuse(frame: pl.DataFrame, wrong: pl.Series, name: str, path: Path, why: s
         at = wrong.to_list().index(True)
         value = frame[name][at]
         given = "nothing" if value is None else value
-        raise UserError(f"--trace: {path}: row {frame[ROW][at]}: {name}: {given} {why}")
+        raise UserError(f"{path}: row {frame[ROW][at]}: {name}: {given} {why}")
 
 
 def _check(frame: pl.DataFrame, columns: dict[str, Ints], path: Path) -> None:
@@ -193,8 +213,15 @@ def _owners(frame: pl.DataFrame, path: Path) -> pl.Series:
 
 def _numbered(owners: pl.Series) -> Ints:
     """Numbers from 0, in the order in which owners first ask."""
-    first_seen = {name: rank for rank, name in enumerate(owners.unique(maintain_order=True))}
-    return np.array([first_seen[name] for name in owners], np.int64)
+    table = owners.alias("owner").to_frame()
+    ranks = table.unique(maintain_order=True).with_row_index("rank")
+    joined = table.join(ranks, on="owner", how="left", maintain_order="left")
+    return joined["rank"].cast(pl.Int64).to_numpy()
+
+
+def _out_of_order(arrival_ns: Ints) -> int:
+    """How many stand behind a later one in the file."""
+    return int((arrival_ns < np.maximum.accumulate(arrival_ns)).sum())
 
 
 def _zeros(frame: pl.DataFrame) -> Ints:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+NO_TRANSFER = "neither read nor write"
+NO_LENGTH = "of no length"
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.base.cache import digest
+from understudy.base.errors import UserError
 
 Ints = npt.NDArray[np.int64]
 
@@ -26,10 +27,28 @@ class Trace:
     dispatch_ns: Ints | None = None  # when it was sent to the disk
     left_out: Mapping[str, int] = field(default_factory=dict)  # records that are not here, by why
     broken: str | None = None  # where the file breaks off, if it does
+    out_of_order: int = 0  # requests that stood behind a later one in the file
 
     def __len__(self) -> int:
         """Count the requests."""
         return len(self.arrival_ns)
+
+    def response_ns(self) -> Ints:
+        """From arrival to completion, ns; UserError if nobody recorded completions."""
+        if self.completion_ns is None:
+            raise UserError(
+                f"{self.name}: has arrivals only, so it does not say how long requests took; take "
+                "a trace with response times (docs/traces.md)"
+            )
+        response_ns: Ints = self.completion_ns - self.arrival_ns
+        return response_ns
+
+    @property
+    def losses(self) -> str | None:
+        """In words, which records of the file are not here; None if all are."""
+        if not self.left_out:
+            return None
+        return "left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
 
     @property
     def owners(self) -> int:

@@ -33,7 +33,7 @@ class TraceReplay(Workload):
     processes: int = processes(1)
     trace: Trace = parameter(
         option="--trace",
-        help="What to replay: Parquet or CSV.",
+        help="What to replay, in any format of docs/traces.md.",
         metavar="FILE[:SCHEDULER[:SEED]]",
         kind=str,
         parse=load,

@@ -8,12 +8,15 @@ silence.
 """
 
 import pkgutil
+from dataclasses import replace
 from importlib import import_module
 from typing import BinaryIO, Protocol, cast
 
+from understudy.traces.compressed import damage, unpacked
 from understudy.traces.reading import Reading
 
 HEAD_BYTES = 4096
+TAR, TAR_AT = b"ustar", 257
 
 
 class Format(Protocol):
@@ -35,11 +38,25 @@ FORMATS = [
 
 
 def read(file: BinaryIO) -> Reading:
-    """What is in a file of any format; ValueError says what is wrong with it."""
-    head = file.read(HEAD_BYTES)
-    file.seek(0)
+    """What is in a file of any format, packed or not; ValueError says what is wrong with it."""
+    head = unpacked(file).read(HEAD_BYTES)
+    content = unpacked(file)
     for one in FORMATS:
         if one.recognises(head):
-            return one.read(file)
-    names = " nor ".join(one.NAME for one in FORMATS)
-    raise ValueError(f"neither {names}")
+            found = _read(one, content)
+            return replace(found, broken=damage(content) or found.broken)
+    if not head:
+        content.read(1)
+        raise ValueError(damage(content) or "is empty")
+    if head[TAR_AT:].startswith(TAR):
+        raise ValueError("is a tar archive; unpack it with tar, and name a file in it")
+    names = ", ".join(one.NAME for one in FORMATS)
+    raise ValueError(f"is in no format of a trace (docs/traces.md); known are: {names}")
+
+
+def _read(one: Format, content: BinaryIO) -> Reading:
+    """If it can't be read for its damage, that is the reason."""
+    try:
+        return one.read(content)
+    except ValueError as error:
+        raise ValueError(damage(content) or str(error)) from None

@@ -2,16 +2,19 @@
 """The text that blkparse prints of a blktrace: a row for each request that was issued (D) and
 completed (C); it arrived when its first sector was queued (Q), if that was seen.
 
-Of any other lines (merges, plugs, messages, blkparse's summary) nothing is taken.
+Of any other lines (merges, plugs, messages, blkparse's summary) nothing is taken.  Requests of
+which only the issue or only the completion was seen are counted.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import polars as pl
 
 from understudy.traces.reading import Reading
+from understudy.traces.text import lines
 
 NAME = "blkparse's text"
 EVENT = re.compile(
@@ -20,6 +23,9 @@ EVENT = re.compile(
 )
 COLUMNS = ("arrival_ns", "dispatch_ns", "completion_ns", "sector", "sectors", "op", "owner")
 LARGEST = 2**63 - 1
+UNFINISHED = "issued and not completed"
+UNSEEN = "completed without an issue"
+AGAIN = "issued again before it was completed"
 
 
 @dataclass
@@ -41,6 +47,12 @@ class _Reader:
         self._device = b""
         self._queued: dict[int, tuple[int, int]] = {}  # by first sector: when, by whom
         self._sent: dict[int, Sent] = {}
+        self._left_out: Counter[str] = Counter()
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Requests that are no row, by why."""
+        return dict(self._left_out + Counter({UNFINISHED: len(self._sent)}))
 
     def take(self, event: "re.Match[bytes]") -> None:
         """One event with sectors."""
@@ -54,13 +66,18 @@ class _Reader:
         elif event["action"] == b"D" and sectors:
             arrival_ns, owner = self._queued.pop(sector, (now_ns, int(event["pid"])))
             op = _op(event["kind"])
+            self._left_out[AGAIN] += sector in self._sent
             self._sent[sector] = Sent(arrival_ns, now_ns, sectors, op, owner)
         elif event["action"] == b"C" and sector in self._sent:
-            sent = self._sent.pop(sector)
-            times = (sent.arrival_ns, sent.dispatch_ns, now_ns)
-            if not times[0] <= times[1] <= times[2]:
-                raise ValueError(f"time goes back at {_shown(event[0])}; sort it: blkparse -s")
-            self.rows.append((*times, sector, sent.sectors, sent.op, sent.owner))
+            self._complete(self._sent.pop(sector), sector, now_ns, event[0])
+        elif event["action"] == b"C" and sectors:
+            self._left_out[UNSEEN] += 1
+
+    def _complete(self, sent: Sent, sector: int, now_ns: int, line: bytes) -> None:
+        times = (sent.arrival_ns, sent.dispatch_ns, now_ns)
+        if not times[0] <= times[1] <= times[2]:
+            raise ValueError(f"time goes back at {_shown(line)}; sort it: blkparse -s")
+        self.rows.append((*times, sector, sent.sectors, sent.op, sent.owner))
 
     def _check_device(self, device: bytes) -> None:
         self._device = self._device or device
@@ -77,13 +94,13 @@ def recognises(head: bytes) -> bool:
 def read(file: BinaryIO) -> Reading:
     """The whole file."""
     reader = _Reader()
-    for line in file:
+    for line in lines(file):
         event = EVENT.match(line)
         if event and event["sector"]:
             reader.take(event)
     if not reader.rows:
         raise ValueError("no request in it was both issued (D) and completed (C)")
-    return Reading(pl.DataFrame(reader.rows, schema=COLUMNS, orient="row"))
+    return Reading(pl.DataFrame(reader.rows, schema=COLUMNS, orient="row"), reader.left_out)
 
 
 def _op(kind: bytes) -> str:

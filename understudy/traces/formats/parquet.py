@@ -5,6 +5,7 @@ from typing import BinaryIO
 
 import polars as pl
 
+from understudy.traces.compressed import whole
 from understudy.traces.reading import Reading
 
 NAME = "Parquet"
@@ -19,6 +20,6 @@ def recognises(head: bytes) -> bool:
 def read(file: BinaryIO) -> Reading:
     """The whole file."""
     try:
-        return Reading(pl.read_parquet(file))
+        return Reading(pl.read_parquet(whole(file)))
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"damaged {NAME}: {str(error).splitlines()[0]}") from None

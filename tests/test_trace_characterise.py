@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""What a trace is like: closed forms, and naive loops over the definitions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.traces.characterise import (
+    BLOCKS,
+    LAGS,
+    PERCENTS,
+    autocorrelation,
+    characterise,
+    percentiles,
+    series,
+)
+from understudy.traces.trace import Trace
+
+Row = tuple[int, int, int]
+
+
+def trace(rows: list[Row], sectors: list[int] | None = None, answered: bool = True) -> Trace:
+    """Of arrival, wait and service, ns each; writes are every third."""
+    arrival, wait, service = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    count = len(rows)
+    return Trace(
+        name="t",
+        arrival_ns=arrival,
+        sector=np.zeros(count, np.int64),
+        sectors=np.array(sectors or [8] * count, np.int64),
+        op=(np.arange(count) % 3 == 0).astype(np.int64),
+        owner=np.arange(count) % 2,
+        completion_ns=arrival + wait + service if answered else None,
+        dispatch_ns=arrival + wait if answered else None,
+    )
+
+
+def test_a_server_that_is_always_late_the_same_way() -> None:
+    """Every 10 ms one request of 4 ms, of which 1 ms is a wait."""
+    count = 1000
+    found = characterise(trace([(i * 10**7, 10**6, 3 * 10**6) for i in range(count)]))
+    span_ms = (count - 1) * 10 + 4
+    assert (found.requests, found.writes, found.reads, found.owners) == (1000, 334, 666, 2)
+    assert found.duration_s == pytest.approx(span_ms / 1000)
+    assert found.interarrival is not None
+    assert found.response is not None
+    assert found.outstanding is not None
+    assert (found.interarrival.mean, found.interarrival.std, found.interarrival.cv) == (10, 0, 0)
+    assert set(found.interarrival.autocorrelation.values()) == {None}
+    assert found.response.percentiles == {50: 4, 95: 4, 99: 4}
+    assert found.outstanding.mean == pytest.approx(count * 4 / span_ms)
+    assert found.outstanding.most == 1
+    assert found.utilisation == pytest.approx(count * 3 / span_ms)
+
+
+def test_two_values_that_alternate() -> None:
+    """Mean 2, std 1, and the autocorrelation is -1 or 1 but for the ends."""
+    found = series(np.array([1.0, 3.0] * 500))
+    assert (found.mean, found.std, found.cv) == (2, 1, 0.5)
+    for lag in LAGS:
+        assert found.autocorrelation[lag] == pytest.approx((-1) ** lag * (1000 - lag) / 1000)
+    assert found.percentiles == {50: 1, 95: 3, 99: 3}
+
+
+def test_exponential_times_have_a_cv_of_one() -> None:
+    draws = np.random.default_rng(7).exponential(5.0, 40_000)
+    found = series(draws)
+    assert found.cv == pytest.approx(1, abs=0.03)
+    assert found.percentiles[95] == pytest.approx(5 * np.log(20), rel=0.03)
+    assert all(abs(share or 0) < 0.02 for share in found.autocorrelation.values())
+
+
+def test_an_autoregressive_series() -> None:
+    """x[i+1] = 0.8 x[i] + noise has the autocorrelation 0.8 ** lag."""
+    noise = np.random.default_rng(7).normal(size=60_000)
+    values = np.empty_like(noise)
+    values[0] = noise[0]
+    for i in range(1, len(noise)):
+        values[i] = 0.8 * values[i - 1] + noise[i]
+    for lag in (1, 2, 3, 10):
+        assert autocorrelation(values, lag) == pytest.approx(0.8**lag, abs=0.03)
+
+
+def test_sizes_fall_into_the_bins_of_figure_6() -> None:
+    """Each bound is in its bin, a sector more in the next."""
+    bounds = [8 * blocks for blocks in BLOCKS]
+    sizes = [1, *bounds, *(bound + 1 for bound in bounds)]
+    found = characterise(trace([(i, 0, 1) for i in range(len(sizes))], sizes))
+    assert found.bins == [2, *[2] * (len(BLOCKS) - 1), 1]
+    assert found.size.mean == pytest.approx(sum(sizes) / len(sizes) / 2)
+
+
+def test_arrivals_alone() -> None:
+    found = characterise(trace([(0, 0, 0), (3, 0, 0)], answered=False))
+    assert (found.response, found.outstanding, found.utilisation) == (None, None, None)
+    assert found.duration_s == 3e-9
+    alone = characterise(trace([(0, 0, 0)]))
+    assert (alone.interarrival, alone.outstanding, alone.utilisation) == (None, None, None)
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=25
+)
+
+
+@given(ROWS)
+def test_outstanding_and_busy_instant_by_instant(rows: list[Row]) -> None:
+    """Counted at every ns of the span."""
+    begin = min(arrival for arrival, *_ in rows)
+    rows = sorted((arrival - begin, wait, service) for arrival, wait, service in rows)
+    span = max(map(sum, rows))
+    present = [sum(a <= t < a + w + s for a, w, s in rows) for t in range(span)]
+    busy = [any(a + w <= t < a + w + s for a, w, s in rows) for t in range(span)]
+    found = characterise(trace(rows))
+    if not span:
+        assert found.outstanding is None
+        return
+    assert found.outstanding is not None
+    assert found.outstanding.most == max(present)
+    assert found.outstanding.mean == pytest.approx(sum(present) / span)
+    assert found.utilisation == pytest.approx(sum(busy) / span)
+
+
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=60), st.sampled_from([1, 2, 3, 10]))
+def test_figures_by_naive_loops(values: list[int], lag: int) -> None:
+    mean = Fraction(sum(values), len(values))
+    squares = sum((value - mean) ** 2 for value in values)
+    found = autocorrelation(np.array(values, np.float64), lag)
+    if len(values) <= lag or not squares:
+        assert found is None
+    else:
+        pairs = zip(values, values[lag:], strict=False)
+        expected = sum((one - mean) * (other - mean) for one, other in pairs) / squares
+        assert found == pytest.approx(float(expected), abs=1e-9)
+    for percent in PERCENTS:
+        reached = [
+            value
+            for value in sorted(values)
+            if 100 * sum(other <= value for other in values) >= percent * len(values)
+        ]
+        assert percentiles(np.array(values, np.float64))[percent] == reached[0]

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Compressed traces: the same rows, and what becomes of those that are damaged, cut or bombs."""
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.traces import compressed, formats, text
+from understudy.traces.reading import Reading
+
+
+def xz(data: bytes) -> bytes:
+    """In little time."""
+    return lzma.compress(data, check=lzma.CHECK_CRC64, preset=0)
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": xz,
+    "Zstandard": zstandard.ZstdCompressor(write_checksum=True).compress,
+}
+# Numbers that compress badly, so that a cut file still has whole lines in it.
+LINES = b"".join(
+    f"{10**15 + 977 * i},R,{(i * i * 7919 + i) % 10**9 * 512},4096,{10**15 + i * i}\n".encode()
+    for i in range(6_000)
+)
+
+
+def reading(data: bytes) -> Reading:
+    """What is made of it."""
+    return formats.read(io.BytesIO(data))
+
+
+WHOLE = reading(LINES).frame
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_the_same_rows(name: str) -> None:
+    found = reading(PACKERS[name](LINES))
+    assert found.frame.equals(WHOLE)
+    assert found.broken is None
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_streams_that_follow_each_other(name: str) -> None:
+    pack = PACKERS[name]
+    found = reading(pack(LINES[:1234]) + pack(b"") + pack(LINES[1234:]))
+    assert found.frame.equals(WHOLE)
+
+
+@pytest.mark.parametrize("name", ["gzip", "xz"])
+def test_zeros_behind_the_end(name: str) -> None:
+    assert reading(PACKERS[name](LINES) + bytes(512)).frame.equals(WHOLE)
+
+
+@pytest.mark.parametrize("name", ["gzip", "Zstandard"])
+def test_what_precedes_a_cut_is_kept(name: str) -> None:
+    """Whole lines only: the last one might have had more digits."""
+    packed = PACKERS[name](LINES)
+    found = reading(packed[: len(packed) * 3 // 4])
+    assert 1000 < found.frame.height < WHOLE.height
+    assert found.frame.equals(WHOLE.head(found.frame.height))
+    assert found.broken is not None
+    assert found.broken.startswith(f"the {name} file is cut off after ")
+
+
+@pytest.mark.parametrize("name", ["gzip", "Zstandard"])
+def test_what_precedes_damage_is_kept(name: str) -> None:
+    packed = bytearray(PACKERS[name](LINES))
+    packed[-1] ^= 1  # of the check or the length
+    found = reading(bytes(packed))
+    assert 1000 < found.frame.height < WHOLE.height
+    assert found.frame.equals(WHOLE.head(found.frame.height))
+    assert found.broken is not None
+    assert f"the {name} file is damaged (" in found.broken
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_a_packed_file_of_which_nothing_can_be_read(name: str) -> None:
+    with pytest.raises(ValueError, match=f"the {name} file is cut off after 0 bytes"):
+        reading(PACKERS[name](LINES)[:12])
+    with pytest.raises(ValueError, match="is empty"):
+        reading(PACKERS[name](b""))
+
+
+def test_what_stands_behind_the_end_is_damage() -> None:
+    found = reading(gzip.compress(LINES) + b"more")
+    assert found.frame.equals(WHOLE)
+    assert found.broken is not None
+    assert "is damaged" in found.broken
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_a_bomb_takes_little_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 MiB without an end of line, in some KiB."""
+    monkeypatch.setattr(text, "PIECE_BYTES", 2**20)
+    bomb = PACKERS[name](LINES[:100] + bytes(2**25))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"line \d+ is longer than 65,536 bytes"):
+            reading(bomb)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**24
+
+
+def test_what_has_to_be_read_whole_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.BytesIO()
+    pl.DataFrame({"arrival_ns": [1], "sector": [0], "sectors": [8]}).write_parquet(file)
+    packed = gzip.compress(file.getvalue())
+    assert reading(packed).frame.height == 1
+    monkeypatch.setattr(compressed, "WHOLE_MAX_BYTES", 99)
+    with pytest.raises(ValueError, match="holds more than 99 bytes; unpack it first"):
+        reading(packed)
+    assert reading(file.getvalue()).frame.height == 1
+
+
+def test_an_archive_is_named(tmp_path: Path) -> None:
+    """Tencent's traces come as such."""
+    (tmp_path / "t.csv").write_bytes(LINES)
+    with tarfile.open(tmp_path / "t.tgz", "w:gz") as archive:
+        archive.add(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="is a tar archive; unpack it with tar"):
+        reading((tmp_path / "t.tgz").read_bytes())
+
+
+@given(st.sampled_from(sorted(PACKERS)), st.integers(0, 400), st.binary(min_size=1, max_size=4))
+def test_damage_anywhere(name: str, at: int, new: bytes) -> None:
+    """Nothing is changed that nobody notices."""
+    packed = PACKERS[name](LINES[:600])
+    at %= len(packed)
+    damaged = packed[:at] + new + packed[at + len(new) :]
+    stream = compressed.unpacked(io.BytesIO(damaged))
+    if isinstance(stream, io.BufferedReader):  # it still says what it is
+        assert stream.read() == LINES[:600] or compressed.damage(stream)
+
+
+def test_gzip_is_read_by_zlib_alone() -> None:
+    """The oracle of these tests is gzip's own module; a header with a name has to be passed."""
+    file = io.BytesIO()
+    with gzip.GzipFile("a name.csv", "wb", fileobj=file, mtime=0) as packer:
+        packer.write(LINES[:600])
+    assert zlib.decompress(file.getvalue(), wbits=31) == LINES[:600]
+    assert compressed.unpacked(io.BytesIO(file.getvalue())).read() == LINES[:600]
+
+
+@given(st.sampled_from(sorted(compressed.KINDS)), st.binary(max_size=100))
+def test_any_bytes_of_a_kind(magic: bytes, data: bytes) -> None:
+    """Nothing in so few bytes is a trace, and they are refused in a line."""
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        reading(magic + data)

@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: MIT
+"""Other people's formats of traces: known rows, each line that is wrong, who is told from whom,
+and any bytes at all."""
+
+import io
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.base.errors import UserError
+from understudy.traces import formats, text
+from understudy.traces.formats import (
+    alibaba,
+    blkparse,
+    csv,
+    fio,
+    iolog,
+    msr,
+    parquet,
+    systor,
+    tencent,
+    vscsi,
+)
+from understudy.traces.read import load, recorded
+from understudy.traces.reading import Reading
+
+MSR = b"""\
+128166372003061629,hm,1,Read,383496192,32768,413
+128166372013061629,hm,0,Write,100,512,10
+128166372008061629,src1,1,Read,511,2,100000
+"""
+SYSTOR = b"""\
+Timestamp,Response,IOType,LUN,Offset,Size
+1455786000.123456789,0.000415,R,0,1024,4096
+1455786000.12345679,0.5,W,3,0,512
+1455786001,1.000000001,R,0,513,1
+"""
+ALIBABA = b"""\
+419,W,8792731648,16384,1577808144360767
+725,R,0,1,1577808144360768
+419,R,513,511,1577808145360767
+"""
+TENCENT = b"""\
+1538323200,12910952,128,0,1063
+1538323200,12910952,8,1,1064
+1538323203,0,1,0,1063
+"""
+IOLOG_2 = b"""\
+fio version 2 iolog
+/dev/sda add
+/dev/sda open
+/dev/sda read 4096 8192
+/dev/sda wait 100 0
+/dev/sda write 513 1
+/dev/sda wait 50
+/dev/sdb sync
+/dev/sdb trim 0 4096
+/dev/sdb read 0 512
+/dev/sda close
+"""
+IOLOG_3 = b"""\
+fio version 3 iolog
+3 /dev/sda add
+4 /dev/sda open
+5 /dev/sda read 4096 8192
+105 /dev/sda write 513 1
+106 /dev/sdb datasync 0 0
+155 /dev/sdb read 0 512
+200 /dev/sda close
+"""
+OURS = b"arrival_ns,sector,sectors\n5,0,8\n9,64,8\n7,8,8\n"
+FIO = b"5, 5100000, 0, 4096, 1048576, 0\n9, 4000000, 0, 4096, 0, 0\n"
+BLKPARSE = b"  8,0    1        5     0.000010000   697  D   R 223490 + 8 [cat]\n"
+
+
+def record_1(ts: int, cmd: int = 0x28, length: int = 4096, lbn: int = 8, ver: int = 0x100) -> bytes:
+    """A record of vscsi's first version, field by field as it is documented."""
+    return struct.pack("<IIIHHQQ", 7, length, 1, cmd, ver, lbn, ts)
+
+
+def record_2(
+    ts: int, rt: int, cmd: int = 0x28, length: int = 4096, lbn: int = 8, ver: int = 0x200
+) -> bytes:
+    """And of its second."""
+    return struct.pack("<HHIIIQQQ", cmd, ver, 7, length, 1, lbn, ts, rt)
+
+
+VSCSI_1 = record_1(5000) + record_1(5001, 0x8A, 513, 2**40) + record_1(4999, 0xA8, 1, 0)
+VSCSI_2 = record_2(10**15, 80) + record_2(10**15 + 7, 1, 0x2A, 1024, 9) + record_2(10**15, 0, 0x08)
+
+SAMPLES = {
+    "msr": (MSR, msr),
+    "systor": (SYSTOR, systor),
+    "alibaba": (ALIBABA, alibaba),
+    "alibaba with a header": (b"device_id,opcode,offset,length,timestamp\n" + ALIBABA, alibaba),
+    "tencent": (TENCENT, tencent),
+    "tencent with a header": (b"Timestamp,Offset,Size,IOType,VolumeID\n" + TENCENT, tencent),
+    "iolog 2": (IOLOG_2, iolog),
+    "iolog 3": (IOLOG_3, iolog),
+    "vscsi 1": (VSCSI_1, vscsi),
+    "vscsi 2": (VSCSI_2, vscsi),
+    "ours": (OURS, csv),
+    "fio": (FIO, fio),
+    "blkparse": (BLKPARSE, blkparse),
+    "parquet": (b"PAR1" + bytes(40), parquet),
+}
+OF_THIS_PAGE = [name for name in SAMPLES if name not in ("ours", "fio", "blkparse", "parquet")]
+
+
+def reading(data: bytes) -> Reading:
+    """What is made of it."""
+    return formats.read(io.BytesIO(data))
+
+
+def made(module: Any, data: bytes) -> Reading | str:
+    """What one format makes of it, or what it says is wrong."""
+    try:
+        found: Reading = module.read(io.BytesIO(data))
+    except ValueError as error:
+        return str(error)
+    return found
+
+
+def rows(found: Reading, *names: str) -> list[tuple[object, ...]]:
+    """Some columns."""
+    return found.frame.select(names).rows()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_format_is_told_from_the_others(name: str) -> None:
+    data, module = SAMPLES[name]
+    assert [one for one in formats.FORMATS if one.recognises(data)] == [module]
+
+
+def test_every_format_has_a_sample() -> None:
+    assert {id(module) for _, module in SAMPLES.values()} >= {id(one) for one in formats.FORMATS}
+
+
+def test_msr_cambridge() -> None:
+    found = reading(MSR)
+    assert rows(found, "arrival_ns", "completion_ns", "sector", "sectors", "op", "owner") == [
+        (0, 41_300, 749_016, 64, "read", "hm.1"),
+        (10**9, 10**9 + 1000, 0, 2, "write", "hm.0"),
+        (5 * 10**8, 5 * 10**8 + 10**7, 0, 2, "read", "src1.1"),
+    ]
+    assert (found.left_out, found.broken) == ({}, None)
+
+
+def test_systor_to_the_nanosecond() -> None:
+    assert rows(
+        reading(SYSTOR), "arrival_ns", "completion_ns", "sector", "sectors", "op", "owner"
+    ) == [
+        (0, 415_000, 2, 8, "read", "0"),
+        (1, 500_000_001, 0, 1, "write", "3"),
+        (876_543_211, 1_876_543_212, 1, 1, "read", "0"),
+    ]
+
+
+def test_systor_whose_rows_are_not_complete() -> None:
+    """Without a type, or without a response where others have one, a row is counted."""
+    more = b"1455786002,0.5,,0,0,512\n1455786002,,R,0,0,512\n1455786003,,,0,0,512\n"
+    found = reading(SYSTOR + more)
+    assert found.frame.height == 3
+    assert found.left_out == {"without a type": 2, "without a response time": 1}
+    arrivals = reading(SYSTOR.splitlines(True)[0] + b"1455786002,,R,0,0,512\n1455786003,,W,1,8,1\n")
+    assert rows(arrivals, "arrival_ns", "op") == [(0, "read"), (10**9, "write")]
+    assert "completion_ns" not in arrivals.frame.columns
+    assert not arrivals.left_out
+
+
+@pytest.mark.parametrize("name", ["alibaba", "alibaba with a header"])
+def test_alibaba(name: str) -> None:
+    found = reading(SAMPLES[name][0])
+    assert rows(found, "arrival_ns", "sector", "sectors", "op", "owner") == [
+        (0, 17_173_304, 32, "write", "419"),
+        (1000, 0, 1, "read", "725"),
+        (10**9, 1, 1, "read", "419"),
+    ]
+    assert "completion_ns" not in found.frame.columns
+
+
+@pytest.mark.parametrize("name", ["tencent", "tencent with a header"])
+def test_tencent(name: str) -> None:
+    found = reading(SAMPLES[name][0])
+    assert rows(found, "arrival_ns", "sector", "sectors", "op", "owner") == [
+        (0, 12_910_952, 128, "read", "1063"),
+        (0, 12_910_952, 8, "write", "1064"),
+        (3 * 10**9, 0, 1, "read", "1063"),
+    ]
+
+
+@pytest.mark.parametrize(("data", "others"), [(IOLOG_2, 2), (IOLOG_3, 1)])
+def test_fio_iolog(data: bytes, others: int) -> None:
+    found = reading(data)
+    assert rows(found, "arrival_ns", "sector", "sectors", "op", "owner") == [
+        (0, 8, 16, "read", "/dev/sda"),
+        (100_000, 1, 1, "write", "/dev/sda"),
+        (150_000, 0, 1, "read", "/dev/sdb"),
+    ]
+    assert found.left_out == {"neither read nor write": others}
+
+
+def test_vscsi() -> None:
+    assert rows(reading(VSCSI_1), "arrival_ns", "sector", "sectors", "op") == [
+        (1000, 8, 8, "read"),
+        (2000, 2**40, 2, "write"),
+        (0, 0, 1, "read"),
+    ]
+    assert rows(reading(VSCSI_2), "arrival_ns", "completion_ns", "sector", "sectors", "op") == [
+        (0, 80_000, 8, 8, "read"),
+        (7000, 8000, 9, 2, "write"),
+        (0, 0, 8, 8, "read"),
+    ]
+
+
+def test_vscsi_counts_what_it_leaves_out() -> None:
+    found = reading(VSCSI_1 + record_1(1, 0x35, lbn=2**63) * 2 + record_1(2, length=0))
+    assert found.frame.height == 3
+    assert found.left_out == {"neither read nor write": 2, "of no length": 1}
+
+
+LAST = {
+    "msr": b"128166372003061629,hm,1,Read,383496192,0,413\n",
+    "systor": b"1455786000.1,0.5,R,0,1024,0\n",
+    "alibaba": b"419,W,8792731648,0,1577808144360767\n",
+    "tencent": b"1538323200,12910952,0,0,1063\n",
+    "iolog 3": b"205 /dev/sda read 4096 0\n",
+}
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_requests_of_no_length_are_counted(name: str) -> None:
+    found = reading(SAMPLES[name][0] + 2 * LAST[name])
+    assert found.frame.height == 3
+    assert found.left_out["of no length"] == 2
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_a_file_that_is_cut_in_a_line_keeps_what_precedes(name: str) -> None:
+    data = SAMPLES[name][0]
+    number = data.count(b"\n") + 1
+    found = reading(data + LAST[name][:6])
+    assert found.frame.equals(reading(data).frame)
+    assert found.broken is not None
+    assert found.broken.startswith(f"breaks off in line {number}: ")
+
+
+@pytest.mark.parametrize("cut", [1, 31])
+def test_records_that_are_cut(cut: int) -> None:
+    found = reading(VSCSI_1 + record_1(9)[:cut])
+    assert (found.frame.height, found.broken) == (3, "breaks off in record 4")
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_blank_lines_and_other_ends_of_lines(name: str) -> None:
+    data = SAMPLES[name][0]
+    first, rest = data.split(b"\n", 1)
+    loose = first + b"\r\n" + rest.replace(b"\n", b"\r\n \r\n\r\n")
+    assert reading(loose).frame.equals(reading(data).frame)
+
+
+def changed(name: str, line: int, old: bytes, new: bytes) -> bytes:
+    """A sample, one of its lines (from 1) changed."""
+    lines = SAMPLES[name][0].split(b"\n")
+    assert old in lines[line - 1]
+    lines[line - 1] = lines[line - 1].replace(old, new)
+    return b"\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "old", "new", "said"),
+    [
+        ("msr", 2, b"Write", b"Trim", '2: Type "Trim" is neither Read nor Write'),
+        ("msr", 2, b",100,", b",-100,", '2: Offset "-100" is negative'),
+        ("msr", 2, b",100,", b",x,", '2: Offset "x" is no whole number below 2.63'),
+        ("msr", 2, b",100,", b",,", "2: Offset is missing"),
+        ("msr", 2, b",10", b"", "2: ResponseTime is missing"),
+        ("msr", 3, b"100000", b"1,2,3", '3: more "2" stands behind ResponseTime'),
+        ("msr", 3, b"12816637200806162", b"9" * 19, "3: Timestamp .* is no whole number below"),
+        ("msr", 3, b"128166372008061629", b"-1", '3: Timestamp "-1" is negative'),
+        ("msr", 3, b"511", str(2**55).encode(), "3: Offset .* is more than 36,028,797,018,963,967"),
+        ("msr", 2, b"hm", b"", "2: Hostname is missing"),
+        ("systor", 3, b"W", b"r", '3: IOType "r" is neither R nor W'),
+        ("systor", 3, b"1455786000.12345679", b"1e9", '3: Timestamp "1e9" is no time in seconds'),
+        ("systor", 3, b"1455786000", b"-1", '3: Timestamp "-1.12345679" is no time'),
+        ("systor", 3, b"1455786000", b"9999999999", "3: Timestamp .* is more than 9,000,000,000"),
+        ("systor", 3, b",512", b"", "3: Size is missing"),
+        ("alibaba", 2, b"R", b"T", '2: opcode "T" is neither R nor W'),
+        ("alibaba", 2, b",1,", b",-1,", '2: length "-1" is negative'),
+        ("alibaba", 3, b"1577808145360767", b"9" * 18, "its times lie more than 146 years apart"),
+        ("alibaba with a header", 3, b"R", b"T", '3: opcode "T" is neither R nor W'),
+        ("tencent", 2, b",1,", b",2,", '2: IOType "2" is neither 0 nor 1'),
+        ("tencent", 2, b"12910952", str(2**63).encode(), "2: Offset .* is no whole number below"),
+        ("iolog 2", 4, b"read", b"reed", '4: action "reed" is unknown'),
+        ("iolog 2", 4, b" 8192", b"", "4: length is missing"),
+        ("iolog 2", 5, b"100", b"-1", '5: offset "-1" is negative'),
+        ("iolog 3", 5, b"105", b"soon", '5: timestamp "soon" is no whole number'),
+    ],
+)
+def test_a_line_that_is_wrong(name: str, line: int, old: bytes, new: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as error:
+        reading(changed(name, line, old, new))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (VSCSI_1 + record_1(1, ver=0x200), "record 4: version is not 1"),
+        (VSCSI_1 + record_1(1, lbn=2**63), r"record 4: lbn is too large \(9,223,372,036,854,775"),
+        (VSCSI_2 + record_2(2**63, 1), "record 4: ts is too large"),
+        (VSCSI_2 + record_2(1, 2**63), "record 4: rt is too large"),
+    ],
+)
+def test_a_record_that_is_wrong(data: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        reading(data)
+
+
+def test_an_iolog_without_waits_has_no_times() -> None:
+    with pytest.raises(ValueError, match="has no waits, so it does not say when requests came"):
+        reading(b"\n".join(line for line in IOLOG_2.split(b"\n") if b"wait" not in line))
+
+
+def test_waits_that_are_too_long_together() -> None:
+    line = b"/dev/sda wait 9007199254740992 0\n"
+    with pytest.raises(ValueError, match="its waits are together longer than a century"):
+        reading(IOLOG_2 + line)
+
+
+def test_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "PIECE_BYTES", 2**10)
+    with pytest.raises(ValueError, match="line 4 is longer than 65,536 bytes"):
+        reading(TENCENT + b"1" * 2**17)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+@pytest.mark.parametrize("name", LAST)
+def test_pieces_make_no_difference(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = SAMPLES[name][0]
+    whole = reading(data).frame
+    wrong = data + b"x\n" + data
+    monkeypatch.setattr(text, "PIECE_BYTES", size)
+    assert reading(data).frame.equals(whole)
+    with pytest.raises(ValueError, match=f"^line {data.count(10) + 1}: "):
+        reading(wrong)
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(b"")
+    with pytest.raises(UserError, match="t: is empty"):
+        load(str(tmp_path / "t"))
+
+
+def test_a_file_without_a_request_says_what_was_in_it(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(LAST["tencent"] * 3)
+    with pytest.raises(UserError, match="t: no request in it; 3 of no length"):
+        load(str(tmp_path / "t"))
+
+
+def test_requests_out_of_order_are_sorted_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(MSR)
+    found = load(str(tmp_path / "t"))
+    assert found.arrival_ns.tolist() == [0, 5 * 10**8, 10**9]
+    assert found.owner.tolist() == [0, 1, 2]
+    assert found.out_of_order == 1
+
+
+def test_a_trace_that_breaks_off_is_not_replayed(tmp_path: Path) -> None:
+    file = tmp_path / "t"
+    file.write_bytes(MSR + b"128,")
+    with pytest.raises(UserError, match=r"--trace: .*line 4: .*; understudy trace convert .*t OUT"):
+        load(str(file))
+    assert len(recorded(str(file))) == 3
+
+
+def test_arrivals_have_no_response_times(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(TENCENT)
+    with pytest.raises(UserError, match="t: has arrivals only, so it does not say how long"):
+        load(str(tmp_path / "t")).response_ns()
+    (tmp_path / "t").write_bytes(MSR)
+    assert load(str(tmp_path / "t")).response_ns().tolist() == [41_300, 10**7, 1000]
+
+
+BYTES = st.binary(max_size=8) | st.sampled_from([b",", b"\n", b"-", b"9" * 30, b"\0", b" ", b'"'])
+
+
+def mutated(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
+    """Some of it replaced."""
+    for at, size, new in edits:
+        at %= len(data) + 1
+        data = data[:at] + new + data[at + size :]
+    return data
+
+
+EDITS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 12), BYTES), min_size=1, max_size=4)
+
+
+@given(st.sampled_from(OF_THIS_PAGE), EDITS)
+def test_a_table_or_a_reason(name: str, edits: list[tuple[int, int, bytes]]) -> None:
+    """Of samples in which anything was changed; what is read is possible."""
+    data, module = SAMPLES[name]
+    found = made(module, mutated(data, edits))
+    if isinstance(found, str):
+        assert "\n" not in found
+        return
+    frame = found.frame
+    assert (frame["arrival_ns"] >= 0).all()
+    assert (frame["sector"] >= 0).all()
+    assert (frame["sectors"] > 0).all()
+    assert frame["op"].is_in(["read", "write"]).all()
+    if "completion_ns" in frame.columns:
+        assert (frame["completion_ns"] >= frame["arrival_ns"]).all()
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes(data: bytes) -> None:
+    """Told or not, each format makes a table of them or says why it can't."""
+    for name in OF_THIS_PAGE:
+        module = SAMPLES[name][1]
+        module.recognises(data)
+        assert made(module, data) is not None

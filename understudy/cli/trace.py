@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""`understudy trace`: what a trace is like (ICPE 2011, section 5.2), and one table of any."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import polars as pl
+
+from understudy.base import scratch
+from understudy.base.errors import UserError
+from understudy.cli.main import EXIT_FAILED
+from understudy.cli.session import console
+from understudy.show.grid import Grid
+from understudy.traces.characterise import BINS, LAGS, PERCENTS, Character, Series, characterise
+from understudy.traces.read import recorded
+from understudy.traces.trace import Trace
+
+FIGURES = ("mean", "std", "cv", *(f"acf {lag}" for lag in LAGS), *(f"p{p}" for p in PERCENTS))
+NONE = "-"
+
+
+@click.group()
+def command() -> None:
+    """Look at recorded traces, in any format (docs/traces.md).
+
+    \b
+    Example:
+      understudy trace info hm_1.csv.gz
+      understudy trace convert hm_1.csv.gz hm_1.parquet
+    """
+
+
+@command.command(epilog="Example: understudy trace info hm_1.csv.gz fio.iolog --json")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of tables.")
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Draw them: a .png, .svg or .pdf file."
+)
+def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
+    """What each trace is like: sizes, times between arrivals, response times.
+
+    Exit code 1 if a file breaks off: what precedes is told all the same.
+    """
+    draw = _drawing(picture)
+    documents, traces = [], []
+    for name in files:
+        trace = recorded(name)
+        traces.append(trace)
+        found = characterise(trace)
+        if as_json:
+            documents.append(_document(trace, found))
+        else:
+            _show(trace, found)
+    if as_json:
+        click.echo(json.dumps(documents, indent=2))
+    draw(traces)
+    if any(trace.broken for trace in traces):
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+@command.command(epilog="Example: understudy trace convert hm_1.csv.gz hm_1.parquet")
+@click.argument("file")
+@click.argument("out", metavar="OUT.parquet", type=click.Path(path_type=Path))
+def convert(file: str, out: Path) -> None:
+    """Write a trace as Parquet, with the columns of requests.parquet (docs/method.md).
+
+    Exit code 1 if FILE breaks off: what precedes is written all the same.
+    """
+    if out.suffix != ".parquet":
+        raise UserError(f"{out}: the name of a Parquet file ends in .parquet")
+    trace = recorded(file)
+    with scratch.replacing(out) as fresh:
+        _table(trace).write_parquet(fresh)
+    click.echo(f"wrote {out}: {_counted(len(trace), 'request')}", err=True)
+    for line in _losses(trace):
+        click.echo(f"{file}: {line}", err=True)
+    if trace.broken:
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _drawing(file: Path | None) -> Callable[[Sequence[Trace]], None]:
+    """What draws into the file, whose name is looked at before anything is read."""
+    if not file:
+        return lambda traces: None
+    from understudy.show import picture, traces  # Matplotlib takes half a second
+
+    picture.check(file)
+
+    def draw(found: Sequence[Trace]) -> None:
+        traces.draw(found, file)
+        click.echo(f"wrote {file}", err=True)
+
+    return draw
+
+
+def _table(trace: Trace) -> pl.DataFrame:
+    """A row a request, in order of arrival."""
+    times = {"dispatch_ns": trace.dispatch_ns, "completion_ns": trace.completion_ns}
+    return pl.DataFrame(
+        {
+            "arrival_ns": trace.arrival_ns,
+            **{name: column for name, column in times.items() if column is not None},
+            "sector": trace.sector,
+            "sectors": trace.sectors,
+            "op": np.where(trace.op == 1, "write", "read"),
+            "owner": trace.owner,
+        }
+    )
+
+
+def _show(trace: Trace, found: Character) -> None:
+    kinds = f"{_counted(found.reads, 'read')}, {_counted(found.writes, 'write')}"
+    click.echo(
+        f"{trace.name}: {_counted(found.requests, 'request')} ({kinds}) "
+        f"of {_counted(found.owners, 'owner')} in {found.duration_s:,.3f} s"
+    )
+    rows = [
+        ("size (KiB)", _cells(found.size)),
+        ("interarrival (ms)", _cells(found.interarrival)),
+        ("response (ms)", _cells(found.response)),
+    ]
+    Grid(FIGURES, [rows]).show(console())
+    shares = [f"{100 * count / found.requests:.1f}" for count in found.bins]
+    counts = [f"{count:,}" for count in found.bins]
+    blocks = [("requests", counts), ("%", shares)]
+    Grid(BINS, [blocks], "sizes, up to so many blocks of 4 kB").show(console())
+    for line in (*_device(found), *_losses(trace)):
+        click.echo(line)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def _cells(figures: Series | None) -> list[str]:
+    if figures is None:
+        return [NONE] * len(FIGURES)
+    shares = (figures.cv, *figures.autocorrelation.values())
+    return [
+        *(f"{value:,.3f}" for value in (figures.mean, figures.std)),
+        *(NONE if share is None else f"{share:.3f}" for share in shares),
+        *(f"{value:,.3f}" for value in figures.percentiles.values()),
+    ]
+
+
+def _device(found: Character) -> Iterator[str]:
+    """What needs the instants of completion, and of dispatch."""
+    if found.response is None:
+        yield "arrivals only: how long requests took is not in it"
+    if waiting := found.outstanding:
+        yield f"outstanding: {waiting.mean:.3f} on average, {waiting.most:,} at most"
+    if found.utilisation is not None:
+        yield f"utilisation: {found.utilisation:.1%} of the time the device had a request"
+
+
+def _losses(trace: Trace) -> Iterator[str]:
+    """What the table does not have, and what was put in order."""
+    if trace.losses:
+        yield trace.losses
+    if trace.out_of_order:
+        yield f"{trace.out_of_order:,} stood behind a later arrival, and were sorted"
+    if trace.broken:
+        yield f"incomplete: {trace.broken}"
+
+
+def _document(trace: Trace, found: Character) -> dict[str, Any]:
+    return {
+        "file": trace.name,
+        **asdict(found),
+        "bins": dict(zip(BINS, found.bins, strict=True)),
+        "left_out": dict(trace.left_out),
+        "out_of_order": trace.out_of_order,
+        "broken": trace.broken,
+    }

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Compressed files as the files that they hold: gzip, bzip2, xz and Zstandard, told by content.
+
+They are unpacked as they are read, PIECE_BYTES at a time, and whatever a file claims to hold,
+never more than some 8 MiB ahead.  Streams that follow each other in a file are one.  A stream
+that is damaged or cut ends where it can no longer be unpacked, and `damage` says so afterwards.
+"""
+
+import bz2
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO, Protocol
+
+import zstandard
+
+PIECE_BYTES = 2**16
+DICTIONARY_MAX_BYTES = 2**27  # what xz and Zstandard need at their highest levels
+WHOLE_MAX_BYTES = 2**30
+
+
+class Stream(Protocol):
+    """One compressed stream; bz2's and lzma's own are of this kind."""
+
+    @property
+    def eof(self) -> bool:
+        """It has come to its end."""
+
+    @property
+    def needs_input(self) -> bool:
+        """It has told all that it was given."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What it was given behind its end."""
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """At most so much of what is in it."""
+
+
+class _Gzip:
+    """zlib's, as a Stream."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._stream.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._stream.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
+
+
+class _Zstandard:
+    """Zstandard's as a Stream, which gives all at once: so it takes little, 4 bytes of which
+    may stand for a block of 128 KiB."""
+
+    INPUT_BYTES = 2**8
+
+    def __init__(self) -> None:
+        whole = zstandard.ZstdDecompressor(max_window_size=DICTIONARY_MAX_BYTES)
+        self._stream: Any = whole.decompressobj()
+        self._waiting = b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._stream.eof)
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._waiting
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._stream.unused_data) + self._waiting
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        given = self._waiting + data
+        now, self._waiting = given[: self.INPUT_BYTES], given[self.INPUT_BYTES :]
+        return bytes(self._stream.decompress(now))
+
+
+def _xz() -> Stream:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=DICTIONARY_MAX_BYTES)
+
+
+KINDS: dict[bytes, tuple[str, Callable[[], Stream]]] = {
+    b"\x1f\x8b": ("gzip", _Gzip),
+    b"BZh": ("bzip2", bz2.BZ2Decompressor),
+    b"\xfd7zXZ\0": ("xz", _xz),
+    b"\x28\xb5\x2f\xfd": ("Zstandard", _Zstandard),
+}
+DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+
+
+class Unpacked(io.RawIOBase):
+    """What is in a compressed file, from its beginning; `damage` says why it ends too early."""
+
+    def __init__(self, file: BinaryIO, name: str, stream: Callable[[], Stream]) -> None:
+        """From where the file is."""
+        self.damage: str | None = None
+        self._file = file
+        self._name = name
+        self._new = stream
+        self._stream = stream()
+        self._ready = memoryview(b"")
+        self._told = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As much as there is now."""
+        if not self._ready:
+            self._ready = memoryview(self._more())
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        self._told += size
+        return size
+
+    def _more(self) -> bytes:
+        """Something, or nothing at the end."""
+        while not self.damage:
+            given = self._input()
+            if given is None:
+                break
+            try:
+                found = self._stream.decompress(given, PIECE_BYTES)
+            except DAMAGED as error:
+                self._say(f"is damaged ({error})")
+                break
+            if found:
+                return found
+        return b""
+
+    def _input(self) -> bytes | None:
+        """What the stream, or the next one, takes next; None at the end of the file."""
+        behind = b""
+        if self._stream.eof:
+            behind = (self._stream.unused_data or self._file.read(PIECE_BYTES)).lstrip(b"\0")
+            if not behind:
+                return None
+            self._stream = self._new()
+        given = behind if behind or not self._stream.needs_input else self._file.read(PIECE_BYTES)
+        if not given and self._stream.needs_input:
+            self._say("is cut off")
+            return None
+        return given
+
+    def _say(self, what: str) -> None:
+        self.damage = f"the {self._name} file {what} after {self._told:,} bytes of what is in it"
+
+
+def unpacked(file: BinaryIO) -> BinaryIO:
+    """The file itself, from its beginning, or what is in it."""
+    file.seek(0)
+    head = file.read(max(map(len, KINDS)))
+    file.seek(0)
+    for magic, (name, stream) in KINDS.items():
+        if head.startswith(magic):
+            return io.BufferedReader(Unpacked(file, name, stream))
+    return file
+
+
+def damage(file: BinaryIO) -> str | None:
+    """Why a file that `unpacked` made ended too early, as far as it was read."""
+    raw = getattr(file, "raw", None)
+    return raw.damage if isinstance(raw, Unpacked) else None
+
+
+def whole(file: BinaryIO) -> BinaryIO:
+    """The file for somebody who needs all of it: of one that was packed at most WHOLE_MAX_BYTES."""
+    if not isinstance(getattr(file, "raw", None), Unpacked):
+        return file
+    data = file.read(WHOLE_MAX_BYTES + 1)
+    if len(data) > WHOLE_MAX_BYTES:
+        raise ValueError(f"holds more than {WHOLE_MAX_BYTES:,} bytes; unpack it first")
+    return io.BytesIO(data)

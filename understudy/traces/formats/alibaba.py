@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Alibaba's block traces: `device_id,opcode,offset,length,timestamp`, with or without that header.
+
+opcode is R or W, offset and length are bytes, the timestamp microseconds.  Arrivals only.  Each
+device is an owner.
+Li, Wang, Lee, Shi: An In-Depth Analysis of Cloud Block Storage Workloads, IISWC 2020.
+"""
+
+import re
+from dataclasses import replace
+from typing import BinaryIO
+
+import polars as pl
+
+from understudy.traces import text
+from understudy.traces.reading import Reading
+from understudy.traces.units import timed
+
+NAME = "Alibaba's"
+COLUMNS = ("device_id", "opcode", "offset", "length", "timestamp")
+HEADER = ",".join(COLUMNS).encode()
+LINE = re.compile(rb"^[^,\s]+,[A-Za-z],-?\d+,-?\d+,-?\d+$")
+TICK_NS = 1000
+
+
+def recognises(head: bytes) -> bool:
+    """Its header, or five fields of which the second is a letter."""
+    first = text.first_line(head)
+    return first == HEADER or bool(LINE.match(first))
+
+
+def read(file: BinaryIO) -> Reading:
+    """The whole file."""
+    found = text.read(file, COLUMNS, _requests, header=HEADER)
+    return replace(found, frame=timed(found.frame, TICK_NS))
+
+
+def _requests(fields: text.Fields) -> text.Part:
+    frame = pl.DataFrame(
+        {
+            "ticks": fields.numbers("timestamp"),
+            **text.places(fields, "offset", "length"),
+            "op": fields.ops("opcode", ("R",), ("W",)),
+            "owner": fields.words("device_id"),
+        }
+    )
+    return text.with_length(frame)

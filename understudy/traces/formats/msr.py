@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, without a header.
+
+Both times are in ticks of 100 ns (Windows' FILETIME), offset and size in bytes.  A request
+completed its response time after its timestamp.  Each disk of each host is an owner.
+Narayanan, Donnelly, Rowstron: Write Off-Loading, FAST 2008.
+"""
+
+import re
+from dataclasses import replace
+from typing import BinaryIO
+
+import polars as pl
+
+from understudy.traces import text
+from understudy.traces.reading import Reading
+from understudy.traces.units import timed
+
+NAME = "MSR Cambridge's"
+COLUMNS = ("Timestamp", "Hostname", "DiskNumber", "Type", "Offset", "Size", "ResponseTime")
+LINE = re.compile(rb"^-?\d+,[^,]*,[^,]*,[A-Za-z]+,")
+TICK_NS = 100
+RESPONSE_MAX = 2**53  # ticks: 28 years
+
+
+def recognises(head: bytes) -> bool:
+    """Its first line begins with a number, and its fourth field is a word."""
+    return bool(LINE.match(text.first_line(head)))
+
+
+def read(file: BinaryIO) -> Reading:
+    """The whole file."""
+    found = text.read(file, COLUMNS, _requests)
+    return replace(found, frame=timed(found.frame, TICK_NS))
+
+
+def _requests(fields: text.Fields) -> text.Part:
+    frame = pl.DataFrame(
+        {
+            "ticks": fields.numbers("Timestamp"),
+            "response_ns": fields.numbers("ResponseTime", RESPONSE_MAX) * TICK_NS,
+            **text.places(fields, "Offset", "Size"),
+            "op": fields.ops("Type", ("Read", "read"), ("Write", "write")),
+            "owner": fields.words("Hostname") + "." + fields.words("DiskNumber"),
+        }
+    )
+    return text.with_length(frame)

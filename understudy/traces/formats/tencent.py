@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Tencent's block traces: `Timestamp,Offset,Size,IOType,VolumeID`, as a rule without that header.
+
+The timestamp is whole seconds, offset and size are sectors of 512 bytes, IOType is 0 for a read
+and 1 for a write.  Arrivals only.  Each volume is an owner.  fio's logs of latencies are numbers
+between commas as well, but with a space behind each comma.
+Zhang, Huang, Zhou et al.: OSCA, USENIX ATC 2020.
+"""
+
+import re
+from dataclasses import replace
+from typing import BinaryIO
+
+import polars as pl
+
+from understudy.traces import text
+from understudy.traces.reading import Reading
+from understudy.traces.units import OFFSET_MAX_BYTES, SECTOR_BYTES, SIZE_MAX_BYTES, timed
+
+NAME = "Tencent's"
+COLUMNS = ("Timestamp", "Offset", "Size", "IOType", "VolumeID")
+HEADER = ",".join(COLUMNS).encode()
+LINE = re.compile(rb"^-?\d+,-?\d+,-?\d+,\d+,\d+$")
+TICK_NS = 10**9
+
+
+def recognises(head: bytes) -> bool:
+    """Its header, or five numbers without a space between."""
+    first = text.first_line(head)
+    return first == HEADER or bool(LINE.match(first))
+
+
+def read(file: BinaryIO) -> Reading:
+    """The whole file."""
+    found = text.read(file, COLUMNS, _requests, header=HEADER)
+    return replace(found, frame=timed(found.frame, TICK_NS))
+
+
+def _requests(fields: text.Fields) -> text.Part:
+    frame = pl.DataFrame(
+        {
+            "ticks": fields.numbers("Timestamp"),
+            "sector": fields.numbers("Offset", OFFSET_MAX_BYTES // SECTOR_BYTES),
+            "sectors": fields.numbers("Size", SIZE_MAX_BYTES // SECTOR_BYTES),
+            "op": fields.ops("IOType", ("0",), ("1",)),
+            "owner": fields.words("VolumeID"),
+        }
+    )
+    return text.with_length(frame)

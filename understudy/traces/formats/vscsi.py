@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""CloudPhysics' vscsi: binary records of SCSI commands, in two versions.
+
+Little endian.  Version 1 has 32 bytes a record and arrivals only, version 2 has 40 and a response
+time; which one it is stands in the high byte of `ver`.  `len` is in bytes, `lbn` in sectors of 512,
+`ts` and `rt` in microseconds.  Commands that neither read nor write are left out.
+Waldspurger, Park, Garthwaite, Ahmad: SHARDS, FAST 2015.
+"""
+
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from understudy.traces.reading import NO_LENGTH, NO_TRANSFER, Reading
+from understudy.traces.units import (
+    OFFSET_MAX_BYTES,
+    SECTOR_BYTES,
+    SIZE_MAX_BYTES,
+    timed,
+    touched,
+)
+
+NAME = "vscsi"
+PLACE_AND_TIME = [("lbn", "<u8"), ("ts", "<u8")]
+HEAD_1 = [("sn", "<u4"), ("len", "<u4"), ("nsg", "<u4"), ("cmd", "<u2"), ("ver", "<u2")]
+HEAD_2 = [("cmd", "<u2"), ("ver", "<u2"), ("sn", "<u4"), ("len", "<u4"), ("nsg", "<u4")]
+LAYOUTS = {
+    1: np.dtype([*HEAD_1, *PLACE_AND_TIME]),
+    2: np.dtype([*HEAD_2, *PLACE_AND_TIME, ("rt", "<u8")]),
+}
+READS = (0x08, 0x28, 0xA8, 0x88)
+WRITES = (0x0A, 0x2A, 0xAA, 0x8A)
+OPCODE_MAX = 0xFF
+TICK_NS = 1000
+TICKS_MAX = 2**52  # 142 years
+PIECE_RECORDS = 2**18
+
+Records = npt.NDArray[np.void]
+
+
+def recognises(head: bytes) -> bool:
+    """Its first record says of which version it is, and has a SCSI opcode."""
+    return _version(head) is not None
+
+
+def read(file: BinaryIO) -> Reading:
+    """The whole file."""
+    head = file.read(max(layout.itemsize for layout in LAYOUTS.values()))
+    version = _version(head)
+    if version is None:
+        raise ValueError(f"has no record of {NAME}")
+    frames, left_out, first = [], {NO_TRANSFER: 0, NO_LENGTH: 0}, 1
+    layout, rest = LAYOUTS[version], head
+    while True:
+        more = file.read(PIECE_RECORDS * layout.itemsize)
+        data = rest + more
+        whole = len(data) - len(data) % layout.itemsize
+        records, rest = _records(data, layout), data[whole:]
+        frames.append(_requests(records, version, first, left_out))
+        first += len(records)
+        if not more:
+            break
+    broken = f"breaks off in record {first}" if rest else None
+    frame = timed(pl.concat(frames), TICK_NS)
+    return Reading(frame, {why: n for why, n in left_out.items() if n}, broken)
+
+
+def _version(head: bytes) -> int | None:
+    for version, layout in LAYOUTS.items():
+        first = _records(head[: layout.itemsize], layout)
+        if ((first["ver"] >> 8 == version) & (first["cmd"] <= OPCODE_MAX)).any():
+            return version
+    return None
+
+
+def _records(data: bytes, layout: np.dtype[np.void]) -> Records:
+    """All that are whole."""
+    count = len(data) // layout.itemsize
+    return np.frombuffer(data, layout, count) if count else np.empty(0, layout)
+
+
+def _requests(records: Records, version: int, first: int, left_out: dict[str, int]) -> pl.DataFrame:
+    """Those of a piece whose first record has that number; what is not among them is counted."""
+    _refuse(records["ver"] >> 8 != version, records["ver"], first, f"version is not {version}")
+    writes = np.isin(records["cmd"], WRITES)
+    transfers = writes | np.isin(records["cmd"], READS)
+    for name, largest in _limits(version).items():
+        _refuse(transfers & (records[name] > largest), records[name], first, f"{name} is too large")
+    kept = transfers & (records["len"] > 0)
+    left_out[NO_TRANSFER] += int((~transfers).sum())
+    left_out[NO_LENGTH] += int((transfers & ~kept).sum())
+    taken = records[kept]
+    sector, sectors = touched(
+        taken["lbn"].astype(np.int64) * SECTOR_BYTES, taken["len"].astype(np.int64)
+    )
+    columns = {"ticks": taken["ts"].astype(np.int64), "sector": sector, "sectors": sectors}
+    if version == 2:
+        columns["response_ns"] = taken["rt"].astype(np.int64) * TICK_NS
+    op = pl.when(pl.lit(pl.Series(writes[kept]))).then(pl.lit("write")).otherwise(pl.lit("read"))
+    return pl.DataFrame(columns).with_columns(op=op)
+
+
+def _limits(version: int) -> dict[str, int]:
+    """What a field holds at most."""
+    limits = {"lbn": OFFSET_MAX_BYTES // SECTOR_BYTES, "len": SIZE_MAX_BYTES, "ts": TICKS_MAX}
+    return limits | ({"rt": TICKS_MAX} if version == 2 else {})
+
+
+def _refuse(
+    wrong: npt.NDArray[np.bool_], values: npt.NDArray[np.integer], first: int, why: str
+) -> None:
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(f"record {first + at}: {why} ({int(values[at]):,})")

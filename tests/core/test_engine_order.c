@@ -242,6 +242,32 @@ static void the_measurement_is_drained(void)
 	CHECK_EQ(sim.summary.last_completion_ns, 20);
 }
 
+/*
+ * Up to three as one, of one process, in the order of their tags: the first goes alone,
+ * as nothing else is there; then comes process 1, whose tag is 0, alone, as the other's
+ * is 9; then three, whose mean is 12 1/3; and one is left.
+ */
+static void bundles_share_a_server(void)
+{
+	static const s64 completion_ns[] = { 10, 30, 18, 30, 30, 38 };
+	static const s64 id[] = { 1, 2, 3, 2, 2, 6 };
+	u32 i;
+
+	use_rows(registry_find("sfq"), "rows-open", 2, 1);
+	sim.input.bundling.others = 2;
+	add_row(0, 1, 9);
+	add_row(0, 1, 5);
+	add_row(0, 2, 7);
+	add_row(0, 0, 25);
+	add_row(0, 1, 8);
+	add_row(1, 3, 8);
+	CHECK_EQ(simulation_run(&sim), 0);
+	for (i = 0; i < 6; i++) {
+		CHECK_EQ(sim.columns.completion_ns[i], completion_ns[i]);
+		CHECK_EQ(sim.columns.request_id[i], id[i]);
+	}
+}
+
 /* A row says what was asked for, by whom, and what became of it. */
 static void a_row_says_what_was_asked_for(void)
 {
@@ -454,6 +480,7 @@ int main(void)
 	a_closed_process_waits();
 	an_open_process_does_not();
 	the_measurement_is_drained();
+	bundles_share_a_server();
 	a_row_says_what_was_asked_for();
 	a_disk_is_reset();
 	check_seeds(300, first_come_first_served);

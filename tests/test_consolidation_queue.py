@@ -182,9 +182,9 @@ def test_mean_response_if_a_server_takes_all_that_wait(offered: float) -> None:
 # Figures of each class.
 
 
-def two_classes(count: int = 3000, gap_ms: float = 2.0) -> Rows:
+def two_classes(count: int = 3000) -> Rows:
     draw = np.random.default_rng(6)
-    arrivals = [np.cumsum(draw.integers(0, 2 * gap_ms * MS, count)) for _ in range(2)]
+    arrivals = [np.cumsum(draw.integers(0, 4 * MS, count)) for _ in range(2)]
     return table(arrivals, [draw.integers(1, longest * MS, count) for longest in (2, 6)])
 
 

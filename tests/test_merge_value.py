@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The search for a merge value, on queues whose answer is known."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.base.errors import RunFailed
+from understudy.consolidate.merge_value import Tried, search
+
+ANSWERS = st.floats(1.05, 40)
+EXPECTED = st.floats(0.1, 500)
+
+
+@given(answer=ANSWERS, expected=EXPECTED, start=st.floats(1, 60), step=st.floats(0.3, 5))
+def test_a_smooth_queue_is_met_from_anywhere(
+    answer: float, expected: float, start: float, step: float
+) -> None:
+    """The corrected length falls as the square of the value and is as expected at the answer."""
+    found = search(
+        lambda merge: expected * (answer / merge) ** 2 * merge,
+        expected,
+        start=start,
+        step=step,
+        tries=400,
+    )
+    assert found.within
+    assert found.merge >= 1
+    assert found.tried[-1].corrected == pytest.approx(expected, rel=0.05 + 1e-9)
+
+
+def test_the_steps_are_the_papers() -> None:
+    """Up by the step until the answer is passed, then halves: 1, 2, 3, 4, then between 3 and 4."""
+    lengths = {1.0: 100.0, 2.0: 100.0, 3.0: 90.0, 4.0: 40.0, 3.5: 70.0}
+    found = search(lengths.__getitem__, 20.0)
+    assert [one.merge for one in found.tried] == [1.0, 2.0, 3.0, 4.0, 3.5]
+    assert found.tried[-1] == Tried(3.5, 70.0)
+    assert found.tried[-1].corrected == 20.0
+
+
+def test_downwards_as_well() -> None:
+    lengths = {4.0: 40.0, 3.0: 57.0}
+    assert [one.merge for one in search(lengths.__getitem__, 20.0, start=4.0).tried] == [4.0, 3.0]
+
+
+@pytest.mark.parametrize("start", [1.0, 1.5, 3.0])
+def test_never_below_one(start: float) -> None:
+    """A queue that is too short even where nothing is merged."""
+    asked: list[float] = []
+
+    def short(merge: float) -> float:
+        asked.append(merge)
+        return 2.0
+
+    found = search(short, 20.0, start=start)
+    assert (found.merge, found.within) == (1.0, False)
+    assert min(asked) == 1.0
+
+
+def test_a_jump_is_an_error_with_its_place() -> None:
+    with pytest.raises(RunFailed, match=r"no merge value found in \d+ tries: 20 requests .* 2\.3"):
+        search(lambda merge: 100.0 if merge < 2.345 else 10.0, 20.0)
+
+
+def test_a_queue_that_never_ends_is_an_error() -> None:
+    with pytest.raises(RunFailed, match="no merge value found in 40 tries"):
+        search(lambda merge: 1e6 * merge, 20.0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "start", "said"),
+    [
+        (0.0, 1.0, "queue length of 0.0 requests"),
+        (float("nan"), 1.0, "queue length of nan"),
+        (20.0, 0.9, "merge value of 0.9"),
+        (20.0, float("nan"), "merge value of nan"),
+    ],
+)
+def test_what_can_not_be_searched_for(expected: float, start: float, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        search(lambda merge: 1.0, expected, start=start)

@@ -317,25 +317,34 @@ static bool says_work(struct contract *c)
 	return says;
 }
 
-static bool choice_is_good(struct contract *c, const struct io_request *rq)
+/* False, and what the operation returned. */
+static bool wrong_choice(struct contract *c, const char *operation,
+			 const struct io_request *rq, const char *how)
+{
+	say(c->broken, operation);
+	return wrong_number(c->broken, " returned request ", rq->id, how);
+}
+
+static bool choice_is_good(struct contract *c, const char *operation,
+			   const struct io_request *rq)
 {
 	u64 offset = (char *)rq - c->first;
 	u64 place = offset / c->stride;
 
 	if (place >= c->places || place * c->stride != offset ||
 	    c->is[place] == NEVER_ADDED)
-		return wrong(c->broken, "next returned a request that was never added",
-			     "", "");
+		return wrong(c->broken, operation,
+			     " returned a request that was never added", "");
 	if (c->is[place] == IN_SERVICE || c->is[place] == SERVED)
-		return wrong_number(c->broken, "next returned request ", rq->id,
-				    " twice");
+		return wrong_choice(c, operation, rq, " twice");
 	if (c->is[place] == TAKEN_BACK)
-		return wrong_number(c->broken, "next returned request ", rq->id,
-				    ", which was taken back");
-	if (rq->reason >= PICK_REASONS)
+		return wrong_choice(c, operation, rq, ", which was taken back");
+	if (rq->reason >= PICK_REASONS) {
+		say(c->broken, operation);
 		return wrong_number(c->broken,
-				    "next gave a reason that there is not for request ",
+				    " gave a reason that there is not for request ",
 				    rq->id, "");
+	}
 	return true;
 }
 
@@ -393,7 +402,7 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 	if (contract_is_broken(c))
 		return hand_out(c, contract_oldest(c));
 	rq = c->scheduler->next(c->state, now_ns, wake_ns);
-	if (rq ? choice_is_good(c, rq) : wait_is_good(c, now_ns, *wake_ns))
+	if (rq ? choice_is_good(c, "next", rq) : wait_is_good(c, now_ns, *wake_ns))
 		hand_out(c, rq);
 	else
 		rq = hand_out(c, contract_oldest(c));
@@ -403,6 +412,27 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 		      "");
 	if (contract_is_broken(c))
 		*wake_ns = 0;
+	return rq;
+}
+
+/* It may refuse; what it gives is held to what holds for next. */
+struct io_request *contract_more(struct contract *c, const struct io_request *chosen,
+				 u64 now_ns)
+{
+	struct io_request *rq;
+
+	if (contract_is_broken(c) || !c->scheduler->more)
+		return NULL;
+	rq = c->scheduler->more(c->state, chosen, now_ns);
+	if (!rq || !choice_is_good(c, "more", rq))
+		return NULL;
+	if (rq->owner != chosen->owner) {
+		wrong_choice(c, "more", rq, ", which is another owner's");
+		return NULL;
+	}
+	rq->joined = true;
+	hand_out(c, rq);
+	says_work(c);
 	return rq;
 }
 

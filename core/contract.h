@@ -96,6 +96,8 @@ void contract_grown(struct contract *contract, u64 capacity_sectors);
 void contract_add(struct contract *contract, struct io_request *rq, u64 now_ns);
 void contract_remove(struct contract *contract, struct io_request *rq);
 struct io_request *contract_next(struct contract *contract, u64 now_ns, u64 *wake_ns);
+struct io_request *contract_more(struct contract *contract,
+				 const struct io_request *chosen, u64 now_ns);
 void contract_completed(struct contract *contract, const struct io_request *rq,
 			u64 now_ns);
 

@@ -54,6 +54,7 @@ struct io_request {
 	u8 op; /* enum io_op */
 	u8 io_class; /* enum io_class */
 	u8 level; /* below IO_LEVELS */
+	bool joined; /* in service as one with another: see more in core/scheduler.h */
 
 	u8 reason; /* enum pick_reason, set by next */
 	u32 slot; /* where the scheduler keeps what it knows of the owner */

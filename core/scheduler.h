@@ -96,7 +96,12 @@ struct sched_field {
  *	requests are pending and none is in service chooses one or names a time, and
  *	does not hold them back for longer than CONTRACT_HOLD_NS and twice the sum of
  *	its tunables that are times.
- * @completed: a request that @next returned was served.  May be NULL.
+ * @more: asked right after a request was chosen: another one of the same owner, for the host
+ *	to serve with it as one, if it is the very one that @next would choose if there were
+ *	room for it; NULL if there is none.  It is pending no longer, and @completed is called
+ *	for each of them, but only the first one takes a place in service.  The host marks
+ *	the others as joined.  May be NULL: nothing is joined.
+ * @completed: a request that @next or @more returned was served.  May be NULL.
  * @has_work: is any request pending?  Also one that @next would not give now.
  */
 struct scheduler {
@@ -116,6 +121,8 @@ struct scheduler {
 	void (*add)(void *state, struct io_request *rq, u64 now_ns);
 	void (*remove)(void *state, struct io_request *rq);
 	struct io_request *(*next)(void *state, u64 now_ns, u64 *wake_ns);
+	struct io_request *(*more)(void *state, const struct io_request *chosen,
+				   u64 now_ns);
 	void (*completed)(void *state, const struct io_request *rq, u64 now_ns);
 	bool (*has_work)(const void *state);
 };

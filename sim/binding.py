@@ -57,7 +57,8 @@ struct replay {
     ...;
 };
 
-/* sim/workload.h, sim/layout.h, sim/device.h, sim/moments.h, sim/engine.h, sim/check.h */
+/* sim/workload.h, sim/layout.h, sim/device.h, sim/bundling.h, sim/moments.h, sim/engine.h,
+   sim/check.h */
 struct workload {
     const char *name;
     const char *summary;
@@ -84,6 +85,7 @@ struct world {
     struct rows rows;
 };
 struct array { u32 servers; u64 mean_service_ns; bool exponential; };
+struct bundling { u32 others; u64 one_more; };
 struct moments { u64 count; ...; };
 struct histogram { u64 count, max; ...; };
 double moments_mean(const struct moments *moments);
@@ -96,6 +98,7 @@ struct sim_columns {
     u32 *sectors, *owner;
     u8 *op, *reason, *hit;
 };
+struct sim_process { struct moments response; struct histogram responses; };
 struct sim_watch { u64 completed, events; };
 struct sim_input {
     const u64 *tunables;
@@ -106,10 +109,12 @@ struct sim_input {
     struct array array;
     struct sim_cache cache;
     u32 depth, max_pending, merge_sectors;
+    struct bundling bundling;
     u64 gap_ns, ask_ns, requests;
     const u32 *weight;
     const u8 *io_class, *level;
     const struct sim_columns *columns;
+    struct sim_process *each;
     ...;
 };
 struct sim_summary {

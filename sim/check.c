@@ -189,6 +189,8 @@ static const char *check_rest(const struct sim_input *input)
 		return "no requests are asked for";
 	if (input->merge_sectors > MERGE_MAX)
 		return "merge_sectors is over 65536";
+	if (bundles(&input->bundling) && (input->drive || input->target))
+		return "only the servers of an array take several requests as one";
 	if (input->gap_ns >= TIME_MAX_NS || input->ask_ns >= TIME_MAX_NS)
 		return "a time is 2^62 ns or more";
 	if (input->scheduler &&

@@ -71,9 +71,9 @@ static void serve(struct device *device, u8 op, u64 sector, u32 sectors, u64 now
 
 /* One of equal servers, or a target: nobody chooses among those that wait. */
 static struct service serve_in_order(struct device *device, const struct io_request *rq,
-				     u64 now_ns)
+				     u64 cost_ns, u64 now_ns)
 {
-	struct service service = { .start_ns = now_ns, .model_ns = rq->cost_ns };
+	struct service service = { .start_ns = now_ns, .model_ns = cost_ns };
 	struct event server = { 0 };
 	bool waits = device->free_at.count;
 
@@ -90,11 +90,11 @@ static struct service serve_in_order(struct device *device, const struct io_requ
 	return service;
 }
 
-bool device_give(struct device *device, const struct io_request *rq,
+bool device_give(struct device *device, const struct io_request *rq, u64 cost_ns,
 		 struct command *command, struct service *service, u64 now_ns)
 {
 	if (!device->drive) {
-		*service = serve_in_order(device, rq, now_ns);
+		*service = serve_in_order(device, rq, cost_ns, now_ns);
 		return true;
 	}
 	if (!device->busy) {

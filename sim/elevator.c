@@ -17,6 +17,8 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		limits.positioning_ns = device_positioning_ns;
 		limits.device = device;
 	}
+	if (bundles(&input->bundling) && !scheduler->more)
+		return -EOPNOTSUPP;
 	elevator->pool = pool;
 	elevator->merge_sectors = input->merge_sectors;
 	if (input->merge_sectors &&
@@ -138,6 +140,13 @@ void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns
 		hand_in(elevator, pending, now_ns);
 }
 
+/* What the scheduler gave can merge with nothing any more. */
+static void hand_over(struct elevator *elevator, const struct pending *pending)
+{
+	if (elevator->merge_sectors)
+		extents_remove(&elevator->extents, number_of(elevator, pending));
+}
+
 struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_ns)
 {
 	struct contract *contract = &elevator->contract;
@@ -146,13 +155,35 @@ struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_n
 
 	if (!io || contract_is_broken(contract))
 		return NULL;
-	if (elevator->merge_sectors)
-		extents_remove(&elevator->extents, number_of(elevator, pending));
+	hand_over(elevator, pending);
 	return pending;
+}
+
+void elevator_join(struct elevator *elevator, struct pending *first, u32 most,
+		   u64 now_ns)
+{
+	struct contract *contract = &elevator->contract;
+	struct pending *last = first;
+	struct io_request *io;
+
+	for (; most && contract->pending; most--) {
+		io = contract_more(contract, &first->io, now_ns);
+		if (!io)
+			return;
+		while (last->next)
+			last = last->next;
+		last->next = (struct pending *)io;
+		hand_over(elevator, last->next);
+	}
 }
 
 void elevator_completed(struct elevator *elevator, const struct pending *pending,
 			u64 now_ns)
 {
-	contract_completed(&elevator->contract, &pending->io, now_ns);
+	const struct pending *part;
+
+	for (part = pending; part; part = part->next) {
+		if (part == pending || part->io.joined)
+			contract_completed(&elevator->contract, &part->io, now_ns);
+	}
 }

@@ -43,7 +43,14 @@ void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns
 /* The one to serve now, or NULL, also if a rule was broken; see struct scheduler. */
 struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_ns);
 
-/* It was served. */
+/*
+ * Up to so many more of its owner's go with one that is to be served now, as long as the
+ * scheduler would give them next; they are joined to it.
+ */
+void elevator_join(struct elevator *elevator, struct pending *first, u32 most,
+		   u64 now_ns);
+
+/* It was served, and what is joined to it. */
 void elevator_completed(struct elevator *elevator, const struct pending *pending,
 			u64 now_ns);
 

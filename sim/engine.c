@@ -65,6 +65,8 @@ static int simulate(struct sim *sim)
 
 /* Setting up and taking down. */
 
+#define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */
+
 static int init_workload(struct sim *sim)
 {
 	const struct workload *workload = sim->workload;
@@ -132,8 +134,10 @@ int sim_run(const struct sim_input *input, struct sim_summary *summary)
 		.wake_ns = U64_MAX,
 		.target = input->requests,
 	};
-	int error = set_up(&sim) ?: simulate(&sim);
+	int error;
 
+	draw_seed(&sim.bundle, input->world.seed, BUNDLE_STREAM);
+	error = set_up(&sim) ?: simulate(&sim);
 	take_down(&sim);
 	return error;
 }

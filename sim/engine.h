@@ -15,6 +15,7 @@
 #define UNDERSTUDY_ENGINE_H
 
 #include "../core/contract.h"
+#include "bundling.h"
 #include "device.h"
 #include "moments.h"
 #include "watch.h"
@@ -56,6 +57,16 @@ struct sim_columns {
 };
 
 /**
+ * struct sim_process - the measured requests of one process, a class of the paper's
+ * @response: completion - arrival
+ * @responses: for percentiles
+ */
+struct sim_process {
+	struct moments response;
+	struct histogram responses;
+};
+
+/**
  * struct sim_input - one simulation; everything it points to is the caller's
  * @tunables: one value for each of the scheduler's
  * @parameters: one value for each of the workload's
@@ -66,6 +77,10 @@ struct sim_columns {
  * @merge_sectors: what touches becomes one request, up to this length, as long as it is
  *	with the scheduler; 0: never.  A row is what was asked for, and rows of one
  *	request have its id
+ * @bundling: how many requests of one owner a server of the array takes as one, in the
+ *	order in which the scheduler would give them, for the mean of their times (ICPE
+ *	2011, Algorithm 1).  Rows of one bundle have the id of its first request; needs a
+ *	scheduler that has @more
  * @gap_ns: between a completion and the next dispatch at the earliest
  * @ask_ns: what a process needs for itself between an answer and the next request; of
  *	no account in an open workload
@@ -74,6 +89,7 @@ struct sim_columns {
  * @io_class: the same
  * @level: the same
  * @columns: NULL: only the summary
+ * @each: figures of each process, or NULL
  */
 struct sim_input {
 	const struct scheduler *scheduler;
@@ -88,6 +104,7 @@ struct sim_input {
 	u32 depth;
 	u32 max_pending;
 	u32 merge_sectors;
+	struct bundling bundling;
 	u64 gap_ns;
 	u64 ask_ns;
 	u64 requests;
@@ -95,6 +112,7 @@ struct sim_input {
 	const u8 *io_class;
 	const u8 *level;
 	const struct sim_columns *columns;
+	struct sim_process *each;
 	struct sim_watch *watch;
 };
 
@@ -102,7 +120,7 @@ struct sim_input {
  * struct sim_summary - the measured requests in figures
  * @completed: how many; fewer than wanted if the processes ended before.  Of the rest,
  *	all but response and sectors are of requests, and count once for those that
- *	were merged
+ *	were merged or bundled
  * @service: completion - max(dispatch, previous completion)
  * @device: completion - dispatch
  * @response: completion - arrival
@@ -144,7 +162,8 @@ struct sim_summary {
  *
  * Returns: 0; -ENOMEM; -EOVERFLOW if more than max_pending requests had to wait, with
  * the summary of those that completed; -EPROTO if the scheduler broke a rule of
- * core/scheduler.h, and summary->broken says which; -EDEADLK if it is asked again and
+ * core/scheduler.h, and summary->broken says which; -EOPNOTSUPP if requests are to be
+ * bundled and the scheduler has no @more; -EDEADLK if it is asked again and
  * again and never gives anything; -ETIMEDOUT if it serves others for ever, a
  * hundred times as many as are measured and a million; -ENODATA if everything that is
  * read has long been in the page cache; -ELOOP if processes go round without ever

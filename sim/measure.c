@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "measure.h"
 
-static void write_row(const struct sim_columns *columns, const struct bio *bio,
+static void write_row(const struct sim_columns *columns, const struct pending *part,
 		      const struct pending *pending, u64 completion_ns)
 {
 	const struct io_request *io = &pending->io;
+	const struct bio *bio = &part->bio;
 	u64 row = bio->row;
 
 	columns->arrival_ns[row] = bio->arrival_ns;
@@ -17,19 +18,25 @@ static void write_row(const struct sim_columns *columns, const struct bio *bio,
 	columns->idle_ns[row] = pending->idle_ns;
 	columns->sectors[row] = bio->sectors;
 	columns->owner[row] = bio->owner;
-	columns->op[row] = io->op;
+	columns->op[row] = part->io.op; /* a bundle may have both */
 	columns->reason[row] = io->reason;
 	columns->hit[row] = pending->service.hit;
 }
 
-static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
-		       u64 completion_ns)
+static void sum_up_bio(const struct sim_input *input, struct sim_summary *summary,
+		       const struct bio *bio, u64 completion_ns)
 {
+	u64 response_ns = completion_ns - bio->arrival_ns;
+
 	summary->completed++;
 	summary->last_completion_ns = completion_ns;
 	summary->sectors += bio->sectors;
-	moments_add(&summary->response, completion_ns - bio->arrival_ns);
-	histogram_add(&summary->responses, completion_ns - bio->arrival_ns);
+	moments_add(&summary->response, response_ns);
+	histogram_add(&summary->responses, response_ns);
+	if (!input->each)
+		return;
+	moments_add(&input->each[bio->process].response, response_ns);
+	histogram_add(&input->each[bio->process].responses, response_ns);
 }
 
 static void sum_up_request(struct sim_summary *summary, const struct pending *pending,
@@ -60,8 +67,8 @@ void measure_completion(const struct sim_input *input, struct sim_summary *summa
 		if (part->bio.row == NOT_MEASURED)
 			continue;
 		if (input->columns)
-			write_row(input->columns, &part->bio, pending, now_ns);
-		sum_up_bio(summary, &part->bio, now_ns);
+			write_row(input->columns, part, pending, now_ns);
+		sum_up_bio(input, summary, &part->bio, now_ns);
 		measured = true;
 	}
 	if (!measured)

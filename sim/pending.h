@@ -40,7 +40,7 @@ struct bio {
  * @io: the whole request, as the scheduler sees it; first, so that it can be found
  * again
  * @bio: what began it
- * @next: whose bio goes with it, or NULL
+ * @next: whose bio goes with it, merged into it or joined to it, or NULL
  * @dispatch_ns: when it went to the device
  * @idle_ns: how long that had nothing to do before
  * @command: while it waits there

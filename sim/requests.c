@@ -109,13 +109,42 @@ static void begun(struct sim *sim, const struct pending *pending)
 		     EVENT_COMPLETION, pending - sim->pool);
 }
 
+/* The scheduler's choice, and what goes with it. */
+static struct pending *choose(struct sim *sim, u64 *wake_ns)
+{
+	struct elevator *elevator = &sim->elevator;
+	struct pending *first = elevator_next(elevator, sim->now_ns, wake_ns);
+
+	if (!first || !bundles(&sim->input->bundling))
+		return first;
+	elevator_join(elevator, first,
+		      bundling_draw(&sim->input->bundling, &sim->bundle), sim->now_ns);
+	return contract_is_broken(&elevator->contract) ? NULL : first;
+}
+
+/* What a server of an array takes for it: the mean of what is joined, rounded down. */
+static u64 cost_ns(const struct pending *first)
+{
+	unsigned __int128 sum = first->io.cost_ns;
+	const struct pending *part;
+	u32 count = 1;
+
+	for (part = first->next; part; part = part->next) {
+		if (!part->io.joined)
+			continue;
+		sum += part->io.cost_ns;
+		count++;
+	}
+	return count == 1 ? first->io.cost_ns : (u64)(sum / count);
+}
+
 static void start(struct sim *sim, struct pending *pending)
 {
 	sim->refusals = 0;
 	pending->dispatch_ns = sim->now_ns;
 	pending->idle_ns = sim->in_service ? 0 : sim->now_ns - sim->idle_since_ns;
 	sim->in_service++;
-	if (device_give(&sim->device, &pending->io, &pending->command,
+	if (device_give(&sim->device, &pending->io, cost_ns(pending), &pending->command,
 			&pending->service, sim->now_ns))
 		begun(sim, pending);
 }
@@ -158,7 +187,7 @@ void requests_dispatch(struct sim *sim)
 			enquire_at(sim, sim->ready_ns);
 			return;
 		}
-		pending = elevator_next(&sim->elevator, sim->now_ns, &wake_ns);
+		pending = choose(sim, &wake_ns);
 		if (pending)
 			start(sim, pending);
 		else

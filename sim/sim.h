@@ -46,6 +46,7 @@ struct sim {
 	struct elevator elevator;
 	struct device device;
 	struct page_cache pages;
+	struct draw bundle; /* how many requests are next */
 	struct process *process;
 	struct pending *pool;
 	u32 free; /* first free entry */

@@ -24,6 +24,10 @@
  * since the device began to be busy: what is charged adds up to the time it was busy,
  * whatever the depth, and on a disk, which has one head, each request is charged its
  * own service and no queueing.
+ *
+ * A host that serves several requests as one (ICPE 2011, Algorithm 1) gets them in the
+ * order of their tags, while they are of one flow.  Each has its own tags, and all of
+ * them take one place of the depth.
  */
 #include "../fifo.h"
 #include "../owners.h"
@@ -301,23 +305,14 @@ static void begin_service(struct sfq *sfq, u64 now_ns)
 		sfq->accounted_ns = now_ns;
 	if (sfq->most_in_service < sfq->in_service)
 		sfq->most_in_service = sfq->in_service;
-	sfq->issued++;
 }
 
-static struct io_request *sfq_next(void *state, u64 now_ns, u64 *wake_ns)
+/* The request with the smallest start tag; there must be one. */
+static struct io_request *issue(struct sfq *sfq)
 {
-	struct sfq *sfq = state;
-	struct flow *flow;
-	struct io_request *rq;
+	struct flow *flow = &sfq->flow[sfq->heap[0].slot];
+	struct io_request *rq = flow->pending.oldest;
 
-	if (!sfq->backlogged)
-		return NULL;
-	if (sfq->in_service >= sfq->depth) {
-		sfq->depth_reached++;
-		return NULL;
-	}
-	flow = &sfq->flow[sfq->heap[0].slot];
-	rq = flow->pending.oldest;
 	if (sfq->virtual_time < flow->tag)
 		sfq->virtual_time = flow->tag;
 	rq->tag = estimate_ns(sfq, rq);
@@ -325,10 +320,34 @@ static struct io_request *sfq_next(void *state, u64 now_ns, u64 *wake_ns)
 	flow->tag += tag_of(rq->tag, rq->weight);
 	fifo_remove(&flow->pending, rq);
 	heap_update(sfq, rq->slot);
-	begin_service(sfq, now_ns);
+	sfq->issued++;
 	if (sfq->virtual_time >= REBASE_AT)
 		rebase(sfq);
 	return rq;
+}
+
+static struct io_request *sfq_next(void *state, u64 now_ns, u64 *wake_ns)
+{
+	struct sfq *sfq = state;
+
+	if (!sfq->backlogged)
+		return NULL;
+	if (sfq->in_service >= sfq->depth) {
+		sfq->depth_reached++;
+		return NULL;
+	}
+	begin_service(sfq, now_ns);
+	return issue(sfq);
+}
+
+static struct io_request *sfq_more(void *state, const struct io_request *chosen,
+				   u64 now_ns)
+{
+	struct sfq *sfq = state;
+
+	if (!sfq->backlogged || sfq->heap[0].slot != chosen->slot)
+		return NULL;
+	return issue(sfq);
 }
 
 static void sfq_completed(void *state, const struct io_request *rq, u64 now_ns)
@@ -336,7 +355,8 @@ static void sfq_completed(void *state, const struct io_request *rq, u64 now_ns)
 	struct sfq *sfq = state;
 	u64 took_ns = now_ns - sfq->accounted_ns;
 
-	sfq->in_service--;
+	if (!rq->joined)
+		sfq->in_service--;
 	sfq->accounted_ns = now_ns;
 	if (sfq->settle && !rq->cost_ns)
 		settle(sfq, rq, took_ns);
@@ -365,6 +385,7 @@ static const struct scheduler sfq_scheduler = {
 	.add = sfq_add,
 	.remove = sfq_remove,
 	.next = sfq_next,
+	.more = sfq_more,
 	.completed = sfq_completed,
 	.has_work = sfq_has_work,
 };

@@ -71,6 +71,7 @@ static void unpack_input(struct job *job)
 	UNPACK(job, input->io_class);
 	UNPACK(job, input->level);
 	UNPACK(job, input->columns);
+	UNPACK(job, input->each);
 	UNPACK(job, job->summary.counters);
 }
 

@@ -168,11 +168,21 @@ struct io_request *host_ask(struct host *host)
 	return rq;
 }
 
+struct io_request *host_ask_more(struct host *host, const struct io_request *chosen)
+{
+	struct io_request *rq = contract_more(&host->contract, chosen, host->now_ns);
+
+	is_kept(host);
+	if (rq)
+		dequeue(host, rq);
+	return rq;
+}
+
 void host_finish(struct host *host, const struct io_request *rq, u64 service_ns)
 {
 	host->now_ns += service_ns;
 	host->due_ns[index_of(host, rq)] = 0;
-	host->in_service--;
+	host->in_service -= !rq->joined;
 	contract_completed(&host->contract, rq, host->now_ns);
 }
 

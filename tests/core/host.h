@@ -62,6 +62,9 @@ void host_unite(struct host *host, struct io_request *rq, struct io_request *gon
 /* Let the scheduler choose; NULL is checked and host->wake_ns set. */
 struct io_request *host_ask(struct host *host);
 
+/* Another one of its owner's to go with the one just chosen, or NULL. */
+struct io_request *host_ask_more(struct host *host, const struct io_request *chosen);
+
 /* The request took so long. */
 void host_finish(struct host *host, const struct io_request *rq, u64 service_ns);
 

@@ -65,7 +65,7 @@ static struct io_request *actor_next(void *state, u64 now_ns, u64 *wake_ns)
 	struct actor *actor = state;
 
 	actor->calls++;
-	if (actor->wake_ns)
+	if (actor->wake_ns && wake_ns)
 		*wake_ns = actor->wake_ns;
 	if (actor->answer)
 		actor->pending--;
@@ -78,6 +78,12 @@ static void actor_completed(void *state, const struct io_request *rq, u64 now_ns
 
 	actor->calls++;
 	actor->done++;
+}
+
+static struct io_request *actor_more(void *state, const struct io_request *chosen,
+				     u64 now_ns)
+{
+	return actor_next(state, now_ns, NULL);
 }
 
 static bool actor_has_work(const void *state)
@@ -108,6 +114,7 @@ static const struct scheduler good = {
 	.add = actor_add,
 	.remove = actor_remove,
 	.next = actor_next,
+	.more = actor_more,
 	.completed = actor_completed,
 	.has_work = actor_has_work,
 };
@@ -259,6 +266,57 @@ static void requests_are_the_hosts(void)
 		CHECK_EQ(next(wrong[i])->id, 1);
 		drop_curtain("next returned a request that was never added");
 	}
+}
+
+static struct io_request *more(const struct io_request *chosen,
+			       struct io_request *answer)
+{
+	stage.actor.answer = answer;
+	return contract_more(&stage.contract, chosen, stage.now_ns);
+}
+
+static void who_is_joined_is_the_owners(void)
+{
+	struct io_request *a, *b;
+
+	raise_curtain();
+	a = add(0, 17);
+	b = add(1, 18);
+	CHECK(next(a) == a);
+	CHECK(!more(a, NULL));
+	CHECK(more(a, b) == b);
+	CHECK(b->joined && !a->joined);
+	CHECK_EQ(stage.contract.in_service, 2);
+	complete(a);
+	complete(b);
+	CHECK_EQ(stage.actor.done, 2);
+	expect("");
+	contract_exit(&stage.contract);
+
+	raise_curtain();
+	a = add(0, 17);
+	b = add(1, 18);
+	b->owner = 5;
+	CHECK(next(a) == a);
+	CHECK(!more(a, b));
+	CHECK(!more(a, b)); /* nobody is asked any more */
+	drop_curtain("more returned request 18, which is another owner's");
+
+	raise_curtain();
+	a = add(0, 17);
+	add(1, 18);
+	CHECK(next(a) == a);
+	CHECK(!more(a, a));
+	drop_curtain("more returned request 17 twice");
+
+	raise_curtain();
+	a = add(0, 17);
+	b = add(1, 18);
+	add(2, 19);
+	CHECK(next(a) == a);
+	stage.actor.lie = -1;
+	CHECK(more(a, b) == b); /* it is in service: the host has to know */
+	drop_curtain("has_work says no while request 19 is pending");
 }
 
 static void reasons_are_known(void)
@@ -579,6 +637,7 @@ int main(void)
 	keeps_to_it();
 	requests_are_given_once();
 	requests_are_the_hosts();
+	who_is_joined_is_the_owners();
 	reasons_are_known();
 	waits_end();
 	waits_are_not_put_off();

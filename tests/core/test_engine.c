@@ -17,7 +17,7 @@
 static struct simulation sim;
 static u32 weight[PROCESSES_MAX];
 static u8 io_class[PROCESSES_MAX], level[PROCESSES_MAX];
-static u64 merged_rows, told, foreseen;
+static u64 merged_rows, bundled_rows, told, foreseen;
 
 /* One class for all: CFQ starves the others, as it should. */
 static void random_classes(struct draw *draw)
@@ -40,6 +40,13 @@ static void random_device(struct draw *draw)
 	if (!sim.input.scheduler->needs_model && draw_below(draw, 2))
 		simulation_array(&sim, 1 + draw_below(draw, 8),
 				 (1 + draw_below(draw, 3)) * MS, draw_below(draw, 2));
+	if (!sim.input.drive && sim.input.scheduler->more && draw_below(draw, 2))
+		sim.input.bundling = (struct bundling){
+			.others = draw_below(draw, 4),
+			.one_more = draw_below(draw, 2) * draw_u64(draw),
+		};
+	if (bundles(&sim.input.bundling))
+		sim.input.merge_sectors = 0;
 	if (!draw_below(draw, 3))
 		sim.drive.cache.segments = 0;
 	if (draw_below(draw, 2))
@@ -118,13 +125,19 @@ static void check_merged(u64 i)
 	s64 sectors = 0, first = rows->sector[i], end = 0;
 	u64 k;
 
-	CHECK(oldest < i && is_oldest(oldest) && sim.input.merge_sectors);
+	CHECK(oldest < i && is_oldest(oldest));
+	CHECK(sim.input.merge_sectors || bundles(&sim.input.bundling));
 	CHECK_EQ(rows->dispatch_ns[i], rows->dispatch_ns[oldest]);
 	CHECK_EQ(rows->completion_ns[i], rows->completion_ns[oldest]);
 	CHECK_EQ(rows->model_service_ns[i], rows->model_service_ns[oldest]);
-	CHECK_EQ(rows->op[i], rows->op[oldest]);
 	CHECK_EQ(rows->reason[i], rows->reason[oldest]);
 	CHECK_EQ(rows->hit[i], rows->hit[oldest]);
+	if (bundles(&sim.input.bundling)) {
+		CHECK_EQ(rows->owner[i], rows->owner[oldest]);
+		bundled_rows++;
+		return;
+	}
+	CHECK_EQ(rows->op[i], rows->op[oldest]);
 	for (k = 0; k < sim.summary.completed; k++) {
 		if (rows->request_id[k] != rows->request_id[i])
 			continue;
@@ -479,8 +492,8 @@ static void random_case(struct draw *draw)
 int main(void)
 {
 	check_seeds(20, random_case);
-	CHECK(getenv("CHECK_SEED") ||
-	      (merged_rows > 1000 && told > 10000 && foreseen > 100));
+	CHECK(getenv("CHECK_SEED") || (merged_rows > 1000 && bundled_rows > 100 &&
+				       told > 10000 && foreseen > 100));
 	simulation_exit(&sim);
 	return 0;
 }

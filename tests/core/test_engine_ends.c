@@ -54,6 +54,17 @@ static void no_memory(void)
 	CHECK_EQ(sim.summary.completed, sim.input.requests);
 }
 
+/* FCFS does not say what it would give next. */
+static void nothing_to_bundle_with(void)
+{
+	use_rows(1, 0, MS);
+	sim.input.bundling.others = 1;
+	CHECK_EQ(simulation_run(&sim), -EOPNOTSUPP);
+	CHECK_EQ(sim.summary.completed, 0);
+	sim.input.bundling.others = 0;
+	CHECK_EQ(simulation_run(&sim), 0);
+}
+
 static void no_memory_for(const struct scheduler *scheduler)
 {
 	struct draw draw;
@@ -377,6 +388,7 @@ int main(void)
 
 	for (i = 0; i < registry_count(); i++)
 		no_memory_for(registry_get(i));
+	nothing_to_bundle_with();
 	no_memory_to_grow();
 	too_many();
 	unstable();

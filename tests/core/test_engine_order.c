@@ -14,7 +14,7 @@ static struct simulation sim;
  * A scheduler that writes down what it is told, in order of arrival; it holds every
  * request back for hold_ns.
  */
-enum call { ADD, NEXT, NONE, COMPLETED };
+enum call { ADD, NEXT, MORE, NONE, COMPLETED };
 
 static struct entry {
 	enum call call;
@@ -59,6 +59,20 @@ static struct io_request *scribe_next(void *state, u64 now_ns, u64 *wake_ns)
 	return rq;
 }
 
+static struct io_request *scribe_more(void *state, const struct io_request *chosen,
+				      u64 now_ns)
+{
+	struct scribe *scribe = state;
+	struct io_request *rq = scribe->pending.oldest;
+
+	CHECK(rq); /* as before */
+	if (rq->owner != chosen->owner)
+		return NULL;
+	fifo_remove(&scribe->pending, rq);
+	note(MORE, now_ns, rq->id);
+	return rq;
+}
+
 static bool scribe_has_work(const void *state)
 {
 	const struct scribe *scribe = state;
@@ -82,6 +96,7 @@ static const struct scheduler scribe_scheduler = {
 	.nr_tunables = ARRAY_SIZE(scribe_tunables),
 	.add = scribe_add,
 	.next = scribe_next,
+	.more = scribe_more,
 	.has_work = scribe_has_work,
 	.completed = scribe_completed,
 };
@@ -240,6 +255,50 @@ static void the_measurement_is_drained(void)
 		     { NEXT, 20, 3 });
 	CHECK_EQ(sim.summary.completed, 2);
 	CHECK_EQ(sim.summary.last_completion_ns, 20);
+}
+
+/*
+ * Up to three as one, of one process, in the order of their tags: the first goes alone,
+ * as nothing else is there; then comes process 1, whose tag is 0, alone, as the other's
+ * is 9; then three, whose mean is 12 1/3; and one is left.
+ */
+static void bundles_share_a_server(void)
+{
+	static const s64 completion_ns[] = { 10, 30, 18, 30, 30, 38 };
+	static const s64 id[] = { 1, 2, 3, 2, 2, 6 };
+	u32 i;
+
+	use_rows(registry_find("sfq"), "rows-open", 2, 1);
+	sim.input.bundling.others = 2;
+	add_row(0, 1, 9);
+	add_row(0, 1, 5);
+	add_row(0, 2, 7);
+	add_row(0, 0, 25);
+	add_row(0, 1, 8);
+	add_row(1, 3, 8);
+	CHECK_EQ(simulation_run(&sim), 0);
+	for (i = 0; i < 6; i++) {
+		CHECK_EQ(sim.columns.completion_ns[i], completion_ns[i]);
+		CHECK_EQ(sim.columns.request_id[i], id[i]);
+	}
+}
+
+/* Nobody is asked for more than there are, and all that go together are told of. */
+static void each_of_a_bundle_is_completed(void)
+{
+	use_rows(&scribe_scheduler, "rows-open", 2, 1);
+	sim.input.bundling.others = 1;
+	add_row(0, 0, 10);
+	add_row(0, 0, 20);
+	add_row(0, 0, 30);
+	add_row(1, 1, 40);
+	CHECK_EQ(simulation_run(&sim), 0);
+	EXPECT_CALLS({ ADD, 0, 1 }, { ADD, 0, 2 }, { ADD, 0, 3 }, { NEXT, 0, 1 },
+		     { MORE, 0, 2 }, { ADD, 1, 4 }, { COMPLETED, 15, 1 },
+		     { COMPLETED, 15, 2 }, { NEXT, 15, 3 }, { COMPLETED, 45, 3 },
+		     { NEXT, 45, 4 }, { COMPLETED, 85, 4 });
+	CHECK_EQ(sim.summary.model.count, 3);
+	CHECK_EQ(sim.summary.response.count, 4);
 }
 
 /* A row says what was asked for, by whom, and what became of it. */
@@ -454,6 +513,8 @@ int main(void)
 	a_closed_process_waits();
 	an_open_process_does_not();
 	the_measurement_is_drained();
+	bundles_share_a_server();
+	each_of_a_bundle_is_completed();
 	a_row_says_what_was_asked_for();
 	a_disk_is_reset();
 	check_seeds(300, first_come_first_served);

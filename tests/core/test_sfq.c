@@ -242,6 +242,40 @@ static void together_they_are_charged_the_time_of_the_device(void)
 	host_exit(&host);
 }
 
+/* In the order of tags, while they are one owner's; together they take one place. */
+static void several_may_go_as_one(void)
+{
+	struct io_request *a[3], *b[2], *rq;
+
+	begin(1);
+	a[0] = costing('a', MS, 100);
+	b[0] = costing('b', 5 * MS, 100);
+	a[1] = costing('a', MS, 100);
+	a[2] = costing('a', 9 * MS, 100);
+	b[1] = costing('b', MS, 100);
+	rq = host_ask(&host);
+	CHECK(rq == a[0]);
+	CHECK(!host_ask_more(&host, rq)); /* b begins at 0, a goes on at 1 ms */
+	host_finish(&host, a[0], MS);
+	CHECK(host_ask(&host) == b[0]);
+	CHECK(!host_ask_more(&host, b[0]));
+	host_finish(&host, b[0], MS);
+	CHECK(host_ask(&host) == a[1]);
+	CHECK(host_ask_more(&host, a[1]) == a[2]);
+	CHECK(!host_ask_more(&host, a[1])); /* 5 ms is b's */
+	CHECK(!host_ask(
+		&host)); /* the one place is taken until the first one is done */
+	host_finish(&host, a[2], MS);
+	CHECK(!host_ask(&host));
+	host_finish(&host, a[1], 0);
+	CHECK(host_ask(&host) == b[1]);
+	CHECK(!host_ask_more(&host, b[1])); /* nothing is pending */
+	CHECK_EQ(host_counter(&host, "issued"), 5);
+	CHECK_EQ(host_counter(&host, "most_in_service"), 1);
+	host_finish(&host, b[1], MS);
+	host_exit(&host);
+}
+
 /* Time without requests is not charged to the one that ends it. */
 static void an_idle_device_costs_nothing(void)
 {
@@ -619,6 +653,7 @@ int main(void)
 	costs_have_a_limit();
 	a_known_cost_is_not_settled();
 	together_they_are_charged_the_time_of_the_device();
+	several_may_go_as_one();
 	an_idle_device_costs_nothing();
 	merges();
 	a_merge_may_change_who_is_first();

@@ -65,6 +65,10 @@ static void run(void)
 	PASSES(input->requests = 1);
 	PASSES(input->merge_sectors = 65536);
 	REFUSED("merge_sectors", input->merge_sectors = 65537);
+	REFUSED("only the servers of an array", input->bundling.others = 1);
+	REFUSED("only the servers of an array", input->bundling.one_more = 1);
+	PASSES(input->drive = NULL, input->array.servers = 1,
+	       input->bundling = (struct bundling){ U32_MAX, U64_MAX });
 	PASSES(input->gap_ns = input->ask_ns = (1ull << 62) - 1);
 	REFUSED("a time", input->ask_ns = 1ull << 62);
 	PASSES(input->world.rows.first = NULL, input->world.processes = 100000);

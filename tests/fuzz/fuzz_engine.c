@@ -20,6 +20,7 @@
 #define ARRAYS_FOR 1000 /* processes, or requests; more get no arrays */
 #define BYTES_MAX (8u << 20)
 #define FIELDS_MAX 32
+#define EACH_FOR 16 /* processes with figures of their own */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -287,6 +288,11 @@ static void fill_device(struct given *given, struct program *program)
 	input->depth = 1 + value(program, 50);
 	if (take(program, 2))
 		fill_drive(given, program);
+	if (!input->drive || !take(program, 8))
+		input->bundling = (struct bundling){
+			.others = take(program, 2) * value(program, 8),
+			.one_more = take(program, 2) * value(program, U64_MAX),
+		};
 }
 
 static void fill_classes(struct given *given, struct program *program)
@@ -374,6 +380,9 @@ static void fill_world(struct given *given, struct program *program)
 	input->world.processes = 1 + value(program, 10);
 	if (input->world.processes > ARRAYS_FOR)
 		return;
+	if (input->world.processes <= EACH_FOR)
+		input->each =
+			new_array(given, input->world.processes, sizeof(*input->each));
 	if (take(program, 2))
 		fill_classes(given, program);
 	fill_rows(given, program);
@@ -404,7 +413,9 @@ static void check_id(const struct given *given, u64 i)
 
 	CHECK(oldest <= i && rows->request_id[oldest] == rows->request_id[i]);
 	CHECK_EQ(rows->completion_ns[oldest], rows->completion_ns[i]);
-	CHECK(oldest == i || given->input.merge_sectors);
+	CHECK(oldest == i || given->input.merge_sectors ||
+	      (bundles(&given->input.bundling) &&
+	       rows->owner[oldest] == rows->owner[i]));
 }
 
 /* Those that did not complete before the run broke off have no row. */
@@ -423,6 +434,23 @@ static void check_rows(const struct given *given)
 	CHECK_EQ(given->summary.completed, completed);
 }
 
+/* The figures of all processes together are those of all. */
+static void check_each(const struct given *given)
+{
+	const struct sim_process *each = given->input.each;
+	unsigned __int128 sum = 0;
+	u64 count = 0;
+	u32 i;
+
+	for (i = 0; each && i < given->input.world.processes; i++) {
+		CHECK_EQ(each[i].response.count, each[i].responses.count);
+		count += each[i].response.count;
+		sum += each[i].response.sum;
+	}
+	CHECK(!each || (count == given->summary.completed &&
+			sum == given->summary.response.sum));
+}
+
 static void check_end(const struct given *given, int error)
 {
 	switch (error) {
@@ -437,12 +465,16 @@ static void check_end(const struct given *given, int error)
 	case -ENODEV:
 		CHECK(given->input.scheduler->needs_model && !given->input.drive);
 		break;
+	case -EOPNOTSUPP:
+		CHECK(bundles(&given->input.bundling) && !given->input.scheduler->more);
+		break;
 	default: /* so few steps are no reason */
 		CHECK_EQ(error, 0);
 	}
 	CHECK(given->summary.completed <= given->input.requests);
 	CHECK_EQ(given->summary.response.count, given->summary.completed);
 	CHECK_EQ(given->summary.responses.count, given->summary.completed);
+	check_each(given);
 	if (given->input.columns)
 		check_rows(given);
 }

@@ -79,11 +79,25 @@ static bool ask(struct host *host, struct service *service)
 {
 	struct io_request *rq = NULL;
 
-	if (service->count < sched_depth(host->scheduler))
+	if (host->in_service < sched_depth(host->scheduler))
 		rq = host_ask(host);
 	if (rq)
 		service->rq[service->count++] = rq;
 	return rq;
+}
+
+/* The same, with others that go with it, if there are any. */
+static void ask_for_more(struct host *host, struct service *service,
+			 struct program *program)
+{
+	u32 most = take(program, 4);
+	struct io_request *rq;
+
+	if (!ask(host, service))
+		return;
+	rq = service->rq[service->count - 1];
+	while (most-- && (rq = host_ask_more(host, rq)))
+		service->rq[service->count++] = rq;
 }
 
 static void finish(struct host *host, struct service *service, u32 i, u64 service_ns)
@@ -123,8 +137,10 @@ static void run(const char *scheduler, struct program program)
 			merge(&host, &program);
 			break;
 		case 4:
-		case 5:
 			ask(&host, &service);
+			break;
+		case 5:
+			ask_for_more(&host, &service, &program);
 			break;
 		case 6:
 		case 7:

@@ -6,13 +6,15 @@ sectors.  A run is a process of its own (worker.py), so threads use all processo
 """
 
 import errno
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed, Unstable
@@ -26,6 +28,8 @@ from understudy.native.request import OPS, REASONS
 MAX_PENDING = 4096
 PERCENTILES = (50, 95, 99, 99.9)
 TIME_MAX_NS = 2**62
+FIGURES_OF_EACH_MAX = 1000
+MERGE_ALL = 2**31  # more than ever wait
 
 COLUMNS: dict[str, type[np.generic]] = {
     "arrival_ns": np.int64,
@@ -118,6 +122,7 @@ class Simulation:
     depth: int | None = None  # default: 1 on a disk, the servers of an array
     max_pending: int = MAX_PENDING
     merge_sectors: int = 0  # longest request that merging makes; 0: nothing is merged
+    merge: float = 1  # on an array: how many of an owner's go as one (see _bundling)
     gap_ns: int = 0
     ask_ns: int = 0
     weights: Any = None
@@ -134,11 +139,22 @@ class Moments:
 
 
 @dataclass(frozen=True)
+class ProcessFigures:
+    """The measured requests of one process, a class of the queue."""
+
+    completed: int
+    response: Moments
+    response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
+    longest_response_ns: int
+    in_system: float  # as Figures.in_system, of this process's
+
+
+@dataclass(frozen=True)
 class Figures:
     """The measured requests, summed up while they went by."""
 
     completed: int
-    dispatched: int  # fewer, if some were merged
+    dispatched: int  # fewer, if some were merged, also several into one bundle
     first_arrival_ns: int
     last_arrival_ns: int
     last_completion_ns: int
@@ -156,6 +172,16 @@ class Figures:
     response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
     longest_response_ns: int
     counters: dict[str, int]
+    each: tuple[ProcessFigures, ...] = ()  # by process, if that was asked for
+
+    @property
+    def in_system(self) -> float:
+        """Mean number of measured requests that wait or are served (N_sim, ICPE 2011).
+
+        A time average from the first arrival to the last completion, exact by Little's law.
+        """
+        span_ns = self.last_completion_ns - self.first_arrival_ns
+        return self.completed * self.response.mean / span_ns if span_ns else 0.0
 
 
 @dataclass(frozen=True)
@@ -180,23 +206,54 @@ def check(simulation: Simulation) -> None:
 
 
 def run(
-    simulation: Simulation, *, keep_rows: bool = True, look: worker.Look = lambda done: None
+    simulation: Simulation,
+    *,
+    keep_rows: bool = True,
+    of_each: bool = False,
+    look: worker.Look = lambda done: None,
 ) -> Answer:
-    """Simulate.
+    """Simulate; with figures of each process if asked for.
 
     Raises ValueError for what cannot be simulated, Unstable for an open workload that
     the device cannot keep up with, RunFailed for anything else that ends a run, and what
     `look` raises, which is told now and then how many requests are done.
     """
-    call = _Call(simulation, keep_rows)
+    call = _Call(simulation, keep_rows, of_each)
     call.check()
+    figures, printed = _carry_out(call, simulation, look)
+    rows = {name: column[: figures.completed] for name, column in call.columns().items()}
+    return Answer(figures, rows, printed)
+
+
+def replicate(
+    simulation: Simulation,
+    seeds: Iterable[int],
+    *,
+    cost_ns: Callable[[int], npt.ArrayLike] | None = None,
+    look: worker.Look = lambda done: None,
+) -> Iterator[Figures]:
+    """Simulate with one seed after the other; figures only, with those of each process.
+
+    The table is checked and copied once, which for millions of requests takes as long as
+    serving them.  `cost_ns` gives each seed the table's service times, ns: a number for
+    each row.  Raises as `run`.  Replications side by side: a call in each thread.
+    """
+    call = _Call(simulation, keep_rows=False, of_each=True)
+    call.check()
+    rewind = call.job.bookmark()
+    for seed in seeds:
+        rewind()
+        call.vary(seed, None if cost_ns is None else cost_ns(seed))
+        yield _carry_out(call, simulation, look)[0]
+
+
+def _carry_out(call: "_Call", simulation: Simulation, look: worker.Look) -> tuple[Figures, str]:
     name = simulation.scheduler
     printed = worker.run(call.job, registry.source(name), name, look, _asks(simulation.device))
     figures = call.figures()
     if call.job.structure.error:
         raise _failure(simulation, call.job, figures)
-    rows = {name: column[: figures.completed] for name, column in call.columns().items()}
-    return Answer(figures, rows, printed)
+    return figures, printed
 
 
 def _asks(device: Drive | Array | Target) -> worker.Ask | None:
@@ -218,17 +275,19 @@ def _asks(device: Drive | Array | Target) -> worker.Ask | None:
 class _Call:
     """The job of one run."""
 
-    def __init__(self, simulation: Simulation, keep_rows: bool) -> None:
+    def __init__(self, simulation: Simulation, keep_rows: bool, of_each: bool = False) -> None:
         self._scheduler = declared.scheduler(simulation.scheduler)
         self._workload = workloads()[simulation.workload]
         self._simulation = simulation
         self._keep_rows = keep_rows
+        self._of_each = of_each
         arrays = self._choice() | self._classes() | self._files() | self._table()
         self.job = worker.Job(worker.SIMULATE, arrays | self._room())
         self.input = self.job.structure.input
         self.summary = self.job.structure.summary
         self._fill_choice()
         self._fill_device()
+        self._fill_bundling()
         self._fill_world()
         if keep_rows:
             self.input.columns = ffi.addressof(self.job.structure, "columns")
@@ -240,6 +299,20 @@ class _Call:
         wrong = lib.sim_check(ffi.addressof(self.input), rows, extents)
         if wrong != ffi.NULL:
             raise ValueError(ffi.string(wrong).decode())
+
+    def vary(self, seed: int, cost_ns: npt.ArrayLike | None) -> None:
+        """Another seed, and other service times in the table unless they are None."""
+        _set(self.input.world, seed=seed)
+        self.job.arrays["input.each"][:] = 0
+        if cost_ns is None:
+            return
+        if self._simulation.rows is None:
+            raise ValueError("service times are given for the rows of a table, and there is none")
+        into = self.job.arrays["input.world.rows.cost_ns"]
+        given = self._column("cost_ns", cost_ns, np.uint64, len(into))
+        if given.max(initial=0) >= TIME_MAX_NS:
+            raise ValueError(f"seed {seed}: cost_ns: a time is 2^62 ns or more")
+        into[:] = given
 
     def columns(self) -> Columns:
         """The rows; none if only figures were asked for."""
@@ -268,13 +341,18 @@ class _Call:
                 for name, count in zip(REASONS, self.summary.reason, strict=True)
                 if count
             },
-            response_percentiles={
-                percent: int(lib.histogram_permille(responses, round(10 * percent)))
-                for percent in PERCENTILES
-            },
+            response_percentiles=_percentiles(responses),
             longest_response_ns=int(responses.max),
             counters=dict(zip(counters, self._counters(), strict=True)),
+            each=self._figures_of_each(),
         )
+
+    def _figures_of_each(self) -> tuple[ProcessFigures, ...]:
+        if not self._of_each:
+            return ()
+        span_ns = int(self.summary.last_completion_ns) - int(self.summary.first_arrival_ns)
+        each = ffi.from_buffer("struct sim_process[]", self.job.arrays["input.each"])
+        return tuple(_process_figures(one, span_ns) for one in each)
 
     def _counters(self) -> list[int]:
         return [int(value) for value in self.job.arrays["summary.counters"]]
@@ -342,7 +420,19 @@ class _Call:
             for name, kind in COLUMNS.items()
             if self._keep_rows
         }
-        return columns | {"summary.counters": worker.Room(np.uint64, len(self._scheduler.counters))}
+        counters = {"summary.counters": worker.Room(np.uint64, len(self._scheduler.counters))}
+        return columns | counters | self._room_for_each()
+
+    def _room_for_each(self) -> dict[str, worker.Room]:
+        count = self._simulation.processes
+        if not self._of_each:
+            return {}
+        if count > FIGURES_OF_EACH_MAX:
+            raise ValueError(
+                f"processes is {count:,}: figures of each are kept for {FIGURES_OF_EACH_MAX:,} "
+                "at most; take fewer, or keep the rows"
+            )
+        return {"input.each": worker.Room(np.uint8, count * ffi.sizeof("struct sim_process"))}
 
     def _fill_choice(self) -> None:
         asked = self._simulation
@@ -372,6 +462,10 @@ class _Call:
             self.job.structure.drive = device.pointer[0]
             self.input.drive = ffi.addressof(self.job.structure, "drive")
         self.job.structure.has_target = not isinstance(device, Drive | Array)
+
+    def _fill_bundling(self) -> None:
+        others, one_more = _bundling(self._simulation)
+        _set(self.input.bundling, others=others, one_more=one_more)
 
     def _fill_world(self) -> None:
         asked = self._simulation
@@ -409,6 +503,27 @@ def _set(structure: Any, **values: int) -> None:
             raise ValueError(f"{name} is {value}, negative or far too large") from None
 
 
+def _bundling(simulation: Simulation) -> tuple[int, int]:
+    """How many go with a request at most, and the chance of one more in 2^-64.
+
+    `merge` is omega of ICPE 2011, section 4.3.1: 2.5 is two or three, each as often.
+    """
+    merge = simulation.merge
+    if not merge >= 1:
+        raise ValueError(
+            f"merge is {merge}: a server takes at least one request; 1 merges nothing, "
+            "2.5 two or three"
+        )
+    if merge > 1 and not isinstance(simulation.device, Array):
+        raise ValueError(
+            f"merge is {merge}: only the servers of an array take several requests as one; "
+            "take an array, or 1"
+        )
+    bounded = min(merge, MERGE_ALL)
+    whole = math.floor(bounded)
+    return whole - 1, int((bounded - whole) * 2**64)
+
+
 def _failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFailed:
     code = -job.structure.error
     if code == errno.EOVERFLOW:
@@ -433,6 +548,8 @@ def _failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFa
         errno.ENOSPC: "the disk is smaller than one request",
         errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
         "another scheduler",
+        errno.EOPNOTSUPP: "it does not say what it would give next, so that nothing can be "
+        "merged: take sfq, or a merge of 1",
         errno.EINVAL: "the scheduler or the workload refuses what it was given",
     }
     return RunFailed(f"{simulation.scheduler}: {reasons.get(code, f'error {code}')}")
@@ -479,6 +596,25 @@ def _describe(workload: Any) -> WorkloadKind:
 def _find(name: str) -> Any:
     found = (lib.workload_get(i) for i in range(lib.workload_count()))
     return next(workload for workload in found if declared.text(workload.name) == name)
+
+
+def _process_figures(process: Any, span_ns: int) -> ProcessFigures:
+    response = _moments(ffi.addressof(process, "response"))
+    count = int(process.response.count)
+    return ProcessFigures(
+        completed=count,
+        response=response,
+        response_percentiles=_percentiles(ffi.addressof(process, "responses")),
+        longest_response_ns=int(process.responses.max),
+        in_system=count * response.mean / span_ns if span_ns else 0.0,
+    )
+
+
+def _percentiles(responses: Any) -> dict[float, int]:
+    return {
+        percent: int(lib.histogram_permille(responses, round(10 * percent)))
+        for percent in PERCENTILES
+    }
 
 
 def _moments(moments: Any) -> Moments:

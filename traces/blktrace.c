@@ -68,19 +68,20 @@ static bool is_next(struct blktrace *trace, struct lane *lane,
 		    const struct record *record)
 {
 	s32 step = lane->began ? (s32)(record->sequence - lane->sequence) : 1;
+	bool earlier = record->time_ns < lane->time_ns;
 
-	if (record->time_ns < lane->time_ns) {
-		trace->left_out[step > 0 ? LEFT_OUT_BACKWARDS : LEFT_OUT_REPEATED]++;
-		return false;
-	}
-	lane->sequence = record->sequence;
-	lane->time_ns = record->time_ns;
-	lane->began = true;
 	if (step > 1)
 		trace->left_out[LEFT_OUT_LOST] += step - 1;
 	if (step < 1)
 		trace->left_out[LEFT_OUT_REPEATED]++;
-	return step > 0;
+	else if (earlier)
+		trace->left_out[LEFT_OUT_BACKWARDS]++;
+	if (step > 0 || !earlier)
+		lane->sequence = record->sequence;
+	if (!earlier)
+		lane->time_ns = record->time_ns;
+	lane->began = true;
+	return step > 0 && !earlier;
 }
 
 static u8 kind_of(const struct record *record)

@@ -34,14 +34,12 @@ u32 record_magic(const struct record_layout *layout, const u8 *bytes)
 
 bool record_layout_of(const u8 *bytes, struct record_layout *layout)
 {
-	u32 swapped;
-
-	for (swapped = 0; swapped < 2; swapped++) {
-		layout->swapped = swapped;
-		layout->version = u32_at(layout, bytes) - RECORD_MAGIC;
-		if (layout->version == 7 || layout->version == 8)
-			return true;
-	}
+	layout->swapped = false;
+	layout->swapped = u32_at(layout, bytes) >> 8 != RECORD_MAGIC >> 8;
+	layout->version = u32_at(layout, bytes) - RECORD_MAGIC;
+	if (layout->version == 7 || layout->version == 8)
+		return true;
+	layout->swapped = layout->swapped && layout->version < 256;
 	return false;
 }
 

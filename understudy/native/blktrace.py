@@ -93,7 +93,9 @@ class Blktrace:
         if fault == lib.BLKTRACE_BAD_MAGIC:
             if not self._trace.records and value & ~0xFF == MAGIC:
                 raise ValueError(f"is of version {value & 0xFF}; versions 7 and 8 can be read")
-            return f"{self._place()} begins with {value:#010x}, which is no magic number of blktrace"
+            return (
+                f"{self._place()} begins with {value:#010x}, which is no magic number of blktrace"
+            )
         return f"{self._place()}: {BROKEN[fault].format(value=value)}"
 
 

@@ -16,7 +16,6 @@ one; what precedes is kept.
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
 import polars as pl
 
 from understudy.native.blktrace import MAGIC, Blktrace
@@ -25,7 +24,7 @@ from understudy.traces.reading import Reading
 
 NAME = "blktrace's binary records"
 MAGICS = ((MAGIC >> 8).to_bytes(3, "big"), (MAGIC >> 8).to_bytes(3, "little"))
-OPS = np.array(["read", "write"])
+OP = pl.when(pl.col("op") == 0).then(pl.lit("read")).otherwise(pl.lit("write"))
 NO_REQUEST = "no request in it was both issued (D) and completed (C)"
 
 
@@ -43,8 +42,7 @@ def read(file: BinaryIO) -> Reading:
     if not len(columns["sector"]):
         what = [f"{count:,} {why}" for why, count in trace.left_out().items()]
         raise ValueError("; ".join([NO_REQUEST, *what, *breaks]))
-    op = OPS[columns.pop("op")]
-    return Reading(pl.DataFrame({**columns, "op": op}), trace.left_out(), broken)
+    return Reading(pl.DataFrame(columns).with_columns(op=OP), trace.left_out(), broken)
 
 
 def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:

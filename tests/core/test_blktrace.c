@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The parts of the reader of block traces: the table of outstanding requests against a list,
- * the merge of processors against a sort, and what a lack of memory does.  What events mean
- * is held by tests/test_blktrace.py.
+ * The reader of block traces: the table of outstanding requests against a list, the merge
+ * of processors against a sort, what is counted, what breaks a file off, and what a lack of
+ * memory does.
  */
 #include <string.h>
 
@@ -161,11 +161,90 @@ static void no_memory(void)
 	CHECK(allowed > 8);
 }
 
+/* Feed a record of version 7 of which a field of so many bytes has this value. */
+static struct blktrace *fed_with(u32 action, u32 at, u64 value, u32 width)
+{
+	struct blktrace *trace = blktrace_new();
+	u8 bytes[2 * 48];
+
+	make_record(bytes, 1, RECORD_ISSUE);
+	make_record(bytes + 48, 2, action);
+	memcpy(bytes + 48 + at, &value, width);
+	blktrace_begin(trace);
+	blktrace_feed(trace, bytes, sizeof(bytes));
+	return trace;
+}
+
+static void breaks_off(u32 at, u64 value, u32 width, u32 fault)
+{
+	struct blktrace *trace = fed_with(RECORD_QUEUE, at, value, width);
+	u8 bytes[48];
+
+	CHECK_EQ(trace->fault, fault);
+	CHECK_EQ(trace->records, fault ? 1 : 2);
+	CHECK_EQ(trace->offset, fault ? 48 : 96);
+	if (fault)
+		CHECK_EQ(trace->value, value);
+	make_record(bytes, 9, RECORD_QUEUE);
+	CHECK_EQ(blktrace_feed(trace, bytes, sizeof(bytes)), fault ? 0 : 48);
+	blktrace_begin(trace);
+	CHECK_EQ(trace->fault + trace->records + trace->offset, 0);
+	CHECK_EQ(blktrace_feed(trace, bytes, sizeof(bytes)), 48);
+	blktrace_free(trace);
+}
+
+static void where_files_break_off(void)
+{
+	breaks_off(0, RECORD_MAGIC + 7, 4, BLKTRACE_WHOLE);
+	breaks_off(0, RECORD_MAGIC + 8, 4, BLKTRACE_BAD_MAGIC);
+	breaks_off(8, 1ull << 63, 8, BLKTRACE_BAD_TIME);
+	breaks_off(8, (1ull << 63) - 1, 8, BLKTRACE_WHOLE);
+	breaks_off(16, 1ull << 63, 8, BLKTRACE_BAD_SECTOR);
+	breaks_off(16, (1ull << 63) - 1, 8, BLKTRACE_WHOLE);
+	breaks_off(36, 1, 4, BLKTRACE_OTHER_DEVICE);
+	breaks_off(40, LANES_MAX, 4, BLKTRACE_BAD_CPU);
+	breaks_off(40, LANES_MAX - 1, 4, BLKTRACE_WHOLE);
+}
+
+/* The count of one reason, the first record's issue aside; all others are 0. */
+static void counts(struct blktrace *trace, u32 reason, u64 count)
+{
+	struct blktrace_row row;
+	u32 i;
+
+	CHECK_EQ(blktrace_rows(trace, &row, 1), 0);
+	trace->left_out[LEFT_OUT_UNCOMPLETED]--;
+	for (i = 0; i < LEFT_OUT_REASONS; i++)
+		CHECK_EQ(trace->left_out[i], i == reason ? count : 0);
+	blktrace_free(trace);
+}
+
+static void what_is_counted(void)
+{
+	u32 issue = RECORD_ISSUE;
+
+	counts(fed_with(issue | RECORD_PASSTHROUGH, 0, 0, 0), LEFT_OUT_PASSTHROUGH, 1);
+	counts(fed_with(issue | RECORD_DISCARD, 0, 0, 0), LEFT_OUT_DISCARDS, 1);
+	counts(fed_with(issue | RECORD_FLUSH, 24, 511, 4), LEFT_OUT_FLUSHES, 1);
+	counts(fed_with(issue, 24, 511, 4), LEFT_OUT_EMPTY, 1);
+	counts(fed_with(issue | RECORD_FLUSH, 24, 512, 4), LEFT_OUT_UNCOMPLETED, 1);
+	counts(fed_with(RECORD_QUEUE, 24, 0, 4), LEFT_OUT_EMPTY, 0);
+	counts(fed_with(RECORD_COMPLETE, 16, 99, 8), LEFT_OUT_UNISSUED, 1);
+	counts(fed_with(RECORD_COMPLETE | RECORD_DISCARD, 0, 0, 0), LEFT_OUT_EMPTY, 0);
+	counts(fed_with(issue | RECORD_NOTE, 4, 77, 4), LEFT_OUT_EMPTY, 0);
+	counts(fed_with(RECORD_QUEUE, 4, 3, 4), LEFT_OUT_LOST, 1);
+	counts(fed_with(RECORD_QUEUE, 4, 1, 4), LEFT_OUT_REPEATED, 1);
+	counts(fed_with(RECORD_QUEUE, 8, 0, 8), LEFT_OUT_BACKWARDS, 1);
+	counts(fed_with(RECORD_QUEUE, 8, 1, 8), LEFT_OUT_BACKWARDS, 0);
+}
+
 int main(void)
 {
 	check_seeds(30, outstanding_as_a_list);
 	check_seeds(30, lanes_are_merged);
 	at_one_instant_the_earlier_in_life_goes_first();
+	where_files_break_off();
+	what_is_counted();
 	no_memory();
 	return 0;
 }

@@ -33,34 +33,42 @@ static u32 put(u32 at, u64 value, u32 bytes)
 	return at + bytes;
 }
 
-/* One record of version 7 and what is fed of it: few places, times that go on. */
+/* One record of version 7: few places, times that go on; now and then a wrong field. */
 static u32 make_record(struct program *program, u32 at, u64 *now_ns)
 {
-	static const u64 action[] = {
-		RECORD_QUEUE,	    RECORD_BACK_MERGE,
-		RECORD_FRONT_MERGE, RECORD_REQUEUE,
-		RECORD_ISSUE,	    RECORD_COMPLETE,
-		RECORD_SPLIT,	    RECORD_SPLIT | RECORD_CGROUP
+	static const u16 action[] = {
+		RECORD_QUEUE,
+		RECORD_ISSUE,
+		RECORD_COMPLETE,
+		RECORD_BACK_MERGE,
+		RECORD_QUEUE,
+		RECORD_ISSUE,
+		RECORD_COMPLETE,
+		RECORD_FRONT_MERGE,
+		RECORD_SPLIT,
+		RECORD_REQUEUE,
+		RECORD_SPLIT | RECORD_CGROUP,
 	};
 	u32 payload = take(program, 20);
-	u64 bits =
-		(u64)take(program, 2) << 17 | (take(program, 50) ? 0 : RECORD_DISCARD);
+	u32 wrong = take(program, 256);
+	u32 bits = (wrong & 1) << 17 | (wrong < 8 ? RECORD_DISCARD : 0);
 
 	*now_ns += take(program, 8);
-	at = put(at, RECORD_MAGIC + (take(program, 200) ? 7 : 8), 4);
+	at = put(at, RECORD_MAGIC + (wrong == 10 ? 8 : 7), 4);
 	at = put(at, *now_ns, 4);
-	at = put(at, *now_ns - (take(program, 40) ? 0 : 5), 8);
-	at = put(at, take(program, 100) ? take(program, 4) * 8 : U64_MAX, 8);
+	at = put(at, *now_ns - (wrong < 16 ? 5 : 0), 8);
+	at = put(at, wrong == 17 ? U64_MAX : take(program, 4) * 8, 8);
 	at = put(at, take(program, 5) * 2048, 4);
 	at = put(at, bits | action[take(program, ARRAY_SIZE(action))], 4);
-	at = put(at, take(program, 9), 4);
-	at = put(at, take(program, 200) ? 8 << 20 : 9, 4);
-	at = put(at, take(program, 100) ? take(program, 3) : U32_MAX, 4);
+	at = put(at, wrong, 4);
+	at = put(at, 8 << 20 | (wrong == 18), 4);
+	at = put(at, wrong == 19 ? U32_MAX : take(program, 3), 4);
 	at = put(at, 0, 2);
 	at = put(at, payload, 2);
-	while (payload--)
-		file[at++] = take(program, 256);
-	return at;
+	memset(&file[at], 0, payload);
+	if (payload)
+		file[at + payload - 1] = take(program, 40);
+	return at + payload;
 }
 
 static u32 make_file(struct program *program)

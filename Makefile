@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # the C tests link schedulers.
 INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
-	core sim/worker sim/workloads tests/core
+	core sim/worker sim/workloads traces tests/core
 
 .PHONY: setup demo test lint test-core test-python bench mutants clean
 

@@ -4,7 +4,8 @@
 Needed are arrival_ns, sector, sectors; and, if they are there, op, owner, dispatch_ns and
 completion_ns count.  A run folder's requests.parquet holds several runs; FILE:SCHEDULER or
 FILE:SCHEDULER:SEED chooses one of them.  Its times are those of a disk made k times slower, and
-are divided by the k in the result.json beside it.
+are divided by the k in the result.json beside it.  NAME.blktrace.0, or NAME alone, is the trace of
+all CPUs that blktrace has written (per_cpu.py).
 """
 
 import json
@@ -18,6 +19,7 @@ import polars as pl
 
 from understudy.base.errors import UserError
 from understudy.traces import formats
+from understudy.traces.per_cpu import largest
 from understudy.traces.reading import NO_TRANSFER, Reading
 from understudy.traces.trace import Ints, Trace
 
@@ -82,7 +84,7 @@ def _parts(text: str) -> tuple[Path, str | None, str | None]:
 def _read(path: Path) -> Reading:
     """The file with what is needed in it, its rows numbered."""
     try:
-        with path.open("rb") as file:
+        with largest(path).open("rb") as file:
             reading = formats.read(file)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from error

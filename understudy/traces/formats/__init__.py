@@ -28,7 +28,7 @@ class Format(Protocol):
         """Does a file of this format begin like that?"""
 
     def read(self, file: BinaryIO) -> Reading:
-        """The whole file, from its beginning."""
+        """The whole file, from its beginning, and those beside it that are parts of the trace."""
 
 
 FORMATS = [

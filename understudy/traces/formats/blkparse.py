@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The text that blkparse prints of a blktrace: a row for each request that was issued (D) and
-completed (C); it arrived when its first sector was queued (Q), if that was seen.
+completed (C); it arrived when its first sector was queued (Q), if that was seen.  What is merged
+behind a request (M), and what another one is merged in front of (F), leaves no time behind for
+the next request at that sector.
 
-Of any other lines (merges, plugs, messages, blkparse's summary) nothing is taken.  Requests of
-which only the issue or only the completion was seen are counted.
+Of any other lines (plugs, messages, blkparse's summary) nothing is taken.  Requests of which only
+the issue or only the completion was seen are counted.
 """
 
 import re
@@ -63,6 +65,10 @@ class _Reader:
             raise ValueError(f"a number in it is too large: {_shown(event[0])}")
         if event["action"] == b"Q":
             self._queued.setdefault(sector, (now_ns, int(event["pid"])))
+        elif event["action"] == b"M":
+            self._queued.pop(sector, None)
+        elif event["action"] == b"F":
+            self._queued.pop(sector + sectors, None)
         elif event["action"] == b"D" and sectors:
             arrival_ns, owner = self._queued.pop(sector, (now_ns, int(event["pid"])))
             op = _op(event["kind"])

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "match.h"
+
+int match_init(struct match *match)
+{
+	*match = (struct match){ 0 };
+	return outstanding_init(&match->queued) || outstanding_init(&match->sent) ||
+			       outstanding_init(&match->back)
+		       ? -ENOMEM
+		       : 0;
+}
+
+void match_exit(struct match *match)
+{
+	outstanding_exit(&match->back);
+	outstanding_exit(&match->sent);
+	outstanding_exit(&match->queued);
+}
+
+static int queue(struct match *match, u8 op, u64 at, u64 arrival_ns, u32 owner)
+{
+	struct outstanding_request rq = {
+		.arrival_ns = arrival_ns, .at = at, .owner = owner, .op = op
+	};
+
+	if (outstanding_find(&match->queued, op, at))
+		return 0;
+	return outstanding_put(&match->queued, &rq);
+}
+
+static int split(struct match *match, const struct trace_event *event)
+{
+	const struct outstanding_request *whole =
+		outstanding_find(&match->queued, event->op, event->sector);
+
+	if (!whole)
+		return 0;
+	return queue(match, event->op, event->sector + event->sectors,
+		     whole->arrival_ns, whole->owner);
+}
+
+static void forget(struct match *match, u8 op, u64 at)
+{
+	struct outstanding_request gone;
+
+	outstanding_take(&match->queued, op, at, &gone);
+}
+
+static int requeue(struct match *match, const struct trace_event *event)
+{
+	struct outstanding_request rq;
+
+	if (!outstanding_take(&match->sent, event->op, event->sector, &rq))
+		return 0;
+	return outstanding_put(&match->back, &rq);
+}
+
+/* It may have grown while it was back. */
+static void issue_again(struct outstanding_request *rq, const struct trace_event *event)
+{
+	if (event->sectors > rq->left) {
+		rq->sectors += event->sectors - rq->left;
+		rq->left = event->sectors;
+	}
+}
+
+static int issue(struct match *match, const struct trace_event *event)
+{
+	struct outstanding_request rq;
+
+	if (outstanding_take(&match->back, event->op, event->sector, &rq)) {
+		issue_again(&rq, event);
+		return outstanding_put(&match->sent, &rq);
+	}
+	if (!outstanding_take(&match->queued, event->op, event->sector, &rq))
+		rq = (struct outstanding_request){ .arrival_ns = event->time_ns,
+						   .at = event->sector,
+						   .owner = event->pid,
+						   .op = event->op };
+	rq.dispatch_ns = event->time_ns;
+	rq.sector = event->sector;
+	rq.sectors = rq.left = event->sectors;
+	return outstanding_put(&match->sent, &rq);
+}
+
+static int complete(struct match *match, const struct trace_event *event,
+		    struct blktrace_row *row)
+{
+	struct outstanding_request rq;
+
+	if (!outstanding_take(&match->sent, event->op, event->sector, &rq) &&
+	    !outstanding_take(&match->back, event->op, event->sector, &rq)) {
+		match->unissued++;
+		return 0;
+	}
+	if (event->sectors < rq.left) {
+		rq.left -= event->sectors;
+		rq.at += event->sectors;
+		return outstanding_put(&match->sent, &rq);
+	}
+	*row = (struct blktrace_row){
+		.arrival_ns = rq.arrival_ns,
+		.dispatch_ns = rq.dispatch_ns,
+		.completion_ns = event->time_ns,
+		.sector = rq.sector,
+		.sectors = rq.sectors,
+		.owner = rq.owner,
+		.op = rq.op,
+	};
+	return 1;
+}
+
+int match_event(struct match *match, const struct trace_event *event,
+		struct blktrace_row *row)
+{
+	switch (event->kind) {
+	case TRACE_QUEUE:
+		return queue(match, event->op, event->sector, event->time_ns,
+			     event->pid);
+	case TRACE_SPLIT:
+		return split(match, event);
+	case TRACE_BACK_MERGE:
+		forget(match, event->op, event->sector);
+		return 0;
+	case TRACE_FRONT_MERGE:
+		forget(match, event->op, event->sector + event->sectors);
+		return 0;
+	case TRACE_REQUEUE:
+		return requeue(match, event);
+	case TRACE_ISSUE:
+		return issue(match, event);
+	default:
+		return complete(match, event, row);
+	}
+}
+
+u64 match_uncompleted(const struct match *match)
+{
+	return match->sent.nr + match->back.nr;
+}

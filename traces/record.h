@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One binary record of the kernel's blktrace, as linux/blktrace_api.h lays it out: a
+ * header of version 7 or 8 in either byte order, and behind it a payload of so many
+ * bytes.  Nothing in the bytes is trusted, and nothing behind their end is read.
+ */
+#ifndef UNDERSTUDY_TRACES_RECORD_H
+#define UNDERSTUDY_TRACES_RECORD_H
+
+#include "../core/port.h"
+
+#define RECORD_MAGIC 0x65617400u /* the lowest byte is the version */
+#define RECORD_MAGIC_BYTES 4
+#define RECORD_BYTES_MAX (64 + 65535)
+
+/* The low byte of an action; others are of no interest here. */
+enum record_action {
+	RECORD_QUEUE = 1,
+	RECORD_BACK_MERGE = 2,
+	RECORD_FRONT_MERGE = 3,
+	RECORD_REQUEUE = 6,
+	RECORD_ISSUE = 7,
+	RECORD_COMPLETE = 8,
+	RECORD_SPLIT = 13,
+};
+
+/* Categories: bits of an action, from bit 16 on; those above bit 31 in version 8 only. */
+#define RECORD_WRITE (1ull << 17)
+#define RECORD_FLUSH (1ull << 18)
+#define RECORD_PASSTHROUGH (1ull << 25)
+#define RECORD_NOTE (1ull << 26)
+#define RECORD_DISCARD (1ull << 29)
+/* Zones reset, finished, opened or closed; zeroes written without data. */
+#define RECORD_WITHOUT_TRANSFER (0x7eull << 32)
+
+#define RECORD_CGROUP (1u << 8) /* a control group's number leads the payload */
+
+/**
+ * struct record_layout - how the records of a file are written
+ * @version: 7 or 8
+ * @swapped: in the other byte order than this machine's
+ */
+struct record_layout {
+	u32 version;
+	bool swapped;
+};
+
+/**
+ * struct record - what a header says
+ * @time_ns: when, on a clock that all processors share
+ * @payload: behind the header
+ * @payload_bytes: its length
+ */
+struct record {
+	u64 time_ns, sector, action;
+	u32 sequence, bytes, pid, device, cpu, payload_bytes;
+	const u8 *payload;
+};
+
+/* The magic number at the beginning of a record, as this machine would write it. */
+u32 record_magic(const struct record_layout *layout, const u8 *bytes);
+
+/* The layout of a file that begins so; false if it is neither version. */
+bool record_layout_of(const u8 *bytes, struct record_layout *layout);
+
+/* The record's length with its payload, or 0 if it is not all in the n bytes. */
+u32 record_decode(const struct record_layout *layout, const u8 *bytes, u64 n,
+		  struct record *record);
+
+/* The sector at which what is split off begins; false if the payload is too short. */
+bool record_split_at(const struct record *record, u64 *sector);
+
+#endif

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's binary block traces: bytes in, requests out (traces/blktrace.h)."""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+
+from understudy._core import ffi, lib
+from understudy.native.arrays import Columns, dtype_of
+
+CHUNK_BYTES = 1 << 20
+CHUNK_ROWS = 1 << 16
+ROW = dtype_of("struct blktrace_row")
+MAGIC: int = lib.RECORD_MAGIC
+MINOR_BITS = 20  # of a device's number in the kernel
+
+LEFT_OUT = {
+    lib.LEFT_OUT_UNISSUED: "completed, but not seen to be issued",
+    lib.LEFT_OUT_UNCOMPLETED: "issued, but not seen to complete",
+    lib.LEFT_OUT_FLUSHES: "flushes without data",
+    lib.LEFT_OUT_DISCARDS: "discards",
+    lib.LEFT_OUT_PASSTHROUGH: "passthrough commands",
+    lib.LEFT_OUT_WITHOUT_TRANSFER: "neither read nor write",
+    lib.LEFT_OUT_EMPTY: "of no sector",
+    lib.LEFT_OUT_REPEATED: "records with a sequence number seen before on their CPU",
+    lib.LEFT_OUT_BACKWARDS: "records earlier than the one before on their CPU",
+    lib.LEFT_OUT_LOST: "records lost: gaps in a CPU's sequence numbers",
+}
+BROKEN = {
+    lib.BLKTRACE_BAD_CPU: "its CPU, {value}, is impossible",
+    lib.BLKTRACE_BAD_TIME: "its time, {value} ns, is impossible",
+    lib.BLKTRACE_BAD_SECTOR: "its sector, {value}, is impossible",
+}
+
+
+class Blktrace:
+    """One trace: read its files, each once and in any order, then ask for its columns."""
+
+    def __init__(self) -> None:
+        made = lib.blktrace_new()
+        if made == ffi.NULL:
+            raise MemoryError("no memory for a blktrace")
+        self._trace = ffi.gc(made, lib.blktrace_free)
+
+    def read(self, file: BinaryIO) -> str | None:
+        """All that the file has; where it breaks off, in words, or None if it is whole.
+
+        ValueError: its records are of another version, or of another device than those before.
+        """
+        lib.blktrace_begin(self._trace)
+        rest = b""
+        while chunk := file.read(CHUNK_BYTES):
+            rest += chunk
+            taken = lib.blktrace_feed(self._trace, ffi.from_buffer(rest), len(rest))
+            rest = rest[taken:]
+            if self._trace.fault:
+                return self._why()
+        return f"{self._place()} is cut short" if rest else None
+
+    def columns(self) -> Columns:
+        """The requests in order of completion: times in ns, places in sectors, op 0 or 1."""
+        rows = np.concatenate([np.empty(0, ROW), *self._rows()])
+        return {name: rows[name].astype(np.int64) for name in ROW.names or () if name != "unused"}
+
+    def left_out(self) -> dict[str, int]:
+        """After the columns: how many records are no row, by why."""
+        counts = self._trace.left_out
+        return {why: int(counts[index]) for index, why in LEFT_OUT.items() if counts[index]}
+
+    def _rows(self) -> "Iterator[np.ndarray]":
+        got = CHUNK_ROWS
+        while got == CHUNK_ROWS:
+            rows = np.empty(CHUNK_ROWS, ROW)
+            room = ffi.cast("struct blktrace_row *", rows.ctypes.data)
+            got = lib.blktrace_rows(self._trace, room, CHUNK_ROWS)
+            self._check_memory()
+            yield rows[:got]
+
+    def _check_memory(self) -> None:
+        if self._trace.fault == lib.BLKTRACE_NO_MEMORY:
+            raise MemoryError("no memory for all events of the trace")
+
+    def _place(self) -> str:
+        return f"record {self._trace.records + 1} at byte {self._trace.offset}"
+
+    def _why(self) -> str:
+        self._check_memory()
+        fault, value = self._trace.fault, int(self._trace.value)
+        if fault == lib.BLKTRACE_OTHER_DEVICE:
+            first, other = _device(self._trace.device), _device(value)
+            raise ValueError(f"holds two devices, {first} and {other}; trace one of them")
+        if fault == lib.BLKTRACE_BAD_MAGIC:
+            if not self._trace.records and value & ~0xFF == MAGIC:
+                raise ValueError(f"is of version {value & 0xFF}; versions 7 and 8 can be read")
+            return (
+                f"{self._place()} begins with {value:#010x}, which is no magic number of blktrace"
+            )
+        return f"{self._place()}: {BROKEN[fault].format(value=value)}"
+
+
+def _device(number: int) -> str:
+    return f"{number >> MINOR_BITS},{number & (1 << MINOR_BITS) - 1}"

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's binary records of blktrace, versions 7 and 8, in either byte order: a row for each
+request that was issued (D) and completed (C) in full, as blkparse.py makes of their text, where
+it also says when it arrived.  More is known here: what is merged (M, F) or split (X) does not
+leave its time to the next one at that sector, what is requeued (R) was issued once, and parts
+that complete are one request.
+
+A file is read with its siblings of other CPUs (understudy/traces/per_cpu.py), or has all CPUs in
+it, as `blktrace -o -` writes it.  Contract of the parser: traces/blktrace.h.
+
+What moves no data (flushes, discards, passthrough) is counted when it is issued; zeroes that a
+device writes by itself look like writes in version 7.  A file breaks off where a record can't be
+one; what precedes is kept.
+"""
+
+from pathlib import Path
+from typing import BinaryIO
+
+import polars as pl
+
+from understudy.native.blktrace import MAGIC, Blktrace
+from understudy.traces.per_cpu import files_of
+from understudy.traces.reading import Reading
+
+NAME = "blktrace's binary records"
+MAGICS = ((MAGIC >> 8).to_bytes(3, "big"), (MAGIC >> 8).to_bytes(3, "little"))
+OP = pl.when(pl.col("op") == 0).then(pl.lit("read")).otherwise(pl.lit("write"))
+NO_REQUEST = "no request in it was both issued (D) and completed (C)"
+
+
+def recognises(head: bytes) -> bool:
+    """It begins with the magic number, of whatever version, in either byte order."""
+    return len(head) > 4 and (head[:3] == MAGICS[0] or head[1:4] == MAGICS[1])
+
+
+def read(file: BinaryIO) -> Reading:
+    """The whole file, and those of other CPUs beside it."""
+    trace = Blktrace()
+    breaks = _read_all(trace, file)
+    columns = trace.columns()
+    broken = "; ".join(breaks) or None
+    if not len(columns["sector"]):
+        what = [f"{count:,} {why}" for why, count in trace.left_out().items()]
+        raise ValueError("; ".join([NO_REQUEST, *what, *breaks]))
+    return Reading(pl.DataFrame(columns).with_columns(op=OP), trace.left_out(), broken)
+
+
+def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:
+    """Where they break off."""
+    named = getattr(file, "name", None)
+    paths = files_of(Path(named)) if isinstance(named, str) else []
+    if len(paths) < 2:
+        return [why for why in [trace.read(file)] if why]
+    breaks = [(path, _read_one(trace, path)) for path in paths]
+    return [f"{path.name}: {why}" for path, why in breaks if why]
+
+
+def _read_one(trace: Blktrace, path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return trace.read(file)
+    except OSError as error:
+        raise ValueError(f"{path.name}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ValueError(f"{path.name} {error}") from error

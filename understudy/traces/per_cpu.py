@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""blktrace writes a file a CPU, NAME.blktrace.0 and so on, which together are one trace.
+
+Whoever names one of them, or NAME alone, means all.
+"""
+
+import re
+from pathlib import Path
+
+PER_CPU = re.compile(r"(?P<name>.+)\.blktrace\.(?P<cpu>\d+)")
+
+
+def files_of(path: Path) -> list[Path]:
+    """All files of the trace that the path names, by CPU; the path alone if it is not so."""
+    named = PER_CPU.fullmatch(path.name)
+    if not named and path.exists():
+        return [path]
+    name = named["name"] if named else path.name
+    found = {}
+    for file in path.parent.glob("*"):
+        other = PER_CPU.fullmatch(file.name)
+        if other and other["name"] == name:
+            found[file] = int(other["cpu"])
+    return sorted(found, key=found.__getitem__) or [path]
+
+
+def largest(path: Path) -> Path:
+    """The one of them to tell the format by: a CPU that was idle has an empty one."""
+    return max(files_of(path), key=_bytes)
+
+
+def _bytes(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

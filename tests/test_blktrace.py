@@ -284,6 +284,14 @@ def test_cut_anywhere(version: int) -> None:
         assert (cut in str(raised.value)) == bool(end % length)
 
 
+@pytest.mark.parametrize(("version", "order"), LAYOUTS)
+def test_it_is_told_from_the_others(version: int, order: str) -> None:
+    head = one_file(READ_8, version, order)
+    assert [one for one in formats.FORMATS if one.recognises(head)] == [blktrace]
+    for text in (b"eaten,sector,sectors", b"stay,sector", b"eat", b""):
+        assert not blktrace.recognises(text)
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes(data: bytes) -> None:
     blktrace.recognises(data)

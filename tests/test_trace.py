@@ -191,7 +191,7 @@ def test_files_that_are_no_trace(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No such file"):
         load(str(tmp_path / "none.parquet"))
     (tmp_path / "text.parquet").write_text("hello")
-    with pytest.raises(UserError, match="neither blkparse's text nor .*CSV nor fio's log nor"):
+    with pytest.raises(UserError, match=r"neither blkparse's text nor .*CSV nor fio's log nor"):
         load(str(tmp_path / "text.parquet"))
     with pytest.raises(UserError, match="no runs to choose from"):
         load(written(tmp_path) + ":cats")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Binary block traces: requests whose life is known, Debian's blkparse, and any bytes at all."""
 
+import gzip
 import io
 import struct
 import subprocess
@@ -112,6 +113,19 @@ def test_files_of_one_trace(named: str, tmp_path: Path) -> None:
         f"x.blktrace.{cpu}" for cpu in (0, 2, 10)
     ]
     assert load(str(tmp_path / named)).sector.tolist() == [64]
+
+
+@pytest.mark.parametrize("named", ["x", "x.blktrace.0.gz", "x.blktrace.1"])
+def test_files_that_are_packed(named: str, tmp_path: Path) -> None:
+    """Some of them, each by itself; a damaged one breaks the trace off."""
+    events = files([replace(READ_8[0], cpu=1), *READ_8[1:]])
+    (tmp_path / "x.blktrace.0.gz").write_bytes(gzip.compress(events[0]))
+    (tmp_path / "x.blktrace.1").write_bytes(events[1])
+    assert load(str(tmp_path / named)).arrival_ns.tolist() == [0]
+    assert load(str(tmp_path / named)).sector.tolist() == [64]
+    (tmp_path / "x.blktrace.0.gz").write_bytes(gzip.compress(events[0])[:-12])
+    with pytest.raises(UserError, match=r"x\.blktrace\.0\.gz: the gzip file is cut off"):
+        load(str(tmp_path / named))
 
 
 def test_a_file_that_is_missing(tmp_path: Path) -> None:
@@ -282,6 +296,14 @@ def test_cut_anywhere(version: int) -> None:
             read(data[:end])
         cut = f"record {end // length + 1} at byte {end // length * length} is cut short"
         assert (cut in str(raised.value)) == bool(end % length)
+
+
+@pytest.mark.parametrize(("version", "order"), LAYOUTS)
+def test_it_is_told_from_the_others(version: int, order: str) -> None:
+    head = one_file(READ_8, version, order)
+    assert [one for one in formats.FORMATS if one.recognises(head)] == [blktrace]
+    for text in (b"eaten,sector,sectors", b"stay,sector", b"eat", b""):
+        assert not blktrace.recognises(text)
 
 
 @given(st.binary(max_size=300))

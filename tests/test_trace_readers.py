@@ -7,6 +7,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import block_events
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from understudy.traces import formats, text
 from understudy.traces.formats import (
     alibaba,
     blkparse,
+    blktrace,
     csv,
     fio,
     iolog,
@@ -106,9 +108,10 @@ SAMPLES = {
     "ours": (OURS, csv),
     "fio": (FIO, fio),
     "blkparse": (BLKPARSE, blkparse),
+    "blktrace": (block_events.one_file([block_events.Event(0, 0, "Q", 8, 8)]), blktrace),
     "parquet": (b"PAR1" + bytes(40), parquet),
 }
-OF_THIS_PAGE = [name for name in SAMPLES if name not in ("ours", "fio", "blkparse", "parquet")]
+OF_THIS_PAGE = [name for name in SAMPLES if name not in ("ours", "fio", "blkparse", "blktrace", "parquet")]
 
 
 def reading(data: bytes) -> Reading:

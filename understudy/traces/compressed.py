@@ -109,6 +109,7 @@ class Unpacked(io.RawIOBase):
     def __init__(self, file: BinaryIO, name: str, stream: Callable[[], Stream]) -> None:
         """From where the file is."""
         self.damage: str | None = None
+        self.name = getattr(file, "name", None)  # that of the packed file
         self._file = file
         self._name = name
         self._new = stream

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""blktrace writes a file a CPU, NAME.blktrace.0 and so on, which together are one trace.
+"""blktrace writes a file a CPU, NAME.blktrace.0 and so on, which together are one trace; they may
+be packed, each by itself.
 
 Whoever names one of them, or NAME alone, means all.
 """
@@ -7,7 +8,7 @@ Whoever names one of them, or NAME alone, means all.
 import re
 from pathlib import Path
 
-PER_CPU = re.compile(r"(?P<name>.+)\.blktrace\.(?P<cpu>\d+)")
+PER_CPU = re.compile(r"(?P<name>.+)\.blktrace\.(?P<cpu>\d+)(\.(gz|bz2|xz|zst))?")
 
 
 def files_of(path: Path) -> list[Path]:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The kernel's binary records of blktrace, versions 7 and 8, in either byte order: a row for each
 request that was issued (D) and completed (C) in full, as blkparse.py makes of their text, where
-it also says when it arrived.  More is known here: what is merged (M, F) or split (X) does not
-leave its time to the next one at that sector, what is requeued (R) was issued once, and parts
-that complete are one request.
+it also says when it arrived.  More is known here: what is split off (X) arrived with the whole,
+what is requeued (R) was issued once, and parts that complete are one request.
 
 A file is read with its siblings of other CPUs (understudy/traces/per_cpu.py), or has all CPUs in
 it, as `blktrace -o -` writes it.  Contract of the parser: traces/blktrace.h.
@@ -19,18 +18,21 @@ from typing import BinaryIO
 import polars as pl
 
 from understudy.native.blktrace import MAGIC, Blktrace
+from understudy.traces.compressed import damage, unpacked
 from understudy.traces.per_cpu import files_of
 from understudy.traces.reading import Reading
 
 NAME = "blktrace's binary records"
 MAGICS = ((MAGIC >> 8).to_bytes(3, "big"), (MAGIC >> 8).to_bytes(3, "little"))
 OP = pl.when(pl.col("op") == 0).then(pl.lit("read")).otherwise(pl.lit("write"))
+VERSIONS_END = 32
 NO_REQUEST = "no request in it was both issued (D) and completed (C)"
 
 
 def recognises(head: bytes) -> bool:
-    """It begins with the magic number, of whatever version, in either byte order."""
-    return len(head) > 4 and (head[:3] == MAGICS[0] or head[1:4] == MAGICS[1])
+    """It begins with the magic number, of any version that is no letter, in either byte order."""
+    big, little = head[:3] == MAGICS[0], head[1:4] == MAGICS[1]
+    return len(head) > 4 and (big or little) and head[3 if big else 0] < VERSIONS_END
 
 
 def read(file: BinaryIO) -> Reading:
@@ -58,7 +60,9 @@ def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:
 def _read_one(trace: Blktrace, path: Path) -> str | None:
     try:
         with path.open("rb") as file:
-            return trace.read(file)
+            content = unpacked(file)
+            broken = trace.read(content)
+            return damage(content) or broken
     except OSError as error:
         raise ValueError(f"{path.name}: {error.strerror or error}") from error
     except ValueError as error:

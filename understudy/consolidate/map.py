@@ -141,7 +141,7 @@ class MarkovianArrivalProcess:
     def sample(self, count: int, seed: int) -> Array:
         """`count` times in the order in which they come, the first begun in a phase of `start`.
 
-        The same seed gives the same times.  Phases are walked one move after the other, some million
+        The same seed gives the same times.  Phases are walked one move after another, some million
         a second; a program that needs more draws from `tables`.
         """
         if count < 0:

@@ -24,9 +24,8 @@ Array = NDArray[np.float64]
 
 FEWEST = 300  # times
 HIGHEST = 16  # phases, whose coefficient of variation can't be below 1/4
-BLOCK = 256  # consecutive times that are fitted as one sequence
-BLOCKS = 200  # that are looked at, spread evenly over a longer sample
-TRIAL_BLOCKS = 40  # for a comparison
+BLOCK, BLOCKS = 256, 200  # consecutive times fitted as one sequence, and how many of those at most
+TRIAL_BLOCK, TRIAL_BLOCKS = 64, 320  # for a comparison; half of them are held out
 TRIAL_STEPS, STEPS = 25, 60
 ALIKE = 2e-3  # log-likelihood per time below which the smaller process is taken
 MATCHED = 10  # lags whose autocorrelation is matched
@@ -93,12 +92,12 @@ def _judged(
     return Fitted(process, report)
 
 
-def _blocks(times: Array, most: int) -> Array:
+def _blocks(times: Array, length: int, most: int) -> Array:
     """(L, B): blocks of consecutive times, at most so many, spread evenly over the sample.
 
     The last times, fewer than a block's, are in none.
     """
-    length = min(BLOCK, len(times) // 4)
+    length = min(length, len(times) // 4)
     whole = times[: len(times) // length * length].reshape(-1, length)
     chosen = np.linspace(0, len(whole) - 1, min(most, len(whole))).astype(int)
     return np.ascontiguousarray(whole[chosen].T)
@@ -106,7 +105,7 @@ def _blocks(times: Array, most: int) -> Array:
 
 def _compared(times: Array) -> tuple[dict[tuple[int, ...], float], dict[tuple[int, ...], Branches]]:
     """Held-out log-likelihood per time, and the branches, of each kind of process."""
-    blocks = _blocks(times, 2 * TRIAL_BLOCKS)
+    blocks = _blocks(times, TRIAL_BLOCK, TRIAL_BLOCKS)
     train, later = blocks[:, ::2].copy(), blocks[:, 1::2].copy()
     held_out, trials = {}, {}
     for shapes in SHAPES:
@@ -122,7 +121,7 @@ def _best(
     trials: dict[tuple[int, ...], Branches],
 ) -> Branches:
     """The likeliest, or a smaller one about as likely; if its moments can't be had, the next."""
-    blocks, cv = _blocks(times, BLOCKS), float(times.std())
+    blocks, cv = _blocks(times, BLOCK, BLOCKS), float(times.std())
     target = autocorrelation(times, LAGS)[:MATCHED]
     top = max(held_out.values())
     ranked = sorted(

@@ -78,7 +78,8 @@ class MarkovianArrivalProcess:
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
         """-D0 inverted and D1, per mean time."""
-        return np.linalg.inv(-self.d0 * self.mean), self.d1 * self.mean
+        inverse: Array = np.linalg.inv(-self.d0 * self.mean)
+        return inverse, self.d1 * self.mean
 
     def moment(self, power: int) -> float:
         """E[X^power]: k! start (-D0)^-k 1."""

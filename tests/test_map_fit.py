@@ -121,6 +121,11 @@ def test_what_alternates_can_be_accepted_but_is_poor_if_it_is_not_met() -> None:
     assert fit(times, accept_poor=True).report.poor
 
 
+def test_twelve_orders_of_magnitude_are_fitted() -> None:
+    times = 10 ** np.random.default_rng(2).uniform(0, 12, 3000)
+    assert fit(times).process.mean == pytest.approx(times.mean(), rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("times", "said"),
     [
@@ -132,6 +137,8 @@ def test_what_alternates_can_be_accepted_but_is_poor_if_it_is_not_met() -> None:
         ),
         (np.r_[np.ones(300), -2.0], "service time 300 is -2"),
         (np.r_[np.nan, np.ones(300)], "service time 0 is nan"),
+        (np.full(300, 1e200), r"a mean service time of 1e\+200: .* another unit"),
+        (np.full(300, 1e-200), "a mean service time of 1e-200"),
         (np.r_[np.inf, np.ones(300)], "service time 0 is inf"),
     ],
 )

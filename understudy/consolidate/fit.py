@@ -23,6 +23,7 @@ from understudy.consolidate.map import MarkovianArrivalProcess
 Array = NDArray[np.float64]
 
 FEWEST = 300  # times
+WIDEST = 1e60  # mean time, in the unit in which they are given: its powers have to be numbers
 HIGHEST = 16  # phases, whose coefficient of variation can't be below 1/4
 BLOCK, BLOCKS = 256, 200  # consecutive times fitted as one sequence, and how many of those at most
 TRIAL_BLOCK, TRIAL_BLOCKS = 64, 320  # for a comparison; half of them are held out
@@ -73,6 +74,11 @@ def _checked(times: ArrayLike) -> Array:
         raise ValueError(
             f"service time {place} is {given[place]:.6g}: has to be finite and above 0; "
             f"{len(wrong)} of {len(given)} are not, leave them out"
+        )
+    if not 1 / WIDEST < given.mean() < WIDEST:
+        raise ValueError(
+            f"a mean service time of {given.mean():.6g}: has to be between {1 / WIDEST:g} and "
+            f"{WIDEST:g}; give the times in another unit, such as ms"
         )
     return given
 
@@ -145,9 +151,10 @@ def _off(branches: Branches, cv: float, target: Array) -> float:
 
 def _matched(branches: Branches, cv: float, target: Array) -> Branches:
     """The branches nearest to these that have the sample's figures; the mean is 1 (least squares
-    over the logarithms of rates and of the odds of changes)."""
+    over the logarithms of rates and of the odds of changes; what shifts the distribution costs)."""
     size = len(branches.shapes)
     rates, odds = np.log(branches.rates), np.log(branches.change)
+    weights = branches.weights
 
     def moved(by: Array) -> Branches:
         change = np.exp(np.clip(odds + by[size:].reshape(size, size), -30, 30))
@@ -159,6 +166,7 @@ def _matched(branches: Branches, cv: float, target: Array) -> Branches:
         now = moved(by)
         figures = [(now.mean() - 1) / 0.001, (now.cv() / cv - 1) / 0.005]
         lags = (now.autocorrelation(len(target)) - target) / 0.01
-        return np.concatenate([figures, lags, by])
+        shifted = [weights * by[:size] / 0.02, (now.weights - weights) / 0.01]
+        return np.concatenate([figures, lags, 0.3 * by, *shifted])
 
     return moved(least_squares(misses, np.zeros(size + size * size), max_nfev=40).x)

@@ -78,7 +78,7 @@ class MarkovianArrivalProcess:
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
         """-D0 inverted and D1, per mean time."""
-        inverse: Array = np.linalg.inv(-self.d0 * self.mean)
+        inverse = np.linalg.inv(-self.d0 * self.mean).astype(np.float64)
         return inverse, self.d1 * self.mean
 
     def moment(self, power: int) -> float:

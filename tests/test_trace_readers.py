@@ -111,7 +111,9 @@ SAMPLES = {
     "blktrace": (block_events.one_file([block_events.Event(0, 0, "Q", 8, 8)]), blktrace),
     "parquet": (b"PAR1" + bytes(40), parquet),
 }
-OF_THIS_PAGE = [name for name in SAMPLES if name not in ("ours", "fio", "blkparse", "blktrace", "parquet")]
+OF_THIS_PAGE = [
+    name for name in SAMPLES if name not in ("ours", "fio", "blkparse", "blktrace", "parquet")
+]
 
 
 def reading(data: bytes) -> Reading:

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""A Markov chain over Erlang branches: service times as they are fitted.
+
+Each time is drawn from the Erlang distribution of one branch, and a chain says which branch is
+next.  That is a MAP with as many phases as all branches have stages, whose distribution is
+hyper-Erlang (Thuemmler, Buchholz and Telek 2006), and a hidden Markov model, which is fitted
+by expectation and maximisation (Baum and Welch).  Times have a mean of about 1 here.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from understudy.consolidate.map import MarkovianArrivalProcess, stationary
+
+Array = NDArray[np.float64]
+
+RARE = 1e-7  # no change between branches is less probable than that, so the chain is irreducible
+GAIN = 2e-5  # in log-likelihood per time, below which a fit has converged
+
+
+@dataclass(frozen=True)
+class Branches:
+    """shapes (K,), whole numbers: stages; rates (K,) of a stage; change (K, K): from one time's
+    branch to the next's, rows adding up to 1."""
+
+    shapes: Array
+    rates: Array
+    change: Array
+
+    @property
+    def order(self) -> int:
+        """The number of phases of the process."""
+        return int(self.shapes.sum())
+
+    @property
+    def weights(self) -> Array:
+        """The share (K,) of each branch."""
+        return stationary(self.change)
+
+    def cv(self) -> float:
+        """The coefficient of variation."""
+        means = self.shapes / self.rates
+        second = self.weights @ (means * (self.shapes + 1) / self.rates)
+        return float(np.sqrt(second / self.mean() ** 2 - 1))
+
+    def mean(self) -> float:
+        """The mean time."""
+        return float(self.weights @ (self.shapes / self.rates))
+
+    def autocorrelation(self, lags: int) -> Array:
+        """The autocorrelation (lags,)."""
+        means, weights, mean = self.shapes / self.rates, self.weights, self.mean()
+        later, result = means - mean, np.empty(lags)
+        for lag in range(lags):
+            later = self.change @ later
+            result[lag] = (weights * means) @ later
+        scaled: Array = result / (mean * self.cv()) ** 2
+        return scaled
+
+    def process(self, unit: float) -> MarkovianArrivalProcess:
+        """The MAP, its times `unit` times as long."""
+        ends = np.cumsum(self.shapes).astype(int)
+        begins, rates = ends - self.shapes.astype(int), self.rates / unit
+        stays = np.repeat(rates, self.shapes.astype(int))
+        d0 = -np.diag(stays) + np.diag(stays[:-1], 1)
+        inner = ends[:-1] - 1
+        d0[inner, inner + 1] = 0
+        d1 = np.zeros_like(d0)
+        d1[np.ix_(ends - 1, begins)] = rates[:, None] * self.change
+        return MarkovianArrivalProcess(d0, d1)
+
+    def log_likelihood(self, times: Array) -> float:
+        """Per time, of sequences (L, B): B of L times each, one below the other."""
+        return _forward(self, times)[1]
+
+    def improved(self, times: Array, steps: int) -> "Branches":
+        """After at most so many steps of Baum and Welch on sequences (L, B)."""
+        now, before = self, -np.inf
+        for _ in range(steps):
+            now, likelihood = _step(now, times)
+            if likelihood - before < GAIN:
+                break
+            before = likelihood
+        return now
+
+
+def first_guess(shapes: Array, times: Array) -> Branches:
+    """Branches whose means are spread evenly over the logarithms of the times."""
+    low, high = np.log(np.quantile(times, [0.02, 0.998]))
+    places = (np.arange(len(shapes)) + 0.5) / len(shapes)
+    means = np.exp(low + places * (high - low))
+    size = len(shapes)
+    change = 0.5 * np.eye(size) + 0.5 / size
+    return Branches(shapes, shapes / means, change)
+
+
+def _densities(branches: Branches, times: Array) -> tuple[Array, Array]:
+    """(L, B, K), the largest of each time divided out, and the logarithms (L, B) of those."""
+    shapes, rates = branches.shapes, branches.rates
+    logs = (
+        shapes * np.log(rates)
+        - gammaln(shapes)
+        + np.log(times)[..., None] * (shapes - 1)
+        - times[..., None] * rates
+    )
+    largest = logs.max(axis=-1)
+    return np.exp(logs - largest[..., None]), largest
+
+
+def _forward(branches: Branches, times: Array) -> tuple[Array, float]:
+    """The filtered probabilities (L, B, K), and the log-likelihood per time.
+
+    Each sequence begins in the stationary branch.
+    """
+    density, largest = _densities(branches, times)
+    filtered = np.empty_like(density)
+    scales = np.empty_like(times)
+    row = np.broadcast_to(branches.weights, density.shape[1:])
+    for place in range(len(times)):
+        row = row * density[place]
+        scales[place] = row.sum(axis=1)
+        filtered[place] = row / scales[place][:, None]
+        row = filtered[place] @ branches.change
+    return filtered, float(np.mean(np.log(scales) + largest))
+
+
+def _step(branches: Branches, times: Array) -> tuple[Branches, float]:
+    """One step, and the log-likelihood per time before it."""
+    filtered, likelihood = _forward(branches, times)
+    smoothed, ratios = filtered.copy(), np.empty_like(filtered)
+    for place in range(len(times) - 2, -1, -1):
+        foreseen = filtered[place] @ branches.change
+        ratios[place] = smoothed[place + 1] / np.maximum(foreseen, 1e-300)
+        smoothed[place] = filtered[place] * (ratios[place] @ branches.change.T)
+    size = len(branches.shapes)
+    changes = branches.change * (filtered[:-1].reshape(-1, size).T @ ratios[:-1].reshape(-1, size))
+    shares = smoothed.sum(axis=(0, 1)) + 1e-9
+    lasted = np.einsum("lbk,lb->k", smoothed, times) + 1e-9 * branches.shapes / branches.rates
+    change = changes / np.maximum(changes.sum(axis=1, keepdims=True), 1e-300) + RARE
+    change /= change.sum(axis=1, keepdims=True)
+    return Branches(branches.shapes, branches.shapes * shares / lasted, change), likelihood

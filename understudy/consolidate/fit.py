@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Fits a Markovian arrival process to measured service times (ICPE 2011, section 4.2.2).
+
+Chains over Erlang branches (`branches.py`) of several orders are fitted to the even blocks of the
+sample and compared by the likelihood of the odd ones.  The best are fitted to all blocks, and
+then moved as little as it takes to have the sample's mean, coefficient of variation and
+autocorrelation.  Nothing is drawn: the same sample gives the same process, without a seed.
+
+The sample has to be in the order in which requests were served; its unit is the caller's.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import least_squares
+
+from understudy.base.errors import UserError
+from understudy.consolidate.branches import Branches, first_guess
+from understudy.consolidate.fit_report import LAGS, Report, autocorrelation, compare
+from understudy.consolidate.map import MarkovianArrivalProcess
+
+Array = NDArray[np.float64]
+
+FEWEST = 300  # times
+WIDEST = 1e60  # mean time, in the unit in which they are given: its powers have to be numbers
+HIGHEST = 16  # phases, whose coefficient of variation can't be below 1/4
+BLOCK, BLOCKS = 256, 200  # consecutive times fitted as one sequence, and how many of those at most
+TRIAL_BLOCK, TRIAL_BLOCKS = 64, 320  # for a comparison; half of them are held out
+TRIAL_STEPS, STEPS = 25, 60
+ALIKE = 2e-3  # log-likelihood per time below which the smaller process is taken
+MATCHED = 10  # lags whose autocorrelation is matched
+SHAPES: tuple[tuple[int, ...], ...] = (
+    *((stages,) for stages in (1, 2, 3, 4, 5, 6, 8, 12, 16)),
+    *((1,) * branches for branches in (2, 3, 4, 5, 6)),
+    (2, 1), (2, 2), (4, 2), (4, 4), (8, 2), (8, 8), (12, 4), (2, 2, 2), (8, 4, 4), (4, 4, 4, 4),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The process, in the sample's unit, and how well it stands for the sample."""
+
+    process: MarkovianArrivalProcess
+    report: Report
+
+
+def fit(times: ArrayLike, accept_poor: bool = False) -> Fitted:
+    """The process for a sample (N,) of service times in the order in which they came.
+
+    ValueError for a sample that can't be one, UserError with the reason if the fit is poor, unless
+    the caller accepts that.  Times that vary less than an Erlang of 16 stages become one.
+    """
+    given = _checked(times)
+    unit = float(given.mean())
+    scaled = given / unit
+    if scaled.std() < HIGHEST**-0.5:
+        only = Branches(np.array([HIGHEST]), np.array([float(HIGHEST)]), np.eye(1))
+        return _judged(given, only.process(unit), {(HIGHEST,): float("nan")}, accept_poor)
+    held_out, trials = _compared(scaled)
+    matched = _best(scaled, held_out, trials)
+    return _judged(given, matched.process(unit / matched.mean()), held_out, accept_poor)
+
+
+def _checked(times: ArrayLike) -> Array:
+    given = np.asarray(times, dtype=np.float64)
+    if given.ndim != 1 or len(given) < FEWEST:
+        raise ValueError(
+            f"service times of shape {given.shape}: a fit needs a list of {FEWEST} or more"
+        )
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given > 0)))
+    if len(wrong):
+        place = int(wrong[0])
+        raise ValueError(
+            f"service time {place} is {given[place]:.6g}: has to be finite and above 0; "
+            f"{len(wrong)} of {len(given)} are not, leave them out"
+        )
+    if not 1 / WIDEST < given.mean() < WIDEST:
+        raise ValueError(
+            f"a mean service time of {given.mean():.6g}: has to be between {1 / WIDEST:g} and "
+            f"{WIDEST:g}; give the times in another unit, such as ms"
+        )
+    return given
+
+
+def _judged(
+    given: Array,
+    process: MarkovianArrivalProcess,
+    held_out: dict[tuple[int, ...], float],
+    accept_poor: bool,
+) -> Fitted:
+    report = compare(given, process, held_out)
+    if report.poor and not accept_poor:
+        raise UserError(
+            f"the service times are fitted poorly: {'; '.join(report.poor)}; "
+            "give more of them, or accept the fit as it is"
+        )
+    return Fitted(process, report)
+
+
+def _blocks(times: Array, length: int, most: int) -> Array:
+    """(L, B): blocks of consecutive times, at most so many, spread evenly over the sample.
+
+    The last times, fewer than a block's, are in none.
+    """
+    length = min(length, len(times) // 4)
+    whole = times[: len(times) // length * length].reshape(-1, length)
+    chosen = np.linspace(0, len(whole) - 1, min(most, len(whole))).astype(int)
+    return np.ascontiguousarray(whole[chosen].T)
+
+
+def _compared(times: Array) -> tuple[dict[tuple[int, ...], float], dict[tuple[int, ...], Branches]]:
+    """Held-out log-likelihood per time, and the branches, of each kind of process."""
+    blocks = _blocks(times, TRIAL_BLOCK, TRIAL_BLOCKS)
+    train, later = blocks[:, ::2].copy(), blocks[:, 1::2].copy()
+    held_out, trials = {}, {}
+    for shapes in SHAPES:
+        guess = first_guess(np.array(shapes), train)
+        trials[shapes] = guess.improved(train, TRIAL_STEPS)
+        held_out[shapes] = trials[shapes].log_likelihood(later)
+    return held_out, trials
+
+
+def _best(
+    times: Array,
+    held_out: dict[tuple[int, ...], float],
+    trials: dict[tuple[int, ...], Branches],
+) -> Branches:
+    """The likeliest, or a smaller one about as likely; if its moments can't be had, the next."""
+    blocks, cv = _blocks(times, BLOCK, BLOCKS), float(times.std())
+    target = autocorrelation(times, LAGS)[:MATCHED]
+    top = max(held_out.values())
+    ranked = sorted(
+        held_out, key=lambda shapes: (max(0.0, top - ALIKE - held_out[shapes]), sum(shapes))
+    )
+    tried: list[tuple[float, Branches]] = []
+    for shapes in ranked[:4]:
+        matched = _matched(trials[shapes].improved(blocks, STEPS), cv, target)
+        off = _off(matched, cv, target)
+        if off < 1:
+            return matched
+        tried.append((off, matched))
+    return min(tried, key=lambda one: one[0])[1]
+
+
+def _off(branches: Branches, cv: float, target: Array) -> float:
+    """How far from the sample's figures, 1 being half of what makes a fit poor."""
+    lags = np.abs(branches.autocorrelation(len(target)) - target).max()
+    return float(max(lags / 0.025, abs(branches.cv() / cv - 1) / 0.025))
+
+
+def _matched(branches: Branches, cv: float, target: Array) -> Branches:
+    """The branches nearest to these that have the sample's figures; the mean is 1 (least squares
+    over the logarithms of rates and of the odds of changes; what shifts the distribution costs)."""
+    size = len(branches.shapes)
+    rates, odds = np.log(branches.rates), np.log(branches.change)
+    weights = branches.weights
+
+    def moved(by: Array) -> Branches:
+        change = np.exp(np.clip(odds + by[size:].reshape(size, size), -30, 30))
+        change = change / change.sum(axis=1, keepdims=True) + 1e-12
+        change /= change.sum(axis=1, keepdims=True)
+        return Branches(branches.shapes, np.exp(np.clip(rates + by[:size], -30, 30)), change)
+
+    def misses(by: Array) -> Array:
+        now = moved(by)
+        figures = [(now.mean() - 1) / 0.001, (now.cv() / cv - 1) / 0.005]
+        lags = (now.autocorrelation(len(target)) - target) / 0.01
+        shifted = [weights * by[:size] / 0.02, (now.weights - weights) / 0.01]
+        return np.concatenate([figures, lags, 0.3 * by, *shifted])
+
+    return moved(least_squares(misses, np.zeros(size + size * size), max_nfev=40).x)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""What was fitted against what was given: moments, autocorrelation, likelihood, distribution; and
+whether that is poor."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.consolidate.map import MarkovianArrivalProcess
+
+Array = NDArray[np.float64]
+
+LAGS = 100
+JUDGED_LAGS = 10
+MEAN, CV, AUTOCORRELATION, DISTANCE = 0.01, 0.05, 0.05, 0.1  # beyond which a fit is poor
+POINTS = 1000  # of the sample's distribution at which the process's is computed
+
+
+@dataclass(frozen=True)
+class Figures:
+    """moments: the first three, in powers of the unit; autocorrelation: (LAGS,) from lag 1."""
+
+    moments: tuple[float, float, float]
+    cv: float
+    autocorrelation: Array
+
+
+@dataclass(frozen=True)
+class Report:
+    """held_out: log-likelihood per time, in units of the mean time, of blocks that were not fitted,
+    by the stages of each branch.  distance: Kolmogorov and Smirnov's, to within 1 / POINTS.
+    poor: the reasons why the process does not stand for the sample; empty if it does."""
+
+    given: Figures
+    fitted: Figures
+    held_out: dict[tuple[int, ...], float]
+    distance: float
+    poor: tuple[str, ...]
+
+
+def autocorrelation(times: Array, lags: int) -> Array:
+    """Of a sample (N,), lags 1 to `lags`; 0 of a constant."""
+    centred = times - times.mean()
+    spread = float(centred @ centred)
+    if spread <= len(times) * (1e-12 * times.mean()) ** 2:
+        return np.zeros(lags)
+    return np.array([centred[:-lag] @ centred[lag:] for lag in range(1, lags + 1)]) / spread
+
+
+def compare(
+    times: Array, process: MarkovianArrivalProcess, held_out: dict[tuple[int, ...], float]
+) -> Report:
+    """The sample (N,) beside the process, both in one unit."""
+    given = Figures(
+        (float(times.mean()), float((times**2).mean()), float((times**3).mean())),
+        float(times.std() / times.mean()),
+        autocorrelation(times, LAGS),
+    )
+    fitted = Figures(
+        (process.moment(1), process.moment(2), process.moment(3)),
+        process.cv,
+        process.autocorrelation(LAGS),
+    )
+    distance = _distance(times, process)
+    return Report(given, fitted, held_out, distance, _poor(given, fitted, distance, process.order))
+
+
+def _distance(times: Array, process: MarkovianArrivalProcess) -> float:
+    ordered = np.sort(times)
+    places = np.unique(np.linspace(0, len(times) - 1, POINTS).astype(int))
+    points = ordered[places]
+    reached = 1 - process.survival(points)
+    below = np.searchsorted(ordered, points, side="left") / len(times)
+    upto = np.searchsorted(ordered, points, side="right") / len(times)
+    return float(np.maximum(reached - below, upto - reached).max())
+
+
+def _poor(given: Figures, fitted: Figures, distance: float, order: int) -> tuple[str, ...]:
+    reasons = []
+    if abs(fitted.moments[0] / given.moments[0] - 1) > MEAN:
+        reasons.append(f"a mean of {fitted.moments[0]:.4g} for {given.moments[0]:.4g}")
+    if abs(fitted.cv - given.cv) > CV * given.cv:
+        narrow = f", and {order} phases can't be narrower" if given.cv**2 < 1 / order else ""
+        reasons.append(f"a coefficient of variation of {fitted.cv:.3g} for {given.cv:.3g}{narrow}")
+    lags = np.abs(fitted.autocorrelation - given.autocorrelation)[:JUDGED_LAGS]
+    if lags.max() > AUTOCORRELATION:
+        lag = int(lags.argmax())
+        reasons.append(
+            f"an autocorrelation at lag {lag + 1} of {fitted.autocorrelation[lag]:.3f} "
+            f"for {given.autocorrelation[lag]:.3f}"
+        )
+    if distance > DISTANCE:
+        reasons.append(f"a Kolmogorov-Smirnov distance of {distance:.3f}")
+    return tuple(reasons)

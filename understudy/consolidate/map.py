@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""A Markovian arrival process, as a source of service times (ICPE 2011, section 4.2.2).
+
+A Markov chain moves among n phases.  D0 holds the rates of moves at which nothing happens, D1 the
+rates of those that end one service time and begin the next; the diagonal of D0 makes each row of
+D0 + D1 add up to 0.  Phases carry on from one time to the next, which is what correlates them.
+Rates are per unit of time, whichever unit that is, and times are in that unit.
+
+Formulas are the textbooks' (M. F. Neuts, Matrix-Geometric Solutions, 1981), on rates scaled to a
+mean of 1, since rates of disks span many orders of magnitude.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import factorial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+
+Array = NDArray[np.float64]
+
+ROW_SUM = 1e-9  # of the row's diagonal: how far from 0 a row of D0 + D1 may be
+TERMS = 18  # of the exponential's series, for an argument of at most 1: exact to 1e-16
+BLOCK = 4096  # times whose matrices are in memory at once
+CHUNK = 1 << 16  # moves of the chain drawn at once
+
+
+class Tables(NamedTuple):
+    """The process as a program draws from it, moves of one phase to a row.
+
+    rates: (n,), one over the mean stay in each phase.  cumulative: (n, 2n), the cumulative
+    probabilities of the outcomes when a phase is left, the last of a row being exactly 1.  Outcome
+    j below n is a move to phase j, outcome n + j a move to phase j with which the time ends.
+    The outcome of u in [0, 1) is the first whose entry is above u.  start: (n,), the cumulative
+    probabilities of the phase in which a time begins.
+    """
+
+    rates: Array
+    cumulative: Array
+    start: Array
+
+
+@dataclass(frozen=True)
+class MarkovianArrivalProcess:
+    """D0 and D1, both (n, n), checked: ValueError names the entry that is wrong."""
+
+    d0: Array
+    d1: Array
+
+    def __init__(self, d0: ArrayLike, d1: ArrayLike) -> None:
+        """Copies of both; they are not to be changed."""
+        for name, given in (("d0", d0), ("d1", d1)):
+            matrix = np.array(given, dtype=np.float64)
+            matrix.flags.writeable = False
+            object.__setattr__(self, name, matrix)
+        _check(self.d0, self.d1)
+
+    @property
+    def order(self) -> int:
+        """The number of phases."""
+        return len(self.d0)
+
+    @cached_property
+    def start(self) -> Array:
+        """The probability (n,) that a time begins in each phase, in the long run."""
+        ends = stationary(self.d0 + self.d1) @ self.d1
+        result: Array = ends / ends.sum()
+        return result
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean time."""
+        return float(self.start @ np.linalg.solve(-self.d0, np.ones(self.order)))
+
+    @cached_property
+    def _scaled(self) -> tuple[Array, Array]:
+        """-D0 inverted and D1, per mean time."""
+        inverse = np.linalg.inv(-self.d0 * self.mean).astype(np.float64)
+        return inverse, self.d1 * self.mean
+
+    def moment(self, power: int) -> float:
+        """E[X^power]: k! start (-D0)^-k 1."""
+        if power < 1:
+            raise ValueError(f"moment {power}: has to be 1 or more")
+        row = self.start
+        for _ in range(power):
+            row = row @ self._scaled[0]
+        return float(factorial(power) * row.sum()) * self.mean**power
+
+    @property
+    def cv(self) -> float:
+        """The coefficient of variation: standard deviation by mean."""
+        return float(np.sqrt(self.moment(2) / self.mean**2 - 1))
+
+    def autocorrelation(self, lags: int) -> Array:
+        """The autocorrelation (lags,) of times 1 to `lags` apart."""
+        if lags < 1:
+            raise ValueError(f"{lags} lags: has to be 1 or more")
+        inverse, ends = self._scaled
+        row, later = self.start @ inverse, inverse.sum(axis=1)
+        together = np.empty(lags)
+        for lag in range(lags):
+            row = row @ inverse @ ends
+            together[lag] = row @ later
+        result: Array = (together - 1) / self.cv**2
+        return result
+
+    def density(self, times: ArrayLike) -> Array:
+        """The density at each time, per unit of time."""
+        return self._by_time(times, self.d1.sum(axis=1))
+
+    def survival(self, times: ArrayLike) -> Array:
+        """The probability that a time is longer than each of these."""
+        return self._by_time(times, np.ones(self.order))
+
+    def log_likelihood(self, times: ArrayLike) -> float:
+        """The logarithm of the density of these times in this order.
+
+        The forward algorithm: a row of n is multiplied by exp(D0 x) D1 for each time x and scaled
+        to a sum of 1.  The matrices are made in blocks and each block is multiplied pair by
+        pair, so no loop is as long as the sample.  ValueError if a time is not above 0.
+        """
+        checked = _times(times)
+        row, total = self.start, 0.0
+        for begin in range(0, len(checked), BLOCK):
+            matrices, logs = self._stays(checked[begin : begin + BLOCK])
+            product, log = _product(matrices @ self.d1)
+            row = row @ product
+            total += float(logs.sum()) + log + float(np.log(row.sum()))
+            row = row / row.sum()
+        return total
+
+    def tables(self) -> Tables:
+        """What a program needs that draws from this process."""
+        rates = -np.diag(self.d0)
+        moves = np.hstack([self.d0 + np.diag(rates), self.d1])
+        return Tables(rates, _cumulative(moves), _cumulative(self.start[None])[0])
+
+    def sample(self, count: int, seed: int) -> Array:
+        """`count` times in the order in which they come, the first begun in a phase of `start`.
+
+        The same seed gives the same times.  Phases are walked one move after another, some million
+        a second; a program that needs more draws from `tables`.
+        """
+        if count < 0:
+            raise ValueError(f"{count} times: has to be 0 or more")
+        random = np.random.default_rng(seed)
+        rates, cumulative, start = self.tables()
+        phase = int(np.searchsorted(start, random.random(), side="right"))
+        times: list[Array] = []
+        unfinished, found = 0.0, 0
+        while found < count:
+            phases, ends, phase = _walk(cumulative, phase, random.random(CHUNK))
+            stays = random.standard_exponential(CHUNK) / rates[phases]
+            finished, unfinished = _sum_up(stays, ends, unfinished)
+            times.append(finished)
+            found += len(finished)
+        return np.concatenate([np.empty(0), *times])[:count]
+
+    def _by_time(self, times: ArrayLike, column: Array) -> Array:
+        checked = _times(times)
+        result = np.empty(len(checked))
+        for begin in range(0, len(checked), BLOCK):
+            part = slice(begin, begin + BLOCK)
+            matrices, logs = self._stays(checked[part])
+            result[part] = (self.start @ matrices @ column) * np.exp(logs)
+        return result
+
+    def _stays(self, times: Array) -> tuple[Array, Array]:
+        """exp(D0 x) for each time x, as (m, n, n) and the logarithms (m,) of factors taken out.
+
+        Uniformisation: D0 + q has no negative entry, so its series has no cancellation, nor have
+        the squarings by which its argument is brought below 1.
+        """
+        fastest = float(-np.diag(self.d0).min())
+        jumps = self.d0 / fastest + np.eye(self.order)
+        halvings = np.maximum(0, np.ceil(np.log2(fastest * times))).astype(np.int64)
+        small = fastest * times / np.exp2(halvings)
+        term = np.broadcast_to(np.eye(self.order), (len(times), self.order, self.order))
+        result = term.copy()
+        for power in range(1, TERMS):
+            term = (term @ jumps) * (small / power)[:, None, None]
+            result += term
+        logs = -small
+        for done in range(int(halvings.max(initial=0))):
+            again = np.flatnonzero(halvings > done)
+            squares = result[again] @ result[again]
+            largest = squares.max(axis=(1, 2))
+            result[again] = squares / largest[:, None, None]
+            logs[again] = 2 * logs[again] + np.log(largest)
+        return result, logs
+
+
+def stationary(generator: Array) -> Array:
+    """The stationary probabilities (n,) of an irreducible chain, from its rates (n, n).
+
+    By elimination without subtraction (Grassmann, Taksar and Heyman 1985); the diagonal isn't read.
+    """
+    rates = generator.copy()
+    size = len(rates)
+    for last in range(size - 1, 0, -1):
+        rates[:last, last] /= rates[last, :last].sum()
+        rates[:last, :last] += np.outer(rates[:last, last], rates[last, :last])
+    result = np.ones(size)
+    for phase in range(1, size):
+        result[phase] = result[:phase] @ rates[:phase, phase]
+        result[: phase + 1] /= result[: phase + 1].sum()
+    return result
+
+
+def _check(d0: Array, d1: Array) -> None:
+    if d0.ndim != 2 or d0.shape[0] != d0.shape[1] or d0.shape != d1.shape or not d0.size:
+        raise ValueError(f"D0 is {d0.shape} and D1 {d1.shape}: both have to be n x n, n above 0")
+    off = d0 - np.diag(np.diag(d0))
+    _refuse("D0", d0, ~np.isfinite(d0), "has to be finite")
+    _refuse("D1", d1, ~np.isfinite(d1), "has to be finite")
+    _refuse("D0", d0, off < 0, "a rate off the diagonal has to be 0 or more")
+    _refuse("D1", d1, d1 < 0, "a rate has to be 0 or more")
+    _refuse("D0", d0, np.diag(np.diag(d0) >= 0), "the diagonal has to be below 0")
+    sums = (d0 + d1).sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums) > ROW_SUM * -np.diag(d0))
+    if len(wrong):
+        row = int(wrong[0])
+        raise ValueError(
+            f"row {row} of D0 + D1 adds up to {sums[row]:.6g}: has to be 0; "
+            f"D0[{row}, {row}] should be {d0[row, row] - sums[row]:.6g}"
+        )
+    if not d1.any():
+        raise ValueError("D1 is 0 throughout: no time would ever end")
+    parts, part = connected_components((off + d1) > 0, directed=True, connection="strong")
+    if parts > 1:
+        other = int(np.flatnonzero(part != part[0])[0])
+        raise ValueError(f"phases 0 and {other} do not lead to each other: not irreducible")
+
+
+def _refuse(name: str, matrix: Array, wrong: NDArray[np.bool_], why: str) -> None:
+    places = np.argwhere(wrong)
+    if len(places):
+        row, column = (int(place) for place in places[0])
+        raise ValueError(f"{name}[{row}, {column}] is {matrix[row, column]:.6g}: {why}")
+
+
+def _times(times: ArrayLike) -> Array:
+    checked = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    wrong = np.flatnonzero(~(np.isfinite(checked) & (checked > 0)))
+    if len(wrong):
+        place = int(wrong[0])
+        raise ValueError(f"time {place} is {checked[place]:.6g}: has to be finite and above 0")
+    return checked
+
+
+def _product(matrices: Array) -> tuple[Array, float]:
+    """The product of (m, n, n) in order, and the logarithm of the factor taken out of it."""
+    log = 0.0
+    while True:
+        largest = matrices.max(axis=(1, 2))
+        log += float(np.log(largest).sum())
+        matrices = matrices / largest[:, None, None]
+        if len(matrices) == 1:
+            return matrices[0], log
+        even = len(matrices) // 2 * 2
+        pairs = matrices[0:even:2] @ matrices[1:even:2]
+        matrices = np.concatenate([pairs, matrices[even:]])
+
+
+def _cumulative(weights: Array) -> Array:
+    """Rows of cumulative probabilities, exactly 1 from the last possible outcome on."""
+    sums = np.cumsum(weights, axis=1)
+    result: Array = np.where(sums == sums[:, -1:], 1.0, sums / sums[:, -1:])
+    return result
+
+
+def _walk(
+    cumulative: Array, phase: int, uniform: Array
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
+    """The phases left by each move, whether a time ends with it, and the phase after the last."""
+    size = len(cumulative)
+    moves = _outcomes(cumulative, uniform).tolist()
+    left: list[int] = []
+    outcomes: list[int] = []
+    for move in moves:
+        left.append(phase)
+        outcome = move[phase]
+        outcomes.append(outcome)
+        phase = outcome % size
+    return np.array(left), np.array(outcomes) >= size, phase
+
+
+def _outcomes(cumulative: Array, uniform: Array) -> NDArray[np.int64]:
+    """What each draw would do (m, n), whichever phase the chain is in by then."""
+    columns: Sequence[NDArray[np.intp]] = [
+        np.searchsorted(row, uniform, side="right") for row in cumulative
+    ]
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+def _sum_up(stays: Array, ends: NDArray[np.bool_], before: float) -> tuple[Array, float]:
+    """Times that end within these moves, and what the last, which does not, has lasted."""
+    places = np.flatnonzero(ends)
+    if not len(places):
+        return np.empty(0), before + float(stays.sum())
+    begins = np.concatenate([[0], places[:-1] + 1])
+    # reduceat sums from each beginning to the next
+    finished = np.add.reduceat(stays[: places[-1] + 1], begins)
+    finished[0] += before
+    return finished, float(stays[places[-1] + 1 :].sum())

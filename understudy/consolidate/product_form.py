@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Response times by a product-form queueing network (ICPE 2011, section 5.3.2), and how far
+predictions are from measurements.
+
+The yardstick for the simulation: classes that share n servers, nothing merged, split or bursty.
+Rates are one over the unit of the demands; results have that unit.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+SERVERS = 32  # the paper's issue queue length
+FULL = 0.99  # utilisation that stands for anything that is 1 or more
+
+
+def response_times(demands: ArrayLike, rates: ArrayLike, servers: int = SERVERS) -> Array:
+    """Each class's mean response time (K,), by Eq. 11, from its service demand and arrival rate.
+
+    A utilisation of 1 or more counts as 0.99, as in the paper.  ValueError names what is wrong.
+    """
+    demand, rate = _positive("demand", demands), _positive("rate", rates)
+    if len(demand) != len(rate):
+        raise ValueError(f"{len(demand)} demands and {len(rate)} rates: one of each for a class")
+    if servers < 1:
+        raise ValueError(f"{servers} servers: has to be 1 or more")
+    load = float(rate @ demand) / servers
+    result: Array = demand / (1 - (load if load < 1 else FULL))
+    return result
+
+
+def mean_relative_error(estimated: ArrayLike, measured: ArrayLike) -> float:
+    """Eq. 13 over all classes, with the measured response below the line.
+
+    The paper prints the estimate there, but its Table 5 was computed like this.
+    """
+    estimate, measurement = _positive("estimate", estimated), _positive("measurement", measured)
+    if len(estimate) != len(measurement):
+        raise ValueError(
+            f"{len(estimate)} estimates and {len(measurement)} measurements: one of each a class"
+        )
+    return float(np.mean(np.abs(estimate - measurement) / measurement))
+
+
+def expected_queue_length(isolated: ArrayLike) -> float:
+    """The mean number of requests in the system when all classes run, by Eq. 7: the sum of those
+    measured when each ran alone."""
+    return float(_positive("queue length", isolated).sum())
+
+
+def _positive(name: str, given: ArrayLike) -> Array:
+    values = np.asarray(given, dtype=np.float64)
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"{name}s of shape {values.shape}: a list of one for each class is needed")
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(wrong):
+        place = int(wrong[0])
+        raise ValueError(
+            f"{name} of class {place} is {values[place]:.6g}: has to be finite and above 0"
+        )
+    return values

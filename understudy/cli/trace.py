@@ -20,7 +20,11 @@ from understudy.traces.characterise import BINS, LAGS, PERCENTS, Character, Seri
 from understudy.traces.read import recorded
 from understudy.traces.trace import Trace
 
-FIGURES = ("mean", "std", "cv", *(f"acf {lag}" for lag in LAGS), *(f"p{p}" for p in PERCENTS))
+FIGURES = (
+    ("mean", "std", "cv"),
+    tuple(f"acf {lag}" for lag in LAGS),
+    tuple(f"p{percent}" for percent in PERCENTS),
+)
 NONE = "-"
 
 
@@ -119,16 +123,18 @@ def _show(trace: Trace, found: Character) -> None:
         f"{trace.name}: {_counted(found.requests, 'request')} ({kinds}) "
         f"of {_counted(found.owners, 'owner')} in {found.duration_s:,.3f} s"
     )
-    rows = [
-        ("size (KiB)", _cells(found.size)),
-        ("interarrival (ms)", _cells(found.interarrival)),
-        ("response (ms)", _cells(found.response)),
-    ]
-    Grid(FIGURES, [rows]).show(console())
+    series = {
+        "size (KiB)": found.size,
+        "interarrival (ms)": found.interarrival,
+        "response (ms)": found.response,
+    }
+    lines = zip(*map(_cells, series.values()), strict=True)
+    blocks = [[(name, next(lines)) for name in names] for names in FIGURES]
+    Grid(tuple(series), blocks).show(console())
     shares = [f"{100 * count / found.requests:.1f}" for count in found.bins]
     counts = [f"{count:,}" for count in found.bins]
-    blocks = [("requests", counts), ("%", shares)]
-    Grid(BINS, [blocks], "sizes, up to so many blocks of 4 kB").show(console())
+    sizes = [("requests", counts), ("%", shares)]
+    Grid(BINS, [sizes], "sizes, up to so many blocks of 4 kB").show(console())
     for line in (*_device(found), *_losses(trace)):
         click.echo(line)
 
@@ -139,7 +145,7 @@ def _counted(number: int, word: str) -> str:
 
 def _cells(figures: Series | None) -> list[str]:
     if figures is None:
-        return [NONE] * len(FIGURES)
+        return [NONE] * sum(map(len, FIGURES))
     shares = (figures.cv, *figures.autocorrelation.values())
     return [
         *(f"{value:,.3f}" for value in (figures.mean, figures.std)),

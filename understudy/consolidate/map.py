@@ -142,8 +142,8 @@ class MarkovianArrivalProcess:
     def sample(self, count: int, seed: int) -> Array:
         """`count` times in the order in which they come, the first begun in a phase of `start`.
 
-        The same seed gives the same times.  Phases are walked one move after another, some million
-        a second; a program that needs more draws from `tables`.
+        The same seed gives the same times.  Phases are walked one move after another, about a
+        million times a second; a program that needs more draws from `tables`.
         """
         if count < 0:
             raise ValueError(f"{count} times: has to be 0 or more")

@@ -29,6 +29,9 @@ from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.validation import SEEK, TRANSFER
 from understudy.show import picture, profiled
 
+# Together, since each overview is drawn for several tests.
+pytestmark = pytest.mark.xdist_group("pictures")
+
 MODULE = """
 from bench.detailed.drive import random_drive
 

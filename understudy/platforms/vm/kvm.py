@@ -13,7 +13,7 @@ from understudy.base.paths import cache_dir
 from understudy.platforms.vm import machine, packages, qemu
 
 DEVICE = Path("/dev/kvm")
-TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 15  # one that boots needs two, beside other work six
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,11 @@
 import json
 import re
 from collections.abc import Iterable
+from concurrent import futures
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import click
 import polars as pl
@@ -57,6 +60,22 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
     monkeypatch.setattr(in_simulator, "summarise", noted)
     return runs
+
+
+def test_runs_that_ended_with_the_one_that_failed_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy host several have ended when somebody looks; a set has any order."""
+
+    def late(tasks: dict[futures.Future[Any], int], return_when: str) -> SimpleNamespace:
+        done = futures.wait(tasks).done
+        return SimpleNamespace(done=sorted(done, key=lambda task: not task.exception()))
+
+    monkeypatch.setattr(sweep, "wait", late)
+    file = tmp_path / "s.parquet"
+    words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
+    interrupted(monkeypatch, *words)
+    assert len((tmp_path / "s.parquet.partial").read_bytes().splitlines()) == 3
 
 
 def test_every_combination_has_a_row(tmp_path: Path) -> None:

@@ -205,8 +205,8 @@ def _answers(
     jobs: int,
     failures: dict[str, str],
 ) -> Iterator[tuple[int, Row | None]]:
-    """Each run's figures as soon as they are there; none from a scheduler that fails, which
-    is noted in `failures`."""
+    """Each run's figures as soon as they are there, before an error of one that ended with
+    them; none from a scheduler that fails, which is noted in `failures`."""
     stop = threading.Event()
     waiting = iter(missing)
     running: dict[Future[Row | None], int] = {}
@@ -229,7 +229,8 @@ def _answers(
         try:
             fill(pool)
             while running:
-                for task in wait(running, return_when=FIRST_COMPLETED).done:
+                done = wait(running, return_when=FIRST_COMPLETED).done
+                for task in sorted(done, key=lambda task: (bool(task.exception()), running[task])):
                     yield running.pop(task), task.result()
                 fill(pool)
         except BaseException:

@@ -97,11 +97,10 @@ static int init_pool(struct sim *sim)
 		return -ENOMEM;
 	for (i = 0; i < processes; i++)
 		sim->process[i].whole = NO_SLOT;
-	if (sim->input->each && wholes_init(&sim->wholes, count))
+	if (slots_init(&sim->slots, count) ||
+	    (sim->input->each && wholes_init(&sim->wholes, count)))
 		return -ENOMEM;
-	return slots_init(&sim->slots, count)
-		       ?: event_queue_init(&sim->events,
-					   sim->input->world.processes + 64);
+	return event_queue_init(&sim->events, processes + 64);
 }
 
 #define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */

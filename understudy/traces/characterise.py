@@ -74,7 +74,7 @@ def characterise(trace: Trace) -> Character:
         owners=trace.owners,
         duration_s=span_ns / 10**9,
         size=series(trace.sectors / SECTORS_PER_KIB),
-        bins=_bins(trace.sectors),
+        bins=bins(trace.sectors),
         interarrival=series(np.diff(trace.arrival_ns) / NS_PER_MS) if len(trace) > 1 else None,
         response=series(trace.response_ns() / NS_PER_MS) if answered else None,
         outstanding=_outstanding(trace, span_ns),
@@ -109,7 +109,7 @@ def percentiles(values: Floats) -> dict[int, float]:
     return {percent: float(ordered[rank - 1]) for percent, rank in ranks.items()}
 
 
-def _bins(sectors: Ints) -> list[int]:
+def bins(sectors: Ints) -> list[int]:
     """How many have at most so many blocks, and more than the bin before."""
     at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors, side="left")
     counts: list[int] = np.bincount(at, minlength=len(BLOCKS) + 1).tolist()

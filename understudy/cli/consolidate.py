@@ -4,7 +4,6 @@
 import json
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from understudy.consolidate.scenario import SERVERS, Scenario, Tenant
 from understudy.consolidate.vm import VirtualMachine
 
 EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --depth 32"
+LABEL = 80  # letters of a run folder's name
 UNSPLIT = 2**31  # blocks: longer than any request
 
 
@@ -132,18 +132,18 @@ def command(
     variations = what_if.parse(changes, list(named))
     jobs = jobs or os.cpu_count() or 1
     click.echo(f"$ {line}", err=True)
-    with ExitStack() as stack:
-        folder = stack.enter_context(
-            run_folder.reserved(out, "-".join(["consolidate", *named])[:80])
-        )
-        kept = stack.enter_context(scratch.folder("understudy-consolidate-"))
-        report = stack.enter_context(phases("consolidate"))
-        scenario = _scenario(asked, kept, report)
-        found = [prediction.predict(Replications(scenario, seed, jobs), effort, report)]
-        for change in variations:
-            other = what_if.changed(scenario, change, kept / str(change))
-            found.append(prediction.predict(Replications(other, seed, jobs), effort, report))
-    _put(line, seed, found, variations, folder, as_json)
+    with (
+        run_folder.reserved(out, "-".join(["consolidate", *named])[:LABEL]) as folder,
+        scratch.folder("understudy-consolidate-") as kept,
+    ):
+        with phases("consolidate") as report:
+            scenario = _scenario(asked, kept, report)
+            others = [what_if.changed(scenario, one, kept / str(one)) for one in variations]
+            found = [
+                prediction.predict(Replications(each, seed, jobs), effort, report)
+                for each in (scenario, *others)
+            ]
+        _put(line, seed, found, variations, folder, as_json)
 
 
 def _scenario(asked: Asked, folder: Path, report: Report) -> Scenario:

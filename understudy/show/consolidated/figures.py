@@ -70,7 +70,7 @@ def _responses(found: Prediction, tenants: Sequence[Tenant]) -> Figure:
         shares = np.linspace(0, 1, 500)
         alone = np.quantile(tenant.vm.response_ms, shares, method="inverted_cdf")
         axes.plot(alone, shares, color=COLOURS[k], label=tenant.vm.name, linewidth=1.6)
-        together = found.together[k].distribution_ms
+        together = found.together[k].distribution
         shares = np.arange(1, len(together) + 1) / len(together)
         axes.plot(together, shares, color=COLOURS[k], linestyle="--", linewidth=1.6)
     _logarithmic(axes)

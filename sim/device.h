@@ -77,8 +77,8 @@ void device_exit(struct device *device);
 u64 device_cost_ns(struct device *device, u64 given_ns);
 
 /*
- * Give it a request, which takes cost_ns on an array.  False: it waits for the disk, and device_next will return its command.
- * Else it is complete at start_ns + model_ns.
+ * Give it a request, which takes cost_ns on an array.  False: it waits for the disk, and
+ * device_next will return its command.  Else it is complete at start_ns + model_ns.
  */
 bool device_give(struct device *device, const struct io_request *rq, u64 cost_ns,
 		 struct command *command, struct service *service, u64 now_ns);

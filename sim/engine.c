@@ -65,8 +65,6 @@ static int simulate(struct sim *sim)
 
 /* Setting up and taking down. */
 
-#define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */
-
 static int init_workload(struct sim *sim)
 {
 	const struct workload *workload = sim->workload;
@@ -101,10 +99,13 @@ static int init_pool(struct sim *sim)
 	return event_queue_init(&sim->events, sim->input->world.processes + 64);
 }
 
+#define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */
+
 static int set_up(struct sim *sim)
 {
 	const struct sim_input *input = sim->input;
 
+	draw_seed(&sim->bundle, input->world.seed, BUNDLE_STREAM);
 	return init_pool(sim)
 		       ?: device_init(&sim->device, input->drive, input->target,
 				      &input->array, input->depth, input->world.seed)
@@ -134,10 +135,8 @@ int sim_run(const struct sim_input *input, struct sim_summary *summary)
 		.wake_ns = U64_MAX,
 		.target = input->requests,
 	};
-	int error;
+	int error = set_up(&sim) ?: simulate(&sim);
 
-	draw_seed(&sim.bundle, input->world.seed, BUNDLE_STREAM);
-	error = set_up(&sim) ?: simulate(&sim);
 	take_down(&sim);
 	return error;
 }

@@ -23,8 +23,8 @@ static void write_row(const struct sim_columns *columns, const struct pending *p
 	columns->hit[row] = pending->service.hit;
 }
 
-static void sum_up_bio(const struct sim_input *input, struct sim_summary *summary,
-		       const struct bio *bio, u64 completion_ns)
+static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
+		       u64 completion_ns)
 {
 	u64 response_ns = completion_ns - bio->arrival_ns;
 
@@ -33,10 +33,21 @@ static void sum_up_bio(const struct sim_input *input, struct sim_summary *summar
 	summary->sectors += bio->sectors;
 	moments_add(&summary->response, response_ns);
 	histogram_add(&summary->responses, response_ns);
-	if (!input->each)
-		return;
-	moments_add(&input->each[bio->process].response, response_ns);
-	histogram_add(&input->each[bio->process].responses, response_ns);
+}
+
+/* For the processes whose bios they are. */
+static void sum_up_each(struct sim_process *each, const struct pending *part,
+			u64 completion_ns)
+{
+	for (; part; part = part->next) {
+		struct sim_process *process = &each[part->bio.process];
+		u64 response_ns = completion_ns - part->bio.arrival_ns;
+
+		if (part->bio.row == NOT_MEASURED)
+			continue;
+		moments_add(&process->response, response_ns);
+		histogram_add(&process->responses, response_ns);
+	}
 }
 
 static void sum_up_request(struct sim_summary *summary, const struct pending *pending,
@@ -68,12 +79,14 @@ void measure_completion(const struct sim_input *input, struct sim_summary *summa
 			continue;
 		if (input->columns)
 			write_row(input->columns, part, pending, now_ns);
-		sum_up_bio(input, summary, &part->bio, now_ns);
+		sum_up_bio(summary, &part->bio, now_ns);
 		measured = true;
 	}
 	if (!measured)
 		return;
 	sum_up_request(summary, pending, now_ns, previous_completion_ns);
+	if (input->each)
+		sum_up_each(input->each, pending, now_ns);
 	__atomic_store_n(&input->watch->completed, summary->completed,
 			 __ATOMIC_RELAXED);
 }

@@ -18,7 +18,8 @@ from test_closed_forms import agrees, erlang_c, means, pollaczek_khinchine, wait
 from understudy.base.errors import RunFailed, Unstable
 from understudy.native.arrays import Columns
 from understudy.native.drive import Drive
-from understudy.native.simulator import Array, Rows, Simulation, replicate, run
+from understudy.native.simulation import Array, Rows, Simulation
+from understudy.native.simulator import replicate, run
 
 MS = 1_000_000
 CAPACITY = 1000

@@ -19,8 +19,9 @@ from bench.runs import used
 from understudy.ask import schedulers as catalogue
 from understudy.base.errors import RunFailed
 from understudy.native.drive import Drive
-from understudy.native.simulator import Array, Simulation, run
-from understudy.native.simulator import Rows as Steps
+from understudy.native.simulation import Array, Simulation
+from understudy.native.simulation import Rows as Steps
+from understudy.native.simulator import run
 
 TITLE = "What the simulator costs"
 TEXT = """

@@ -20,7 +20,7 @@ import polars as pl
 
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.measure.records import shares_a_request
-from understudy.native.simulator import Figures
+from understudy.native.figures import Figures
 
 NS_PER_MS = 1e6
 NS_PER_S = 1e9

@@ -5,28 +5,26 @@ sim/engine.h has the contract.  Times are integer nanoseconds, positions and len
 sectors.  A run is a process of its own (worker.py), so threads use all processors.
 """
 
-import errno
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
-from understudy.base.errors import RunFailed, Unstable
+from understudy.base.errors import RunFailed
 from understudy.device.target import Target
 from understudy.native import declared, registry, worker
-from understudy.native.arrays import U64, Columns
-from understudy.native.declared import Tunable
+from understudy.native.arrays import Columns
 from understudy.native.drive import Drive
-from understudy.native.request import OPS, REASONS
+from understudy.native.failures import failure
+from understudy.native.figures import Figures, figures_of
+from understudy.native.request import OPS
+from understudy.native.simulation import Array, Simulation, workloads
 
-MAX_PENDING = 4096
-PERCENTILES = (50, 95, 99, 99.9)
 TIME_MAX_NS = 2**62
 FIGURES_OF_EACH_MAX = 1000
 MERGE_ALL = 2**31  # more than ever wait
@@ -49,155 +47,12 @@ COLUMNS: dict[str, type[np.generic]] = {
 
 
 @dataclass(frozen=True)
-class WorkloadKind:
-    """What a file of sim/workloads/ says of itself."""
-
-    name: str
-    summary: str
-    open: bool
-    parameters: tuple[Tunable, ...]
-
-
-@dataclass(frozen=True)
-class Array:
-    """Equal servers.  A request that brings no cost takes the mean, or a draw around it."""
-
-    servers: int
-    mean_service_ns: int = 0
-    exponential: bool = False
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Files: sizes in bytes; file i has the extents first[i] to first[i + 1], in sectors."""
-
-    bytes: U64
-    first: U64
-    start: U64
-    length: U64
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Requests as a table, for the workloads "rows-open" and "rows-closed".
-
-    Process i plays the rows first[i] to first[i + 1].  `think_ns` counts from the
-    process's last answer (closed) or from its row before (open).
-    """
-
-    first: Any
-    think_ns: Any
-    sector: Any
-    sectors: Any
-    op: Any
-    owner: Any
-    cost_ns: Any = None
-
-
-@dataclass(frozen=True)
-class PageCache:
-    """The host's page cache; see sim/page_cache.h for how it reads ahead."""
-
-    bytes: int
-    page_sectors: int = 8
-    read_ahead_pages: int = 32
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """One sentence for the engine: this workload, this scheduler, this device."""
-
-    workload: str
-    scheduler: str
-    device: Drive | Array | Target
-    capacity_sectors: int
-    requests: int
-    processes: int = 1
-    seed: int = 1
-    parameters: Mapping[str, int] = field(default_factory=dict)
-    tunables: Mapping[str, int] = field(default_factory=dict)
-    layout: Layout | None = None
-    rows: Rows | None = None
-    cache: PageCache | None = None
-    depth: int | None = None  # default: 1 on a disk, the servers of an array
-    max_pending: int = MAX_PENDING
-    merge_sectors: int = 0  # longest request that merging makes; 0: nothing is merged
-    merge: float = 1  # omega: how many of an owner's a server of an array takes as one
-    gap_ns: int = 0
-    ask_ns: int = 0
-    weights: Any = None
-    io_classes: Any = None
-    levels: Any = None
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Mean and population variance, ns and ns²."""
-
-    mean: float
-    variance: float
-
-
-@dataclass(frozen=True)
-class ProcessFigures:
-    """The measured requests of one process, a class of the queue."""
-
-    completed: int
-    response: Moments
-    response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
-    longest_response_ns: int
-    in_system: float  # as Figures.in_system, of this process's
-
-
-@dataclass(frozen=True)
-class Figures:
-    """The measured requests, summed up while they went by."""
-
-    completed: int
-    dispatched: int  # fewer, if some were merged, also several into one bundle
-    first_arrival_ns: int
-    last_arrival_ns: int
-    last_completion_ns: int
-    sectors: int
-    hits: int
-    predicted: int
-    predicted_hits: int
-    page_hits: int
-    page_misses: int
-    reasons: dict[str, int]
-    service: Moments
-    device: Moments
-    response: Moments
-    model: Moments
-    response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
-    longest_response_ns: int
-    counters: dict[str, int]
-    each: tuple[ProcessFigures, ...] = ()  # by process, if that was asked for
-
-    @property
-    def in_system(self) -> float:
-        """Mean number of measured requests that wait or are served (N_sim, ICPE 2011).
-
-        A time average from the first arrival to the last completion, exact by Little's law.
-        """
-        span_ns = self.last_completion_ns - self.first_arrival_ns
-        return self.completed * self.response.mean / span_ns if span_ns else 0.0
-
-
-@dataclass(frozen=True)
 class Answer:
     """What a simulation found; no rows if only figures were asked for."""
 
     figures: Figures
     rows: Columns
     printed: str  # by the scheduler
-
-
-@cache
-def workloads() -> dict[str, WorkloadKind]:
-    """Every workload in sim/workloads/, by name."""
-    found = (_describe(lib.workload_get(i)) for i in range(lib.workload_count()))
-    return {workload.name: workload for workload in sorted(found, key=lambda w: w.name)}
 
 
 def check(simulation: Simulation) -> None:
@@ -252,7 +107,7 @@ def _carry_out(call: "_Call", simulation: Simulation, look: worker.Look) -> tupl
     printed = worker.run(call.job, registry.source(name), name, look, _asks(simulation.device))
     figures = call.figures()
     if call.job.structure.error:
-        raise _failure(simulation, call.job, figures)
+        raise failure(simulation, call.job, figures)
     return figures, printed
 
 
@@ -320,42 +175,16 @@ class _Call:
 
     def figures(self) -> Figures:
         """What the run left behind."""
-        names = {entry.name for entry in fields(Figures)}
-        plain: dict[str, Any] = {
-            name: int(getattr(self.summary, name))
-            for name in names & set(dir(self.summary))
-            if isinstance(getattr(self.summary, name), int)
-        }
-        moments: dict[str, Any] = {
-            name: _moments(ffi.addressof(self.summary, name))
-            for name in ("service", "device", "response", "model")
-        }
-        responses = ffi.addressof(self.summary, "responses")
-        plain["dispatched"] = int(self.summary.model.count)
-        counters = (counter.name for counter in self._scheduler.counters)
-        return Figures(
-            **plain,
-            **moments,
-            reasons={
-                name: int(count)
-                for name, count in zip(REASONS, self.summary.reason, strict=True)
-                if count
-            },
-            response_percentiles=_percentiles(responses),
-            longest_response_ns=int(responses.max),
-            counters=dict(zip(counters, self._counters(), strict=True)),
-            each=self._figures_of_each(),
-        )
+        names = (counter.name for counter in self._scheduler.counters)
+        values = (int(value) for value in self.job.arrays["summary.counters"])
+        counters = dict(zip(names, values, strict=True))
+        return figures_of(self.summary, counters, self._processes())
 
-    def _figures_of_each(self) -> tuple[ProcessFigures, ...]:
+    def _processes(self) -> Any:
+        """What was summed up of each, if that was asked for."""
         if not self._of_each:
             return ()
-        span_ns = int(self.summary.last_completion_ns) - int(self.summary.first_arrival_ns)
-        each = ffi.from_buffer("struct sim_process[]", self.job.arrays["input.each"])
-        return tuple(_process_figures(one, span_ns) for one in each)
-
-    def _counters(self) -> list[int]:
-        return [int(value) for value in self.job.arrays["summary.counters"]]
+        return ffi.from_buffer("struct sim_process[]", self.job.arrays["input.each"])
 
     def _choice(self) -> dict[str, Any]:
         asked = self._simulation
@@ -524,98 +353,6 @@ def _bundling(simulation: Simulation) -> tuple[int, int]:
     return whole - 1, int((bounded - whole) * 2**64)
 
 
-def _failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFailed:
-    code = -job.structure.error
-    if code == errno.EOVERFLOW:
-        load = offered_load(simulation, figures)
-        how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"
-        advice = "part of the table" if simulation.rows else "a lower rate"
-        return Unstable(
-            f"{simulation.scheduler}: unstable: more than {simulation.max_pending:,} requests "
-            f"wait or are served; {how}; take {advice}",
-            load,
-        )
-    oldest = f"request {job.structure.summary.oldest:,}"
-    reasons = {
-        errno.ENOMEM: f"no memory: {worker.no_memory(job)}",
-        errno.EDEADLK: f"it holds {oldest} back for ever: asked again and again, it gives nothing",
-        errno.ETIMEDOUT: f"it never chooses {oldest}, while others arrive",
-        errno.ENODATA: "the page cache holds everything that is read, so no more requests "
-        "come: take fewer requests, or a smaller cache",
-        errno.ELOOP: "the processes go round without ever thinking or waiting",
-        errno.ETIME: "the clock would run over: 292 years",
-        errno.ENOENT: "the workload has no files, or no table, to read",
-        errno.ENOSPC: "the disk is smaller than one request",
-        errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
-        "another scheduler",
-        errno.EOPNOTSUPP: "it does not say what it would give next, so that nothing can be "
-        "merged: take sfq, or a merge of 1",
-        errno.EINVAL: "the scheduler or the workload refuses what it was given",
-    }
-    return RunFailed(f"{simulation.scheduler}: {reasons.get(code, f'error {code}')}")
-
-
-def offered_load(simulation: Simulation, figures: Figures) -> float | None:
-    """Utilisation that the arrivals ask for: above 1, no queue is long enough.
-
-    The mean service is that of the requests so far, the rate what was asked for, or the
-    table's own.  None if nothing is served yet, or the table is over in an instant.
-    """
-    device = simulation.device
-    servers = device.servers if isinstance(device, Array) else 1
-    gap_ns = _gap_ns(simulation, figures)
-    if not figures.completed or not gap_ns:
-        return None
-    work_ns = figures.model.mean * figures.dispatched / figures.completed
-    return work_ns / (servers * gap_ns)
-
-
-def arrive(load: float) -> str:
-    """An offered load in words."""
-    return f"{load:,.2f} times as fast as the device can serve them"
-
-
-def _gap_ns(simulation: Simulation, figures: Figures) -> float:
-    """Mean time between two arrivals."""
-    if simulation.rows:
-        arrived = min(figures.completed + simulation.max_pending, simulation.requests)
-        return (figures.last_arrival_ns - figures.first_arrival_ns) / arrived
-    known = {field.name: field.initial for field in workloads()[simulation.workload].parameters}
-    return (known | dict(simulation.parameters))["mean_gap_ns"] / simulation.processes
-
-
-def _describe(workload: Any) -> WorkloadKind:
-    return WorkloadKind(
-        name=declared.text(workload.name),
-        summary=declared.text(workload.summary),
-        open=bool(workload.open),
-        parameters=declared.fields(workload.parameters, workload.nr_parameters),
-    )
-
-
 def _find(name: str) -> Any:
     found = (lib.workload_get(i) for i in range(lib.workload_count()))
     return next(workload for workload in found if declared.text(workload.name) == name)
-
-
-def _process_figures(process: Any, span_ns: int) -> ProcessFigures:
-    response = _moments(ffi.addressof(process, "response"))
-    count = int(process.response.count)
-    return ProcessFigures(
-        completed=count,
-        response=response,
-        response_percentiles=_percentiles(ffi.addressof(process, "responses")),
-        longest_response_ns=int(process.responses.max),
-        in_system=count * response.mean / span_ns if span_ns else 0.0,
-    )
-
-
-def _percentiles(responses: Any) -> dict[float, int]:
-    return {
-        percent: int(lib.histogram_permille(responses, round(10 * percent)))
-        for percent in PERCENTILES
-    }
-
-
-def _moments(moments: Any) -> Moments:
-    return Moments(lib.moments_mean(moments), lib.moments_variance(moments))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from understudy.base.errors import UserError
-from understudy.native.simulator import Rows
+from understudy.native.simulation import Rows
 from understudy.traces.trace import Ints, Trace
 
 

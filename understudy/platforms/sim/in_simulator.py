@@ -26,17 +26,10 @@ from understudy.measure import records
 from understudy.measure.metrics import Summary, from_figures
 from understudy.native import declared
 from understudy.native.drive import Drive
-from understudy.native.simulator import (
-    MAX_PENDING,
-    Answer,
-    Array,
-    Figures,
-    PageCache,
-    Simulation,
-    arrive,
-    offered_load,
-    workloads,
-)
+from understudy.native.failures import arrive, offered_load
+from understudy.native.figures import Figures
+from understudy.native.simulation import MAX_PENDING, Array, PageCache, Simulation, workloads
+from understudy.native.simulator import Answer
 from understudy.native.simulator import check as check_simulation
 from understudy.native.simulator import run as simulate
 

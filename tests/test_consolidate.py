@@ -162,7 +162,9 @@ def test_what_if(traces: Path) -> None:
     assert mean_ms["depth=64"] == pytest.approx(SERVICE_MS, rel=0.05)
     copies = changes["web.copies=3"]
     assert [vm["name"] for vm in copies["vms"]] == ["web", "web#2", "web#3"]
-    assert copies["device"]["offered_load"] == pytest.approx(3 * found["device"]["offered_load"])
+    assert copies["device"]["offered_load"] == pytest.approx(
+        3 * found["device"]["offered_load"], rel=0.01
+    )
     assert mean_ms["web.copies=3"] == pytest.approx(erlang_c_ms(7.5, SERVERS), rel=0.15)
 
 
@@ -198,7 +200,7 @@ def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
 def test_what_is_wrong_is_a_line(traces: Path, words: list[str], says: str) -> None:
     Path("empty").mkdir()
     Path("arrivals.csv").write_text("arrival_ns,sector,sectors\n1,8,8\n2,16,8\n")
-    Path("cut.csv").write_text("arrival_ns,sector,sectors,completion_ns\n1,8,8,9\n2,16,8,9\n3,2")
+    Path("cut.csv").write_text("1281,hm,1,Read,0,4096,413\n1290,hm,1,Read,0,4096,413\n13")
     write(Path("short.parquet"), 1, requests=20)
     done = understudy("consolidate", *words)
     assert done.exit_code == 2

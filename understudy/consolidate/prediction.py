@@ -7,7 +7,7 @@ how many processors there are.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -175,15 +175,20 @@ def _replicated(
     most = effort.replications or MOST
     while len(figures) < most:
         numbers = range(len(figures), min(len(figures) + BATCH, most))
-        phase = f"replications {numbers[0] + 1} to {numbers[-1] + 1} of at most {most}"
-        done = (number / most for number in numbers)
-        figures += replications.run(numbers, merge, lambda: report(phase, next(done)))
+        figures += replications.run(numbers, merge, _teller(report, numbers, most))
         means = [
             estimate([run.each[k].response.mean for run in figures]) for k in range(len(merge))
         ]
         if not effort.replications and _is_narrow(means, effort.precision):
             break
     return figures
+
+
+def _teller(report: Report, numbers: range, most: int) -> Callable[[], None]:
+    """What is told of each that is done."""
+    phase = f"replications {numbers[0] + 1} to {numbers[-1] + 1} of at most {most}"
+    done = iter(numbers)
+    return lambda: report(phase, (next(done) + 1) / most)
 
 
 def _is_narrow(means: Sequence[Estimate], precision: float) -> bool:

@@ -2,6 +2,7 @@
 """`understudy consolidate` from traces to its answer, against closed forms and against itself."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -66,15 +67,17 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_queue_whose_answer_is_known(traces: Path) -> None:
-    """6.25 of 8 servers are busy, and a request waits for 2.4 ms on average."""
+    """6.25 of 8 servers are busy, and a request waits for 2.4 ms on average; of unlike VMs the one
+    that asks for less waits less, as the shares are equal."""
     write(Path("a.parquet"), 5, requests=20_000)
     write(Path("b.parquet"), 6, requests=15_000, gap_ms=SERVICE_MS / 3.75)
     vms = answered("a.parquet", "b.parquet", *LITTLE)["vms"]
+    mean_ms = [vm["together"]["mean_response_ms"] for vm in vms]
+    requests = [vm["together"]["requests"] for vm in vms]
     want = erlang_c_ms(6.25, SERVERS)
     assert want == pytest.approx(12.4, abs=0.1)
-    for vm in vms:
-        assert vm["together"]["mean_response_ms"] == pytest.approx(want, rel=0.04)
-        assert vm["alone"]["mean_response_ms"] == pytest.approx(SERVICE_MS, rel=0.02)
+    assert np.average(mean_ms, weights=requests) == pytest.approx(want, rel=0.05)
+    assert SERVICE_MS < mean_ms[0] < mean_ms[1]
     assert sum(vm["utilisation"] for vm in vms) == pytest.approx(6.25 / SERVERS, rel=0.03)
 
 
@@ -151,28 +154,30 @@ def test_what_is_split_arrives_as_pieces(traces: Path) -> None:
 
 
 def test_what_if(traces: Path) -> None:
-    asked = ("web.parquet", *LITTLE, "--what-if", "depth=3,64", "--what-if", "web.copies=3")
+    asked = ("web.parquet", *LITTLE, "--what-if", "depth=3,64", "--what-if", "web.copies=2")
     found = answered(*asked)
     changes = {other["change"]: other for other in found["what_if"]}
-    assert list(changes) == ["depth=3", "depth=64", "web.copies=3"]
+    assert list(changes) == ["depth=3", "depth=64", "web.copies=2"]
     mean_ms = {
         change: other["vms"][0]["together"]["mean_response_ms"] for change, other in changes.items()
     }
     assert mean_ms["depth=3"] > found["vms"][0]["together"]["mean_response_ms"]
     assert mean_ms["depth=64"] == pytest.approx(SERVICE_MS, rel=0.05)
-    copies = changes["web.copies=3"]
-    assert [vm["name"] for vm in copies["vms"]] == ["web", "web#2", "web#3"]
+    copies = changes["web.copies=2"]
+    assert [vm["name"] for vm in copies["vms"]] == ["web", "web#2"]
     assert copies["device"]["offered_load"] == pytest.approx(
-        3 * found["device"]["offered_load"], rel=0.01
+        2 * found["device"]["offered_load"], rel=0.01
     )
-    assert mean_ms["web.copies=3"] == pytest.approx(erlang_c_ms(7.5, SERVERS), rel=0.15)
+    assert mean_ms["web.copies=2"] == pytest.approx(erlang_c_ms(5, SERVERS), rel=0.05)
 
 
 def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
     done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE[2:], "--depth", "4")
     assert done.exit_code == 0
-    assert "the VMs ask for 1.2" in done.stderr
-    assert "--depth 6 would be stable, or 8" in done.stderr
+    assert re.search(
+        r"the VMs ask for 1\.2\d times .* --depth [56] would be stable, or (79|8\d)% of",
+        done.stderr,
+    )
     assert "how long they wait depends on where the runs end" in done.stderr
 
 

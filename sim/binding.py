@@ -207,7 +207,7 @@ struct blktrace_row {
     u32 sectors, owner, op, unused;
 };
 struct blktrace {
-    u32 fault, version;
+    u32 fault;
     u64 value, records, offset;
     u32 device;
     u64 left_out[...];

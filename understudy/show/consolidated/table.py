@@ -100,7 +100,10 @@ def _overload(found: Prediction) -> str:
     if found.load < 1:
         return f"the VMs ask for {much}, so the answer rests on the merge value; {stable}"
     merged = f", with what is merged {found.load:.2f} times" if max(found.merge) > 1 else ""
-    return f"the VMs ask for {much}{merged}: how long they wait depends on where the runs end; {stable}"
+    return (
+        f"the VMs ask for {much}{merged}: how long they wait depends on where the runs end; "
+        f"{stable}"
+    )
 
 
 def fewer(found: Prediction) -> Block:

@@ -62,7 +62,8 @@ int vpt_requests_init(struct vpt_requests *requests)
 {
 	u32 i;
 
-	requests->pool = kvcalloc(VPT_REQUESTS_MAX, sizeof(*requests->pool), GFP_KERNEL);
+	requests->pool =
+		kvcalloc(VPT_REQUESTS_MAX, sizeof(*requests->pool), GFP_KERNEL);
 	if (!requests->pool)
 		return -ENOMEM;
 	hash_init(requests->tracked);

@@ -84,7 +84,7 @@ struct world {
     struct layout layout;
     struct rows rows;
 };
-struct array { u32 servers; u64 mean_service_ns; bool exponential; };
+struct array { u64 servers; u64 mean_service_ns; u64 exponential; };
 struct bundling { u32 others; u64 one_more; };
 struct moments { u64 count; ...; };
 struct histogram { u64 count, max; ...; };

@@ -17,7 +17,7 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		limits.positioning_ns = device_positioning_ns;
 		limits.device = device;
 	}
-	elevator->bundles = bundles(&input->bundling);
+	elevator->bundles = bundles_any(input->bundling, input->world.processes);
 	if (elevator->bundles && !scheduler->more)
 		return -EOPNOTSUPP;
 	elevator->pool = pool;

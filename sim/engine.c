@@ -88,15 +88,20 @@ static void exit_workload(struct sim *sim)
 static int init_pool(struct sim *sim)
 {
 	u32 count = sim->input->max_pending;
+	u32 processes = sim->input->world.processes;
 	u32 i;
 
 	sim->pool = port_zalloc(count * sizeof(*sim->pool));
-	sim->process = port_zalloc(sim->input->world.processes * sizeof(*sim->process));
+	sim->process = port_zalloc(processes * sizeof(*sim->process));
 	if (!sim->pool || !sim->process)
 		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		sim->pool[i].next_free = i + 1;
-	return event_queue_init(&sim->events, sim->input->world.processes + 64);
+	for (i = 0; i < processes; i++)
+		sim->process[i].whole = NO_SLOT;
+	if (sim->input->each && wholes_init(&sim->wholes, count))
+		return -ENOMEM;
+	return slots_init(&sim->slots, count)
+		       ?: event_queue_init(&sim->events,
+					   sim->input->world.processes + 64);
 }
 
 #define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */
@@ -122,6 +127,8 @@ static void take_down(struct sim *sim)
 	page_cache_exit(&sim->pages);
 	device_exit(&sim->device);
 	event_queue_exit(&sim->events);
+	wholes_exit(&sim->wholes);
+	slots_exit(&sim->slots);
 	port_free(sim->process);
 	port_free(sim->pool);
 }

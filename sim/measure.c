@@ -35,15 +35,19 @@ static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
 	histogram_add(&summary->responses, response_ns);
 }
 
-/* For the processes whose bios they are. */
-static void sum_up_each(struct sim_process *each, const struct pending *part,
-			u64 completion_ns)
+/* For the processes whose bios they are: a request is served with its last piece. */
+static void sum_up_each(struct sim *sim, const struct pending *part)
 {
 	for (; part; part = part->next) {
-		struct sim_process *process = &each[part->bio.process];
-		u64 response_ns = completion_ns - part->bio.arrival_ns;
+		const struct bio *bio = &part->bio;
+		struct sim_process *process = &sim->input->each[bio->process];
+		u64 response_ns = sim->now_ns - bio->arrival_ns;
 
-		if (part->bio.row == NOT_MEASURED)
+		if (bio->row == NOT_MEASURED)
+			continue;
+		process->pieces++;
+		if (bio->whole != NO_SLOT &&
+		    !wholes_served(&sim->wholes, bio->whole, &response_ns))
 			continue;
 		moments_add(&process->response, response_ns);
 		histogram_add(&process->responses, response_ns);
@@ -67,26 +71,27 @@ static void sum_up_request(struct sim_summary *summary, const struct pending *pe
 	moments_add(&summary->model, pending->service.model_ns);
 }
 
-void measure_completion(const struct sim_input *input, struct sim_summary *summary,
-			const struct pending *pending, u64 now_ns,
-			u64 previous_completion_ns)
+void measure_completion(struct sim *sim, const struct pending *pending)
 {
+	const struct sim_columns *columns = sim->input->columns;
+	struct sim_summary *summary = sim->summary;
+	u64 now_ns = sim->now_ns;
 	const struct pending *part;
 	bool measured = false;
 
 	for (part = pending; part; part = part->next) {
 		if (part->bio.row == NOT_MEASURED)
 			continue;
-		if (input->columns)
-			write_row(input->columns, part, pending, now_ns);
+		if (columns)
+			write_row(columns, part, pending, now_ns);
 		sum_up_bio(summary, &part->bio, now_ns);
 		measured = true;
 	}
 	if (!measured)
 		return;
-	sum_up_request(summary, pending, now_ns, previous_completion_ns);
-	if (input->each)
-		sum_up_each(input->each, pending, now_ns);
-	__atomic_store_n(&input->watch->completed, summary->completed,
+	sum_up_request(summary, pending, now_ns, sim->last_completion_ns);
+	if (sim->input->each)
+		sum_up_each(sim, pending);
+	__atomic_store_n(&sim->input->watch->completed, summary->completed,
 			 __ATOMIC_RELAXED);
 }

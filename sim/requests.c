@@ -15,20 +15,18 @@
 
 static struct pending *take_free(struct sim *sim)
 {
-	struct pending *pending = &sim->pool[sim->free];
+	u32 slot = slots_take(&sim->slots);
 
-	if (sim->free == sim->input->max_pending) {
+	if (slot == NO_SLOT) {
 		sim->error = -EOVERFLOW;
 		return NULL;
 	}
-	sim->free = pending->next_free;
-	return pending;
+	return &sim->pool[slot];
 }
 
 static void give_back(struct sim *sim, struct pending *pending)
 {
-	pending->next_free = sim->free;
-	sim->free = pending - sim->pool;
+	slots_give(&sim->slots, pending - sim->pool);
 }
 
 /* The next row, or NOT_MEASURED. */
@@ -59,6 +57,17 @@ static void set_class(const struct sim_input *input, struct io_request *io, u32 
 	io->level = input->level ? input->level[process] : IO_LEVEL_DEFAULT;
 }
 
+/* The request that the process's step asks for a piece of, or NO_SLOT. */
+static u32 whole_of(struct sim *sim, struct process *process)
+{
+	u32 whole = process->whole;
+
+	if (whole == NO_SLOT && process->step.more && sim->input->each)
+		whole = wholes_begin(&sim->wholes, process->step.more + 1ull);
+	process->whole = process->step.more ? whole : NO_SLOT;
+	return whole;
+}
+
 struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
 {
 	const struct step *step = &sim->process[process].step;
@@ -73,6 +82,7 @@ struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sector
 		.sectors = sectors,
 		.owner = step->owner,
 		.process = process,
+		.whole = whole_of(sim, &sim->process[process]),
 	};
 	sim->arrived++;
 	sim->hits_in_a_row = 0;
@@ -129,8 +139,11 @@ static u64 mean_cost_ns(const struct pending *first)
 static bool bundle(struct sim *sim, struct pending *first, u64 *cost_ns)
 {
 	struct elevator *elevator = &sim->elevator;
-	u32 most = bundling_draw(&sim->input->bundling, &sim->bundle);
+	const struct bundling *bundling = &sim->input->bundling[first->bio.process];
+	u32 most = bundling_draw(bundling, &sim->bundle);
 
+	if (!most)
+		return true;
 	elevator_join(elevator, first, most, sim->now_ns);
 	*cost_ns = mean_cost_ns(first);
 	return !contract_is_broken(&elevator->contract);
@@ -225,8 +238,7 @@ void requests_complete(struct sim *sim, u32 i)
 {
 	struct pending *pending = &sim->pool[i];
 
-	measure_completion(sim->input, sim->summary, pending, sim->now_ns,
-			   sim->last_completion_ns);
+	measure_completion(sim, pending);
 	sim->last_completion_ns = sim->now_ns;
 	go_on(sim);
 	sim->settled = false;

@@ -34,8 +34,6 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
         errno.ENOSPC: "the disk is smaller than one request",
         errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
         "another scheduler",
-        errno.EOPNOTSUPP: "it does not say what it would give next, so that nothing can be "
-        "merged: take sfq, or a merge of 1",
         errno.EINVAL: "the scheduler or the workload refuses what it was given",
     }
     return RunFailed(f"{simulation.scheduler}: {reasons.get(code, f'error {code}')}")

@@ -93,7 +93,6 @@ class Simulation:
     depth: int | None = None  # default: 1 on a disk, the servers of an array
     max_pending: int = MAX_PENDING
     merge_sectors: int = 0  # longest request that merging makes; 0: nothing is merged
-    merge: float = 1  # omega: how many of an owner's a server of an array takes as one
     gap_ns: int = 0
     ask_ns: int = 0
     weights: Any = None

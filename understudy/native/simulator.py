@@ -5,14 +5,11 @@ sim/engine.h has the contract.  Times are integer nanoseconds, positions and len
 sectors.  A run is a process of its own (worker.py), so threads use all processors.
 """
 
-import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed
@@ -26,8 +23,6 @@ from understudy.native.request import OPS
 from understudy.native.simulation import Array, Simulation, workloads
 
 TIME_MAX_NS = 2**62
-FIGURES_OF_EACH_MAX = 1000
-MERGE_ALL = 2**31  # more than ever wait
 
 COLUMNS: dict[str, type[np.generic]] = {
     "arrival_ns": np.int64,
@@ -64,42 +59,19 @@ def run(
     simulation: Simulation,
     *,
     keep_rows: bool = True,
-    of_each: bool = False,
     look: worker.Look = lambda done: None,
 ) -> Answer:
-    """Simulate; with figures of each process if asked for.
+    """Simulate.
 
     Raises ValueError for what cannot be simulated, Unstable for an open workload that
     the device cannot keep up with, RunFailed for anything else that ends a run, and what
     `look` raises, which is told now and then how many requests are done.
     """
-    call = _Call(simulation, keep_rows, of_each)
+    call = _Call(simulation, keep_rows)
     call.check()
     figures, printed = _carry_out(call, simulation, look)
     rows = {name: column[: figures.completed] for name, column in call.columns().items()}
     return Answer(figures, rows, printed)
-
-
-def replicate(
-    simulation: Simulation,
-    seeds: Iterable[int],
-    *,
-    cost_ns: Callable[[int], npt.ArrayLike] | None = None,
-    look: worker.Look = lambda done: None,
-) -> Iterator[Figures]:
-    """Simulate with one seed after the other; figures only, with those of each process.
-
-    The table is checked and copied once, which for millions of requests takes as long as
-    serving them.  `cost_ns` gives each seed the table's service times, ns: a number for
-    each row.  Raises as `run`.  Replications side by side: a call in each thread.
-    """
-    call = _Call(simulation, keep_rows=False, of_each=True)
-    call.check()
-    rewind = call.job.bookmark()
-    for seed in seeds:
-        rewind()
-        call.vary(seed, None if cost_ns is None else cost_ns(seed))
-        yield _carry_out(call, simulation, look)[0]
 
 
 def _carry_out(call: "_Call", simulation: Simulation, look: worker.Look) -> tuple[Figures, str]:
@@ -130,19 +102,17 @@ def _asks(device: Drive | Array | Target) -> worker.Ask | None:
 class _Call:
     """The job of one run."""
 
-    def __init__(self, simulation: Simulation, keep_rows: bool, of_each: bool = False) -> None:
+    def __init__(self, simulation: Simulation, keep_rows: bool) -> None:
         self._scheduler = declared.scheduler(simulation.scheduler)
         self._workload = workloads()[simulation.workload]
         self._simulation = simulation
         self._keep_rows = keep_rows
-        self._of_each = of_each
         arrays = self._choice() | self._classes() | self._files() | self._table()
         self.job = worker.Job(worker.SIMULATE, arrays | self._room())
         self.input = self.job.structure.input
         self.summary = self.job.structure.summary
         self._fill_choice()
         self._fill_device()
-        self._fill_bundling()
         self._fill_world()
         if keep_rows:
             self.input.columns = ffi.addressof(self.job.structure, "columns")
@@ -155,20 +125,6 @@ class _Call:
         if wrong != ffi.NULL:
             raise ValueError(ffi.string(wrong).decode())
 
-    def vary(self, seed: int, cost_ns: npt.ArrayLike | None) -> None:
-        """Another seed, and other service times in the table unless they are None."""
-        _set(self.input.world, seed=seed)
-        self.job.arrays["input.each"][:] = 0
-        if cost_ns is None:
-            return
-        if self._simulation.rows is None:
-            raise ValueError("service times are given for the rows of a table, and there is none")
-        into = self.job.arrays["input.world.rows.cost_ns"]
-        given = self._column("cost_ns", cost_ns, np.uint64, len(into))
-        if given.max(initial=0) >= TIME_MAX_NS:
-            raise ValueError(f"seed {seed}: cost_ns: a time is 2^62 ns or more")
-        into[:] = given
-
     def columns(self) -> Columns:
         """The rows; none if only figures were asked for."""
         return {name: self.job.arrays[f"columns.{name}"] for name in COLUMNS if self._keep_rows}
@@ -178,13 +134,7 @@ class _Call:
         names = (counter.name for counter in self._scheduler.counters)
         values = (int(value) for value in self.job.arrays["summary.counters"])
         counters = dict(zip(names, values, strict=True))
-        return figures_of(self.summary, counters, self._processes())
-
-    def _processes(self) -> Any:
-        """What was summed up of each, if that was asked for."""
-        if not self._of_each:
-            return ()
-        return ffi.from_buffer("struct sim_process[]", self.job.arrays["input.each"])
+        return figures_of(self.summary, counters)
 
     def _choice(self) -> dict[str, Any]:
         asked = self._simulation
@@ -250,18 +200,7 @@ class _Call:
             if self._keep_rows
         }
         counters = {"summary.counters": worker.Room(np.uint64, len(self._scheduler.counters))}
-        return columns | counters | self._room_for_each()
-
-    def _room_for_each(self) -> dict[str, worker.Room]:
-        count = self._simulation.processes
-        if not self._of_each:
-            return {}
-        if count > FIGURES_OF_EACH_MAX:
-            raise ValueError(
-                f"processes is {count:,}: figures of each are kept for {FIGURES_OF_EACH_MAX:,} "
-                "at most; take fewer, or keep the rows"
-            )
-        return {"input.each": worker.Room(np.uint8, count * ffi.sizeof("struct sim_process"))}
+        return columns | counters
 
     def _fill_choice(self) -> None:
         asked = self._simulation
@@ -291,10 +230,6 @@ class _Call:
             self.job.structure.drive = device.pointer[0]
             self.input.drive = ffi.addressof(self.job.structure, "drive")
         self.job.structure.has_target = not isinstance(device, Drive | Array)
-
-    def _fill_bundling(self) -> None:
-        others, one_more = _bundling(self._simulation)
-        _set(self.input.bundling, others=others, one_more=one_more)
 
     def _fill_world(self) -> None:
         asked = self._simulation
@@ -330,27 +265,6 @@ def _set(structure: Any, **values: int) -> None:
             setattr(structure, name, value)
         except OverflowError:
             raise ValueError(f"{name} is {value}, negative or far too large") from None
-
-
-def _bundling(simulation: Simulation) -> tuple[int, int]:
-    """How many go with a request at most, and the chance of one more in 2^-64.
-
-    `merge` is omega of ICPE 2011, section 4.3.1: 2.5 is two or three, each as often.
-    """
-    merge = simulation.merge
-    if not merge >= 1:
-        raise ValueError(
-            f"merge is {merge}: a server takes at least one request; 1 merges nothing, "
-            "2.5 two or three"
-        )
-    if merge > 1 and not isinstance(simulation.device, Array):
-        raise ValueError(
-            f"merge is {merge}: only the servers of an array take several requests as one; "
-            "take an array, or 1"
-        )
-    bounded = min(merge, MERGE_ALL)
-    whole = math.floor(bounded)
-    return whole - 1, int((bounded - whole) * 2**64)
 
 
 def _find(name: str) -> Any:

@@ -105,7 +105,7 @@ struct world {
     u64 until_ns;
     ...;
 };
-struct array { u32 servers; u64 mean_service_ns; bool exponential; };
+struct array { u64 servers; u64 mean_service_ns; u64 exponential; };
 struct bundling { u32 others; u64 one_more; };
 struct moments { u64 count; ...; };
 struct histogram { u64 count, max; ...; };
@@ -229,7 +229,7 @@ struct blktrace_row {
     u32 sectors, owner, op, unused;
 };
 struct blktrace {
-    u32 fault, version;
+    u32 fault;
     u64 value, records, offset;
     u32 device;
     u64 left_out[...];

@@ -10,8 +10,7 @@ from sample_runs import experiment, outcome
 
 from understudy.ask import schedulers
 from understudy.campaign.result import Result
-from understudy.show import report
-from understudy.show.report import figures
+from understudy.show import inline, report
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 SCHEDULERS = ("cats", "mq-deadline", "bfq", "none")
@@ -76,7 +75,7 @@ def test_every_scheduler_is_in_the_table_and_in_both_figures(html: str) -> None:
 def test_many_schedulers_are_ranked_and_have_a_frame_each() -> None:
     """With more of them than colours, no two curves in one frame look alike."""
     ours = schedulers.core()
-    assert len(ours) > len(figures.COLOURS)
+    assert len(ours) > len(inline.COLOURS)
     page = rendered(schedulers=ours)
     Page(page)
     for name in ours:

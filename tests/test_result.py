@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from sample_runs import experiment, outcome
 
+from understudy.base import run_folder
 from understudy.base.errors import RunFailed, UserError
 from understudy.campaign import result
 from understudy.measure.records import SCHEMA
@@ -86,7 +87,7 @@ def test_the_default_folder_says_when_and_what(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with result.reserved(None, experiment()) as folder:
+    with run_folder.reserved(None, result.label(experiment())) as folder:
         assert folder.parent == Path("runs")
         assert re.fullmatch(r"\d{8}-\d{6}-surge-direct-cheetah-15k4", folder.name)
 
@@ -100,12 +101,12 @@ def test_of_those_that_begin_in_one_second_each_has_its_own(
             return cls(2025, 1, 2, 12)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(result, "datetime", Noon)
+    monkeypatch.setattr(run_folder, "datetime", Noon)
     name = "20250102-120000-surge-direct-cheetah-15k4"
     with (
-        result.reserved(None, experiment()) as first,
-        result.reserved(None, experiment()) as second,
-        result.reserved(None, experiment()) as third,
+        run_folder.reserved(None, result.label(experiment())) as first,
+        run_folder.reserved(None, result.label(experiment())) as second,
+        run_folder.reserved(None, result.label(experiment())) as third,
     ):
         assert [place.name for place in (first, second, third)] == [name, f"{name}-2", f"{name}-3"]
         result.write(found(), second, "")
@@ -117,7 +118,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     for out in (tmp_path, tmp_path / "notes"):
         with (
             pytest.raises(UserError, match="already holds something"),
-            result.reserved(out, experiment()),
+            run_folder.reserved(out, result.label(experiment())),
         ):
             pass
     with pytest.raises(RunFailed, match="cannot write"):
@@ -128,16 +129,16 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 def test_an_empty_folder_may_be_filled(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
-    with result.reserved(folder, experiment()) as place:
+    with run_folder.reserved(folder, result.label(experiment())) as place:
         assert place == folder
     assert folder.is_dir()  # it was there before
-    with result.reserved(folder, experiment()):
+    with run_folder.reserved(folder, result.label(experiment())):
         result.write(found(), folder, "")
     assert sorted(file.name for file in folder.iterdir()) == NAMES
 
 
 def test_what_stays_empty_is_taken_away_with_its_parents(tmp_path: Path) -> None:
-    with result.reserved(tmp_path / "a" / "b", experiment()) as folder:
+    with run_folder.reserved(tmp_path / "a" / "b", result.label(experiment())) as folder:
         assert folder.is_dir()
     assert list(tmp_path.iterdir()) == []
 

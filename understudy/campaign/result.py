@@ -2,20 +2,15 @@
 """A run folder: result.json, requests.parquet, report.html.
 
 result.json's schema is understudy.result/1; requests.parquet holds every
-bio of every run as recorded, times not divided by the scale.  The folder
-is empty while the runs go on, then whole, or it is gone again; nothing that
-exists is written over.
+bio of every run as recorded, times not divided by the scale.
 """
 
 import json
 import os
 import platform as machine
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
-from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +18,13 @@ import polars as pl
 
 from understudy import __version__
 from understudy.ask.experiment import Experiment, Outcome
-from understudy.base import scratch
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import runs_dir
+from understudy.base import run_folder
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import Summary, summarise
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
 
 SCHEMA = "understudy.result/1"
-HIDDEN = ".understudy-"
 
 
 @dataclass(frozen=True)
@@ -134,59 +126,15 @@ def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
     )
 
 
-@contextmanager
-def reserved(out: Path | None, experiment: Experiment) -> Iterator[Path]:
-    """The run folder to be: a new one, or an empty one, empty until `write` replaces it.
-
-    What can't be written is refused here, before any run.  What is empty in the end is
-    taken away again.
-    """
-    with scratch.unless_filled() as made:
-        try:
-            folder = _default(experiment, made) if out is None else _named(out, made)
-            with scratch.folder(HIDDEN, folder.parent):
-                pass
-        except OSError as error:
-            raise UserError(
-                f"--out: cannot write {out or runs_dir()}: {error.strerror}; try another"
-            ) from error
-        except RunFailed as error:
-            raise UserError(f"--out: {error}; try another") from error
-        yield folder
-
-
-def _named(out: Path, made: scratch.Reserved) -> Path:
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise UserError(f"--out: {out} already holds something; name a new folder or remove it")
-    _make(out, made)
-    return out
-
-
-def _default(experiment: Experiment, made: scratch.Reserved) -> Path:
-    """A name says when and what; of several runs that begin at once each gets its own."""
-    now = datetime.now().strftime("%Y%m%d-%H%M%S")
-    name = f"{now}-{experiment.workload.name}-{experiment.device.disk.name}"
-    _make(runs_dir(), made)
-    names = chain([name], (f"{name}-{number}" for number in count(2)))
-    return next(folder for other in names if made.new(folder := runs_dir() / other))
-
-
-def _make(folder: Path, made: scratch.Reserved) -> None:
-    """With its parents."""
-    for place in (*reversed(folder.parents), folder):
-        made.new(place)
+def label(experiment: Experiment) -> str:
+    """What a run folder is called after."""
+    return f"{experiment.workload.name}-{experiment.device.disk.name}"
 
 
 def write(result: Result, folder: Path, report_html: str) -> None:
     """Write all three files, then put the folder in its place."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
-    with scratch.folder(HIDDEN, folder.parent) as partial:
+    with run_folder.filled(folder) as partial:
         _fill(partial, result, report_html)
-        partial.chmod(0o755)
-        partial.rename(folder)
 
 
 def _fill(folder: Path, result: Result, report_html: str) -> None:

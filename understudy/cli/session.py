@@ -18,6 +18,7 @@ from understudy import platforms
 from understudy.ask import schedulers
 from understudy.ask.experiment import Experiment
 from understudy.ask.workloads.workload import Workload
+from understudy.base import run_folder
 from understudy.base.errors import UserError
 from understudy.campaign import parallel, result
 from understudy.cli.main import EXIT_FAILED
@@ -58,7 +59,7 @@ def carry_out(
     failures = schedulers.unfit(asked.schedulers)
     tell(failures)
     answers = []
-    with result.reserved(settings.out, planned[names[0]][0]) as folder:
+    with run_folder.reserved(settings.out, result.label(planned[names[0]][0])) as folder:
         for name in names:
             platforms.load(name).check(_fit(planned[name], failures))
         for name in names:

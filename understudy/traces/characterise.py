@@ -6,7 +6,7 @@ Deviations are those of the population, percentiles are nearest-rank (the smalle
 many do not exceed), as everywhere (docs/method.md).  What a trace does not say is None.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: the most in each bin; a last
 BINS = (*(f"{blocks}" for blocks in BLOCKS), f">{BLOCKS[-1]}")
 NS_PER_MS = 10**6
 SECTORS_PER_KIB = 2
+ROUNDING = 1e-12  # of the mean
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,7 +75,7 @@ def characterise(trace: Trace) -> Character:
         owners=trace.owners,
         duration_s=span_ns / 10**9,
         size=series(trace.sectors / SECTORS_PER_KIB),
-        bins=_bins(trace.sectors),
+        bins=bins(trace.sectors),
         interarrival=series(np.diff(trace.arrival_ns) / NS_PER_MS) if len(trace) > 1 else None,
         response=series(trace.response_ns() / NS_PER_MS) if answered else None,
         outstanding=_outstanding(trace, span_ns),
@@ -89,17 +90,24 @@ def series(values: Floats) -> Series:
         mean=mean,
         std=std,
         cv=std / mean if mean else None,
-        autocorrelation={lag: autocorrelation(values, lag) for lag in LAGS},
+        autocorrelation=autocorrelation(values, LAGS),
         percentiles=percentiles(values),
     )
 
 
-def autocorrelation(values: Floats, lag: int) -> float | None:
-    """The sum of (x[i] - mean) (x[i + lag] - mean) over that of (x[i] - mean)^2."""
-    if len(values) <= lag or (values == values[0]).all():
-        return None
-    off = values - values.mean()
-    return float(off[:-lag] @ off[lag:] / (off @ off))
+def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | None]:
+    """The sum of (x[i] - mean) (x[i + lag] - mean) over that of (x[i] - mean)^2, by lag from 1.
+
+    None if there are no two so far apart, or all are alike but for rounding.
+    """
+    mean = values.mean()
+    off = values - mean
+    squares = float(off @ off)
+    alike = squares <= len(values) * (ROUNDING * mean) ** 2
+    return {
+        lag: None if alike or len(values) <= lag else float(off[:-lag] @ off[lag:] / squares)
+        for lag in lags
+    }
 
 
 def percentiles(values: Floats) -> dict[int, float]:
@@ -109,7 +117,7 @@ def percentiles(values: Floats) -> dict[int, float]:
     return {percent: float(ordered[rank - 1]) for percent, rank in ranks.items()}
 
 
-def _bins(sectors: Ints) -> list[int]:
+def bins(sectors: Ints) -> list[int]:
     """How many have at most so many blocks, and more than the bin before."""
     at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors, side="left")
     counts: list[int] = np.bincount(at, minlength=len(BLOCKS) + 1).tolist()

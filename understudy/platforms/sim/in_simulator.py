@@ -175,12 +175,7 @@ def _check(experiment: Experiment) -> None:
         raise UserError(
             f"--schedulers: {chosen.name} is the kernel's own, only in the VM; add --on vm"
         )
-    disk = experiment.device.disk
-    if disk.array and declared.scheduler(_simulated(experiment)).needs_model:
-        raise UserError(
-            f"--schedulers: {chosen.name} needs a disk's model: {disk.name} is an array; "
-            "leave it out, or take a disk"
-        )
+    schedulers.check_model(chosen.name, experiment.device.disk)
     for name, value in chosen.tunables:
         tunables.check(_simulated(experiment), name, value)
     experiment.workload.check_fits(experiment.device.virtual_bytes)

@@ -2,31 +2,24 @@
 """report.html: one run folder on one page that needs nothing else to be read.
 
 Tables, recommendation, the distributions of response time (Jones 2010 Figures 4.4 and
-4.5), inputs, environment and QEMU lines; styles and drawings are in the file
-itself, so it can be mailed and opened without a network.
+4.5), inputs, environment and QEMU lines.
 """
 
 import json
 import shlex
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, StrictUndefined
 
 from understudy.campaign import result
 from understudy.papers import reproduction
-from understudy.show import table
+from understudy.show import page, table
 from understudy.show.report import figures
 
-TEMPLATE = Path(__file__).with_name("report.html.j2")
+TEMPLATE = "report/report.html.j2"
 
 
 def render(found: result.Result) -> str:
     """The page."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(_view(found))
+    return page.render(TEMPLATE, _view(found))
 
 
 def _view(found: result.Result) -> dict[str, Any]:
@@ -47,8 +40,8 @@ def _view(found: result.Result) -> dict[str, Any]:
         "paper_rows": reproduction.rows(found.paper, comparison) if found.paper else [],
         "stand_ins": reproduction.beside(comparison.schedulers),
         "stand_in_note": reproduction.note(comparison) if found.paper else "",
-        "inputs": _flat(result.inputs(found.command, experiments)),
-        "environment": _flat(result.environment(found.outcomes)),
+        "inputs": page.flat(result.inputs(found.command, experiments)),
+        "environment": page.flat(result.environment(found.outcomes)),
         "runs": [
             _run(outcome.facts, outcome.experiment.scheduler.name, outcome.experiment.seed)
             for outcome in found.outcomes
@@ -63,15 +56,3 @@ def _run(facts: dict[str, Any], scheduler: str, seed: int) -> dict[str, Any]:
         "qemu": shlex.join(facts.get("qemu", [])),
         "facts": json.dumps(others, indent=2, ensure_ascii=False),
     }
-
-
-def _flat(tree: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Nested inputs as lines: disk.model.intercept_ms, 4.25."""
-    lines: list[tuple[str, str]] = []
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            lines += _flat(value, f"{prefix}{key}.")
-        elif value is not None:
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            lines.append((prefix + key, shown))
-    return lines

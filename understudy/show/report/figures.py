@@ -5,13 +5,8 @@ First as the papers draw them (Jones 2010 Figures 4.4 and 4.5): the fraction of
 requests by response time, a curve for each scheduler.  Then cumulated over a
 logarithmic axis, where hits and tail are visible as well.  Seeds are pooled.  More
 schedulers than there are colours have a small frame each.
-
-Text and axes take the colour of the page around them, so one drawing fits a
-light and a dark page.
 """
 
-import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +18,8 @@ from matplotlib.figure import Figure
 
 from understudy.ask.experiment import Outcome
 from understudy.measure.metrics import Times, percentile, response_times_ms
-from understudy.show import picture
+from understudy.show import inline
+from understudy.show.inline import COLOURS, DASHES, INK, Drawing
 
 BINS = 60
 CURVE_POINTS = 400
@@ -33,29 +29,7 @@ HEIGHT = 3.6
 PANEL_HEIGHT = 1.5
 LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.15, 0.35, 0.5  # margins, with the labels in them
 X_LABEL = "response time (ms)"
-INK = "#010203"  # becomes currentColor
-COLOURS = ("#3f86d6", "#e0831a", "#2fa36b", "#cc5fa3", "#8a70dc", "#d1504c", "#8f8f25")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
-STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "grid.color": INK,
-    "grid.alpha": 0.15,
-}
-
 Responses = dict[str, Times]
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure and what it shows."""
-
-    caption: str
-    svg: str
 
 
 @dataclass(frozen=True)
@@ -126,11 +100,9 @@ def _cumulated(responses: Responses) -> Plot:
 
 
 def _svg(name: str, plot: Plot) -> str:
-    with picture.styled(STYLE):
+    with inline.styled():
         figure = _together(plot) if len(plot.curves) <= len(COLOURS) else _apart(plot)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    return _inline(text.getvalue(), name)
+        return inline.svg(figure, name)
 
 
 def _together(plot: Plot) -> Figure:
@@ -179,15 +151,3 @@ def _figure(height: float) -> Figure:
 def _frame(axes: Axes, plot: Plot) -> None:
     axes.set(**plot.frame)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-
-
-def _inline(svg: str, name: str) -> str:
-    """What an HTML page wants: no prologue, no size of its own, ids that are its own."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = svg.replace("url(#", f"url(#{name}-").replace('href="#', f'href="#{name}-')
-    return svg.replace(INK, "currentColor")

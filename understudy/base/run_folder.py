@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""A run folder: empty while the work goes on, then whole, or gone again.
+
+Nothing that exists is written over.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import chain, count
+from pathlib import Path
+
+from understudy.base import scratch
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import runs_dir
+
+HIDDEN = ".understudy-"
+
+
+@contextmanager
+def reserved(out: Path | None, label: str) -> Iterator[Path]:
+    """The run folder to be: a new one, or an empty one, empty until `filled` replaces it.
+
+    Without `out` it is called after the time and the label.  What can't be written is
+    refused here, before any work.  What is empty in the end is taken away again.
+    """
+    with scratch.unless_filled() as made:
+        try:
+            folder = _default(label, made) if out is None else _named(out, made)
+            with scratch.folder(HIDDEN, folder.parent):
+                pass
+        except OSError as error:
+            raise UserError(
+                f"--out: cannot write {out or runs_dir()}: {error.strerror}; try another"
+            ) from error
+        except RunFailed as error:
+            raise UserError(f"--out: {error}; try another") from error
+        yield folder
+
+
+@contextmanager
+def filled(folder: Path) -> Iterator[Path]:
+    """Where to write all files, which then take the place of `folder` at once."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
+    with scratch.folder(HIDDEN, folder.parent) as partial:
+        yield partial
+        partial.chmod(0o755)
+        partial.rename(folder)
+
+
+def _named(out: Path, made: scratch.Reserved) -> Path:
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise UserError(f"--out: {out} already holds something; name a new folder or remove it")
+    _make(out, made)
+    return out
+
+
+def _default(label: str, made: scratch.Reserved) -> Path:
+    """Of several runs that begin at once each gets its own."""
+    name = f"{datetime.now().strftime('%Y%m%d-%H%M%S')}-{label}"
+    _make(runs_dir(), made)
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(folder for other in names if made.new(folder := runs_dir() / other))
+
+
+def _make(folder: Path, made: scratch.Reserved) -> None:
+    """With its parents."""
+    for place in (*reversed(folder.parents), folder):
+        made.new(place)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""What becomes of each VM's response times in a scenario (ICPE 2011, sections 4 and 5.3).
+
+First the merge value is searched for with a few replications, then the scenario is replicated until
+each VM's mean is known well enough.  Batches are of a fixed size, so the answer does not depend on
+how many processors there are.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from understudy.base.errors import Unstable
+from understudy.base.progress import Report, silent
+from understudy.consolidate import merge_value
+from understudy.consolidate.replications import Merge, Replications
+from understudy.consolidate.scenario import Scenario
+from understudy.consolidate.vm import NS_PER_MS, Floats
+from understudy.measure.comparison import Estimate, estimate
+from understudy.native.open_queue import QueueFigures
+
+BATCH = 10
+MOST = 200
+PRECISION = 0.05  # half the width of each mean's interval, of the mean
+SEARCH_REQUESTS = 500_000  # that make a queue's length steady enough for a search
+SEARCH_FEWEST, SEARCH_MOST = 2, 10
+COMMON, PER_VM = "common", "per-vm"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How a prediction is made.
+
+    merge: `common`, one merge value for all as in the paper; `per-vm`; or the value.
+    replications: so many, or None: until the half width of each mean's 95 % interval is at most
+    `precision` of it, or MOST.
+    """
+
+    merge: str | float = COMMON
+    replications: int | None = None
+    precision: float = PRECISION
+
+
+@dataclass(frozen=True)
+class Together:
+    """One VM beside the others; times in ms.
+
+    mean: over replications, of each one's mean, with its 95 % interval.  percentiles: the mean of
+    each one's; distribution: (1000,), so for each permille from 1.  requests: of a replication,
+    on average.
+    """
+
+    mean: Estimate
+    percentiles: dict[float, float]
+    distribution: Floats
+    requests: float
+    in_system: float
+    merge: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A scenario's answer.  searches: how the merge value was found, or those of each VM; none if
+    it was given."""
+
+    scenario: Scenario
+    effort: Effort
+    merge: Merge
+    searches: tuple[merge_value.Search, ...]
+    replications: tuple[QueueFigures, ...]
+    expected: float  # requests in the system, Eq. 7
+
+    @cached_property
+    def together(self) -> list[Together]:
+        """Each VM's figures."""
+        return [self._of(k) for k in range(len(self.scenario.tenants))]
+
+    @property
+    def converged(self) -> bool:
+        """Whether each mean's interval is as narrow as was asked for."""
+        return _is_narrow([one.mean for one in self.together], self.effort.precision)
+
+    @property
+    def load(self) -> float:
+        """Utilisation with what is merged; from 1 on the answer depends on how long runs are."""
+        tenants = zip(self.scenario.tenants, self.merge, strict=True)
+        return sum(tenant.erlangs / omega for tenant, omega in tenants) / self.scenario.servers
+
+    def _of(self, k: int) -> Together:
+        each = [run.each[k] for run in self.replications]
+        percents = each[0].response_percentiles
+        return Together(
+            mean=estimate([one.response.mean / NS_PER_MS for one in each]),
+            percentiles={
+                percent: _mean([one.response_percentiles[percent] for one in each]) / NS_PER_MS
+                for percent in percents
+            },
+            distribution=np.mean([one.distribution_ns for one in each], axis=0) / NS_PER_MS,
+            requests=_mean([one.requests for one in each]),
+            in_system=_mean([one.in_system for one in each]),
+            merge=self.merge[k],
+        )
+
+
+def predict(
+    replications: Replications, effort: Effort | None = None, report: Report = silent
+) -> Prediction:
+    """Simulate a scenario as often as it takes.
+
+    RunFailed if no merge value is found, Unstable if with it requests pile up without an end.
+    """
+    effort = effort or Effort()
+    finder = _Finder(replications, report)
+    searches = finder.searches(effort.merge)
+    merge = finder.merge(effort.merge, searches)
+    figures = _replicated(replications, merge, effort, report)
+    return Prediction(
+        replications.scenario, effort, merge, searches, tuple(figures), sum(finder.expected)
+    )
+
+
+class _Finder:
+    """Looks for merge values."""
+
+    def __init__(self, replications: Replications, report: Report) -> None:
+        self._replications = replications
+        self._report = report
+        self._numbers = range(_enough(replications.scenario))
+        drawn = [replications.drawn(number).expected for number in self._numbers]
+        self.expected = [_mean(values) for values in zip(*drawn, strict=True)]
+
+    def searches(self, how: str | float) -> tuple[merge_value.Search, ...]:
+        """How one, or each VM's, was found."""
+        if how == COMMON:
+            return (merge_value.search(self._length, sum(self.expected)),)
+        if how == PER_VM:
+            return merge_value.search_each(self._lengths, self.expected)
+        return ()
+
+    def merge(self, how: str | float, searches: Sequence[merge_value.Search]) -> Merge:
+        """A value for each VM."""
+        if how == PER_VM:
+            return tuple(search.merge for search in searches)
+        return (searches[0].merge if searches else float(how),) * len(self.expected)
+
+    def _length(self, merge: float) -> float:
+        return sum(self._lengths((merge,) * len(self.expected)))
+
+    def _lengths(self, merge: Merge) -> list[float]:
+        self._report(f"merge value {', '.join(f'{one:.3g}' for one in sorted(set(merge)))}", 0)
+        try:
+            found = self._replications.run(self._numbers, merge)
+        except Unstable:
+            return [math.inf] * len(merge)
+        return [_mean(values) for values in zip(*map(_in_system, found), strict=True)]
+
+
+def _in_system(figures: QueueFigures) -> list[float]:
+    return [one.in_system for one in figures.each]
+
+
+def _enough(scenario: Scenario) -> int:
+    """Replications for a search."""
+    each = sum(tenant.vm.requests / len(tenant.vm.runs) for tenant in scenario.tenants)
+    return min(SEARCH_MOST, max(SEARCH_FEWEST, math.ceil(SEARCH_REQUESTS / each)))
+
+
+def _replicated(
+    replications: Replications, merge: Merge, effort: Effort, report: Report
+) -> list[QueueFigures]:
+    figures: list[QueueFigures] = []
+    most = effort.replications or MOST
+    while len(figures) < most:
+        numbers = range(len(figures), min(len(figures) + BATCH, most))
+        figures += replications.run(numbers, merge, _teller(report, numbers, most))
+        means = [
+            estimate([run.each[k].response.mean for run in figures]) for k in range(len(merge))
+        ]
+        if not effort.replications and _is_narrow(means, effort.precision):
+            break
+    return figures
+
+
+def _teller(report: Report, numbers: range, most: int) -> Callable[[], None]:
+    """What is told of each that is done."""
+    phase = f"replications {numbers[0] + 1} to {numbers[-1] + 1} of at most {most}"
+    done = iter(numbers)
+    return lambda: report(phase, (next(done) + 1) / most)
+
+
+def _is_narrow(means: Sequence[Estimate], precision: float) -> bool:
+    return all(
+        one.half_width is not None and one.half_width <= precision * one.mean for one in means
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""VMs that share one storage device: an open queue with a class for each VM and D equal servers
+(ICPE 2011, section 4.1, Figure 5)."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from understudy.consolidate import product_form
+from understudy.consolidate.fit import Fitted
+from understudy.consolidate.vm import NS_PER_MS, VirtualMachine
+from understudy.native.service_times import ServiceTimes
+
+SERVERS = 32  # the paper's issue queue length
+SERVERS_MOST = 1024  # as sfq's depth
+WEIGHT_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A VM with a share of the device.
+
+    fitted: its service times, ns.  weight: its share beside the others', for SFQ(D).
+    """
+
+    vm: VirtualMachine
+    fitted: Fitted
+    weight: int = 1
+
+    @cached_property
+    def service(self) -> ServiceTimes:
+        """As they are drawn where the queue is simulated."""
+        return ServiceTimes.of(self.fitted.process.tables())
+
+    @property
+    def erlangs(self) -> float:
+        """How many servers its pieces keep busy on average, if none are merged."""
+        vm = self.vm
+        return vm.rate_per_ms * vm.splitting_ratio * self.fitted.process.mean / NS_PER_MS
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Who shares a device of how many servers."""
+
+    tenants: tuple[Tenant, ...]
+    servers: int = SERVERS
+
+    @property
+    def offered_load(self) -> float:
+        """Utilisation asked for if nothing is merged; at 1 and above the queue grows and grows."""
+        return self._erlangs / self.servers
+
+    @property
+    def fewest_servers(self) -> int:
+        """The smallest D that is stable if nothing is merged."""
+        return math.floor(self._erlangs) + 1
+
+    def product_form_ms(self) -> list[float]:
+        """Each VM's mean response time by Eq. 11, ms."""
+        demands = [tenant.vm.mean_response_ms for tenant in self.tenants]
+        rates = [tenant.vm.rate_per_ms for tenant in self.tenants]
+        return [float(time) for time in product_form.response_times(demands, rates, self.servers)]
+
+    @property
+    def _erlangs(self) -> float:
+        return sum(tenant.erlangs for tenant in self.tenants)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""A VM as it was measured alone: a repository of runs (ICPE 2011, sections 4.1 and 4.2.1).
+
+A run is a trace, reduced to what a prediction needs and kept in files, so that memory does not
+grow with it.  A request arrives when the VM's own scheduler issues it, where the trace tells that
+from when it was queued (`by="issue"`), and its response lasts from then to its completion.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.base.errors import UserError
+from understudy.consolidate.arrivals import pieces, splitting_ratio
+from understudy.native.arrays import I64
+from understudy.native.arrivals import Arrivals, write_arrivals
+from understudy.traces.characterise import bins, percentiles
+from understudy.traces.per_cpu import PER_CPU
+from understudy.traces.read import recorded
+from understudy.traces.trace import Trace
+
+Arrival = Literal["issue", "queue"]
+Floats = npt.NDArray[np.float64]
+
+NS_PER_MS = 10**6
+SHORTEST_NS = 1
+POINTS = 1000  # of a distribution that is drawn
+
+
+@dataclass(frozen=True)
+class Run:
+    """One recorded run.
+
+    arrivals: on disk, the first at 0.  response_ns: (N,), in the same order, mapped from a file.
+    sizes: requests by size, as `bins`.  interarrival_ms: (POINTS,) or fewer, quantiles.
+    notes: what was left out or changed, in words.
+    """
+
+    name: str
+    arrivals: Arrivals
+    response_ns: I64
+    splitting_ratio: float
+    sizes: Sequence[int]
+    interarrival_ms: Floats
+    notes: tuple[str, ...]
+
+    @property
+    def requests(self) -> int:
+        """How many there are."""
+        return len(self.response_ns)
+
+    @cached_property
+    def span_ns(self) -> int:
+        """From the first arrival to the last completion, ns."""
+        return int((self.arrivals.arrival_ns + self.response_ns).max())
+
+    def in_system(self, until_ns: int | None = None) -> float:
+        """N_iso, Eq. 7: how many were outstanding on average, of those that arrived before."""
+        if until_ns is None or until_ns > self.arrivals.last_ns:
+            return float(self.response_ns.sum(dtype=np.float64)) / self.span_ns
+        count = int(np.searchsorted(self.arrivals.arrival_ns, until_ns))
+        ends_ns = self.arrivals.arrival_ns[:count] + self.response_ns[:count]
+        return float(self.response_ns[:count].sum(dtype=np.float64)) / int(ends_ns.max())
+
+
+@dataclass(frozen=True)
+class VirtualMachine:
+    """All runs of one VM.  Figures are over all of them, times in ms."""
+
+    name: str
+    runs: tuple[Run, ...]
+
+    @property
+    def requests(self) -> int:
+        """How many there are."""
+        return sum(run.requests for run in self.runs)
+
+    @cached_property
+    def response_ms(self) -> Floats:
+        """(N,): run after run, in the order of arrival."""
+        return np.concatenate([run.response_ns for run in self.runs]) / NS_PER_MS
+
+    @cached_property
+    def mean_response_ms(self) -> float:
+        """R, alone."""
+        return float(self.response_ms.mean())
+
+    @cached_property
+    def percentiles_ms(self) -> dict[int, float]:
+        """Of response times alone, nearest-rank."""
+        return percentiles(self.response_ms)
+
+    @cached_property
+    def rate_per_ms(self) -> float:
+        """Lambda: requests a ms."""
+        return self.requests / (sum(run.span_ns for run in self.runs) / NS_PER_MS)
+
+    @cached_property
+    def in_system(self) -> float:
+        """N_iso: requests outstanding on average, alone (Eq. 7)."""
+        return self.rate_per_ms * self.mean_response_ms
+
+    @cached_property
+    def splitting_ratio(self) -> float:
+        """Psi, Eq. 12."""
+        return sum(run.splitting_ratio * run.requests for run in self.runs) / self.requests
+
+    @property
+    def sizes(self) -> list[int]:
+        """Requests by size (Figure 6)."""
+        return [sum(counts) for counts in zip(*(run.sizes for run in self.runs), strict=True)]
+
+
+def named(arguments: Sequence[str]) -> dict[str, Path]:
+    """VMs by name, from NAME=PATH or PATH, which then gives the name."""
+    found: dict[str, Path] = {}
+    for argument in arguments:
+        name, path = _parted(argument)
+        if name in found:
+            raise UserError(
+                f"{argument}: there is a VM called {name} already ({found[name]}); name one of "
+                f"them, as in other={path}"
+            )
+        found[name] = path
+    return found
+
+
+def _parted(argument: str) -> tuple[str, Path]:
+    name, equals, rest = argument.partition("=")
+    if equals and not Path(argument).exists():
+        if not name or not rest:
+            raise UserError(f"{argument}: a VM is given as NAME=PATH, such as web=vm1/")
+        return name, Path(rest)
+    path = Path(argument)
+    words = path.resolve().name.split(".")
+    return words[0] or path.name, path
+
+
+def runs_of(path: Path) -> list[str]:
+    """What `recorded` is to read: the trace, or all those in a folder, in order of their names."""
+    if not path.is_dir():
+        return [str(path)]
+    found: dict[str, str] = {}
+    for file in sorted(path.iterdir()):
+        if file.is_file() and not file.name.startswith("."):
+            of_cpu = PER_CPU.fullmatch(file.name)
+            found.setdefault(of_cpu["name"] if of_cpu else file.name, str(file))
+    if not found:
+        raise UserError(f"{path}: no trace in this folder; name one that holds a VM's runs")
+    return list(found.values())
+
+
+def read(name: str, path: Path, folder: Path, limit_blocks: int, by: Arrival) -> VirtualMachine:
+    """Read all runs of a VM, whose reduced form goes into `folder`; UserError names a bad one."""
+    runs = tuple(
+        _reduced(_whole(file), folder / f"{rank}", limit_blocks, by)
+        for rank, file in enumerate(runs_of(path))
+    )
+    return VirtualMachine(name, runs)
+
+
+def _whole(file: str) -> Trace:
+    trace = recorded(file)
+    if trace.broken:
+        raise UserError(
+            f"{file}: {trace.broken}; understudy trace convert {file} OUT.parquet keeps what "
+            "precedes"
+        )
+    return trace
+
+
+def _reduced(trace: Trace, folder: Path, limit_blocks: int, by: Arrival) -> Run:
+    response_ns = trace.response_ns()
+    begin_ns = trace.arrival_ns
+    if by == "issue" and trace.dispatch_ns is not None:
+        response_ns = response_ns - (trace.dispatch_ns - begin_ns)
+        begin_ns = trace.dispatch_ns
+    order = np.argsort(begin_ns, kind="stable")
+    arrival_ns = begin_ns[order] - begin_ns[order[0]]
+    of_each = pieces(trace.sectors[order], limit_blocks)
+    folder.mkdir(parents=True)
+    kept = folder / "response_ns.npy"
+    np.save(kept, np.maximum(response_ns[order], SHORTEST_NS))
+    return Run(
+        name=trace.name,
+        arrivals=write_arrivals(folder, arrival_ns, of_each),
+        response_ns=np.load(kept, mmap_mode="r"),
+        splitting_ratio=splitting_ratio(of_each),
+        sizes=bins(trace.sectors),
+        interarrival_ms=_quantiles(np.diff(arrival_ns) / NS_PER_MS),
+        notes=tuple(_notes(trace, response_ns)),
+    )
+
+
+def _quantiles(values: Floats) -> Floats:
+    """At most POINTS of them, nearest-rank, from the smallest to the largest."""
+    ordered = np.sort(values)
+    ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).astype(int))
+    return ordered[ranks] if len(values) else ordered
+
+
+def _notes(trace: Trace, response_ns: I64) -> Iterator[str]:
+    if trace.losses:
+        yield trace.losses
+    if trace.out_of_order:
+        yield f"{trace.out_of_order:,} stood behind a later one in the file; put in order"
+    if instant := int((response_ns < SHORTEST_NS).sum()):
+        yield f"{instant:,} took no time by the trace's clock; taken as {SHORTEST_NS} ns"

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Scenarios that differ from another in one thing: the device's servers, a VM's weight, or how many
+VMs of one kind there are.
+
+A copy of a VM plays its runs from a place of its own on, round to where it began: what was recorded
+once would otherwise come from all copies at the same instants.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from understudy.base.errors import UserError
+from understudy.consolidate.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
+from understudy.consolidate.vm import Run, VirtualMachine
+from understudy.native.arrivals import write_arrivals
+
+LIMITS = {"depth": SERVERS_MOST, "weight": WEIGHT_MOST, "copies": 100}
+HINT = "write depth=16,64, or NAME.weight=2,4, or NAME.copies=2,3"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is different: a VM's `weight` or `copies`, or the device's `depth` (vm None)."""
+
+    vm: str | None
+    what: str
+    value: int
+
+    def __str__(self) -> str:
+        """As it is typed."""
+        return f"{self.vm}.{self.what}={self.value}" if self.vm else f"{self.what}={self.value}"
+
+
+def parse(texts: Sequence[str], names: Sequence[str]) -> list[Change]:
+    """Changes from texts as "depth=16,64", in that order."""
+    return [change for text in texts for change in _parse(text, names)]
+
+
+def _parse(text: str, names: Sequence[str]) -> Iterator[Change]:
+    left, equals, values = text.partition("=")
+    vm, dot, what = left.rpartition(".")
+    if not equals or what not in (("weight", "copies") if dot else ("depth",)):
+        raise UserError(f"--what-if: {text}: {HINT}")
+    if dot and vm not in names:
+        raise UserError(f"--what-if: {text}: no VM is called {vm}; there are {', '.join(names)}")
+    for value in values.split(","):
+        if not (value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= LIMITS[what]):
+            raise UserError(
+                f"--what-if: {text}: {value} is not a whole number from 1 to {LIMITS[what]:,}"
+            )
+        yield Change(vm if dot else None, what, int(value))
+
+
+def changed(scenario: Scenario, change: Change, folder: Path) -> Scenario:
+    """The other scenario; what it needs beside this one's files goes into `folder`."""
+    if change.vm is None:
+        return replace(scenario, servers=change.value)
+    tenants = [
+        other
+        for tenant in scenario.tenants
+        for other in (
+            _changed(tenant, change, folder) if tenant.vm.name == change.vm else (tenant,)
+        )
+    ]
+    return replace(scenario, tenants=tuple(tenants))
+
+
+def _changed(tenant: Tenant, change: Change, folder: Path) -> tuple[Tenant, ...]:
+    if change.what == "weight":
+        return (replace(tenant, weight=change.value),)
+    copies = (_copy(tenant, number, folder) for number in range(2, change.value + 1))
+    return (tenant, *copies)
+
+
+def _copy(tenant: Tenant, number: int, folder: Path) -> Tenant:
+    """Where it begins depends on nothing but its number."""
+    name = f"{tenant.vm.name}#{number}"
+    random = np.random.default_rng(number)
+    runs = tuple(
+        _rotated(run, int(random.integers(run.requests)), folder / f"{name}-{rank}")
+        for rank, run in enumerate(tenant.vm.runs)
+    )
+    return replace(tenant, vm=VirtualMachine(name, runs))
+
+
+def _rotated(run: Run, first: int, folder: Path) -> Run:
+    """The gap between the last request and the first is the mean one."""
+    if folder.exists():
+        raise ValueError(f"{folder} is there already")
+    arrival_ns = np.asarray(run.arrivals.arrival_ns)
+    gap_ns = -(-run.arrivals.last_ns // max(1, run.requests - 1))
+    later = np.concatenate([arrival_ns[first:], arrival_ns[:first] + run.arrivals.last_ns + gap_ns])
+    folder.mkdir(parents=True)
+    arrivals = write_arrivals(folder, later - later[0], np.roll(run.arrivals.pieces, -first))
+    response_ns = np.roll(run.response_ns, -first)
+    return replace(run, arrivals=arrivals, response_ns=response_ns)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""What `understudy consolidate` found, as tables and as report.html."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from understudy.consolidate.prediction import Prediction
+from understudy.consolidate.what_if import Change
+from understudy.show import page
+from understudy.show.consolidated import figures, table
+from understudy.show.consolidated.table import doubts, show
+
+__all__ = ["doubts", "render", "show"]
+
+TEMPLATE = "consolidated/report.html.j2"
+
+
+def render(document: dict[str, Any], found: Sequence[Prediction], changes: Sequence[Change]) -> str:
+    """The page; the document is result.json."""
+    first = found[0]
+    return page.render(
+        TEMPLATE,
+        {
+            "title": f"{len(first.scenario.tenants)} VMs on one device of "
+            f"{first.scenario.servers} servers",
+            "headings": table.HEADINGS,
+            "rows": table.rows(first),
+            "sentences": [*table.sentences(first), *table.doubts(first)],
+            "fewer_headings": table.LESS,
+            "what_if": [
+                (str(change), table.fewer(other))
+                for change, other in zip(changes, found[1:], strict=True)
+            ],
+            "figures": figures.draw(first),
+            "fit_headings": table.FIT,
+            "fits": table.fits(first),
+            "inputs": page.flat(document["inputs"]),
+            "runs": [run for tenant in first.scenario.tenants for run in tenant.vm.runs],
+            "environment": page.flat(document["environment"]),
+        },
+    )

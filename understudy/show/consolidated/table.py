@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""A prediction printed: each VM alone and together, times in ms, and what there is to doubt."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+
+from understudy.consolidate.fit import Fitted
+from understudy.consolidate.prediction import Prediction
+from understudy.consolidate.vm import NS_PER_MS
+from understudy.consolidate.what_if import Change
+from understudy.show.grid import Block, Grid
+
+HEADINGS = (
+    "requests",
+    "alone",
+    "p95",
+    "together",
+    "95 %",
+    "p95",
+    "times",
+    "merge",
+    "split",
+    "product form",
+)
+LESS = ("together", "95 %", "p95", "merge")
+FIT = ("phases", "mean", "fitted", "cv", "fitted", "lag 1", "fitted", "distance")
+
+
+def show(found: Sequence[Prediction], changes: Sequence[Change], console: Console) -> None:
+    """The first in full, and those with one thing changed."""
+    Grid(HEADINGS, [rows(found[0])], "response times (ms)").show(console)
+    for line in sentences(found[0]):
+        console.print(line, soft_wrap=True)
+    for change, other in zip(changes, found[1:], strict=True):
+        Grid(LESS, [fewer(other)], f"with {change}").show(console)
+
+
+def rows(found: Prediction) -> Block:
+    """A row a VM, a cell for each of HEADINGS."""
+    product_form = found.scenario.product_form_ms()
+    return [
+        (
+            tenant.vm.name,
+            (
+                f"{tenant.vm.requests:,}",
+                _ms(tenant.vm.mean_response_ms),
+                _ms(tenant.vm.percentiles_ms[95]),
+                *_beside(found, k),
+                f"{found.together[k].mean.mean / tenant.vm.mean_response_ms:.2f}",
+                f"{found.merge[k]:.2f}",
+                f"{tenant.vm.splitting_ratio:.2f}",
+                _ms(product_form[k]),
+            ),
+        )
+        for k, tenant in enumerate(found.scenario.tenants)
+    ]
+
+
+def fits(found: Prediction) -> Block:
+    """A row a VM, a cell for each of FIT."""
+    return [(tenant.vm.name, _fit(tenant.fitted)) for tenant in found.scenario.tenants]
+
+
+def sentences(found: Prediction) -> Iterator[str]:
+    """About the device and the simulation."""
+    scenario = found.scenario
+    merged = f", {found.load:.0%} with what is merged" if max(found.merge) > 1 else ""
+    yield (
+        f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
+        f"do{merged}; {len(found.replications)} replications"
+    )
+
+
+def doubts(found: Prediction) -> Iterator[str]:
+    """What makes the answer worth less, a line each."""
+    scenario = found.scenario
+    if scenario.offered_load >= 1:
+        yield _overload(found)
+    for search in found.searches:
+        if not search.within:
+            yield (
+                f"{search.expected:.3g} requests are expected in the system, and without merging "
+                f"there are {search.tried[-1].corrected:.3g}: nothing is merged"
+            )
+    if not found.converged:
+        yield (
+            f"{len(found.replications)} replications leave a mean less certain than "
+            f"{found.effort.precision:.1%}; take more (--replications), or longer traces"
+        )
+
+
+def _overload(found: Prediction) -> str:
+    scenario = found.scenario
+    much = f"{scenario.offered_load:.2f} times what {scenario.servers} servers can do"
+    stable = (
+        f"without merging --depth {scenario.fewest_servers} would be stable, or "
+        f"{1 / scenario.offered_load:.0%} of each VM's requests"
+    )
+    if found.load < 1:
+        return f"the VMs ask for {much}, so the answer rests on the merge value; {stable}"
+    merged = f", with what is merged {found.load:.2f} times" if max(found.merge) > 1 else ""
+    return (
+        f"the VMs ask for {much}{merged}: how long they wait depends on where the runs end; "
+        f"{stable}"
+    )
+
+
+def fewer(found: Prediction) -> Block:
+    """A row a VM, a cell for each of LESS."""
+    return [
+        (tenant.vm.name, (*_beside(found, k), f"{found.merge[k]:.2f}"))
+        for k, tenant in enumerate(found.scenario.tenants)
+    ]
+
+
+def _fit(fitted: Fitted) -> tuple[str, ...]:
+    given, own = fitted.report.given, fitted.report.fitted
+    pairs = (
+        (given.moments[0] / NS_PER_MS, own.moments[0] / NS_PER_MS),
+        (given.cv, own.cv),
+        (float(given.autocorrelation[0]), float(own.autocorrelation[0])),
+    )
+    cells = (f"{value:.3f}" for pair in pairs for value in pair)
+    return (str(fitted.process.order), *cells, f"{fitted.report.distance:.3f}")
+
+
+def _beside(found: Prediction, k: int) -> tuple[str, str, str]:
+    one = found.together[k]
+    half = one.mean.half_width
+    return _ms(one.mean.mean), "-" if half is None else f"±{_ms(half)}", _ms(one.percentiles[95])
+
+
+def _ms(time: float) -> str:
+    return f"{time:,.3f}"

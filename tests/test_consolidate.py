@@ -214,12 +214,8 @@ def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
     """Times that alternate can't be a process of positive correlation alone."""
     narrow = np.where(np.arange(2000) % 2, 9_000_000, 11_000_000)
     arrival_ns = np.arange(2000) * 4_000_000
-    columns = {
-        "arrival_ns": arrival_ns,
-        "completion_ns": arrival_ns + narrow,
-        "sectors": np.full(2000, 8),
-    }
-    write(Path("odd.parquet"), 1, requests=2000, **columns)
+    ends_ns = arrival_ns + narrow
+    write(Path("odd.parquet"), 1, requests=2000, arrival_ns=arrival_ns, completion_ns=ends_ns)
     done = understudy("consolidate", "odd.parquet", *LITTLE)
     assert done.exit_code == 2
     assert "odd: the service times are fitted poorly" in done.stderr

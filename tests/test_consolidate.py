@@ -222,3 +222,21 @@ def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
     done = understudy("consolidate", "odd.parquet", *LITTLE, "--accept-poor-fit")
     assert done.exit_code == 0
     assert "odd: fitted poorly: a coefficient of variation" in done.stderr
+
+
+def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
+    asked = ("--disk", "array-32", "--workload", "random", "--processes", "9", "--requests", "900")
+    done = understudy("predict", *asked, "--schedulers", "fcfs", "--seeds", "2", "--out", "alone")
+    assert done.exit_code == 0, done.output
+    [vm] = answered("alone", *LITTLE)["vms"]
+    file = "alone/requests.parquet"
+    assert vm["runs"] == [f"{file}:fcfs:1", f"{file}:fcfs:2"]
+    assert (vm["name"], vm["requests"]) == ("alone", 1800)
+    both = understudy("predict", *asked, "--schedulers", "fcfs,sfq", "--out", "both")
+    assert both.exit_code == 0, both.output
+    done = understudy("consolidate", "both")
+    assert done.exit_code == 2
+    file = "both/requests.parquet"
+    assert f"{file}: name one scheduler, as {file}:fcfs; there are: fcfs, sfq" in done.stderr
+    [vm] = answered(f"both={file}:sfq", *LITTLE)["vms"]
+    assert vm["runs"] == [f"{file}:sfq:1"]

@@ -45,20 +45,15 @@ static u64 mul_q62(u64 a, u64 b)
 	return port_mul_div(a, b, ONE_Q62);
 }
 
-/* A whole number from 1 as mantissa * 2^exponent: the mantissa, Q62, from 1 to below 2. */
-static u64 mantissa_of(u64 x, u32 *exponent)
-{
-	*exponent = 63 - __builtin_clzll(x);
-	return *exponent == 63 ? x >> 1 : x << (62 - *exponent);
-}
-
 /*
- * log2 of a mantissa, Q32: square, and see whether it passes two.  Without a branch: it
- * would go either way as often.
+ * log2 of a whole number from 1, Q32: square, and see whether it passes two.  Without a
+ * branch: it would go either way as often.
  */
-static u64 log2_of_mantissa_q32(u64 mantissa)
+static u64 log2_q32(u64 x)
 {
-	u64 result = 0;
+	u32 whole = 63 - __builtin_clzll(x);
+	u64 mantissa = whole == 63 ? x >> 1 : x << (62 - whole);
+	u64 result = whole;
 	u32 i;
 
 	for (i = 0; i < 32; i++) {
@@ -70,15 +65,6 @@ static u64 log2_of_mantissa_q32(u64 mantissa)
 		result = result << 1 | passes;
 	}
 	return result;
-}
-
-/* log2 of a whole number from 1, Q32. */
-static u64 log2_q32(u64 x)
-{
-	u32 exponent;
-	u64 mantissa = mantissa_of(x, &exponent);
-
-	return (u64)exponent << 32 | log2_of_mantissa_q32(mantissa);
 }
 
 /* 2 to the power of a Q32 fraction below one, Q62: the series of exp. */
@@ -108,41 +94,69 @@ static u64 scale_exp2(u64 scale, u64 exponent)
 	return port_mul_div(scale, exp2_q62((u32)exponent), ONE_Q62 >> whole);
 }
 
-/* -log2 of the product of so many uniform draws from (0, 1], Q32: one logarithm for all. */
-static u64 draw_minus_log2(struct draw *draw, u32 factors)
+/* -log2 of a uniform draw from (0, 1], Q32. */
+static u64 draw_minus_log2(struct draw *draw)
+{
+	u64 below_one = draw_u64(draw);
+
+	return below_one == U64_MAX ? 0 : (64ull << 32) - log2_q32(below_one + 1);
+}
+
+u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale)
+{
+	return scale_exp2(scale, draw_minus_log2(draw) * 1000 / alpha_milli);
+}
+
+u64 draw_exponential(struct draw *draw, u64 mean)
+{
+	u64 ln_q32 = mul_q62(draw_minus_log2(draw), LN2_Q62);
+
+	return port_mul_div(mean, ln_q32, 1ull << 32);
+}
+
+/*
+ * ln of a number from 1 to below 2, both Q62: 2 artanh((x - 1) / (x + 1)) by its series, whose
+ * terms are a ninth of the one before, or less.  Three times as fast as log2_q32, on
+ * whose last bit the draws of recorded seeds depend.
+ */
+static u64 ln_q62(u64 x)
+{
+	u64 z = port_mul_div(x - ONE_Q62, ONE_Q62, x + ONE_Q62);
+	u64 square = mul_q62(z, z);
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 12; i--;)
+		sum = mul_q62(sum, square) + ONE_Q62 / (2 * i + 1);
+	return 2 * mul_q62(z, sum);
+}
+
+/* -ln of the product of so many uniform draws from (0, 1], Q32: one logarithm for all. */
+static u64 draw_minus_ln(struct draw *draw, u32 factors)
 {
 	u64 product = ONE_Q62;
 	u64 halvings = 0;
 
 	for (; factors; factors--) {
 		u64 below_one = draw_u64(draw);
-		u32 exponent, passes;
+		u64 normal, passes;
+		u32 shift;
 
 		if (below_one == U64_MAX)
 			continue;
-		product = mul_q62(product, mantissa_of(below_one + 1, &exponent));
+		shift = __builtin_clzll(below_one + 1);
+		normal = (below_one + 1) << shift >> 1;
+		product = mul_q62(product, normal);
 		passes = product >> 63;
 		product >>= passes;
-		halvings += 64 - exponent - passes;
+		halvings += 1 + shift - passes;
 	}
-	return (halvings << 32) - log2_of_mantissa_q32(product);
-}
-
-u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale)
-{
-	return scale_exp2(scale, draw_minus_log2(draw, 1) * 1000 / alpha_milli);
-}
-
-u64 draw_exponential(struct draw *draw, u64 mean)
-{
-	return draw_erlang(draw, 1, mean);
+	return port_mul_div(halvings, LN2_Q62, 1 << 30) - (ln_q62(product) >> 30);
 }
 
 u64 draw_erlang(struct draw *draw, u32 stages, u64 mean)
 {
-	u64 ln_q32 = mul_q62(draw_minus_log2(draw, stages), LN2_Q62);
-
-	return port_mul_div(mean, ln_q32, 1ull << 32);
+	return port_mul_div(mean, draw_minus_ln(draw, stages), 1ull << 32);
 }
 
 u32 draw_zipf(struct draw *draw, u32 n)

@@ -48,6 +48,11 @@ def autocorrelations(times: Array, lags: int) -> Array:
     return np.array([value or 0.0 for value in found.values()])
 
 
+def lag_limit(times: int) -> float:
+    """How far off an autocorrelation may be, of a sample of so many times."""
+    return max(AUTOCORRELATION, CHANCE / times**0.5)
+
+
 def compare(
     times: Array, process: MarkovianArrivalProcess, held_out: dict[tuple[int, ...], float]
 ) -> Report:
@@ -92,7 +97,7 @@ def _poor_moments(given: Figures, fitted: Figures, order: int) -> Iterator[str]:
 def _poor_lags(given: Figures, fitted: Figures, times: int) -> Iterator[str]:
     off = np.abs(fitted.autocorrelation - given.autocorrelation)[:JUDGED_LAGS]
     lag = int(off.argmax())
-    if off[lag] > max(AUTOCORRELATION, CHANCE / times**0.5):
+    if off[lag] > lag_limit(times):
         yield (
             f"an autocorrelation at lag {lag + 1} of {fitted.autocorrelation[lag]:.3f} "
             f"for {given.autocorrelation[lag]:.3f}"

@@ -306,14 +306,19 @@ static struct io_request *hand_out(struct contract *c, struct io_request *rq)
 	return rq;
 }
 
+static void denies_work(struct contract *c)
+{
+	wrong_number(c->broken, "has_work says no while request ",
+		     contract_oldest(c)->id, " is pending");
+}
+
 /* What has_work says: never no while a request is pending. */
-static bool says_work(struct contract *c)
+static inline bool says_work(struct contract *c)
 {
 	bool says = c->scheduler->has_work(c->state);
 
 	if (c->pending && !says)
-		wrong_number(c->broken, "has_work says no while request ",
-			     contract_oldest(c)->id, " is pending");
+		denies_work(c);
 	return says;
 }
 
@@ -325,27 +330,43 @@ static bool wrong_choice(struct contract *c, const char *operation,
 	return wrong_number(c->broken, " returned request ", rq->id, how);
 }
 
-static bool choice_is_good(struct contract *c, const char *operation,
-			   const struct io_request *rq)
+static enum whereabouts whereabouts_of(const struct contract *c,
+				       const struct io_request *rq)
 {
 	u64 offset = (char *)rq - c->first;
 	u64 place = offset / c->stride;
 
-	if (place >= c->places || place * c->stride != offset ||
-	    c->is[place] == NEVER_ADDED)
+	if (place >= c->places || place * c->stride != offset)
+		return NEVER_ADDED;
+	return c->is[place];
+}
+
+/* Why a choice is not good. */
+static bool refuse_choice(struct contract *c, const char *operation,
+			  const struct io_request *rq)
+{
+	switch (whereabouts_of(c, rq)) {
+	case NEVER_ADDED:
 		return wrong(c->broken, operation,
 			     " returned a request that was never added", "");
-	if (c->is[place] == IN_SERVICE || c->is[place] == SERVED)
+	case IN_SERVICE:
+	case SERVED:
 		return wrong_choice(c, operation, rq, " twice");
-	if (c->is[place] == TAKEN_BACK)
+	case TAKEN_BACK:
 		return wrong_choice(c, operation, rq, ", which was taken back");
-	if (rq->reason >= PICK_REASONS) {
-		say(c->broken, operation);
-		return wrong_number(c->broken,
-				    " gave a reason that there is not for request ",
-				    rq->id, "");
+	case PENDING:
+		break;
 	}
-	return true;
+	say(c->broken, operation);
+	return wrong_number(c->broken, " gave a reason that there is not for request ",
+			    rq->id, "");
+}
+
+static inline bool choice_is_good(struct contract *c, const char *operation,
+				  const struct io_request *rq)
+{
+	return (whereabouts_of(c, rq) == PENDING && rq->reason < PICK_REASONS) ||
+	       refuse_choice(c, operation, rq);
 }
 
 static bool wait_is_good(struct contract *c, u64 now_ns, u64 wake_ns)

@@ -45,15 +45,20 @@ static u64 mul_q62(u64 a, u64 b)
 	return port_mul_div(a, b, ONE_Q62);
 }
 
-/*
- * log2 of a whole number from 1, Q32: square, and see whether it passes two.  Without a
- * branch: it would go either way as often.
- */
-static u64 log2_q32(u64 x)
+/* A whole number from 1 as mantissa * 2^exponent: the mantissa, Q62, from 1 to below 2. */
+static u64 mantissa_of(u64 x, u32 *exponent)
 {
-	u32 whole = 63 - __builtin_clzll(x);
-	u64 mantissa = whole == 63 ? x >> 1 : x << (62 - whole);
-	u64 result = whole;
+	*exponent = 63 - __builtin_clzll(x);
+	return *exponent == 63 ? x >> 1 : x << (62 - *exponent);
+}
+
+/*
+ * log2 of a mantissa, Q32: square, and see whether it passes two.  Without a branch: it
+ * would go either way as often.
+ */
+static u64 log2_of_mantissa_q32(u64 mantissa)
+{
+	u64 result = 0;
 	u32 i;
 
 	for (i = 0; i < 32; i++) {
@@ -65,6 +70,15 @@ static u64 log2_q32(u64 x)
 		result = result << 1 | passes;
 	}
 	return result;
+}
+
+/* log2 of a whole number from 1, Q32. */
+static u64 log2_q32(u64 x)
+{
+	u32 exponent;
+	u64 mantissa = mantissa_of(x, &exponent);
+
+	return (u64)exponent << 32 | log2_of_mantissa_q32(mantissa);
 }
 
 /* 2 to the power of a Q32 fraction below one, Q62: the series of exp. */
@@ -94,22 +108,39 @@ static u64 scale_exp2(u64 scale, u64 exponent)
 	return port_mul_div(scale, exp2_q62((u32)exponent), ONE_Q62 >> whole);
 }
 
-/* -log2 of a uniform draw from (0, 1], Q32. */
-static u64 draw_minus_log2(struct draw *draw)
+/* -log2 of the product of so many uniform draws from (0, 1], Q32: one logarithm for all. */
+static u64 draw_minus_log2(struct draw *draw, u32 factors)
 {
-	u64 below_one = draw_u64(draw);
+	u64 product = ONE_Q62;
+	u64 halvings = 0;
 
-	return below_one == U64_MAX ? 0 : (64ull << 32) - log2_q32(below_one + 1);
+	for (; factors; factors--) {
+		u64 below_one = draw_u64(draw);
+		u32 exponent, passes;
+
+		if (below_one == U64_MAX)
+			continue;
+		product = mul_q62(product, mantissa_of(below_one + 1, &exponent));
+		passes = product >> 63;
+		product >>= passes;
+		halvings += 64 - exponent - passes;
+	}
+	return (halvings << 32) - log2_of_mantissa_q32(product);
 }
 
 u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale)
 {
-	return scale_exp2(scale, draw_minus_log2(draw) * 1000 / alpha_milli);
+	return scale_exp2(scale, draw_minus_log2(draw, 1) * 1000 / alpha_milli);
 }
 
 u64 draw_exponential(struct draw *draw, u64 mean)
 {
-	u64 ln_q32 = mul_q62(draw_minus_log2(draw), LN2_Q62);
+	return draw_erlang(draw, 1, mean);
+}
+
+u64 draw_erlang(struct draw *draw, u32 stages, u64 mean)
+{
+	u64 ln_q32 = mul_q62(draw_minus_log2(draw, stages), LN2_Q62);
 
 	return port_mul_div(mean, ln_q32, 1ull << 32);
 }

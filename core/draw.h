@@ -37,6 +37,13 @@ u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale);
 u64 draw_exponential(struct draw *draw, u64 mean);
 
 /*
+ * Erlang: the sum of so many exponential draws of that mean, rounded down, in its unit;
+ * stages times mean is below 2^57, stages below 2^20.  At most 44.4 times that; 0
+ * of no stages.
+ */
+u64 draw_erlang(struct draw *draw, u32 stages, u64 mean);
+
+/*
  * Zipf over 0 .. n - 1 by the papers' continuous approximation, PERFORM 2010 Eq. 3:
  * floor of (n + 1)^U - 1; n is at least 1.
  */

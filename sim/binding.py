@@ -57,6 +57,24 @@ struct replay {
     ...;
 };
 
+/* sim/service_times.h */
+#define SERVICE_TICK_BITS ...
+#define SERVICE_STAGES_MAX ...
+#define SERVICE_STAY_MAX ...
+struct service_phase { u64 mean; u32 stages, first, outcomes, unused; };
+struct service_outcome { u64 last; u32 phase, ends; };
+struct service_times {
+    u32 phases, outcomes;
+    const u32 *start;
+    const struct service_phase *phase;
+    const struct service_outcome *outcome;
+};
+struct service_chain { ...; };
+void service_chain_begin(struct service_chain *chain, const struct service_times *times,
+                         u32 class, u64 seed, u64 stream);
+void service_chain_draw_all(struct service_chain *chain, const struct service_times *times,
+                            u64 count, u64 *time_ns);
+
 /* sim/workload.h, sim/layout.h, sim/device.h, sim/bundling.h, sim/moments.h, sim/engine.h,
    sim/check.h */
 struct workload {
@@ -83,14 +101,18 @@ struct world {
     u32 processes;
     struct layout layout;
     struct rows rows;
+    struct service_times service;
+    u64 until_ns;
+    ...;
 };
-struct array { u32 servers; u64 mean_service_ns; bool exponential; };
+struct array { u64 servers; u64 mean_service_ns; u64 exponential; };
 struct bundling { u32 others; u64 one_more; };
 struct moments { u64 count; ...; };
 struct histogram { u64 count, max; ...; };
 double moments_mean(const struct moments *moments);
 double moments_variance(const struct moments *moments);
 u64 histogram_permille(const struct histogram *histogram, u32 permille);
+void histogram_distribution(const struct histogram *histogram, u64 value[1000]);
 struct sim_cache { u64 bytes; u32 page_sectors, read_ahead_pages; };
 struct sim_columns {
     s64 *arrival_ns, *dispatch_ns, *start_ns, *completion_ns, *sector, *request_id;
@@ -98,7 +120,7 @@ struct sim_columns {
     u32 *sectors, *owner;
     u8 *op, *reason, *hit;
 };
-struct sim_process { struct moments response; struct histogram responses; };
+struct sim_process { u64 pieces; struct moments response; struct histogram responses; };
 struct sim_watch { u64 completed, events; };
 struct sim_input {
     const u64 *tunables;
@@ -109,7 +131,7 @@ struct sim_input {
     struct array array;
     struct sim_cache cache;
     u32 depth, max_pending, merge_sectors;
-    struct bundling bundling;
+    const struct bundling *bundling;
     u64 gap_ns, ask_ns, requests;
     const u32 *weight;
     const u8 *io_class, *level;
@@ -207,7 +229,7 @@ struct blktrace_row {
     u32 sectors, owner, op, unused;
 };
 struct blktrace {
-    u32 fault, version;
+    u32 fault;
     u64 value, records, offset;
     u32 device;
     u64 left_out[...];
@@ -218,6 +240,10 @@ void blktrace_free(struct blktrace *trace);
 void blktrace_begin(struct blktrace *trace);
 u64 blktrace_feed(struct blktrace *trace, const u8 *bytes, u64 n);
 u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max);
+
+/* sim/worker/arrivals_file.h */
+#define ARRIVALS_MAGIC ...
+struct arrivals_header { u64 magic, count; };
 
 /* sim/worker/job.h, sim/worker/fault.h */
 #define JOB_DESCRIBE ...
@@ -230,6 +256,7 @@ struct job {
     u64 address;
     char workload[...];
     u32 has_target;
+    const char *paths;
     u64 memory_bytes, output_bytes;
     u32 ended;
     s32 error;
@@ -274,6 +301,8 @@ SOURCE = """
 #include "core/optimal_order.h"
 #include "sim/check.h"
 #include "sim/registry.h"
+#include "sim/service_times.h"
+#include "sim/worker/arrivals_file.h"
 #include "sim/worker/job.h"
 #include "sim/worker/target.h"
 #include "traces/blktrace.h"

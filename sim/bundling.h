@@ -10,7 +10,7 @@
 #include "../core/draw.h"
 
 /**
- * struct bundling - omega - 1; all zero: nothing is bundled
+ * struct bundling - omega - 1 of one process; all zero: nothing is bundled
  * @others: how many may go with a request, at most
  * @one_more: chance, in 2^-64, that it is one more than that: 2^63 makes 2.5 of 1.5
  */
@@ -22,6 +22,18 @@ struct bundling {
 static inline bool bundles(const struct bundling *bundling)
 {
 	return bundling->others || bundling->one_more;
+}
+
+/* Does any of so many?  NULL: none does. */
+static inline bool bundles_any(const struct bundling *bundling, u32 processes)
+{
+	u32 i;
+
+	for (i = 0; bundling && i < processes; i++) {
+		if (bundles(&bundling[i]))
+			return true;
+	}
+	return false;
 }
 
 /* The paper's get_int_value, less one.  Nothing is drawn for a whole number. */

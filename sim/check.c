@@ -77,6 +77,9 @@ static const char *check_processes(const struct sim_input *input)
 
 	if (!input->world.processes || input->world.processes > PROCESSES_MAX)
 		return "the processes are not from 1 to 100000";
+	if ((input->drive || input->target) &&
+	    bundles_any(input->bundling, input->world.processes))
+		return "only the servers of an array take several requests as one";
 	for (i = 0; i < input->world.processes; i++) {
 		if (input->weight && !input->weight[i])
 			return "a weight is 0";
@@ -189,8 +192,6 @@ static const char *check_rest(const struct sim_input *input)
 		return "no requests are asked for";
 	if (input->merge_sectors > MERGE_MAX)
 		return "merge_sectors is over 65536";
-	if (bundles(&input->bundling) && (input->drive || input->target))
-		return "only the servers of an array take several requests as one";
 	if (input->gap_ns >= TIME_MAX_NS || input->ask_ns >= TIME_MAX_NS)
 		return "a time is 2^62 ns or more";
 	if (input->scheduler &&
@@ -211,5 +212,7 @@ const char *sim_check(const struct sim_input *input, u64 rows, u64 extents)
 		       ?: check_processes(input)
 		       ?: check_cache(input)
 		       ?: check_rows(input, rows)
+		       ?: service_times_check(&input->world.service,
+					      input->world.processes)
 		       ?: check_layout(input, extents);
 }

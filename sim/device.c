@@ -3,8 +3,6 @@
 #include "../core/least.h"
 #include "device.h"
 
-#define COST_STREAM (U64_MAX - 1) /* apart from every process's */
-
 static u32 nr_servers(const struct device *device)
 {
 	return device->target ? 1 : device->array.servers;
@@ -20,15 +18,14 @@ static int copy_drive(struct device *device, const struct drive *drive)
 	return 0;
 }
 
-static int fill_free_at(struct device *device)
+static int add_servers(struct device *device)
 {
-	u32 servers = nr_servers(device);
-	u32 i;
+	u32 nr = nr_servers(device);
+	u64 *free_ns = port_zalloc(nr * sizeof(*free_ns));
 
-	if (event_queue_init(&device->free_at, servers))
+	if (!free_ns)
 		return -ENOMEM;
-	for (i = 0; i < servers; i++)
-		event_queue_add(&device->free_at, (struct event){ .id = i });
+	servers_reset(&device->servers, free_ns, nr);
 	return 0;
 }
 
@@ -36,16 +33,16 @@ int device_init(struct device *device, const struct drive *drive, target_fn *tar
 		const struct array *array, u32 depth, u64 seed)
 {
 	*device = (struct device){ .target = target, .array = *array };
-	draw_seed(&device->draw, seed, COST_STREAM);
+	array_seed(&device->draw, seed);
 	if (drive && copy_drive(device, drive))
 		return -ENOMEM;
-	return !drive && depth > nr_servers(device) ? fill_free_at(device) : 0;
+	return !drive && depth > nr_servers(device) ? add_servers(device) : 0;
 }
 
 void device_exit(struct device *device)
 {
 	port_free(device->drive);
-	event_queue_exit(&device->free_at);
+	port_free(device->servers.free_ns);
 }
 
 u64 device_cost_ns(struct device *device, u64 given_ns)
@@ -54,9 +51,7 @@ u64 device_cost_ns(struct device *device, u64 given_ns)
 		return 0;
 	if (given_ns)
 		return given_ns;
-	if (device->array.exponential)
-		return draw_exponential(&device->draw, device->array.mean_service_ns);
-	return device->array.mean_service_ns;
+	return array_service_ns(&device->array, &device->draw);
 }
 
 static void serve(struct device *device, u8 op, u64 sector, u32 sectors, u64 now_ns,
@@ -74,19 +69,15 @@ static struct service serve_in_order(struct device *device, const struct io_requ
 				     u64 cost_ns, u64 now_ns)
 {
 	struct service service = { .start_ns = now_ns, .model_ns = cost_ns };
-	struct event server = { 0 };
-	bool waits = device->free_at.count;
+	struct servers *servers = &device->servers;
 
-	if (waits)
-		server = event_queue_take(&device->free_at);
-	if (server.time_ns > now_ns)
-		service.start_ns = server.time_ns;
+	if (servers->nr)
+		service.start_ns = servers_start_ns(servers, now_ns);
 	if (device->target)
 		service.model_ns =
 			device->target(rq, service.start_ns) - service.start_ns;
-	server.time_ns = service.start_ns + service.model_ns;
-	if (waits)
-		event_queue_add(&device->free_at, server);
+	if (servers->nr)
+		servers_occupy(servers, service.start_ns + service.model_ns);
 	return service;
 }
 

@@ -2,7 +2,7 @@
 /*
  * What serves the requests: a disk, which is one server whose time depends on where its
  * head is and what its cache holds (core/drive.h), or an array, which is a number of
- * equal servers with service times of their own, or a target, which somebody else models
+ * equal servers with service times of their own (core/array.h), or a target, which somebody else models
  * and who is asked once for each request.  Each may accept more requests than it can serve
  * at once; those wait inside: on a disk in its command queue (core/command_queue.h), elsewhere
  * in the order in which they came, so that what they meet is known beforehand.
@@ -10,21 +10,8 @@
 #ifndef UNDERSTUDY_DEVICE_H
 #define UNDERSTUDY_DEVICE_H
 
+#include "../core/array.h"
 #include "../core/command_queue.h"
-#include "../core/draw.h"
-#include "event_queue.h"
-
-/**
- * struct array - what an array is like
- * @servers: how many
- * @mean_service_ns: for requests that do not bring a service time themselves
- * @exponential: it is the mean of a distribution, else the time of every request
- */
-struct array {
-	u32 servers;
-	u64 mean_service_ns;
-	bool exponential;
-};
 
 /* A target's answer: when a request that it begins with at start_ns completes. */
 typedef u64 target_fn(const struct io_request *rq, u64 start_ns);
@@ -38,7 +25,7 @@ typedef u64 target_fn(const struct io_request *rq, u64 start_ns);
  * @busy: the disk serves something
  * @free_ns: and is free then
  * @draw: for the array's service times
- * @free_at: when each server is free; empty if none ever has to wait for one
+ * @servers: until when each server is busy; none if no request ever has to wait for one
  */
 struct device {
 	struct drive *drive;
@@ -48,7 +35,7 @@ struct device {
 	bool busy;
 	u64 free_ns;
 	struct draw draw;
-	struct event_queue free_at;
+	struct servers servers;
 };
 
 /* What one request met. */
@@ -77,8 +64,8 @@ void device_exit(struct device *device);
 u64 device_cost_ns(struct device *device, u64 given_ns);
 
 /*
- * Give it a request, which takes cost_ns on an array.  False: it waits for the disk, and device_next will return its command.
- * Else it is complete at start_ns + model_ns.
+ * Give it a request, which takes cost_ns on an array.  False: it waits for the disk, and
+ * device_next will return its command.  Else it is complete at start_ns + model_ns.
  */
 bool device_give(struct device *device, const struct io_request *rq, u64 cost_ns,
 		 struct command *command, struct service *service, u64 now_ns);

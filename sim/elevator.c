@@ -17,7 +17,8 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		limits.positioning_ns = device_positioning_ns;
 		limits.device = device;
 	}
-	if (bundles(&input->bundling) && !scheduler->more)
+	elevator->bundles = bundles_any(input->bundling, input->world.processes);
+	if (elevator->bundles && !scheduler->more)
 		return -EOPNOTSUPP;
 	elevator->pool = pool;
 	elevator->merge_sectors = input->merge_sectors;
@@ -182,8 +183,11 @@ void elevator_completed(struct elevator *elevator, const struct pending *pending
 {
 	const struct pending *part;
 
-	for (part = pending; part; part = part->next) {
-		if (part == pending || part->io.joined)
+	contract_completed(&elevator->contract, &pending->io, now_ns);
+	if (!elevator->bundles)
+		return;
+	for (part = pending->next; part; part = part->next) {
+		if (part->io.joined)
 			contract_completed(&elevator->contract, &part->io, now_ns);
 	}
 }

@@ -18,6 +18,7 @@
  * @pool: where the requests are
  * @merge_sectors: longest request that merging makes; 0: nothing is merged
  * @extents: of what it has, if requests may merge
+ * @bundles: requests may be joined to one that is served
  */
 struct elevator {
 	struct contract contract;
@@ -25,6 +26,7 @@ struct elevator {
 	struct pending *pool;
 	u32 merge_sectors;
 	struct extents extents;
+	bool bundles;
 };
 
 /* 0, -ENOMEM, or the error of the scheduler's init, which may ask the device if it is a disk. */

@@ -65,8 +65,6 @@ static int simulate(struct sim *sim)
 
 /* Setting up and taking down. */
 
-#define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */
-
 static int init_workload(struct sim *sim)
 {
 	const struct workload *workload = sim->workload;
@@ -90,21 +88,28 @@ static void exit_workload(struct sim *sim)
 static int init_pool(struct sim *sim)
 {
 	u32 count = sim->input->max_pending;
+	u32 processes = sim->input->world.processes;
 	u32 i;
 
 	sim->pool = port_zalloc(count * sizeof(*sim->pool));
-	sim->process = port_zalloc(sim->input->world.processes * sizeof(*sim->process));
+	sim->process = port_zalloc(processes * sizeof(*sim->process));
 	if (!sim->pool || !sim->process)
 		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		sim->pool[i].next_free = i + 1;
-	return event_queue_init(&sim->events, sim->input->world.processes + 64);
+	for (i = 0; i < processes; i++)
+		sim->process[i].whole = NO_SLOT;
+	if (slots_init(&sim->slots, count) ||
+	    (sim->input->each && wholes_init(&sim->wholes, count)))
+		return -ENOMEM;
+	return event_queue_init(&sim->events, processes + 64);
 }
+
+#define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */
 
 static int set_up(struct sim *sim)
 {
 	const struct sim_input *input = sim->input;
 
+	draw_seed(&sim->bundle, input->world.seed, BUNDLE_STREAM);
 	return init_pool(sim)
 		       ?: device_init(&sim->device, input->drive, input->target,
 				      &input->array, input->depth, input->world.seed)
@@ -121,6 +126,8 @@ static void take_down(struct sim *sim)
 	page_cache_exit(&sim->pages);
 	device_exit(&sim->device);
 	event_queue_exit(&sim->events);
+	wholes_exit(&sim->wholes);
+	slots_exit(&sim->slots);
 	port_free(sim->process);
 	port_free(sim->pool);
 }
@@ -134,10 +141,8 @@ int sim_run(const struct sim_input *input, struct sim_summary *summary)
 		.wake_ns = U64_MAX,
 		.target = input->requests,
 	};
-	int error;
+	int error = set_up(&sim) ?: simulate(&sim);
 
-	draw_seed(&sim.bundle, input->world.seed, BUNDLE_STREAM);
-	error = set_up(&sim) ?: simulate(&sim);
 	take_down(&sim);
 	return error;
 }

@@ -57,11 +57,14 @@ struct sim_columns {
 };
 
 /**
- * struct sim_process - the measured requests of one process, a class of the paper's
- * @response: completion - arrival
+ * struct sim_process - the measured requests of one process, a class of the paper's; of
+ * those that were split, the ones of which all pieces are measured
+ * @pieces: and requests that were not split
+ * @response: completion - arrival, of split ones the mean of their pieces' (whole.h)
  * @responses: for percentiles
  */
 struct sim_process {
+	u64 pieces;
 	struct moments response;
 	struct histogram responses;
 };
@@ -77,10 +80,11 @@ struct sim_process {
  * @merge_sectors: what touches becomes one request, up to this length, as long as it is
  *	with the scheduler; 0: never.  A row is what was asked for, and rows of one
  *	request have its id
- * @bundling: how many requests of one owner a server of the array takes as one, in the
- *	order in which the scheduler would give them, for the mean of their times (ICPE
- *	2011, Algorithm 1).  Rows of one bundle have the id of its first request; needs a
- *	scheduler that has @more
+ * @bundling: for each process: how many requests of its owner a server of the array
+ *	takes as one if the first is that process's, in the order in which the
+ *	scheduler would give them, for the mean of their times (ICPE 2011, Algorithm 1).
+ *	Rows of one bundle have the id of its first request; needs a scheduler that has
+ *	@more.  NULL: nothing is bundled
  * @gap_ns: between a completion and the next dispatch at the earliest
  * @ask_ns: what a process needs for itself between an answer and the next request; of
  *	no account in an open workload
@@ -104,7 +108,7 @@ struct sim_input {
 	u32 depth;
 	u32 max_pending;
 	u32 merge_sectors;
-	struct bundling bundling;
+	const struct bundling *bundling;
 	u64 gap_ns;
 	u64 ask_ns;
 	u64 requests;

@@ -23,8 +23,8 @@ static void write_row(const struct sim_columns *columns, const struct pending *p
 	columns->hit[row] = pending->service.hit;
 }
 
-static void sum_up_bio(const struct sim_input *input, struct sim_summary *summary,
-		       const struct bio *bio, u64 completion_ns)
+static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
+		       u64 completion_ns)
 {
 	u64 response_ns = completion_ns - bio->arrival_ns;
 
@@ -33,10 +33,25 @@ static void sum_up_bio(const struct sim_input *input, struct sim_summary *summar
 	summary->sectors += bio->sectors;
 	moments_add(&summary->response, response_ns);
 	histogram_add(&summary->responses, response_ns);
-	if (!input->each)
-		return;
-	moments_add(&input->each[bio->process].response, response_ns);
-	histogram_add(&input->each[bio->process].responses, response_ns);
+}
+
+/* For the processes whose bios they are: a request is served with its last piece. */
+static void sum_up_each(struct sim *sim, const struct pending *part)
+{
+	for (; part; part = part->next) {
+		const struct bio *bio = &part->bio;
+		struct sim_process *process = &sim->input->each[bio->process];
+		u64 response_ns = sim->now_ns - bio->arrival_ns;
+
+		if (bio->row == NOT_MEASURED)
+			continue;
+		process->pieces++;
+		if (bio->whole != NO_SLOT &&
+		    !wholes_served(&sim->wholes, bio->whole, &response_ns))
+			continue;
+		moments_add(&process->response, response_ns);
+		histogram_add(&process->responses, response_ns);
+	}
 }
 
 static void sum_up_request(struct sim_summary *summary, const struct pending *pending,
@@ -56,24 +71,27 @@ static void sum_up_request(struct sim_summary *summary, const struct pending *pe
 	moments_add(&summary->model, pending->service.model_ns);
 }
 
-void measure_completion(const struct sim_input *input, struct sim_summary *summary,
-			const struct pending *pending, u64 now_ns,
-			u64 previous_completion_ns)
+void measure_completion(struct sim *sim, const struct pending *pending)
 {
+	const struct sim_columns *columns = sim->input->columns;
+	struct sim_summary *summary = sim->summary;
+	u64 now_ns = sim->now_ns;
 	const struct pending *part;
 	bool measured = false;
 
 	for (part = pending; part; part = part->next) {
 		if (part->bio.row == NOT_MEASURED)
 			continue;
-		if (input->columns)
-			write_row(input->columns, part, pending, now_ns);
-		sum_up_bio(input, summary, &part->bio, now_ns);
+		if (columns)
+			write_row(columns, part, pending, now_ns);
+		sum_up_bio(summary, &part->bio, now_ns);
 		measured = true;
 	}
 	if (!measured)
 		return;
-	sum_up_request(summary, pending, now_ns, previous_completion_ns);
-	__atomic_store_n(&input->watch->completed, summary->completed,
+	sum_up_request(summary, pending, now_ns, sim->last_completion_ns);
+	if (sim->input->each)
+		sum_up_each(sim, pending);
+	__atomic_store_n(&sim->input->watch->completed, summary->completed,
 			 __ATOMIC_RELAXED);
 }

@@ -3,12 +3,9 @@
 #ifndef UNDERSTUDY_MEASURE_H
 #define UNDERSTUDY_MEASURE_H
 
-#include "engine.h"
-#include "pending.h"
+#include "sim.h"
 
-/* A bio has a row, if it is measured; a request counts if any of its bios does. */
-void measure_completion(const struct sim_input *input, struct sim_summary *summary,
-			const struct pending *pending, u64 now_ns,
-			u64 previous_completion_ns);
+/* Now.  A bio has a row, if it is measured; a request counts if any of its bios does. */
+void measure_completion(struct sim *sim, const struct pending *pending);
 
 #endif

@@ -56,16 +56,37 @@ double moments_variance(const struct moments *moments)
 	return (double)around / n - part * part;
 }
 
+/* From 1; 0 if there are no values. */
+static u64 rank_of(const struct histogram *histogram, u32 permille)
+{
+	return (permille * histogram->count + 999) / 1000;
+}
+
+/* The cell of the value of that rank, which is not before `cell`, where `seen` others are. */
+static u32 cell_of_rank(const struct histogram *histogram, u64 rank, u32 cell,
+			u64 *seen)
+{
+	while (*seen + histogram->cell[cell] < rank)
+		*seen += histogram->cell[cell++];
+	return cell;
+}
+
 u64 histogram_permille(const struct histogram *histogram, u32 permille)
 {
-	u64 rank = (permille * histogram->count + 999) / 1000;
+	u64 rank = rank_of(histogram, permille);
 	u64 seen = 0;
-	u32 cell;
 
-	for (cell = 0; cell < CELLS; cell++) {
-		seen += histogram->cell[cell];
-		if (seen && seen >= rank)
-			return cell_start(cell);
+	return cell_start(cell_of_rank(histogram, rank, 0, &seen));
+}
+
+void histogram_distribution(const struct histogram *histogram, u64 value[1000])
+{
+	u64 seen = 0;
+	u32 cell = 0;
+	u32 i;
+
+	for (i = 0; i < 1000; i++) {
+		cell = cell_of_rank(histogram, rank_of(histogram, i + 1), cell, &seen);
+		value[i] = cell_start(cell);
 	}
-	return 0;
 }

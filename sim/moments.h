@@ -39,4 +39,7 @@ void histogram_add(struct histogram *histogram, u64 value);
  */
 u64 histogram_permille(const struct histogram *histogram, u32 permille);
 
+/* All of them: value[i] is that of i + 1 permille. */
+void histogram_distribution(const struct histogram *histogram, u64 value[1000]);
+
 #endif

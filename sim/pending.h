@@ -22,6 +22,7 @@
  * @sectors: how much
  * @owner: as the scheduler sees it
  * @process: who waits for it, if it fills no pages
+ * @whole: the request that it is a piece of (whole.h), or NO_SLOT
  */
 struct bio {
 	u64 arrival_ns;
@@ -33,6 +34,7 @@ struct bio {
 	u32 sectors;
 	u32 owner;
 	u32 process;
+	u32 whole;
 };
 
 /**
@@ -45,7 +47,6 @@ struct bio {
  * @idle_ns: how long that had nothing to do before
  * @command: while it waits there
  * @service: what it met there
- * @next_free: entry, while this one is free
  */
 struct pending {
 	struct io_request io;
@@ -55,7 +56,6 @@ struct pending {
 	u64 idle_ns;
 	struct command command;
 	struct service service;
-	u32 next_free;
 };
 
 #endif

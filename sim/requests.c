@@ -15,20 +15,18 @@
 
 static struct pending *take_free(struct sim *sim)
 {
-	struct pending *pending = &sim->pool[sim->free];
+	u32 slot = slots_take(&sim->slots);
 
-	if (sim->free == sim->input->max_pending) {
+	if (slot == NO_SLOT) {
 		sim->error = -EOVERFLOW;
 		return NULL;
 	}
-	sim->free = pending->next_free;
-	return pending;
+	return &sim->pool[slot];
 }
 
 static void give_back(struct sim *sim, struct pending *pending)
 {
-	pending->next_free = sim->free;
-	sim->free = pending - sim->pool;
+	slots_give(&sim->slots, pending - sim->pool);
 }
 
 /* The next row, or NOT_MEASURED. */
@@ -59,6 +57,17 @@ static void set_class(const struct sim_input *input, struct io_request *io, u32 
 	io->level = input->level ? input->level[process] : IO_LEVEL_DEFAULT;
 }
 
+/* The request that the process's step asks for a piece of, or NO_SLOT. */
+static u32 whole_of(struct sim *sim, struct process *process)
+{
+	u32 whole = process->whole;
+
+	if (whole == NO_SLOT && process->step.more && sim->input->each)
+		whole = wholes_begin(&sim->wholes, process->step.more + 1ull);
+	process->whole = process->step.more ? whole : NO_SLOT;
+	return whole;
+}
+
 struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
 {
 	const struct step *step = &sim->process[process].step;
@@ -73,6 +82,7 @@ struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sector
 		.sectors = sectors,
 		.owner = step->owner,
 		.process = process,
+		.whole = whole_of(sim, &sim->process[process]),
 	};
 	sim->arrived++;
 	sim->hits_in_a_row = 0;
@@ -109,21 +119,8 @@ static void begun(struct sim *sim, const struct pending *pending)
 		     EVENT_COMPLETION, pending - sim->pool);
 }
 
-/* The scheduler's choice, and what goes with it. */
-static struct pending *choose(struct sim *sim, u64 *wake_ns)
-{
-	struct elevator *elevator = &sim->elevator;
-	struct pending *first = elevator_next(elevator, sim->now_ns, wake_ns);
-
-	if (!first || !bundles(&sim->input->bundling))
-		return first;
-	elevator_join(elevator, first,
-		      bundling_draw(&sim->input->bundling, &sim->bundle), sim->now_ns);
-	return contract_is_broken(&elevator->contract) ? NULL : first;
-}
-
 /* What a server of an array takes for it: the mean of what is joined, rounded down. */
-static u64 cost_ns(const struct pending *first)
+static u64 mean_cost_ns(const struct pending *first)
 {
 	unsigned __int128 sum = first->io.cost_ns;
 	const struct pending *part;
@@ -135,16 +132,43 @@ static u64 cost_ns(const struct pending *first)
 		sum += part->io.cost_ns;
 		count++;
 	}
-	return count == 1 ? first->io.cost_ns : (u64)(sum / count);
+	return sum / count;
 }
 
-static void start(struct sim *sim, struct pending *pending)
+/* Others go with the scheduler's choice.  False: it broke a rule. */
+static bool bundle(struct sim *sim, struct pending *first, u64 *cost_ns)
+{
+	struct elevator *elevator = &sim->elevator;
+	const struct bundling *bundling = &sim->input->bundling[first->bio.process];
+	u32 most = bundling_draw(bundling, &sim->bundle);
+
+	if (!most)
+		return true;
+	elevator_join(elevator, first, most, sim->now_ns);
+	*cost_ns = mean_cost_ns(first);
+	return !contract_is_broken(&elevator->contract);
+}
+
+/* The scheduler's choice with what goes with it, and what a server takes for that. */
+static struct pending *choose(struct sim *sim, u64 *cost_ns, u64 *wake_ns)
+{
+	struct pending *first = elevator_next(&sim->elevator, sim->now_ns, wake_ns);
+
+	if (!first)
+		return NULL;
+	*cost_ns = first->io.cost_ns;
+	if (sim->elevator.bundles && !bundle(sim, first, cost_ns))
+		return NULL;
+	return first;
+}
+
+static void start(struct sim *sim, struct pending *pending, u64 cost_ns)
 {
 	sim->refusals = 0;
 	pending->dispatch_ns = sim->now_ns;
 	pending->idle_ns = sim->in_service ? 0 : sim->now_ns - sim->idle_since_ns;
 	sim->in_service++;
-	if (device_give(&sim->device, &pending->io, cost_ns(pending), &pending->command,
+	if (device_give(&sim->device, &pending->io, cost_ns, &pending->command,
 			&pending->service, sim->now_ns))
 		begun(sim, pending);
 }
@@ -181,15 +205,15 @@ void requests_dispatch(struct sim *sim)
 	while (!sim->settled && sim->elevator.contract.pending &&
 	       sim->in_service < sim->input->depth) {
 		struct pending *pending;
-		u64 wake_ns;
+		u64 cost_ns, wake_ns;
 
 		if (sim->now_ns < sim->ready_ns) {
 			enquire_at(sim, sim->ready_ns);
 			return;
 		}
-		pending = choose(sim, &wake_ns);
+		pending = choose(sim, &cost_ns, &wake_ns);
 		if (pending)
-			start(sim, pending);
+			start(sim, pending, cost_ns);
 		else
 			refused(sim, wake_ns);
 	}
@@ -214,8 +238,7 @@ void requests_complete(struct sim *sim, u32 i)
 {
 	struct pending *pending = &sim->pool[i];
 
-	measure_completion(sim->input, sim->summary, pending, sim->now_ns,
-			   sim->last_completion_ns);
+	measure_completion(sim, pending);
 	sim->last_completion_ns = sim->now_ns;
 	go_on(sim);
 	sim->settled = false;

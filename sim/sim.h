@@ -11,6 +11,8 @@
 #include "engine.h"
 #include "event_queue.h"
 #include "page_cache.h"
+#include "slots.h"
+#include "whole.h"
 
 #define TIME_MAX_NS (1ull << 63)
 
@@ -35,6 +37,7 @@ struct process {
 	struct step step;
 	u32 outstanding; /* requests that it waits for */
 	u32 done; /* sectors of the step that it has got from the page cache */
+	u32 whole; /* the request of which it asks for further pieces, or NO_SLOT */
 };
 
 struct sim {
@@ -49,7 +52,8 @@ struct sim {
 	struct draw bundle; /* how many requests are next */
 	struct process *process;
 	struct pending *pool;
-	u32 free; /* first free entry */
+	struct slots slots; /* of the pool */
+	struct wholes wholes; /* if there are figures of each process */
 	u32 in_service;
 	u64 now_ns;
 	u64 ready_ns; /* no dispatch before */

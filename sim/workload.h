@@ -10,7 +10,9 @@
 #define UNDERSTUDY_WORKLOAD_H
 
 #include "../core/scheduler.h"
+#include "arrivals.h"
 #include "layout.h"
+#include "service_times.h"
 
 #define NO_FILE U32_MAX
 
@@ -24,6 +26,8 @@
  * @owner: who asks
  * @op: enum io_op; files are only read
  * @cost_ns: service time on an array; 0 lets the array draw it
+ * @more: in an open workload: so many of the steps that follow ask for further pieces
+ *	of the same request, at the same instant
  */
 struct step {
 	u64 think_ns;
@@ -32,6 +36,7 @@ struct step {
 	u32 file;
 	u32 sectors;
 	u32 owner;
+	u32 more;
 	u8 op;
 };
 
@@ -59,6 +64,9 @@ struct rows {
  * @processes: how many
  * @layout: the files; none if there is no file system
  * @rows: a table, or all NULL
+ * @arrivals: of each process, or NULL
+ * @service: service times of each process, or all NULL
+ * @until_ns: of @arrivals, those before it
  */
 struct world {
 	u64 capacity_sectors;
@@ -66,6 +74,9 @@ struct world {
 	u32 processes;
 	struct layout layout;
 	struct rows rows;
+	const struct arrivals *arrivals;
+	struct service_times service;
+	u64 until_ns;
 };
 
 /**

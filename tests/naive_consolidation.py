@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""SFQ(D) with merging, from the equations as they are printed; slow, for tests.
+"""SFQ(D) with merging, and service times of a MAP, from the equations as they are printed; slow.
 
 "IO Performance Prediction in Consolidated Virtualized Environments" (ICPE 2011), Eqs. 1
-and 2 and Algorithm 1, with a check for an empty queue.  Tags are exact fractions, given at
-arrival; every choice looks through all that wait.  What the paper leaves open: of equal
-tags the request that arrived first is next, and at one instant completions come before
-arrivals before choices.  It shares no code with what it checks.
+and 2 and Algorithm 1, with a check for an empty queue, and a merge value for each class.  Tags
+are exact fractions, given at arrival; every choice looks through all that wait.  What the paper
+leaves open: of equal tags the request that arrived first is next, and at one instant completions
+come before arrivals before choices.  It shares no code with what it checks.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,18 +32,28 @@ class SplitMix64:
         x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
         return x ^ (x >> 31)
 
-    def fraction(self) -> Fraction:
+    def value(self) -> int:
         self.state = (self.state + self.STEP) & MASK
-        return Fraction(self.mix(self.state), 2**64)
+        return self.mix(self.state)
+
+    def fraction(self) -> Fraction:
+        return Fraction(self.value(), 2**64)
+
+    def exponential(self) -> float:
+        return -math.log((self.value() + 1) / 2**64)
 
 
 @dataclass
 class Job:
-    """One request of class k: when it comes, how long it takes, its tag, when it is done."""
+    """A piece of a request of class k: when it comes, how long it takes, its tag, when it is done.
+
+    request: which one of its class.
+    """
 
     k: int
     arrival: int
     service: int
+    request: int = 0
     start_tag: Fraction = Fraction(0)
     dispatch: int = -1
     completion: int = -1
@@ -51,7 +62,9 @@ class Job:
 class Queue:
     """All classes, D servers."""
 
-    def __init__(self, weights: Sequence[int], servers: int, omega: Fraction, seed: int) -> None:
+    def __init__(
+        self, weights: Sequence[int], servers: int, omega: Sequence[Fraction], seed: int
+    ) -> None:
         self.weights = weights
         self.idle = servers
         self.omega = omega
@@ -61,9 +74,9 @@ class Queue:
         self.waiting: list[Job] = []
         self.served: list[list[Job]] = []
 
-    def get_int_value(self) -> int:
-        whole = int(self.omega)
-        rest = self.omega - whole
+    def get_int_value(self, k: int) -> int:
+        whole = int(self.omega[k])
+        rest = self.omega[k] - whole
         return whole + (1 if rest and self.draw.fraction() < rest else 0)
 
     def arrive(self, job: Job) -> None:
@@ -73,18 +86,23 @@ class Queue:
         self.waiting.append(job)
 
     def merged(self) -> list[Job]:
-        """The for loop of Algorithm 1; `min` takes the first of equals."""
-        jobs: list[Job] = []
-        for _ in range(self.get_int_value()):
-            if not self.waiting:
+        """The for loop of Algorithm 1; the class of the first says how often it goes round."""
+        jobs = [self.take()]
+        for _ in range(self.get_int_value(jobs[0].k) - 1):
+            if not self.waiting or self.first().k != jobs[0].k:
                 break
-            job = min(self.waiting, key=lambda one: one.start_tag)
-            if jobs and job.k != jobs[0].k:
-                break
-            self.waiting.remove(job)
-            self.virtual_time = job.start_tag
-            jobs.append(job)
+            jobs.append(self.take())
         return jobs
+
+    def first(self) -> Job:
+        """`min` takes the first of equals."""
+        return min(self.waiting, key=lambda one: one.start_tag)
+
+    def take(self) -> Job:
+        job = self.first()
+        self.waiting.remove(job)
+        self.virtual_time = job.start_tag
+        return job
 
     def schedule(self, now: int) -> None:
         while self.idle and self.waiting:
@@ -102,7 +120,7 @@ class Queue:
 
 
 def simulated(
-    jobs: Sequence[Job], weights: Sequence[int], servers: int, omega: Fraction, seed: int
+    jobs: Sequence[Job], weights: Sequence[int], servers: int, omega: Sequence[Fraction], seed: int
 ) -> list[Job]:
     """In order of arrival, with what becomes of each; jobs of one instant in that given."""
     queue = Queue(weights, servers, omega, seed)
@@ -116,3 +134,45 @@ def simulated(
             queue.arrive(coming.pop(0))
         queue.schedule(now)
     return ordered
+
+
+def responses(jobs: Sequence[Job], k: int) -> list[int]:
+    """Of each request of a class the mean of its pieces', Eq. 6, rounded down."""
+    pieces: dict[int, list[int]] = {}
+    for job in jobs:
+        if job.k == k:
+            pieces.setdefault(job.request, []).append(job.completion - job.arrival)
+    return [sum(each) // len(each) for each in pieces.values()]
+
+
+def service_times(
+    rates: Sequence[float],
+    cumulative: Sequence[Sequence[float]],
+    start: Sequence[float],
+    count: int,
+    draw: SplitMix64,
+) -> list[float]:
+    """A walk through the phases: stay, then draw where to, unless only one way is possible."""
+    phase = outcome(start, draw)
+    times = []
+    for _ in range(count):
+        time, ended = 0.0, False
+        while not ended:
+            time += draw.exponential() / rates[phase]
+            move = outcome(cumulative[phase], draw)
+            phase, ended = move % len(rates), move >= len(rates)
+        times.append(time)
+    return times
+
+
+def outcome(cumulative: Sequence[float], draw: SplitMix64) -> int:
+    """The first whose cumulative probability is above a uniform draw."""
+    possible = [
+        place
+        for place, value in enumerate(cumulative)
+        if value > (cumulative[place - 1] if place else 0)
+    ]
+    if len(possible) == 1:
+        return possible[0]
+    drawn = draw.fraction()
+    return next(place for place in possible if Fraction(cumulative[place]) > drawn)

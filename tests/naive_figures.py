@@ -20,7 +20,7 @@ def figures(
     per_ms = 1e6 * scale
     services = services_ns(requests)
     if parallel:
-        services = [row["model_service_ns"] for row in requests]
+        services = [scale * row["model_service_ns"] for row in requests]
     if queued:
         services = [
             row["completion_ns"] - (row["due_ns"] - scale * row["model_service_ns"])

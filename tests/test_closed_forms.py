@@ -24,7 +24,8 @@ from scipy.special import stdtrit
 from understudy.native import declared
 from understudy.native.arrays import Columns
 from understudy.native.drive import Drive
-from understudy.native.simulator import Array, Rows, Simulation, run
+from understudy.native.simulation import Array, Rows, Simulation
+from understudy.native.simulator import run
 
 MS = 1_000_000
 CAPACITY = 2**21

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The search for a merge value, on queues whose answer is known."""
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.base.errors import RunFailed
-from understudy.consolidate.merge_value import Tried, search
+from understudy.consolidate.merge_value import Tried, search, search_each
 
 ANSWERS = st.floats(1.05, 40)
 EXPECTED = st.floats(0.1, 500)
@@ -79,3 +82,52 @@ def test_a_queue_that_never_ends_is_an_error() -> None:
 def test_what_can_not_be_searched_for(expected: float, start: float, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         search(lambda merge: 1.0, expected, start=start)
+
+
+@given(
+    st.lists(st.tuples(st.floats(1.05, 30), EXPECTED), min_size=1, max_size=6),
+    st.floats(0.5, 6),
+    st.floats(0, 0.4),
+)
+def test_each_vm_has_its_own(
+    vms: list[tuple[float, float]], steepness: float, shared: float
+) -> None:
+    """Each corrected length falls with its own value, more or less steeply, and a little with all
+    others'; all are as expected at the answers."""
+
+    def lengths(merges: tuple[float, ...]) -> list[float]:
+        off = [answer / merge for (answer, _), merge in zip(vms, merges, strict=True)]
+        together = float(np.prod(off)) ** (shared / len(off))
+        return [
+            expected * each**steepness * together * merge
+            for (_, expected), each, merge in zip(vms, off, merges, strict=True)
+        ]
+
+    found = search_each(lengths, [expected for _, expected in vms])
+    for search_of_one, (_, expected) in zip(found, vms, strict=True):
+        assert search_of_one.within
+        assert search_of_one.merge >= 1
+        assert search_of_one.tried[-1].corrected == pytest.approx(expected, rel=0.05 + 1e-9)
+
+
+def test_who_is_short_without_merging_has_a_value_of_one() -> None:
+    found = search_each(lambda merges: [5.0, 40.0 * 3 / merges[1]], [20.0, 20.0])
+    assert (found[0].merge, found[0].within) == (1.0, False)
+    assert found[1].within
+    assert found[1].merge == pytest.approx(6**0.5, rel=0.06)
+
+
+def test_a_pile_without_an_end_is_merged_away() -> None:
+    """Nothing is known of the length until merging makes the queue stable."""
+    found = search_each(lambda merges: [math.inf if merges[0] < 3 else 400.0 / merges[0]], [20.0])
+    assert found[0].merge == pytest.approx(20**0.5, rel=0.05)
+
+
+def test_of_several_the_one_that_is_not_found_is_named() -> None:
+    with pytest.raises(RunFailed, match="VM 2: no merge value found in 40 tries: 20 requests"):
+        search_each(lambda merges: [20.0, 1e6 * merges[1]], [20.0, 20.0])
+
+
+def test_each_is_checked() -> None:
+    with pytest.raises(ValueError, match="queue length of 0"):
+        search_each(lambda merges: [1.0, 1.0], [20.0, 0.0])

@@ -293,7 +293,7 @@ def test_the_records_of_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("arrival_ns,sector,sectors\n1,2,3\n", 2, "no column completion_ns, so nothing shows how"),
+        ("arrival_ns,sector,sectors\n1,2,3\n", 2, "has arrivals only, so it does not say how long"),
         ("arrival_ns,sector,sectors,completion_ns\n1,2,3,4\n", 1, "0 reads in it came from the"),
         ("hello", 2, "is in no format of a trace"),
     ],

@@ -12,7 +12,8 @@ import pytest
 from understudy.base.errors import Unstable
 from understudy.native import declared
 from understudy.native.drive import Drive
-from understudy.native.simulator import Answer, Array, PageCache, Rows, Simulation, run
+from understudy.native.simulation import Array, PageCache, Rows, Simulation
+from understudy.native.simulator import Answer, run
 
 MS = 1_000_000
 CAPACITY = 2**20

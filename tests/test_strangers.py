@@ -26,7 +26,8 @@ from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.native import declared, registry, worker
 from understudy.native.drive import Drive
-from understudy.native.simulator import Answer, Simulation, run
+from understudy.native.simulation import Simulation
+from understudy.native.simulator import Answer, run
 
 CAPACITY = 100_000
 GIB = 2**30

@@ -61,7 +61,7 @@ def test_requests_of_blkparse(tmp_path: Path) -> None:
     assert found.sectors.tolist() == [8, 32, 8]
     assert found.op.tolist() == [0, 1, 0]
     assert found.owner.tolist() == [0, 1, 2]
-    assert found.left_out == {"neither read nor write": 1, "issued and not completed": 1}
+    assert found.left_out == {"neither read nor write": 1, "issued, but not seen to complete": 1}
 
 
 def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
     assert len(found) == 3
     assert found.left_out == {
         "neither read nor write": 1,
-        "issued and not completed": 1,
+        "issued, but not seen to complete": 1,
         "issued again before it was completed": 1,
-        "completed without an issue": 1,
+        "completed, but not seen to be issued": 1,
     }
 
 

@@ -343,6 +343,12 @@ def test_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         reading(TENCENT + b"1" * 2**17)
 
 
+def test_how_a_complaint_quotes_what_is_wrong() -> None:
+    """One line of 60 letters at most, in which nothing works on a terminal."""
+    assert text.shown(" 1\x1b[31m\n" + "9" * 90) == " 1?[31m?" + "9" * 52
+    assert text.shown_line(b" 8,0 \t 3\x1b\xff  C\r\n") == "8,0 3?\N{REPLACEMENT CHARACTER} C"
+
+
 @pytest.mark.parametrize("size", [1, 7, 64])
 @pytest.mark.parametrize("name", LAST)
 def test_pieces_make_no_difference(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,8 @@ from understudy.platforms.vm.initramfs import Initramfs
 
 QUEUEING = profile.load("vesper-zoned").model_copy(update={"queue": profile.CommandQueue(depth=8)})
 
+WIDE = profile.DiskProfile(name="wide", array=profile.Servers(servers=129, service_ms=1.0))
+
 
 def bz_image(payload: bytes) -> bytes:
     """The smallest thing that calls itself a bzImage."""
@@ -254,7 +256,18 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
         ({"virtual_bytes": 2**30 + 512}, "--virtual-size: not a multiple of 4096"),
         ({"controller": "lsi"}, 'unknown controller "lsi": did you mean "lsi53c895a"'),
         ({"controller": "lsi53c895a"}, "--controller: lsi53c895a holds no data, so no file"),
-        ({"disk": "array-32"}, "--disk: array-32 is an array, only in the simul"),
+        (
+            {"disk": WIDE},
+            "--queue-depth: 129: vdisk takes up to 128 requests at a time here; take -",
+        ),
+        (
+            {"disk": "array-32", "workload": "random", "controller": "virtio-blk"},
+            "--queue-depth: 32: virtio-blk takes one request at a time here; use vdisk",
+        ),
+        (
+            {"disk": "array-32", "scheduler": "sptf"},
+            "--schedulers: sptf needs a disk's model: array-32 is an array; leave it out",
+        ),
         ({"queue_depth": 4}, "--queue-depth: 4: cheetah-15k4 has no [queue]: it takes one at"),
         (
             {
@@ -263,7 +276,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
                 "disk": QUEUEING,
                 "controller": "virtio-blk",
             },
-            "--queue-depth: virtio-blk takes one request at a time here; use vdisk",
+            "--queue-depth: 4: virtio-blk takes one request at a time here; use vdisk",
         ),
         ({"scale": 1.5, "clock": "wall"}, "--scale: the VM scales by whole factors"),
     ],

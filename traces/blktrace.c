@@ -46,9 +46,8 @@ static bool check_magic(struct blktrace *trace, const u8 *bytes)
 		return fail(trace, BLKTRACE_BAD_MAGIC,
 			    record_magic(&trace->layout, bytes));
 	trace->began = true;
-	trace->version = trace->layout.version;
 	magic = record_magic(&trace->layout, bytes);
-	return magic == RECORD_MAGIC + trace->version ||
+	return magic == RECORD_MAGIC + trace->layout.version ||
 	       fail(trace, BLKTRACE_BAD_MAGIC, magic);
 }
 

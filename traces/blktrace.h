@@ -49,7 +49,7 @@ enum blktrace_left_out {
  * @device: what is traced, once @has_device
  */
 struct blktrace {
-	u32 fault, version;
+	u32 fault;
 	u64 value, records, offset;
 	u32 device;
 	u64 left_out[LEFT_OUT_REASONS];

@@ -17,6 +17,7 @@ from understudy.ask.workloads import WORKLOADS
 from understudy.base.errors import Unstable
 from understudy.device.profile import DiskProfile
 from understudy.native import declared, simulator
+from understudy.native.simulation import Simulation
 from understudy.platforms.sim import in_simulator
 from understudy.profiler.fitted import Fitted
 
@@ -206,7 +207,7 @@ def _simulated(
     return _means(simulation), _means(replace(simulation, device=drive))
 
 
-def _means(simulation: simulator.Simulation) -> Means:
+def _means(simulation: Simulation) -> Means:
     figures = simulator.run(simulation, keep_rows=False).figures
     return Means(figures.service.mean / 1e6, figures.response.mean / 1e6)
 

@@ -13,8 +13,9 @@ from bench.part import Column, Row, Rows
 from bench.predicted import REALLY_DIFFERENT, Means
 from understudy.native.drive import Drive
 from understudy.native.request import READ
-from understudy.native.simulator import Rows as Table
-from understudy.native.simulator import Simulation, run
+from understudy.native.simulation import Rows as Table
+from understudy.native.simulation import Simulation
+from understudy.native.simulator import run
 from understudy.profiler.fitted import Fitted
 
 TITLE = "Command queueing"

@@ -19,16 +19,16 @@ from bench.runs import used
 from understudy.ask import schedulers as catalogue
 from understudy.base.errors import RunFailed
 from understudy.native.drive import Drive
-from understudy.native.simulator import Array, Simulation, run
-from understudy.native.simulator import Rows as Steps
+from understudy.native.simulation import Array, Simulation
+from understudy.native.simulation import Rows as Steps
+from understudy.native.simulator import run
 
 TITLE = "What the simulator costs"
 TEXT = """
 The disk is the papers' with its cache; processes read 4 KiB at random and don't think, and
 neighbours may merge, as in `predict` on a disk. The array has 32 servers and two classes with
 weights 3 and 1, is open, and 90 % busy; its times come from a table, or are drawn (a logarithm
-in integers for each arrival and each service). *Merged*: a server takes two or three requests of a
-class as one, where they wait, and as many more arrive.
+in integers for each arrival and each service).
 
 *Figures* are sums and a histogram, *rows* 13 columns besides, whose pages the kernel has to
 find first. Instructions are valgrind's count of a shorter run with figures only; the rest is
@@ -108,8 +108,6 @@ SERVERS = 32
 LOAD = 0.9
 CLASSES = 2
 WEIGHTS = (3, 1)
-MERGE = 2.5
-MERGED_LOAD = 1.2  # of what could be served one by one
 NO_READ_DELAY = {"read_delay_ns": 3_600_000_000_000}  # so that it always uses its table
 COUNTED_OF = 20  # valgrind runs so many times fewer
 LOOK_SECONDS = 0.005
@@ -135,7 +133,6 @@ def rates(schedulers: list[str], requests: int, repeats: int) -> Iterator[Row]:
     by_table = replace(disk("cats", QUEUE, requests), tunables=NO_READ_DELAY)
     yield _rate_row(f"disk, {QUEUE} processes, cats, no READDELAY", by_table, repeats)
     yield _rate_row("array, sfq, times given", given_array(requests), repeats)
-    yield _rate_row("array, sfq, merged", merged_array(requests), repeats)
     yield _rate_row("array, sfq, times drawn", drawn_array(requests), repeats)
 
 
@@ -204,16 +201,11 @@ def drawn_array(requests: int) -> Simulation:
     )
 
 
-def merged_array(requests: int) -> Simulation:
-    """Several requests as one, and more of them than could be served one by one."""
-    return replace(given_array(requests, MERGED_LOAD), merge=MERGE)
-
-
-def given_array(requests: int, load: float = LOAD) -> Simulation:
+def given_array(requests: int) -> Simulation:
     """The same as drawn, with all times from a table."""
     draw = np.random.default_rng(1)
     each = requests // CLASSES
-    gap_ns = CLASSES * 10 * MS / SERVERS / load
+    gap_ns = CLASSES * 10 * MS / SERVERS / LOAD
     table = Steps(
         first=np.arange(CLASSES + 1) * each,
         think_ns=draw.exponential(gap_ns, requests).astype(np.uint64),

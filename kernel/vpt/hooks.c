@@ -62,7 +62,9 @@ static u64 positioning_ns(void *queue, const struct io_request *rq, u64 now_ns)
 
 positioning_fn *vpt_model_of(struct request_queue *q)
 {
-	return disk_of_queue(q) ? positioning_ns : NULL;
+	struct vpt_disk *disk = disk_of_queue(q);
+
+	return disk && !READ_ONCE(disk->model.array.servers) ? positioning_ns : NULL;
 }
 EXPORT_SYMBOL_GPL(vpt_model_of);
 

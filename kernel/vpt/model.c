@@ -29,7 +29,8 @@ int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 	if (disk_check(&drive->disk) ||
 	    (drive->random_phase && disk_knows_angles(&drive->disk)))
 		return -EINVAL;
-	slowest_ns = drive_slowest_ns(drive, sectors);
+	slowest_ns =
+		max(drive_slowest_ns(drive, sectors), array_slowest_ns(&model->array));
 	slowest_ns = mul_u64_u64_div_u64(slowest_ns, model->scale_milli, 1000);
 	if (slowest_ns <= VPT_HOLD_MAX_NS)
 		return 0;

@@ -9,9 +9,6 @@
 
 #include "vpt.h"
 
-/* Picked and not yet finished at once; more are counted as untracked. */
-#define REQUESTS_MAX 4096
-
 struct vpt_request *vpt_find(struct vpt_disk *disk, const struct request *rq)
 {
 	struct vpt_request *vr;
@@ -54,7 +51,7 @@ void vpt_untrack_all(struct vpt_disk *disk)
 	struct vpt_request *pool = disk->requests.pool;
 	u32 i;
 
-	for (i = 0; i < REQUESTS_MAX; i++) {
+	for (i = 0; i < VPT_REQUESTS_MAX; i++) {
 		if (pool[i].rq)
 			vpt_untrack(disk, &pool[i]);
 	}
@@ -65,11 +62,12 @@ int vpt_requests_init(struct vpt_requests *requests)
 {
 	u32 i;
 
-	requests->pool = kvcalloc(REQUESTS_MAX, sizeof(*requests->pool), GFP_KERNEL);
+	requests->pool =
+		kvcalloc(VPT_REQUESTS_MAX, sizeof(*requests->pool), GFP_KERNEL);
 	if (!requests->pool)
 		return -ENOMEM;
 	hash_init(requests->tracked);
-	for (i = 0; i < REQUESTS_MAX; i++)
+	for (i = 0; i < VPT_REQUESTS_MAX; i++)
 		hlist_add_head(&requests->pool[i].by_rq, &requests->unused);
 	return 0;
 }

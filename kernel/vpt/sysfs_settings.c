@@ -11,6 +11,8 @@
  *	buffer_*, read_ahead_*, write_back_*
  *	queue_depth             how many the drive chooses among; 0: it does not
  *	queue_age_limit_ns
+ *	array_servers           0: it is a disk; else an array, from the next reset on
+ *	array_service_ns, array_exponential, array_seed
  *	scale_milli             k, in thousandths
  */
 #include <linux/err.h>
@@ -117,6 +119,10 @@ SETTING(write_back_low_sectors, drive.buffer.writes.low_sectors, 0, U32_MAX);
 SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_SHORTEST_POSITIONING);
 SETTING(queue_depth, drive.queue_depth, 0, QUEUE_DEPTH_MAX);
 SETTING(queue_age_limit_ns, drive.queue_age_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(array_servers, array.servers, 0, VPT_REQUESTS_MAX);
+SETTING(array_service_ns, array.mean_service_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(array_exponential, array.exponential, 0, 1);
+SETTING(array_seed, array_seed, 0, U64_MAX);
 SETTING(scale_milli, scale_milli, 1, 1000000);
 
 static struct attribute *settings_attrs[] = {
@@ -152,6 +158,10 @@ static struct attribute *settings_attrs[] = {
 	&write_back_order_setting.attr.attr,
 	&queue_depth_setting.attr.attr,
 	&queue_age_limit_ns_setting.attr.attr,
+	&array_servers_setting.attr.attr,
+	&array_service_ns_setting.attr.attr,
+	&array_exponential_setting.attr.attr,
+	&array_seed_setting.attr.attr,
 	&scale_milli_setting.attr.attr,
 	NULL,
 };

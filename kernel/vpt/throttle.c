@@ -9,6 +9,9 @@
  * So one that waits has no due time, and that moment is made up for before anything else
  * is added: it chooses among those that were there then.
  *
+ * An array serves as many as it has servers, in the order in which they were started, so each
+ * has its due time at once.
+ *
  * A completion that comes before the due time is held until a timer, in hard interrupt
  * context, lets it go; one that comes later is passed on and counted as late.
  *
@@ -31,7 +34,6 @@
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 
 #include "../../core/estimate.h"
 #include "vpt.h"
@@ -42,10 +44,13 @@
  */
 #define LEAD_NS 2000
 
-/* More are not finished than the drive takes: the choice will have aged. */
+/* More are not finished than the device takes: the choice will have aged. */
 static void mark_stale(struct vpt_disk *disk, struct vpt_request *vr)
 {
-	if (disk->requests.nr_tracked > max(disk->model.drive.queue_depth, 1ULL)) {
+	u64 takes =
+		max3(disk->model.drive.queue_depth, disk->model.array.servers, 1ULL);
+
+	if (disk->requests.nr_tracked > takes) {
 		vr->flags |= VPT_STALE;
 		disk->counters.stale++;
 	}
@@ -60,49 +65,6 @@ void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason
 	vr->pick_ns = now_ns;
 	vr->reason = reason;
 	mark_stale(disk, vr);
-}
-
-/* What the model drive's clock says at that time, which is not before its last start. */
-static u64 model_clock_ns(const struct vpt_disk *disk, u64 at_ns)
-{
-	const struct vpt_throttle *throttle = &disk->throttle;
-
-	if (at_ns <= throttle->model_at_ns)
-		return throttle->model_ns;
-	return throttle->model_ns + mul_u64_u64_div_u64(at_ns - throttle->model_at_ns,
-							1000, disk->model.scale_milli);
-}
-
-/* The same, and k may change afterwards. */
-static u64 move_model_clock(struct vpt_disk *disk, u64 start_ns)
-{
-	struct vpt_throttle *throttle = &disk->throttle;
-
-	throttle->model_ns = model_clock_ns(disk, start_ns);
-	throttle->model_at_ns = start_ns;
-	return throttle->model_ns;
-}
-
-static u64 model_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns)
-{
-	struct drive *drive = &disk->model.drive;
-	struct request *rq = vr->rq;
-	u64 now_ns = move_model_clock(disk, start_ns);
-	bool hit = false;
-	u64 ns;
-
-	if (req_op(rq) == REQ_OP_FLUSH)
-		return drive_flush(drive, now_ns);
-	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)
-		return 0;
-	if (req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA)
-		return drive_serve_through(drive, blk_rq_pos(rq), blk_rq_sectors(rq),
-					   now_ns);
-	ns = drive_serve(drive, req_op(rq) == REQ_OP_READ ? IO_READ : IO_WRITE,
-			 blk_rq_pos(rq), blk_rq_sectors(rq), now_ns, &hit);
-	if (hit)
-		vr->flags |= VPT_HIT;
-	return ns;
 }
 
 /* It is not ours to release any more. */
@@ -131,9 +93,8 @@ static void insert_held(struct vpt_throttle *throttle, struct vpt_request *vr)
 static void serve(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns)
 {
 	vr->waits = false;
-	vr->model_service_ns = model_service_ns(disk, vr, start_ns);
-	vr->due_ns = start_ns +
-		     div_u64(vr->model_service_ns * disk->model.scale_milli, 1000);
+	vr->model_service_ns = vpt_drive_service_ns(disk, vr, start_ns);
+	vr->due_ns = start_ns + vpt_scaled_ns(disk, vr->model_service_ns);
 	disk->throttle.last_due_ns = vr->due_ns;
 	if (vr->state == VPT_HELD)
 		insert_held(&disk->throttle, vr);
@@ -148,7 +109,7 @@ static void choose_until(struct vpt_disk *disk, u64 by_ns)
 		u64 start_ns = throttle->last_due_ns;
 		struct command *command =
 			command_queue_take(&throttle->queue, &disk->model.drive,
-					   model_clock_ns(disk, start_ns));
+					   vpt_model_clock_ns(disk, start_ns));
 
 		serve(disk, container_of(command, struct vpt_request, command),
 		      start_ns);
@@ -174,7 +135,7 @@ static void wait_in_queue(struct vpt_disk *disk, struct vpt_request *vr, u64 now
 	vr->waits = true;
 	vr->command = (struct command){
 		.sector = blk_rq_pos(rq),
-		.given_ns = model_clock_ns(disk, now_ns),
+		.given_ns = vpt_model_clock_ns(disk, now_ns),
 		.sectors = blk_rq_sectors(rq),
 		.op = command_op(rq),
 		.through = req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA,
@@ -203,7 +164,9 @@ void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 	vr->id = ++throttle->last_id;
 	vr->dispatch_ns = now_ns;
 	choose_until(disk, now_ns);
-	if (throttle->last_due_ns <= now_ns)
+	if (throttle->servers.nr)
+		vpt_serve_in_array(disk, vr, now_ns);
+	else if (throttle->last_due_ns <= now_ns)
 		serve(disk, vr, now_ns);
 	else
 		wait_in_queue(disk, vr, now_ns);
@@ -359,11 +322,13 @@ u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 n
 {
 	u64 start_ns, ns;
 
+	if (disk->throttle.servers.nr)
+		return 0;
 	choose_until(disk, now_ns);
 	start_ns = max(now_ns, disk->throttle.last_due_ns);
 	ns = estimate_ns(&disk->model.drive, io->op, io->sector, io->sectors,
-			 model_clock_ns(disk, start_ns));
-	return mul_u64_u64_div_u64(ns, disk->model.scale_milli, 1000);
+			 vpt_model_clock_ns(disk, start_ns));
+	return vpt_scaled_ns(disk, ns);
 }
 
 void vpt_start_holding(struct vpt_disk *disk)
@@ -415,6 +380,9 @@ void vpt_throttle_reset(struct vpt_disk *disk)
 {
 	choose_until(disk, U64_MAX);
 	drive_reset(&disk->model.drive);
+	array_seed(&disk->throttle.draw, disk->model.array_seed);
+	servers_reset(&disk->throttle.servers, disk->throttle.free_ns,
+		      disk->model.array.servers);
 	memset(&disk->counters, 0, sizeof(disk->counters));
 	disk->counters.requests = disk->requests.on_disk; /* they will complete */
 	disk->throttle.last_id = 0;

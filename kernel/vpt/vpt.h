@@ -8,7 +8,8 @@
  *	attach.c        which disk it is, and whether it can be throttled
  *	hooks.c         where the block layer is looked into
  *	recorder.c      what happened to each bio, for user space
- *	throttle.c      service times, due times, held completions
+ *	throttle.c      due times, held completions
+ *	service.c       service times
  *	requests.c      the requests between their pick and their completion
  *	model.c         the profile of a disk, and its limit
  *	disk.c          all that there is of one throttled disk
@@ -39,11 +40,16 @@
 #include <linux/spinlock.h>
 
 #include "record.h"
+#include "../../core/array.h"
 #include "../../core/command_queue.h"
 #include "../iosched/model.h"
 
 /* The longest that a request may take: half of the block layer's time-out. */
 #define VPT_HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
+
+/* Picked and not yet finished at once; more are counted as untracked, and more servers would
+ * never be busy. */
+#define VPT_REQUESTS_MAX 4096
 
 /* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples, and
  * for the angles of PLATTER_ZONES_MAX zones. */
@@ -52,6 +58,8 @@
 /* What user space sets of a disk, and where its model drive is. */
 struct vpt_model {
 	struct drive drive;
+	struct array array; /* no servers: it is the drive */
+	u64 array_seed;
 	u64 scale_milli; /* k */
 };
 
@@ -95,6 +103,9 @@ struct vpt_throttle {
 	u64 last_due_ns; /* the drive is free then */
 	u64 model_ns; /* on the model drive's clock, which k slows down ... */
 	u64 model_at_ns; /* ... when it was that late on ours */
+	struct servers servers; /* of the array since the reset; none: a drive */
+	u64 free_ns[VPT_REQUESTS_MAX]; /* theirs */
+	struct draw draw; /* of its service times */
 };
 
 /* Since the last reset. */
@@ -176,6 +187,15 @@ struct vpt_request *vpt_find(struct vpt_disk *disk, const struct request *rq);
 struct vpt_request *vpt_track(struct vpt_disk *disk, struct request *rq);
 void vpt_untrack(struct vpt_disk *disk, struct vpt_request *vr);
 void vpt_untrack_all(struct vpt_disk *disk);
+
+/* service.c: all with the lock held */
+u64 vpt_model_clock_ns(const struct vpt_disk *disk, u64 at_ns);
+/* It begins then, and moves the drive and its clock. */
+u64 vpt_drive_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns);
+/* Sets its service and due time. */
+void vpt_serve_in_array(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns);
+/* k times as long. */
+u64 vpt_scaled_ns(const struct vpt_disk *disk, u64 model_ns);
 
 /* throttle.c: all with the lock held unless noted */
 void vpt_throttle_init(struct vpt_disk *disk); /* not held */

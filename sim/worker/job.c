@@ -46,6 +46,7 @@ static void unpack_world(struct job *job)
 {
 	struct layout *layout = &job->input.world.layout;
 	struct rows *rows = &job->input.world.rows;
+	struct service_times *service = &job->input.world.service;
 
 	UNPACK(job, layout->bytes);
 	UNPACK(job, layout->first);
@@ -58,6 +59,9 @@ static void unpack_world(struct job *job)
 	UNPACK(job, rows->sectors);
 	UNPACK(job, rows->owner);
 	UNPACK(job, rows->op);
+	UNPACK(job, service->start);
+	UNPACK(job, service->phase);
+	UNPACK(job, service->outcome);
 }
 
 static void unpack_input(struct job *job)
@@ -67,6 +71,7 @@ static void unpack_input(struct job *job)
 	UNPACK(job, input->tunables);
 	UNPACK(job, input->parameters);
 	UNPACK(job, input->drive);
+	UNPACK(job, input->bundling);
 	UNPACK(job, input->weight);
 	UNPACK(job, input->io_class);
 	UNPACK(job, input->level);
@@ -90,6 +95,7 @@ void job_unpack(struct job *job, const struct scheduler *scheduler)
 	unpack_world(job);
 	unpack_columns(job);
 	unpack_replay(job);
+	UNPACK(job, job->paths);
 	job->input.scheduler = scheduler;
 	job->input.workload = find_workload(job->workload);
 	job->input.target = job->has_target ? target_ask : NULL;

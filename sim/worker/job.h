@@ -28,6 +28,7 @@ enum job_kind {
  * @address: of this structure, as the starter sees it
  * @workload: name of the one to simulate
  * @has_target: the times of requests are asked of the starter (target.h)
+ * @paths: of a file with the arrivals of each process (arrivals_file.h), or NULL
  * @memory_bytes: most that it may take besides the job
  * @output_bytes: most that it may print
  * @ended: it came to its end; @error and the rest are the answer
@@ -43,6 +44,7 @@ struct job {
 	u64 address;
 	char workload[JOB_NAME_BYTES];
 	u32 has_target;
+	const char *paths;
 	u64 memory_bytes;
 	u64 output_bytes;
 

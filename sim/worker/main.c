@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arrivals_file.h"
 #include "describe.h"
 #include "job.h"
 
@@ -90,13 +91,27 @@ static const struct scheduler *load(const char *file)
 	return *found;
 }
 
+static int read_arrivals(void)
+{
+	struct world *world = &job->input.world;
+	struct arrivals *arrivals;
+
+	if (!job->paths)
+		return 0;
+	arrivals = port_zalloc(world->processes * sizeof(*arrivals));
+	if (!arrivals)
+		return -ENOMEM;
+	world->arrivals = arrivals;
+	return arrivals_map(job->paths, arrivals, world->processes);
+}
+
 static int carry_out(const struct scheduler *scheduler)
 {
 	switch ((enum job_kind)job->kind) {
 	case JOB_DESCRIBE:
 		return describe(scheduler, job->text, sizeof(job->text));
 	case JOB_SIMULATE:
-		return sim_run(&job->input, &job->summary);
+		return read_arrivals() ?: sim_run(&job->input, &job->summary);
 	case JOB_REPLAY:
 		return replay_run(&job->replay);
 	}

@@ -158,6 +158,65 @@ void simulation_rows(struct simulation *sim, struct draw *draw, u32 rows_each)
 	};
 }
 
+/* Two phases, one of three stages, which are left by either way, or end a time. */
+static void set_service(struct simulation *sim)
+{
+	u64 ms = MS << SERVICE_TICK_BITS;
+	u32 process;
+
+	sim->phase[0] = (struct service_phase){ .first = 0, .outcomes = 2 };
+	sim->phase[1] = (struct service_phase){ ms, 1, 2, 3, 0 };
+	sim->phase[2] = (struct service_phase){ ms / 4, 3, 5, 2, 0 };
+	sim->outcome[0] = (struct service_outcome){ U64_MAX / 3, 1, 0 };
+	sim->outcome[1] = (struct service_outcome){ U64_MAX, 2, 0 };
+	sim->outcome[2] = (struct service_outcome){ U64_MAX / 4, 2, 0 };
+	sim->outcome[3] = (struct service_outcome){ U64_MAX / 2, 1, 1 };
+	sim->outcome[4] = (struct service_outcome){ U64_MAX, 2, 1 };
+	sim->outcome[5] = (struct service_outcome){ U64_MAX / 3 * 2, 2, 1 };
+	sim->outcome[6] = (struct service_outcome){ U64_MAX, 1, 0 };
+	for (process = 0; process < SIM_PROCESSES_MAX; process++)
+		sim->first_phase[process] = process % 3;
+	sim->input.world.service = (struct service_times){
+		.phases = 3,
+		.outcomes = 7,
+		.start = sim->first_phase,
+		.phase = sim->phase,
+		.outcome = sim->outcome,
+	};
+}
+
+void simulation_customers(struct simulation *sim, struct draw *draw, u32 rows_each)
+{
+	u32 processes = sim->input.world.processes;
+	u32 process, row = 0;
+
+	CHECK(processes <= SIM_PROCESSES_MAX && processes * rows_each <= SIM_ROWS_MAX);
+	set_service(sim);
+	for (process = 0; process < processes; process++) {
+		u64 count = draw_below(draw, rows_each + 1);
+		u64 at_ns = 0;
+
+		sim->arrivals[process] =
+			(struct arrivals){ count, &sim->at_ns[row], &sim->pieces[row] };
+		for (; count; count--, row++) {
+			at_ns += draw_below(draw, 3) ? draw_below(draw, 20 * MS) : 0;
+			sim->at_ns[row] = at_ns;
+			sim->pieces[row] = 1 + draw_below(draw, 3);
+		}
+	}
+	sim->input.world.arrivals = sim->arrivals;
+	sim->input.world.until_ns = U64_MAX;
+}
+
+void simulation_bundle(struct simulation *sim, struct bundling bundling)
+{
+	u32 i;
+
+	for (i = 0; i < SIM_PROCESSES_MAX; i++)
+		sim->bundling[i] = bundling;
+	sim->input.bundling = sim->bundling;
+}
+
 const char *simulation_check(const struct simulation *sim)
 {
 	return sim_check(&sim->input, sim->rows, sim->extents);

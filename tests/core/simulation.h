@@ -19,6 +19,8 @@
 #define SIM_FILES_MAX 50
 #define SIM_EXTENTS_MAX 200
 #define SIM_ROWS_MAX 5000
+#define SIM_PHASES 4
+#define SIM_OUTCOMES 8
 
 struct simulation {
 	struct sim_input input;
@@ -37,6 +39,15 @@ struct simulation {
 	u64 think_ns[SIM_ROWS_MAX], sector[SIM_ROWS_MAX], cost_ns[SIM_ROWS_MAX];
 	u32 sectors[SIM_ROWS_MAX], owner[SIM_ROWS_MAX];
 	u8 op[SIM_ROWS_MAX];
+
+	struct bundling bundling[SIM_PROCESSES_MAX];
+
+	struct arrivals arrivals[SIM_PROCESSES_MAX];
+	u64 at_ns[SIM_ROWS_MAX];
+	u16 pieces[SIM_ROWS_MAX];
+	u32 first_phase[SIM_PROCESSES_MAX];
+	struct service_phase phase[SIM_PHASES];
+	struct service_outcome outcome[SIM_OUTCOMES];
 };
 
 /* By name; there has to be one. */
@@ -63,6 +74,15 @@ void simulation_files(struct simulation *sim, struct draw *draw, u32 files,
 
 /* Up to so many rows for each process. */
 void simulation_rows(struct simulation *sim, struct draw *draw, u32 rows_each);
+
+/*
+ * Up to so many arrivals for each process, in up to three pieces, with pauses, at random
+ * and at once; service times of a few ms, of a chain in which every way is taken.
+ */
+void simulation_customers(struct simulation *sim, struct draw *draw, u32 rows_each);
+
+/* The same for each process. */
+void simulation_bundle(struct simulation *sim, struct bundling bundling);
 
 /* What sim_check says. */
 const char *simulation_check(const struct simulation *sim);

@@ -56,6 +56,24 @@ static void exponential_value(struct draw *draw)
 	CHECK(fabs((double)got - want) <= 1e-9 * mean + 1);
 }
 
+/* The sum of so many, whose uniform draws come one after the other. */
+static void erlang_value(struct draw *draw)
+{
+	u32 stages = draw_below(draw, 40);
+	u64 mean = draw_below(draw, 1ull << 50);
+	struct draw peek = *draw;
+	double want = 0;
+	u64 got = draw_erlang(draw, stages, mean);
+	u32 i;
+
+	for (i = 0; i < stages; i++) {
+		want -= log(next_uniform(&peek)) * mean;
+		draw_u64(&peek);
+	}
+	CHECK(fabs((double)got - want) <= 1e-9 * mean + 1);
+	CHECK(draw->state == peek.state);
+}
+
 static void zipf_value(struct draw *draw)
 {
 	u32 n = 1 + draw_below(draw, 5000000);
@@ -205,6 +223,11 @@ static void ends_of_the_draw(void)
 	CHECK_EQ(draw_zipf(&draw, 1000), 999);
 	draw = least;
 	CHECK_EQ(draw_exponential(&draw, 1000000), 44361419); /* 64 ln 2 */
+	draw = one;
+	CHECK_EQ(draw_erlang(&draw, 1, 1000000), 0);
+	draw = least;
+	CHECK(fabs(draw_erlang(&draw, 1, (1ull << 57) - 1) / 6.3931543226013278e18 -
+		   1) < 1e-9);
 	draw = least;
 	CHECK_EQ(draw_pareto(&draw, 4000, 1), 65536); /* 2^16 */
 	draw = least;
@@ -241,6 +264,7 @@ int main(void)
 	golden();
 	check_seeds(20000, pareto_value);
 	check_seeds(20000, exponential_value);
+	check_seeds(20000, erlang_value);
 	check_seeds(20000, zipf_value);
 	check_seeds(3, distributions);
 	check_seeds(3, zipf_distribution);

@@ -15,9 +15,10 @@
 #define PENDING 1024
 
 static struct simulation sim;
+static struct sim_process each[PROCESSES_MAX];
 static u32 weight[PROCESSES_MAX];
 static u8 io_class[PROCESSES_MAX], level[PROCESSES_MAX];
-static u64 merged_rows, bundled_rows, told, foreseen;
+static u64 merged_rows, bundled_rows, told, foreseen, rejoined;
 
 /* One class for all: CFQ starves the others, as it should. */
 static void random_classes(struct draw *draw)
@@ -35,17 +36,31 @@ static void random_classes(struct draw *draw)
 	sim.input.level = level;
 }
 
+/* One for all, or for each process its own. */
+static void random_bundling(struct draw *draw)
+{
+	bool of_all = draw_below(draw, 2);
+	u32 i;
+
+	for (i = 0; i < PROCESSES_MAX; i++) {
+		sim.bundling[i] = (struct bundling){
+			.others = draw_below(draw, 4),
+			.one_more = draw_below(draw, 2) * draw_u64(draw),
+		};
+		if (of_all)
+			sim.bundling[i] = sim.bundling[0];
+	}
+	sim.input.bundling = sim.bundling;
+}
+
 static void random_device(struct draw *draw)
 {
 	if (!sim.input.scheduler->needs_model && draw_below(draw, 2))
 		simulation_array(&sim, 1 + draw_below(draw, 8),
 				 (1 + draw_below(draw, 3)) * MS, draw_below(draw, 2));
 	if (!sim.input.drive && sim.input.scheduler->more && draw_below(draw, 2))
-		sim.input.bundling = (struct bundling){
-			.others = draw_below(draw, 4),
-			.one_more = draw_below(draw, 2) * draw_u64(draw),
-		};
-	if (bundles(&sim.input.bundling))
+		random_bundling(draw);
+	if (bundles_any(sim.input.bundling, sim.input.world.processes))
 		sim.input.merge_sectors = 0;
 	if (!draw_below(draw, 3))
 		sim.drive.cache.segments = 0;
@@ -101,6 +116,9 @@ static void random_input(struct draw *draw, const struct scheduler *scheduler,
 	random_device(draw);
 	random_page_cache(draw);
 	simulation_rows(&sim, draw, 40);
+	simulation_customers(&sim, draw, 20);
+	if (draw_below(draw, 2))
+		sim.input.each = memset(each, 0, sizeof(each));
 	if (draw_below(draw, 2))
 		random_classes(draw);
 	if (!strcmp(workload->name, "poisson"))
@@ -126,14 +144,15 @@ static void check_merged(u64 i)
 	u64 k;
 
 	CHECK(oldest < i && is_oldest(oldest));
-	CHECK(sim.input.merge_sectors || bundles(&sim.input.bundling));
+	CHECK(sim.input.merge_sectors || sim.input.bundling);
 	CHECK_EQ(rows->dispatch_ns[i], rows->dispatch_ns[oldest]);
 	CHECK_EQ(rows->completion_ns[i], rows->completion_ns[oldest]);
 	CHECK_EQ(rows->model_service_ns[i], rows->model_service_ns[oldest]);
 	CHECK_EQ(rows->reason[i], rows->reason[oldest]);
 	CHECK_EQ(rows->hit[i], rows->hit[oldest]);
-	if (bundles(&sim.input.bundling)) {
+	if (!sim.input.merge_sectors) {
 		CHECK_EQ(rows->owner[i], rows->owner[oldest]);
+		CHECK(bundles(&sim.bundling[rows->owner[i]]));
 		bundled_rows++;
 		return;
 	}
@@ -326,6 +345,48 @@ static void check_summary(void)
 	CHECK_EQ(sim.watch.completed, n);
 }
 
+/* Pieces of the request that row i of a process begins; 1 unless it was split. */
+static u64 pieces_of(u32 process, u64 request)
+{
+	if (strcmp(sim.input.workload->name, "customers"))
+		return 1;
+	CHECK(request < sim.arrivals[process].count);
+	return sim.arrivals[process].pieces[request];
+}
+
+/* What a process asked for in one, rounded down to the mean of its pieces'. */
+static void check_process(u32 process)
+{
+	const struct sim_columns *rows = &sim.columns;
+	struct moments want = { 0 };
+	u64 pieces = 0, request = 0, done = 0, sum_ns = 0;
+	u64 i;
+
+	for (i = 0; i < sim.summary.completed; i++) {
+		if (rows->owner[i] != process)
+			continue;
+		pieces++;
+		sum_ns += rows->completion_ns[i] - rows->arrival_ns[i];
+		if (++done < pieces_of(process, request))
+			continue;
+		rejoined += done > 1;
+		moments_add(&want, sum_ns / done);
+		request++;
+		done = sum_ns = 0;
+	}
+	CHECK_EQ(each[process].pieces, pieces);
+	CHECK_EQ(each[process].responses.count, want.count);
+	CHECK(!memcmp(&each[process].response, &want, sizeof(want)));
+}
+
+static void check_each(void)
+{
+	u32 i;
+
+	for (i = 0; sim.input.each && i < sim.input.world.processes; i++)
+		check_process(i);
+}
+
 /*
  * Nothing but what is measured went to the device, nothing of it took no time, and no
  * two ended at once: then the rows alone say what happened there.
@@ -416,6 +477,7 @@ static void check_everything(void)
 	check_closed();
 	check_order_of_arrival();
 	check_summary();
+	check_each();
 	check_idle_and_service();
 }
 
@@ -462,14 +524,34 @@ static void check_repeats(void)
 	CHECK(!memcmp(&before, &sim.summary, sizeof(before)));
 }
 
+static u64 smaller(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static u64 pieces_of_all(void)
+{
+	u64 pieces = 0;
+	u32 process;
+	u64 i;
+
+	for (process = 0; process < sim.input.world.processes; process++) {
+		for (i = 0; i < sim.arrivals[process].count; i++)
+			pieces += sim.arrivals[process].pieces[i];
+	}
+	return pieces;
+}
+
 /* A workload without an end goes on until all is measured, a table until it is over. */
 static void check_count(void)
 {
 	const char *name = sim.input.workload->name;
 
 	if (!strncmp(name, "rows-", 5))
+		CHECK_EQ(sim.summary.completed, smaller(sim.rows, sim.input.requests));
+	else if (!strcmp(name, "customers"))
 		CHECK_EQ(sim.summary.completed,
-			 sim.rows < sim.input.requests ? sim.rows : sim.input.requests);
+			 smaller(pieces_of_all(), sim.input.requests));
 	else if (strcmp(name, "concurrent-read"))
 		CHECK_EQ(sim.summary.completed, sim.input.requests);
 }
@@ -492,8 +574,9 @@ static void random_case(struct draw *draw)
 int main(void)
 {
 	check_seeds(20, random_case);
-	CHECK(getenv("CHECK_SEED") || (merged_rows > 1000 && bundled_rows > 100 &&
-				       told > 10000 && foreseen > 100));
+	CHECK(getenv("CHECK_SEED") ||
+	      (merged_rows > 1000 && bundled_rows > 100 && rejoined > 1000 &&
+	       told > 10000 && foreseen > 100 && rejoined > 1000));
 	simulation_exit(&sim);
 	return 0;
 }

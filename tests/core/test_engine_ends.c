@@ -58,10 +58,10 @@ static void no_memory(void)
 static void nothing_to_bundle_with(void)
 {
 	use_rows(1, 0, MS);
-	sim.input.bundling.others = 1;
+	simulation_bundle(&sim, (struct bundling){ .others = 1 });
 	CHECK_EQ(simulation_run(&sim), -EOPNOTSUPP);
 	CHECK_EQ(sim.summary.completed, 0);
-	sim.input.bundling.others = 0;
+	simulation_bundle(&sim, (struct bundling){ .others = 0 });
 	CHECK_EQ(simulation_run(&sim), 0);
 }
 

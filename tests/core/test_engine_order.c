@@ -269,7 +269,7 @@ static void bundles_share_a_server(void)
 	u32 i;
 
 	use_rows(registry_find("sfq"), "rows-open", 2, 1);
-	sim.input.bundling.others = 2;
+	simulation_bundle(&sim, (struct bundling){ .others = 2 });
 	add_row(0, 1, 9);
 	add_row(0, 1, 5);
 	add_row(0, 2, 7);
@@ -287,7 +287,7 @@ static void bundles_share_a_server(void)
 static void each_of_a_bundle_is_completed(void)
 {
 	use_rows(&scribe_scheduler, "rows-open", 2, 1);
-	sim.input.bundling.others = 1;
+	simulation_bundle(&sim, (struct bundling){ .others = 1 });
 	add_row(0, 0, 10);
 	add_row(0, 0, 20);
 	add_row(0, 0, 30);

@@ -9,6 +9,7 @@
 
 static struct histogram histogram;
 static u64 value[VALUES];
+static u64 distribution[1000];
 
 static int compare(const void *a, const void *b)
 {
@@ -77,8 +78,11 @@ static void random_case(struct draw *draw)
 	CHECK(is_close(moments_variance(&moments), exact_variance(n, offset)));
 	CHECK(moments_variance(&moments) >= 0);
 	qsort(value, n, sizeof(*value), compare);
-	for (i = 1; i <= 1000; i++)
+	histogram_distribution(&histogram, distribution);
+	for (i = 1; i <= 1000; i++) {
 		check_permille(n, i);
+		CHECK_EQ(distribution[i - 1], histogram_permille(&histogram, i));
+	}
 	CHECK_EQ(histogram.max, value[n - 1]);
 }
 
@@ -90,6 +94,8 @@ static void nothing_and_one_value(void)
 	CHECK_EQ(moments_mean(&moments), 0);
 	CHECK_EQ(moments_variance(&moments), 0);
 	CHECK_EQ(histogram_permille(&histogram, 500), 0);
+	histogram_distribution(&histogram, distribution);
+	CHECK(!distribution[0] && !distribution[999]);
 	moments_add(&moments, 12345);
 	histogram_add(&histogram, 12345);
 	CHECK_EQ(moments_mean(&moments), 12345);

@@ -15,6 +15,7 @@ static void use(void)
 	simulation_init(&sim, registry_find("deadline"), simulation_workload("random"));
 	simulation_files(&sim, &draw, 10, 8);
 	simulation_rows(&sim, &draw, 20);
+	simulation_customers(&sim, &draw, 20);
 	CHECK(sim.rows > 10);
 	sim.input.cache = (struct sim_cache){ 100 * 4096, 8, 32 };
 	CHECK(!simulation_check(&sim));
@@ -65,13 +66,19 @@ static void run(void)
 	PASSES(input->requests = 1);
 	PASSES(input->merge_sectors = 65536);
 	REFUSED("merge_sectors", input->merge_sectors = 65537);
-	REFUSED("only the servers of an array", input->bundling.others = 1);
-	REFUSED("only the servers of an array", input->bundling.one_more = 1);
+	REFUSED("only the servers of an array",
+		simulation_bundle(&sim, (struct bundling){ .others = 1 }));
+	REFUSED("only the servers of an array",
+		simulation_bundle(&sim, (struct bundling){ .one_more = 1 }));
+	REFUSED("only the servers of an array", input->bundling = sim.bundling,
+		sim.bundling[3].others = 1);
+	PASSES(input->bundling = sim.bundling, sim.bundling[4].others = 1);
 	PASSES(input->drive = NULL, input->array.servers = 1,
-	       input->bundling = (struct bundling){ U32_MAX, U64_MAX });
+	       simulation_bundle(&sim, (struct bundling){ U32_MAX, U64_MAX }));
 	PASSES(input->gap_ns = input->ask_ns = (1ull << 62) - 1);
 	REFUSED("a time", input->ask_ns = 1ull << 62);
-	PASSES(input->world.rows.first = NULL, input->world.processes = 100000);
+	PASSES(input->world.rows.first = NULL, input->world.service.start = NULL,
+	       input->world.processes = 100000);
 	PASSES(input->world.processes = 1);
 }
 
@@ -208,6 +215,30 @@ static void table(void)
 	PASSES(sim.input.world.rows.first = NULL, sim.op[last] = 9);
 }
 
+static void service_times(void)
+{
+	REFUSED("begins in a phase that there is not", sim.first_phase[3] = 3);
+	REFUSED("begins in a phase", sim.input.world.service.phases = 0);
+	REFUSED("leads to a phase that there is not", sim.outcome[6].phase = 3);
+	REFUSED("leads to a phase", sim.outcome[0].phase = U32_MAX);
+	REFUSED("end below 1", sim.outcome[6].last--);
+	REFUSED("end below 1", sim.phase[1].outcomes = 2);
+	REFUSED("no outcomes", sim.phase[2].outcomes = 0);
+	REFUSED("no outcomes", sim.phase[2].outcomes = 3);
+	REFUSED("no outcomes", sim.phase[2].first = 8);
+	REFUSED("no outcomes", sim.phase[1].first = U32_MAX);
+	REFUSED("more than 65536 stages", sim.phase[2].stages = 65537,
+		sim.phase[2].mean = 1);
+	REFUSED("2^41 ns", sim.phase[1].mean = 1ull << 57);
+	REFUSED("2^41 ns", sim.phase[2].stages = 65536, sim.phase[2].mean = 1ull << 41);
+	PASSES(sim.phase[1].mean = (1ull << 57) - 1);
+	PASSES(sim.phase[2].stages = 65536, sim.phase[2].mean = (1ull << 41) - 1);
+	PASSES(sim.phase[0].mean = U64_MAX);
+	PASSES(sim.outcome[0].last = sim.outcome[2].last = 0);
+	PASSES(sim.first_phase[4] = 3);
+	PASSES(sim.input.world.service.start = NULL, sim.outcome[6].phase = 3);
+}
+
 static u64 sectors_of(u32 file)
 {
 	u64 sectors = 0;
@@ -290,6 +321,7 @@ int main(void)
 	angles();
 	classes();
 	table();
+	service_times();
 	files();
 	page_cache();
 	limits_run();

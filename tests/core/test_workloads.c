@@ -236,6 +236,107 @@ static void play_rows(struct draw *draw)
 	rows_are_played_once("rows-closed", draw);
 }
 
+/* The next piece, which comes so long after the one before. */
+static void next_piece(u32 process, struct service_chain *chain, u64 think_ns, u32 more)
+{
+	struct step step = next(process);
+
+	CHECK_EQ(step.think_ns, think_ns);
+	CHECK_EQ(step.cost_ns, service_chain_draw(chain, &sim.input.world.service));
+	CHECK_EQ(step.more, more);
+	CHECK_EQ(step.file, NO_FILE);
+	CHECK_EQ(step.sector, 0);
+	CHECK_EQ(step.sectors, 1);
+	CHECK_EQ(step.op, IO_READ);
+}
+
+/* All pieces of a request at once, and no request that comes too late. */
+static void customers_come_as_they_came(struct draw *draw)
+{
+	u32 process;
+	u64 i;
+
+	use("customers");
+	sim.input.world.seed = draw_u64(draw);
+	simulation_customers(&sim, draw, 30);
+	if (draw_below(draw, 2))
+		sim.input.world.until_ns = draw_below(draw, 200 * MS);
+	CHECK_EQ(start(), 0);
+	for (process = 0; process < 4; process++) {
+		const struct arrivals *arrivals = &sim.arrivals[process];
+		struct service_chain chain;
+		struct step step;
+		u64 at_ns = 0;
+
+		service_chain_begin(&chain, &sim.input.world.service, process,
+				    sim.input.world.seed, process);
+		for (i = 0; i < arrivals->count; i++) {
+			u32 left = arrivals->pieces[i];
+
+			if (arrivals->arrival_ns[i] >= sim.input.world.until_ns)
+				break;
+			next_piece(process, &chain, arrivals->arrival_ns[i] - at_ns,
+				   --left);
+			at_ns = arrivals->arrival_ns[i];
+			while (left)
+				next_piece(process, &chain, 0, --left);
+		}
+		CHECK(!sim.input.workload->step(state, process, &step));
+		CHECK(!sim.input.workload->step(state, process, &step));
+	}
+	stop();
+}
+
+/* Two requests of each process, the last process's spoiled. */
+static void customers_refuse(int error, u64 first_ns, u64 second_ns, u16 pieces)
+{
+	static const u64 at_ns[] = { 5, 5 };
+	static const u16 one[] = { 1, 1 };
+	u64 bad_ns[] = { first_ns, second_ns };
+	u16 bad[] = { 1, pieces };
+	struct draw draw;
+	u32 i;
+
+	draw_seed(&draw, 1, 0);
+	use("customers");
+	simulation_customers(&sim, &draw, 1);
+	for (i = 0; i < 3; i++)
+		sim.arrivals[i] = (struct arrivals){ 2, at_ns, one };
+	sim.arrivals[3] = (struct arrivals){ 2, bad_ns, bad };
+	sim.input.world.until_ns = 1000;
+	CHECK_EQ(start(), error);
+	stop();
+}
+
+static void customers_without_times(void)
+{
+	struct draw draw;
+
+	draw_seed(&draw, 1, 0);
+	use("customers");
+	simulation_customers(&sim, &draw, 1);
+	sim.input.world.service.start = NULL;
+	CHECK_EQ(start(), -ENOENT);
+	stop();
+	simulation_customers(&sim, &draw, 1);
+	sim.input.world.arrivals = NULL;
+	CHECK_EQ(start(), -ENOENT);
+	stop();
+}
+
+static void customers_are_looked_at(void)
+{
+	customers_refuse(0, 7, 7, 65535);
+	customers_refuse(0, 7, (1ull << 62) - 1, 1);
+	customers_refuse(-EBADMSG, 7, 6, 1);
+	customers_refuse(-EBADMSG, 7, 7, 0);
+	customers_refuse(0, 7, 1000, 0);
+	customers_refuse(-EBADMSG, 7, 999, 0);
+	customers_refuse(-EBADMSG, 7, 1ull << 62, 1);
+	customers_refuse(-EBADMSG, U64_MAX, U64_MAX, 1);
+	customers_refuse(0, 1000, 0, 1);
+}
+
 /* Every byte of one file once, in order, and the sectors that hold it; which file. */
 static u32 read_file(u32 process, u64 read_bytes)
 {
@@ -345,6 +446,7 @@ static void no_memory(const struct workload *workload)
 	use(workload->name);
 	simulation_files(&sim, &draw, 5, 8);
 	simulation_rows(&sim, &draw, 20);
+	simulation_customers(&sim, &draw, 20);
 	for (granted = 0; error; granted++) {
 		port_grant(granted);
 		error = start();
@@ -364,6 +466,8 @@ int main(void)
 	sequential_goes_up_and_around();
 	sequential_draws_what_it_writes();
 	check_seeds(100, play_rows);
+	check_seeds(100, customers_come_as_they_came);
+	customers_are_looked_at();
 	check_seeds(100, concurrent_reads_end);
 	threads_draw_their_files();
 	refuse("random", "sectors", 101, -ENOSPC);
@@ -373,8 +477,10 @@ int main(void)
 	refuse("concurrent-read", NULL, 0, -ENOENT);
 	refuse("rows-open", NULL, 0, -ENOENT);
 	refuse("rows-closed", NULL, 0, -ENOENT);
+	refuse("customers", NULL, 0, -ENOENT);
+	customers_without_times();
 	surge_refuses_half_a_page();
-	CHECK(workload_count() >= 7);
+	CHECK(workload_count() >= 8);
 	for (i = 0; i < workload_count(); i++)
 		no_memory(workload_get(i));
 	return 0;

@@ -75,6 +75,15 @@ def _all(disk: DiskProfile | None) -> list[str]:
     return [name for name in core() if not declared.scheduler(name).needs_model]
 
 
+def check_model(name: str, disk: DiskProfile) -> None:
+    """Refuse a scheduler that asks a disk's model where there is none."""
+    if disk.array and registry.known(name) and declared.scheduler(name).needs_model:
+        raise UserError(
+            f"--schedulers: {name} needs a disk's model: {disk.name} is an array; leave it out, "
+            "or take a disk"
+        )
+
+
 def unfit(names: Iterable[str]) -> dict[str, str]:
     """Those that cannot even say what they are, and why.
 

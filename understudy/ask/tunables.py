@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from understudy.ask.schedulers import Tunables
 from understudy.base.catalog import unknown
 from understudy.base.errors import UserError
+from understudy.device.profile import Servers
 from understudy.device.timing import Buffer, Timing
 from understudy.native import declared, registry
 
@@ -50,6 +51,19 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
         "shadow_prefetch_sectors": prefetch_sectors,
         "full_seek_ns": max(0, disk.seek[-1][1] - disk.seek[0][1]),
     }
+    return _that_it_has(scheduler, values)
+
+
+def following_array(scheduler: str, array: Servers) -> dict[str, int]:
+    """The same for an array whose times nobody knows beforehand: the mean, whatever the size.
+
+    The time between completions is no request's own there (docs/schedulers/sfq.md).
+    """
+    values = {"cost_request_ns": array.service_ns, "cost_sector_ns": 0, "settle": 0}
+    return _that_it_has(scheduler, values)
+
+
+def _that_it_has(scheduler: str, values: dict[str, int]) -> dict[str, int]:
     ours = declared.scheduler(scheduler) if registry.known(scheduler) else None
     has = {tunable.name for tunable in ours.tunables} if ours else set()
     return {name: value for name, value in values.items() if name in has}

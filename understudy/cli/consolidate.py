@@ -4,7 +4,6 @@
 import json
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,18 @@ from understudy.consolidate.arrivals import LIMIT_BLOCKS
 from understudy.consolidate.fit import Fitted, fit
 from understudy.consolidate.prediction import COMMON, MOST, PER_VM, PRECISION, Effort, Prediction
 from understudy.consolidate.replications import Replications
-from understudy.consolidate.scenario import SERVERS, Scenario, Tenant
+from understudy.consolidate.scenario import (
+    SERVERS,
+    SERVERS_MOST,
+    WEIGHT_MOST,
+    Scenario,
+    Tenant,
+)
 from understudy.consolidate.vm import VirtualMachine
 
 EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --depth 32"
+MERGE_MOST = 10_000.0
+LABEL = 80  # letters of a run folder's name
 UNSPLIT = 2**31  # blocks: longer than any request
 
 
@@ -44,7 +51,7 @@ class Asked:
 @click.argument("vms", metavar="[NAME=]TRACE|FOLDER...", nargs=-1, required=True)
 @click.option(
     "--depth",
-    type=click.IntRange(1, what_if.MOST),
+    type=click.IntRange(1, SERVERS_MOST),
     default=SERVERS,
     help="Requests that the device serves at once: its servers.",
 )
@@ -132,18 +139,18 @@ def command(
     variations = what_if.parse(changes, list(named))
     jobs = jobs or os.cpu_count() or 1
     click.echo(f"$ {line}", err=True)
-    with ExitStack() as stack:
-        folder = stack.enter_context(
-            run_folder.reserved(out, "-".join(["consolidate", *named])[:80])
-        )
-        kept = stack.enter_context(scratch.folder("understudy-consolidate-"))
-        report = stack.enter_context(phases("consolidate"))
-        scenario = _scenario(asked, kept, report)
-        found = [prediction.predict(Replications(scenario, seed, jobs), effort, report)]
-        for change in variations:
-            other = what_if.changed(scenario, change, kept / str(change))
-            found.append(prediction.predict(Replications(other, seed, jobs), effort, report))
-    _put(line, seed, found, variations, folder, as_json)
+    with (
+        run_folder.reserved(out, "-".join(["consolidate", *named])[:LABEL]) as folder,
+        scratch.folder("understudy-consolidate-") as kept,
+    ):
+        with phases("consolidate") as report:
+            scenario = _scenario(asked, kept, report)
+            others = [what_if.changed(scenario, one, kept / str(one)) for one in variations]
+            found = [
+                prediction.predict(Replications(each, seed, jobs), effort, report)
+                for each in (scenario, *others)
+            ]
+        _put(line, seed, found, variations, folder, as_json)
 
 
 def _scenario(asked: Asked, folder: Path, report: Report) -> Scenario:
@@ -178,8 +185,8 @@ def _weights(text: str, names: dict[str, Path]) -> dict[str, int]:
         name, _, value = word.partition("=")
         if name not in names:
             raise UserError(f"--weights: no VM is called {name}; there are {', '.join(names)}")
-        if not (value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= what_if.MOST):
-            raise UserError(f"--weights: {word}: write NAME=N, N from 1 to {what_if.MOST:,}")
+        if not (value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= WEIGHT_MOST):
+            raise UserError(f"--weights: {word}: write NAME=N, N from 1 to {WEIGHT_MOST:,}")
         weights[name] = int(value)
     return weights
 
@@ -199,7 +206,7 @@ def _merge(text: str) -> str | float:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 1 <= value <= what_if.MOST:
+    if not 1 <= value <= MERGE_MOST:
         raise UserError(f"--merge: {text}: write {COMMON}, {PER_VM}, or a value from 1")
     return value
 

@@ -122,12 +122,14 @@ def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
 def _fitted(trace: str, seed: int) -> Fitted:
     """To a trace."""
     found = load(trace)
-    if found.completion_ns is None:
-        raise UserError(f"--trace: {trace}: no column completion_ns, so nothing shows how long")
+    try:
+        completion_ns = found.completed_ns()
+    except UserError as error:
+        raise UserError(f"--trace: {error}") from error
     if found.losses:
         click.echo(f"{trace}: {found.losses}", err=True)
     sent_ns = found.arrival_ns if found.dispatch_ns is None else found.dispatch_ns
-    columns = (found.op, found.sector, found.sectors, sent_ns, found.completion_ns)
+    columns = (found.op, found.sector, found.sectors, sent_ns, completion_ns)
     try:
         return fit.profile(Served.of(*columns), seed)
     except RunFailed as error:

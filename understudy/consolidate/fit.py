@@ -17,7 +17,7 @@ from scipy.optimize import least_squares
 
 from understudy.base.errors import UserError
 from understudy.consolidate.branches import Branches, first_guess
-from understudy.consolidate.fit_report import LAGS, Report, autocorrelation, compare
+from understudy.consolidate.fit_report import Report, autocorrelations, compare
 from understudy.consolidate.map import MarkovianArrivalProcess
 
 Array = NDArray[np.float64]
@@ -128,7 +128,7 @@ def _best(
 ) -> Branches:
     """The likeliest, or a smaller one about as likely; if its moments can't be had, the next."""
     blocks, cv = _blocks(times, BLOCK, BLOCKS), float(times.std())
-    target = autocorrelation(times, LAGS)[:MATCHED]
+    target = autocorrelations(times, MATCHED)
     top = max(held_out.values())
     ranked = sorted(
         held_out, key=lambda shapes: (max(0.0, top - ALIKE - held_out[shapes]), sum(shapes))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.consolidate.map import MarkovianArrivalProcess
+from understudy.traces.characterise import autocorrelation
 
 Array = NDArray[np.float64]
 
@@ -39,13 +40,10 @@ class Report:
     poor: tuple[str, ...]
 
 
-def autocorrelation(times: Array, lags: int) -> Array:
-    """Of a sample (N,), lags 1 to `lags`; 0 of a constant."""
-    centred = times - times.mean()
-    spread = float(centred @ centred)
-    if spread <= len(times) * (1e-12 * times.mean()) ** 2:
-        return np.zeros(lags)
-    return np.array([centred[:-lag] @ centred[lag:] for lag in range(1, lags + 1)]) / spread
+def autocorrelations(times: Array, lags: int) -> Array:
+    """Of a sample (N,), N > lags, at lags 1 to `lags`; 0 of a constant."""
+    found = autocorrelation(times, range(1, lags + 1))
+    return np.array([value or 0.0 for value in found.values()])
 
 
 def compare(
@@ -55,7 +53,7 @@ def compare(
     given = Figures(
         (float(times.mean()), float((times**2).mean()), float((times**3).mean())),
         float(times.std() / times.mean()),
-        autocorrelation(times, LAGS),
+        autocorrelations(times, LAGS),
     )
     fitted = Figures(
         (process.moment(1), process.moment(2), process.moment(3)),

@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from understudy.base.errors import Unstable
 from understudy.base.progress import Report, silent
 from understudy.consolidate import merge_value
 from understudy.consolidate.replications import Merge, Replications
 from understudy.consolidate.scenario import Scenario
-from understudy.consolidate.vm import NS_PER_MS
+from understudy.consolidate.vm import NS_PER_MS, Floats
 from understudy.measure.comparison import Estimate, estimate
 from understudy.native.open_queue import QueueFigures
 
@@ -47,11 +49,13 @@ class Together:
     """One VM beside the others; times in ms.
 
     mean: over replications, of each one's mean, with its 95 % interval.  percentiles: the mean of
-    each one's.  requests: of a replication, on average.
+    each one's; distribution: (1000,), so for each permille from 1.  requests: of a replication,
+    on average.
     """
 
     mean: Estimate
     percentiles: dict[float, float]
+    distribution: Floats
     requests: float
     in_system: float
     merge: float
@@ -94,6 +98,7 @@ class Prediction:
                 percent: _mean([one.response_percentiles[percent] for one in each]) / NS_PER_MS
                 for percent in percents
             },
+            distribution=np.mean([one.distribution_ns for one in each], axis=0) / NS_PER_MS,
             requests=_mean([one.requests for one in each]),
             in_system=_mean([one.in_system for one in each]),
             merge=self.merge[k],
@@ -168,10 +173,9 @@ def _replicated(
 ) -> list[QueueFigures]:
     figures: list[QueueFigures] = []
     most = effort.replications or MOST
-    said = _counter(report, most)
     while len(figures) < most:
         numbers = range(len(figures), min(len(figures) + BATCH, most))
-        figures += replications.run(numbers, merge, said)
+        figures += replications.run(numbers, merge, _teller(report, numbers, most))
         means = [
             estimate([run.each[k].response.mean for run in figures]) for k in range(len(merge))
         ]
@@ -180,14 +184,11 @@ def _replicated(
     return figures
 
 
-def _counter(report: Report, most: int) -> Callable[[], None]:
-    done = iter(range(1, most + 1))
-
-    def said() -> None:
-        number = next(done)
-        report(f"replication {number} of at most {most}", number / most)
-
-    return said
+def _teller(report: Report, numbers: range, most: int) -> Callable[[], None]:
+    """What is told of each that is done."""
+    phase = f"replications {numbers[0] + 1} to {numbers[-1] + 1} of at most {most}"
+    done = iter(numbers)
+    return lambda: report(phase, (next(done) + 1) / most)
 
 
 def _is_narrow(means: Sequence[Estimate], precision: float) -> bool:

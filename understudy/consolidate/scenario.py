@@ -9,9 +9,11 @@ from functools import cached_property
 from understudy.consolidate import product_form
 from understudy.consolidate.fit import Fitted
 from understudy.consolidate.vm import NS_PER_MS, VirtualMachine
-from understudy.native.open_queue import ServiceTimes
+from understudy.native.service_times import ServiceTimes
 
 SERVERS = 32  # the paper's issue queue length
+SERVERS_MOST = 1024  # as sfq's depth
+WEIGHT_MOST = 10_000
 
 
 @dataclass(frozen=True)

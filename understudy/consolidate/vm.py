@@ -18,7 +18,7 @@ import numpy.typing as npt
 from understudy.base.errors import UserError
 from understudy.consolidate.arrivals import pieces, splitting_ratio
 from understudy.native.arrays import I64
-from understudy.native.open_queue import Arrivals, write_arrivals
+from understudy.native.arrivals import Arrivals, write_arrivals
 from understudy.traces.characterise import bins, percentiles
 from understudy.traces.per_cpu import PER_CPU
 from understudy.traces.read import recorded

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from understudy.base.errors import UserError
-from understudy.consolidate.scenario import Scenario, Tenant
+from understudy.consolidate.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
 from understudy.consolidate.vm import Run, VirtualMachine
-from understudy.native.open_queue import write_arrivals
+from understudy.native.arrivals import write_arrivals
 
-MOST = 10_000
+LIMITS = {"depth": SERVERS_MOST, "weight": WEIGHT_MOST, "copies": 100}
 HINT = "write depth=16,64, or NAME.weight=2,4, or NAME.copies=2,3"
 
 
@@ -47,8 +47,10 @@ def _parse(text: str, names: Sequence[str]) -> Iterator[Change]:
     if dot and vm not in names:
         raise UserError(f"--what-if: {text}: no VM is called {vm}; there are {', '.join(names)}")
     for value in values.split(","):
-        if not (value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= MOST):
-            raise UserError(f"--what-if: {text}: {value} is not a whole number from 1 to {MOST:,}")
+        if not (value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= LIMITS[what]):
+            raise UserError(
+                f"--what-if: {text}: {value} is not a whole number from 1 to {LIMITS[what]:,}"
+            )
         yield Change(vm if dot else None, what, int(value))
 
 

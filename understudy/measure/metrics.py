@@ -20,7 +20,7 @@ import polars as pl
 
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.measure.records import shares_a_request
-from understudy.native.simulator import Figures
+from understudy.native.figures import Figures
 
 NS_PER_MS = 1e6
 NS_PER_S = 1e9
@@ -247,7 +247,7 @@ def _service_times_ns(run: Experiment, carried: Carried) -> Times:
     """Service of each request, ns.  A drive that chooses among several began with each its model
     service before it was due, whichever it served before."""
     if run.device.disk.array:
-        return np.asarray(carried["model_service_ns"], np.float64)
+        return np.asarray(carried["model_service_ns"], np.float64) * run.platform.scale
     if run.device.at_once == 1:
         return service_times_ns(carried)
     late_ns = (carried["completion_ns"] - carried["due_ns"]).fill_null(0)

@@ -17,8 +17,15 @@ Columns = dict[str, npt.NDArray[Any]]
 
 def dtype_of(structure: str) -> np.dtype[Any]:
     """A C structure as NumPy has it; the compiler has checked that it is the header's."""
-    fields = ffi.typeof(structure).fields
-    return np.dtype([(name, _format(field.type)) for name, field in fields])
+    fields = dict(ffi.typeof(structure).fields)
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [_format(field.type) for field in fields.values()],
+            "offsets": [field.offset for field in fields.values()],
+            "itemsize": ffi.sizeof(structure),
+        }
+    )
 
 
 def _format(ctype: Any) -> Any:

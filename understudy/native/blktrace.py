@@ -2,6 +2,7 @@
 """The kernel's binary block traces: bytes in, requests out (traces/blktrace.h)."""
 
 from collections.abc import Iterator
+from enum import IntEnum
 from typing import BinaryIO
 
 import numpy as np
@@ -15,23 +16,26 @@ ROW = dtype_of("struct blktrace_row")
 MAGIC: int = lib.RECORD_MAGIC
 MINOR_BITS = 20  # of a device's number in the kernel
 
-LEFT_OUT = {
-    lib.LEFT_OUT_UNISSUED: "completed, but not seen to be issued",
-    lib.LEFT_OUT_UNCOMPLETED: "issued, but not seen to complete",
-    lib.LEFT_OUT_FLUSHES: "flushes without data",
-    lib.LEFT_OUT_DISCARDS: "discards",
-    lib.LEFT_OUT_PASSTHROUGH: "passthrough commands",
-    lib.LEFT_OUT_WITHOUT_TRANSFER: "neither read nor write",
-    lib.LEFT_OUT_EMPTY: "of no sector",
-    lib.LEFT_OUT_REPEATED: "records with a sequence number seen before on their CPU",
-    lib.LEFT_OUT_BACKWARDS: "records earlier than the one before on their CPU",
-    lib.LEFT_OUT_LOST: "records lost: gaps in a CPU's sequence numbers",
-}
 BROKEN = {
     lib.BLKTRACE_BAD_CPU: "its CPU, {value}, is impossible",
     lib.BLKTRACE_BAD_TIME: "its time, {value} ns, is impossible",
     lib.BLKTRACE_BAD_SECTOR: "its sector, {value}, is impossible",
 }
+
+
+class LeftOut(IntEnum):
+    """Why a record is in no row."""
+
+    UNISSUED = lib.LEFT_OUT_UNISSUED
+    UNCOMPLETED = lib.LEFT_OUT_UNCOMPLETED
+    FLUSHES = lib.LEFT_OUT_FLUSHES
+    DISCARDS = lib.LEFT_OUT_DISCARDS
+    PASSTHROUGH = lib.LEFT_OUT_PASSTHROUGH
+    WITHOUT_TRANSFER = lib.LEFT_OUT_WITHOUT_TRANSFER
+    EMPTY = lib.LEFT_OUT_EMPTY
+    REPEATED = lib.LEFT_OUT_REPEATED
+    BACKWARDS = lib.LEFT_OUT_BACKWARDS
+    LOST = lib.LEFT_OUT_LOST
 
 
 class Blktrace:
@@ -63,10 +67,10 @@ class Blktrace:
         rows = np.concatenate([np.empty(0, ROW), *self._rows()])
         return {name: rows[name].astype(np.int64) for name in ROW.names or () if name != "unused"}
 
-    def left_out(self) -> dict[str, int]:
+    def left_out(self) -> dict[LeftOut, int]:
         """After the columns: how many records are no row, by why."""
         counts = self._trace.left_out
-        return {why: int(counts[index]) for index, why in LEFT_OUT.items() if counts[index]}
+        return {why: int(counts[why]) for why in LeftOut if counts[why]}
 
     def _rows(self) -> "Iterator[np.ndarray]":
         got = CHUNK_ROWS

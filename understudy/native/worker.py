@@ -103,19 +103,6 @@ class Job:
         self.structure.output_bytes = OUTPUT_BYTES
         self._memory = memory
 
-    def bookmark(self) -> Callable[[], None]:
-        """What brings the structure back to what it is now, to carry the job out again.
-
-        The arrays stay as they then are.
-        """
-        size = ffi.sizeof("struct job")
-        asked = bytes(ffi.buffer(self._memory, size))
-
-        def rewind() -> None:
-            ffi.buffer(self._memory, size)[:] = asked
-
-        return rewind
-
     def __del__(self) -> None:
         """The file has no name: with its descriptor only its mappings are left."""
         if hasattr(self, "file"):

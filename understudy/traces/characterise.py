@@ -6,7 +6,7 @@ Deviations are those of the population, percentiles are nearest-rank (the smalle
 many do not exceed), as everywhere (docs/method.md).  What a trace does not say is None.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: the most in each bin; a last
 BINS = (*(f"{blocks}" for blocks in BLOCKS), f">{BLOCKS[-1]}")
 NS_PER_MS = 10**6
 SECTORS_PER_KIB = 2
+ROUNDING = 1e-12  # of the mean
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,17 +90,24 @@ def series(values: Floats) -> Series:
         mean=mean,
         std=std,
         cv=std / mean if mean else None,
-        autocorrelation={lag: autocorrelation(values, lag) for lag in LAGS},
+        autocorrelation=autocorrelation(values, LAGS),
         percentiles=percentiles(values),
     )
 
 
-def autocorrelation(values: Floats, lag: int) -> float | None:
-    """The sum of (x[i] - mean) (x[i + lag] - mean) over that of (x[i] - mean)^2."""
-    if len(values) <= lag or (values == values[0]).all():
-        return None
-    off = values - values.mean()
-    return float(off[:-lag] @ off[lag:] / (off @ off))
+def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | None]:
+    """The sum of (x[i] - mean) (x[i + lag] - mean) over that of (x[i] - mean)^2, by lag from 1.
+
+    None if there are no two so far apart, or all are alike but for rounding.
+    """
+    mean = values.mean()
+    off = values - mean
+    squares = float(off @ off)
+    alike = squares <= len(values) * (ROUNDING * mean) ** 2
+    return {
+        lag: None if alike or len(values) <= lag else float(off[:-lag] @ off[lag:] / squares)
+        for lag in lags
+    }
 
 
 def percentiles(values: Floats) -> dict[int, float]:

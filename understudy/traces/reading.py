@@ -8,13 +8,16 @@ import polars as pl
 
 NO_TRANSFER = "neither read nor write"
 NO_LENGTH = "of no length"
+UNISSUED = "completed, but not seen to be issued"
+UNCOMPLETED = "issued, but not seen to complete"
+NO_REQUEST = "no request in it was both issued (D) and completed (C)"
 
 
 @dataclass(frozen=True)
 class Reading:
     """What a file holds: a row a request, in any order.
 
-    left_out says how many records are not in the table, by why ("completed without an issue");
+    left_out says how many records are not in the table, by why ("of no length");
     broken, where the file breaks off, in one line, None if it is whole.
     """
 

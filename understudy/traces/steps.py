@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from understudy.base.errors import UserError
-from understudy.native.simulator import Rows
+from understudy.native.simulation import Rows
 from understudy.traces.trace import Ints, Trace
 
 
@@ -34,10 +34,11 @@ def open_rows_by_owner(trace: Trace) -> Rows:
 
 
 def closed_rows(trace: Trace) -> Rows:
-    """Every owner at its own pace."""
-    completion_ns = trace.completion_ns
-    if completion_ns is None:
-        raise UserError(f"--replay: closed needs a column completion_ns in {trace.name}")
+    """Every owner at its own pace; UserError if nobody recorded completions."""
+    try:
+        completion_ns = trace.completed_ns()
+    except UserError as error:
+        raise UserError(f"--replay closed: {error}; or replay it open") from error
     return _by_owner(trace, lambda rows: _think_ns(trace.arrival_ns[rows], completion_ns[rows]))
 
 

@@ -22,7 +22,7 @@ from understudy.traces.units import OFFSET_MAX_BYTES, SIZE_MAX_BYTES, Ints, touc
 PIECE_BYTES = 2**24
 LINE_MAX_BYTES = 2**16
 LARGEST = 2**63 - 1
-SHOWN = 40
+SHOWN = 60  # letters
 MORE = "more"  # a column of ours: fields that should not be there
 SECONDS = r"^(\d{1,10})(?:\.(\d*))?$"
 SECONDS_MAX = 9 * 10**9  # whose ns are below 2^63
@@ -84,7 +84,7 @@ class Fields:
         if row is None:
             return
         value = self.frame[name][row]
-        reason = "is missing" if value is None else f'"{_shown(value)}" {why}'
+        reason = "is missing" if value is None else f'"{shown(value)}" {why}'
         raise FieldError(row, f"{name} {reason}")
 
 
@@ -107,6 +107,16 @@ def with_length(frame: pl.DataFrame) -> Part:
 def first_line(head: bytes) -> bytes:
     """How a text begins."""
     return head.split(b"\n", 1)[0].rstrip(b"\r")
+
+
+def shown(text: str) -> str:
+    """How it begins, as a complaint quotes it: without what can't be printed."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
+
+
+def shown_line(line: bytes) -> str:
+    """The same of a line, its columns a space apart."""
+    return shown(" ".join(line.decode(errors="replace").split()))
 
 
 def read(
@@ -200,7 +210,3 @@ def _line_of(text: bytes, records: bytes, row: int) -> int:
     before = text[: len(text) - len(records)].count(b"\n")
     filled = (at for at, line in enumerate(records.split(b"\n")) if line.strip())
     return before + next(at for rank, at in enumerate(filled) if rank == row)
-
-
-def _shown(value: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in value[:SHOWN])

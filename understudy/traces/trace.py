@@ -33,14 +33,18 @@ class Trace:
         """Count the requests."""
         return len(self.arrival_ns)
 
-    def response_ns(self) -> Ints:
-        """From arrival to completion, ns; UserError if nobody recorded completions."""
+    def completed_ns(self) -> Ints:
+        """When each was completed, ns; UserError if nobody recorded it."""
         if self.completion_ns is None:
             raise UserError(
                 f"{self.name}: has arrivals only, so it does not say how long requests took; take "
                 "a trace with response times (docs/traces.md)"
             )
-        response_ns: Ints = self.completion_ns - self.arrival_ns
+        return self.completion_ns
+
+    def response_ns(self) -> Ints:
+        """From arrival to completion, ns; UserError if nobody recorded completions."""
+        response_ns: Ints = self.completed_ns() - self.arrival_ns
         return response_ns
 
     @property

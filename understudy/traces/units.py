@@ -5,11 +5,14 @@ arrival.
 What these refuse can be no trace of a disk; so whatever passes stays whole in 64 bits.
 """
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 Ints = npt.NDArray[np.int64]
+Number = TypeVar("Number", int, Ints)
 
 SECTOR_BYTES = 512
 OFFSET_MAX_BYTES = 2**55 - 1
@@ -17,8 +20,8 @@ SIZE_MAX_BYTES = 2**40
 SPAN_MAX_NS = 2**62
 
 
-def touched(offset_bytes: Ints, size_bytes: Ints) -> tuple[Ints, Ints]:
-    """First sector and number of sectors of each request that has any byte in them."""
+def touched(offset_bytes: Number, size_bytes: Number) -> tuple[Number, Number]:
+    """First sector and number of sectors of a request, or of each, that has any byte in them."""
     first = offset_bytes // SECTOR_BYTES
     end = -(-(offset_bytes + size_bytes) // SECTOR_BYTES)
     return first, end - first

@@ -22,7 +22,7 @@ from understudy.ask.workloads.workload import (
 )
 from understudy.base.errors import UserError
 from understudy.base.progress import Report
-from understudy.native.simulator import Layout
+from understudy.native.simulation import Layout
 
 FILE_BYTES = 10 * 1000
 CACHE_PER_READ_AHEAD = 4

@@ -25,7 +25,7 @@ from understudy.ask.workloads.workload import (
 )
 from understudy.base.progress import Report, silent
 from understudy.files import image
-from understudy.native.simulator import Layout
+from understudy.native.simulation import Layout
 
 PROCESSES = 50
 PAPER_CACHE_BYTES = 65_000_000

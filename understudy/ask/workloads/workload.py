@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from understudy.ask.parameters import Parameters, parameter
 from understudy.base.errors import UserError
 from understudy.base.progress import Report
-from understudy.native.simulator import Layout, Rows
+from understudy.native.simulation import Layout, Rows
 
 KIB = 2**10
 HOUR_MS = 3_600_000

@@ -26,17 +26,10 @@ from understudy.measure import records
 from understudy.measure.metrics import Summary, from_figures
 from understudy.native import declared
 from understudy.native.drive import Drive
-from understudy.native.simulator import (
-    MAX_PENDING,
-    Answer,
-    Array,
-    Figures,
-    PageCache,
-    Simulation,
-    arrive,
-    offered_load,
-    workloads,
-)
+from understudy.native.failures import arrive, offered_load
+from understudy.native.figures import Figures
+from understudy.native.simulation import MAX_PENDING, Array, PageCache, Simulation, workloads
+from understudy.native.simulator import Answer
 from understudy.native.simulator import check as check_simulation
 from understudy.native.simulator import run as simulate
 
@@ -182,12 +175,7 @@ def _check(experiment: Experiment) -> None:
         raise UserError(
             f"--schedulers: {chosen.name} is the kernel's own, only in the VM; add --on vm"
         )
-    disk = experiment.device.disk
-    if disk.array and declared.scheduler(_simulated(experiment)).needs_model:
-        raise UserError(
-            f"--schedulers: {chosen.name} needs a disk's model: {disk.name} is an array; "
-            "leave it out, or take a disk"
-        )
+    schedulers.check_model(chosen.name, experiment.device.disk)
     for name, value in chosen.tunables:
         tunables.check(_simulated(experiment), name, value)
     experiment.workload.check_fits(experiment.device.virtual_bytes)

@@ -22,7 +22,7 @@ class Controller:
     disk is its name in the guest; modules maps modules to parameters, in which
     {bytes} and {gib} stand for the size, as in QEMU's devices; unit is what the
     size is rounded up to.  A disk with a budget never makes a scheduler pick while it
-    is busy; one that queues takes as many at once as it is told (--queue-depth).  One that
+    is busy; it takes as many at once as it is told (--queue-depth), up to at_once_max.  One that
     flushes can say that it has a write cache, whose flushes then reach the
     throttle.
     """
@@ -33,7 +33,7 @@ class Controller:
     devices: tuple[str, ...] = ()
     holds_data: bool = False
     budget: bool = False
-    queues: bool = False
+    at_once_max: int = 1
     flushes: bool = False
     unit: int = SECTOR_BYTES
 
@@ -63,7 +63,7 @@ CONTROLLERS = {
             (("vdisk", "size={bytes}"),),
             holds_data=True,
             budget=True,
-            queues=True,
+            at_once_max=128,  # QUEUE_DEPTH in kernel/vdisk/vdisk.c
             flushes=True,
         ),
         Controller(

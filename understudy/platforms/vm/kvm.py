@@ -13,7 +13,7 @@ from understudy.base.paths import cache_dir
 from understudy.platforms.vm import machine, packages, qemu
 
 DEVICE = Path("/dev/kvm")
-TIMEOUT_SECONDS = 15  # one that boots needs two, beside other work six
+TIMEOUT_SECONDS = 15  # emulated, a machine boots in five to seven (decision 25)
 
 
 @dataclass(frozen=True)

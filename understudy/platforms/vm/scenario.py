@@ -13,6 +13,7 @@ from understudy.ask.workloads.workload import InGuest
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.base.progress import Report
+from understudy.device.profile import Servers
 from understudy.device.timing import Curve, Platter, Timing
 from understudy.files import image
 from understudy.platforms.vm import kvm, machine, qemu
@@ -26,6 +27,8 @@ FILES_BYTES_MIN = 64 * 2**20
 BASE_MEMORY_MIB = 512
 RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
 LOG_BYTES = 64  # for each read of a process: entry and copy
+READS_AFTER = 10_000  # while the guest notices that all is recorded, up to a second
+AFTER_OF_ARRAY = 100_000  # reads and requests: as many as its processor manages
 INODE_BYTES = 2048  # for each file that is kept in mind
 MEMORY_STEP = 256 * 2**20
 BASE_SECONDS = 300
@@ -63,7 +66,13 @@ def _cache_bytes(experiment: Experiment) -> int:
 
 def _log_entries(experiment: Experiment) -> int:
     """Room for the reads of the processes, most of which a page cache answers."""
-    return played(experiment).reads_a_request * experiment.requests + 10_000
+    after = AFTER_OF_ARRAY if experiment.device.disk.array else READS_AFTER
+    return played(experiment).reads_a_request * experiment.requests + after
+
+
+def _traced(experiment: Experiment) -> int:
+    """Requests that the kernel's trace has to have room for."""
+    return experiment.requests + (AFTER_OF_ARRAY if experiment.device.disk.array else 0)
 
 
 def _workload(experiment: Experiment) -> str:
@@ -104,18 +113,26 @@ def _shell(settings: Mapping[str, str | int]) -> str:
 
 def _settings(experiment: Experiment) -> dict[str, str | int]:
     scale = setting_of(experiment).scale
-    chosen = tunables.following(experiment.scheduler.name, timing(experiment))
-    chosen |= dict(experiment.scheduler.tunables)
+    chosen = _following(experiment) | dict(experiment.scheduler.tunables)
     return {
         "DISK": controller_of(experiment).disk,
         "SCHEDULER": experiment.scheduler.name,
         "REQUESTS": experiment.requests,
+        "TRACED": _traced(experiment),
         "QUEUE_DEPTH": experiment.device.at_once,
         "SCALE_MILLI": round(1000 * scale),
         "TIME_SCALE": round(scale),
         "CACHE_BYTES": _cache_bytes(experiment),
         "TUNABLES": shlex.quote(" ".join(f"{name}={value}" for name, value in chosen.items())),
     }
+
+
+def _following(experiment: Experiment) -> dict[str, int]:
+    """What describes the device to the scheduler."""
+    array = experiment.device.disk.array
+    if array:
+        return tunables.following_array(experiment.scheduler.name, array)
+    return tunables.following(experiment.scheduler.name, timing(experiment))
 
 
 def timing(experiment: Experiment) -> Timing:
@@ -154,6 +171,25 @@ def profile(found: Timing, seed: int, name: str = "profile") -> str:
         }
     if found.buffer:
         values |= {"buffered": 1} | {name: int(v) for name, v in asdict(found.buffer).items()}
+    return _told(values, name)
+
+
+def array_profile(array: Servers, at_once: int, seed: int) -> str:
+    """Shell function profile, for an array that is given so many requests at once: servers that
+    none of them would reach are left out."""
+    return _told(
+        {
+            "array_servers": min(array.servers, at_once),
+            "array_service_ns": array.service_ns,
+            "array_exponential": int(array.distribution == "exponential"),
+            "array_seed": seed,
+            "queue_depth": at_once,
+        },
+        "profile",
+    )
+
+
+def _told(values: Mapping[str, int | str], name: str) -> str:
     words = ((file, shlex.quote(str(value))) for file, value in sorted(values.items()))
     lines = (f"\tput {value} $vpt/{file}\n" for file, value in words)
     return f"{name}() {{\n{''.join(lines)}}}\n"
@@ -176,6 +212,15 @@ def write_cache(found: Timing, disk: Controller) -> str:
     return f"echo 'write back' > /sys/block/{disk.disk}/queue/write_cache\n"
 
 
+def _device(experiment: Experiment) -> str:
+    """Shell: what stands for the disk or the array."""
+    device, seed = experiment.device, experiment.seed
+    if device.disk.array:
+        return array_profile(device.disk.array, device.at_once, seed)
+    found = timing(experiment)
+    return profile(found, seed) + write_cache(found, controller_of(experiment))
+
+
 def _modules(experiment: Experiment) -> dict[str, str]:
     """What the run itself brings."""
     name, depth = experiment.scheduler.name, experiment.device.at_once
@@ -194,13 +239,13 @@ def check(experiment: Experiment) -> None:
             f"--controller: {setting.controller} holds no data, so no file system for "
             f"{workload.name}; use vdisk, or --workload random"
         )
-    if device.disk.array:
+    schedulers.check_model(experiment.scheduler.name, device.disk)
+    most = controller_of(experiment).at_once_max
+    if device.at_once > most:
+        takes = "one request" if most == 1 else f"up to {most} requests"
         raise UserError(
-            f"--disk: {device.disk.name} is an array, only in the simulator; add --on sim"
-        )
-    if device.at_once > 1 and not controller_of(experiment).queues:
-        raise UserError(
-            f"--queue-depth: {setting.controller} takes one request at a time here; use vdisk"
+            f"--queue-depth: {device.at_once}: {setting.controller} takes {takes} at a time here; "
+            + ("use vdisk" if most == 1 else f"take --queue-depth {most}, or --on sim")
         )
     if needs_files and device.virtual_bytes < FILES_BYTES_MIN:
         raise UserError(
@@ -219,7 +264,7 @@ def _accelerator(experiment: Experiment) -> qemu.Accelerator:
 
 def _memory_mib(experiment: Experiment, built: image.Image | None) -> int:
     """In large steps: one saved machine serves runs of many lengths."""
-    recorded = experiment.requests * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
+    recorded = _traced(experiment) * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
     recorded += _kept_files(built) * INODE_BYTES
     if built:
         recorded += 4 * built.blocks.stat().st_size
@@ -231,8 +276,7 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
     check(experiment)
     built = image_of(experiment, report)
     settings = _shell(_settings(experiment))
-    settings += profile(timing(experiment), experiment.seed)
-    settings += write_cache(timing(experiment), controller_of(experiment))
+    settings += _device(experiment)
     return machine.Vm(
         scenario=settings + _workload(experiment) + (ROOT / "guest" / "measure").read_text(),
         modules=_modules(experiment),

@@ -169,7 +169,9 @@ def _process_view(seen: Ints, recorded: Ints, tolerance: Tolerance) -> ProcessVi
     difference = float((seen - recorded).mean())
     if difference > tolerance.process_mean_ns:
         raise RunFailed(
-            f"the processes saw reads {difference / 1000:.0f} us longer than recorded on average"
+            f"the processes saw reads {difference / 1000:.0f} us longer than recorded on average; "
+            "if the device is faster than the guest's processor, take a greater --scale, or fewer "
+            "processes"
         )
     return ProcessView(
         reads=len(seen),

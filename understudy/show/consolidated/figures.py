@@ -19,6 +19,7 @@ HEIGHT = 3.4
 SHOWN = len(COLOURS)  # VMs; more have no colours
 SHORTEST_MS = 1e-3  # what is shorter stands at the left edge of a logarithmic axis
 LAGS = 20
+NOISE = 0.1  # autocorrelation that is drawn small
 
 
 def draw(found: Prediction) -> list[Drawing]:
@@ -56,6 +57,7 @@ def _axes(x_label: str, y_label: str) -> tuple[Figure, Axes]:
     figure.subplots_adjust(left=0.1, right=0.98, bottom=0.16, top=0.88)
     axes = figure.subplots()
     axes.set(xlabel=x_label, ylabel=y_label)
+    axes.set_axisbelow(True)
     return figure, axes
 
 
@@ -66,14 +68,17 @@ def _logarithmic(axes: Axes) -> None:
 
 def _responses(found: Prediction, tenants: Sequence[Tenant]) -> Figure:
     figure, axes = _axes("response time (ms)", "share of requests")
+    shares = np.linspace(0, 1, 501)
+    left_ms = []
     for k, tenant in enumerate(tenants):
-        shares = np.linspace(0, 1, 500)
         alone = np.quantile(tenant.vm.response_ms, shares, method="inverted_cdf")
         axes.plot(alone, shares, color=COLOURS[k], label=tenant.vm.name, linewidth=1.6)
-        together = found.together[k].distribution_ms
-        shares = np.arange(1, len(together) + 1) / len(together)
-        axes.plot(together, shares, color=COLOURS[k], linestyle="--", linewidth=1.6)
+        together = found.together[k].distribution
+        ranks = np.arange(1, len(together) + 1) / len(together)
+        axes.plot(together, ranks, color=COLOURS[k], linestyle="--", linewidth=1.6)
+        left_ms.append(alone[len(alone) // 100])
     _logarithmic(axes)
+    axes.set_xlim(left=max(SHORTEST_MS, min(left_ms)))
     figure.legend(loc="upper center", ncols=SHOWN)
     return figure
 
@@ -142,5 +147,7 @@ def _lags(tenants: Sequence[Tenant]) -> Figure:
             lags, report.fitted.autocorrelation[:LAGS], color=COLOURS[k], label=tenant.vm.name
         )
     axes.set_xticks(lags)
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, -NOISE), max(high, NOISE))
     figure.legend(loc="upper center", ncols=SHOWN)
     return figure

@@ -65,10 +65,10 @@ def fits(found: Prediction) -> Block:
 def sentences(found: Prediction) -> Iterator[str]:
     """About the device and the simulation."""
     scenario = found.scenario
-    merged = ", merged as they are " + f"{found.load:.2f}" if max(found.merge) > 1 else ""
+    merged = f", {found.load:.0%} with what is merged" if max(found.merge) > 1 else ""
     yield (
-        f"{scenario.servers} servers, of which the VMs would keep {scenario.offered_load:.2f} "
-        f"busy{merged}; {len(found.replications)} replications"
+        f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
+        f"do{merged}; {len(found.replications)} replications"
     )
 
 
@@ -76,16 +76,7 @@ def doubts(found: Prediction) -> Iterator[str]:
     """What makes the answer worth less, a line each."""
     scenario = found.scenario
     if scenario.offered_load >= 1:
-        yield (
-            f"the VMs ask for {scenario.offered_load:.2f} times what {scenario.servers} servers "
-            f"can do, unless requests are merged; without that --depth {scenario.fewest_servers} "
-            f"would be stable, or {1 / scenario.offered_load:.0%} of each VM's requests"
-        )
-    if found.load >= 1:
-        yield (
-            f"with what is merged they still ask for {found.load:.2f} times as much: how long they "
-            "wait depends on where the runs end"
-        )
+        yield _overload(found)
     for search in found.searches:
         if not search.within:
             yield (
@@ -97,6 +88,22 @@ def doubts(found: Prediction) -> Iterator[str]:
             f"{len(found.replications)} replications leave a mean less certain than "
             f"{found.effort.precision:.1%}; take more (--replications), or longer traces"
         )
+
+
+def _overload(found: Prediction) -> str:
+    scenario = found.scenario
+    much = f"{scenario.offered_load:.2f} times what {scenario.servers} servers can do"
+    stable = (
+        f"without merging --depth {scenario.fewest_servers} would be stable, or "
+        f"{1 / scenario.offered_load:.0%} of each VM's requests"
+    )
+    if found.load < 1:
+        return f"the VMs ask for {much}, so the answer rests on the merge value; {stable}"
+    merged = f", with what is merged {found.load:.2f} times" if max(found.merge) > 1 else ""
+    return (
+        f"the VMs ask for {much}{merged}: how long they wait depends on where the runs end; "
+        f"{stable}"
+    )
 
 
 def fewer(found: Prediction) -> Block:

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 import polars as pl
 
-from understudy.traces.reading import Reading
-from understudy.traces.text import lines
+from understudy.traces.reading import NO_REQUEST, UNCOMPLETED, UNISSUED, Reading
+from understudy.traces.text import LARGEST, lines, shown_line
 
 NAME = "blkparse's text"
 EVENT = re.compile(
@@ -24,9 +24,6 @@ EVENT = re.compile(
     rb" +(?P<kind>\w+)(?: +(?P<sector>\d+) \+ (?P<sectors>\d+)\b)?",
 )
 COLUMNS = ("arrival_ns", "dispatch_ns", "completion_ns", "sector", "sectors", "op", "owner")
-LARGEST = 2**63 - 1
-UNFINISHED = "issued and not completed"
-UNSEEN = "completed without an issue"
 AGAIN = "issued again before it was completed"
 
 
@@ -54,7 +51,7 @@ class _Reader:
     @property
     def left_out(self) -> dict[str, int]:
         """Requests that are no row, by why."""
-        return dict(self._left_out + Counter({UNFINISHED: len(self._sent)}))
+        return dict(self._left_out + Counter({UNCOMPLETED: len(self._sent)}))
 
     def take(self, event: "re.Match[bytes]") -> None:
         """One event with sectors."""
@@ -62,7 +59,7 @@ class _Reader:
         now_ns = int(event["s"]) * 10**9 + int(event["ns"])
         sector, sectors = int(event["sector"]), int(event["sectors"])
         if max(now_ns, sector, sectors, int(event["pid"])) > LARGEST:
-            raise ValueError(f"a number in it is too large: {_shown(event[0])}")
+            raise ValueError(f"a number in it is too large: {shown_line(event[0])}")
         if event["action"] == b"Q":
             self._queued.setdefault(sector, (now_ns, int(event["pid"])))
         elif event["action"] == b"M":
@@ -77,12 +74,12 @@ class _Reader:
         elif event["action"] == b"C" and sector in self._sent:
             self._complete(self._sent.pop(sector), sector, now_ns, event[0])
         elif event["action"] == b"C" and sectors:
-            self._left_out[UNSEEN] += 1
+            self._left_out[UNISSUED] += 1
 
     def _complete(self, sent: Sent, sector: int, now_ns: int, line: bytes) -> None:
         times = (sent.arrival_ns, sent.dispatch_ns, now_ns)
         if not times[0] <= times[1] <= times[2]:
-            raise ValueError(f"time goes back at {_shown(line)}; sort it: blkparse -s")
+            raise ValueError(f"time goes back at {shown_line(line)}; sort it: blkparse -s")
         self.rows.append((*times, sector, sent.sectors, sent.op, sent.owner))
 
     def _check_device(self, device: bytes) -> None:
@@ -105,7 +102,7 @@ def read(file: BinaryIO) -> Reading:
         if event and event["sector"]:
             reader.take(event)
     if not reader.rows:
-        raise ValueError("no request in it was both issued (D) and completed (C)")
+        raise ValueError(NO_REQUEST)
     return Reading(pl.DataFrame(reader.rows, schema=COLUMNS, orient="row"), reader.left_out)
 
 
@@ -114,7 +111,3 @@ def _op(kind: bytes) -> str:
     if b"D" in kind:
         return "other"  # discards
     return "read" if b"R" in kind else "write" if b"W" in kind else "other"
-
-
-def _shown(text: bytes) -> str:
-    return " ".join(text.decode(errors="replace").split())[:80]

@@ -17,16 +17,34 @@ from typing import BinaryIO
 
 import polars as pl
 
-from understudy.native.blktrace import MAGIC, Blktrace
+from understudy.native.blktrace import MAGIC, Blktrace, LeftOut
 from understudy.traces.compressed import damage, unpacked
 from understudy.traces.per_cpu import files_of
-from understudy.traces.reading import Reading
+from understudy.traces.reading import (
+    NO_LENGTH,
+    NO_REQUEST,
+    NO_TRANSFER,
+    UNCOMPLETED,
+    UNISSUED,
+    Reading,
+)
 
 NAME = "blktrace's binary records"
 MAGICS = ((MAGIC >> 8).to_bytes(3, "big"), (MAGIC >> 8).to_bytes(3, "little"))
 OP = pl.when(pl.col("op") == 0).then(pl.lit("read")).otherwise(pl.lit("write"))
 VERSIONS_END = 32
-NO_REQUEST = "no request in it was both issued (D) and completed (C)"
+LEFT_OUT = {
+    LeftOut.UNISSUED: UNISSUED,
+    LeftOut.UNCOMPLETED: UNCOMPLETED,
+    LeftOut.FLUSHES: "flushes without data",
+    LeftOut.DISCARDS: "discards",
+    LeftOut.PASSTHROUGH: "passthrough commands",
+    LeftOut.WITHOUT_TRANSFER: NO_TRANSFER,
+    LeftOut.EMPTY: NO_LENGTH,
+    LeftOut.REPEATED: "records with a sequence number seen before on their CPU",
+    LeftOut.BACKWARDS: "records earlier than the one before on their CPU",
+    LeftOut.LOST: "records lost: gaps in a CPU's sequence numbers",
+}
 
 
 def recognises(head: bytes) -> bool:
@@ -41,10 +59,11 @@ def read(file: BinaryIO) -> Reading:
     breaks = _read_all(trace, file)
     columns = trace.columns()
     broken = "; ".join(breaks) or None
+    left_out = {LEFT_OUT[why]: count for why, count in trace.left_out().items()}
     if not len(columns["sector"]):
-        what = [f"{count:,} {why}" for why, count in trace.left_out().items()]
+        what = [f"{count:,} {why}" for why, count in left_out.items()]
         raise ValueError("; ".join([NO_REQUEST, *what, *breaks]))
-    return Reading(pl.DataFrame(columns).with_columns(op=OP), trace.left_out(), broken)
+    return Reading(pl.DataFrame(columns).with_columns(op=OP), left_out, broken)
 
 
 def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:

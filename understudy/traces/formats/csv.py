@@ -7,6 +7,7 @@ import polars as pl
 
 from understudy.traces.compressed import whole
 from understudy.traces.reading import Reading
+from understudy.traces.text import first_line
 
 NAME = "CSV with our columns"
 OURS = {b"arrival_ns", b"sector", b"sectors"}
@@ -14,7 +15,7 @@ OURS = {b"arrival_ns", b"sector", b"sectors"}
 
 def recognises(head: bytes) -> bool:
     """A first line of names, one of them a column of ours."""
-    names = head.split(b"\n", 1)[0].replace(b'"', b"").split(b",")
+    names = first_line(head).replace(b'"', b"").split(b",")
     return len(names) > 1 and any(name.strip() in OURS for name in names)
 
 

@@ -14,23 +14,22 @@ from typing import BinaryIO
 import polars as pl
 
 from understudy.traces.reading import Reading
-from understudy.traces.text import lines
+from understudy.traces.text import LARGEST, first_line, lines, shown_line
+from understudy.traces.units import touched
 
 NAME = "fio's log"
 LINE = re.compile(rb"^\d+(?:, +(?:0x[0-9a-fA-F]+|\d+)){3,8}$")
 OPS = ("read", "write", "other")
 COLUMNS = ("arrival_ns", "completion_ns", "sector", "sectors", "op")
-SECTOR_BYTES = 512
 MS = 10**6
 COARSE_NS = 2 * MS
-LARGEST = 2**63 - 1
 
 Sample = tuple[int, int, int, int, int]
 
 
 def recognises(head: bytes) -> bool:
     """Its first line is numbers alone."""
-    return bool(LINE.match(head.split(b"\n", 1)[0].strip()))
+    return bool(LINE.match(first_line(head).strip()))
 
 
 def read(file: BinaryIO) -> Reading:
@@ -57,13 +56,13 @@ def _samples(file: BinaryIO) -> tuple[list[Sample], str | None]:
 
 def _sample(line: bytes) -> Sample:
     if not LINE.match(line.strip()):
-        raise ValueError(f"no line of {NAME}: {_shown(line)}")
+        raise ValueError(f"no line of {NAME}: {shown_line(line)}")
     values = [int(value, 0 if b"x" in value else 10) for value in line.split(b",")]
     if len(values) < 5:
         raise ValueError("no offset; run fio with log_offset=1")
     completed_ms, latency_ns, direction, size, offset = values[:5]
     if max(completed_ms * MS + latency_ns, offset, size) > LARGEST:
-        raise ValueError(f"a number is too large: {_shown(line)}")
+        raise ValueError(f"a number is too large: {shown_line(line)}")
     if direction >= len(OPS):
         raise ValueError(f"direction {direction} is none of fio's")
     if direction < 2 and not size:
@@ -79,9 +78,4 @@ def _rows(samples: list[Sample]) -> Iterator[tuple[int | str, ...]]:
         if 0 < last_ns - begin_ns <= COARSE_NS:
             begin_ns = last_ns
         last_ns = begin_ns + latency_ns
-        first, end = offset // SECTOR_BYTES, -(-(offset + size) // SECTOR_BYTES)
-        yield begin_ns, last_ns, first, end - first, OPS[direction]
-
-
-def _shown(line: bytes) -> str:
-    return " ".join(line.decode(errors="replace").split())[:60]
+        yield begin_ns, last_ns, *touched(offset, size), OPS[direction]

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arrivals_file.h"
+
+#define ROW_BYTES (sizeof(u64) + sizeof(u16))
+
+static int take(const char *memory, u64 bytes, struct arrivals *arrivals)
+{
+	const struct arrivals_header *header = (const struct arrivals_header *)memory;
+	u64 count = header->count;
+	u64 rest = bytes - sizeof(*header);
+
+	if (header->magic != ARRIVALS_MAGIC || rest % ROW_BYTES ||
+	    count != rest / ROW_BYTES)
+		return -EBADMSG;
+	arrivals->count = count;
+	arrivals->arrival_ns = (const u64 *)(memory + sizeof(*header));
+	arrivals->pieces = (const u16 *)(arrivals->arrival_ns + count);
+	return 0;
+}
+
+static int map_open(int file, struct arrivals *arrivals)
+{
+	struct stat status;
+	void *memory;
+
+	if (fstat(file, &status) ||
+	    status.st_size < (off_t)sizeof(struct arrivals_header))
+		return -EBADMSG;
+	memory = mmap(NULL, status.st_size, PROT_READ, MAP_SHARED, file, 0);
+	if (memory == MAP_FAILED)
+		return errno == ENOMEM ? -ENOMEM : -EBADMSG;
+	return take(memory, status.st_size, arrivals);
+}
+
+static int map(const char *path, struct arrivals *arrivals)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	int error;
+
+	if (file < 0)
+		return -EBADMSG;
+	error = map_open(file, arrivals);
+	close(file);
+	return error;
+}
+
+int arrivals_map(const char *paths, struct arrivals *arrivals, u32 files)
+{
+	int error = 0;
+	u32 i;
+
+	for (i = 0; !error && i < files; i++) {
+		error = map(paths, &arrivals[i]);
+		paths += strlen(paths) + 1;
+	}
+	return error;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/* What any buffer keeps to, whatever is asked of it, and which buffers are refused. */
+#include "round_drive.h"
+
+static u64 below(struct draw *draw, u64 n)
+{
+	return draw_below(draw, n);
+}
+
+static struct buffer any_buffer(struct draw *draw)
+{
+	return (struct buffer){
+		.same_track_saves_ns = below(draw, 2) * below(draw, WRITE),
+		.settle_ns = below(draw, 1000 * US),
+		.ahead_sectors = below(draw, 120),
+		.reach_sectors = below(draw, 120),
+		.ahead_to_track_end = below(draw, 2),
+		.ahead_overwrites = below(draw, 2),
+		.hits_resume = below(draw, 2),
+		.hits_interrupt = below(draw, 2),
+		.hits_return = below(draw, 2),
+		.segments = { .nr = below(draw, 5),
+			      .sectors = 1 + below(draw, 100),
+			      .first_in_first_out = below(draw, 2) },
+		.writes = { .spans_max = below(draw, 5),
+			    .sectors_max = 1 + below(draw, 100),
+			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
+			    .low_sectors = below(draw, 2),
+			    .order = below(draw, 4) },
+	};
+}
+
+/* Whatever is asked: in time, nothing is lost, and the same again from a reset on. */
+static void bounds(struct draw *draw)
+{
+	struct draw again = *draw;
+	u64 sum[2] = { 0, 0 };
+	u32 round, i;
+
+	set(any_buffer(draw));
+	drive.random_phase = below(draw, 2);
+	again = *draw;
+	for (round = 0; round < 2; round++) {
+		*draw = again;
+		drive_reset(&drive);
+		now = 0;
+		for (i = 0; i < 300; i++) {
+			u32 sectors = 1 + below(draw, 90);
+			u64 sector = below(draw, 2) ? below(draw, 300)
+						    : below(draw, CAPACITY - 90);
+			bool write = below(draw, 3) == 0, hit;
+			u64 ns = drive_serve(&drive, write ? IO_WRITE : IO_READ, sector,
+					     sectors, now, &hit);
+
+			CHECK(ns && ns <= drive_slowest_ns(&drive, sectors));
+			CHECK(!hit || ns >= HIT + sectors * BUS);
+			CHECK(write || ns >= sectors * BUS);
+			now += ns + below(draw, 2) * below(draw, 5000 * US);
+			sum[round] += ns;
+		}
+		CHECK(drive_flush(&drive, now) <= drive_slowest_ns(&drive, 0));
+		CHECK_EQ(drive.buffer.writes.nr, 0);
+	}
+	CHECK_EQ(sum[0], sum[1]);
+}
+
+/* Accepted up to its limit, and not beyond. */
+static void goes_up_to(u64 *value, u64 limit)
+{
+	*value = limit;
+	CHECK_EQ(drive_check(&drive), 0);
+	*value = limit + 1;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+}
+
+static void limits_are_held(void)
+{
+	struct buffer *buffer = &drive.buffer;
+	struct {
+		u64 *value;
+		u64 limit;
+	} limits[] = {
+		{ &drive.hit_ns, DISK_NS_MAX },
+		{ &buffer->bus_ps, DISK_SECTOR_PS_MAX },
+		{ &buffer->write_ns, DISK_NS_MAX },
+		{ &buffer->same_track_saves_ns, WRITE },
+		{ &buffer->settle_ns, DISK_NS_MAX },
+		{ &buffer->ahead_sectors, (u64)TRACK * TRACKS_AHEAD_MAX + TRACK - 1 },
+		{ &buffer->reach_sectors, U32_MAX },
+		{ &buffer->segments.nr, SEGMENTS_MAX },
+		{ &buffer->segments.sectors, U32_MAX },
+		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
+		{ &buffer->writes.idle_ns, DISK_NS_MAX },
+		{ &buffer->command_ns, DISK_NS_MAX },
+		{ &buffer->writes.low_sectors, 100 },
+		{ &buffer->writes.order, WRITE_SHORTEST_POSITIONING },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		set_writing(1, 100);
+		goes_up_to(limits[i].value, limits[i].limit);
+	}
+	set_writing(1, 100);
+	drive.disk.tracks.nr_points = 0;
+	goes_up_to(&buffer->ahead_sectors, U32_MAX);
+}
+
+static void what_contradicts_itself_is_refused(void)
+{
+	set_writing(1, 100);
+	drive.buffer.writes.sectors_max = 0;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+	set_writing(1, 100);
+	drive.buffer.segments.sectors = 0;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+	drive.buffer.segments.nr = 0;
+	CHECK_EQ(drive_check(&drive), 0);
+	set_writing(1, 100);
+	drive.disk.tracks.point[0].value = 600 / (TRACKS_IN_TURN_MAX + 1) + 1;
+	CHECK_EQ(drive_check(&drive), 0);
+	drive.disk.tracks.point[0].value--;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+}
+
+int main(void)
+{
+	check_seeds(3000, bounds);
+	limits_are_held();
+	what_contradicts_itself_is_refused();
+	return 0;
+}

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Profiles with a buffer that works in time, and with tracks: in the units of the core, and one
+line for every mistake."""
+
+from pathlib import Path
+
+import pytest
+from profile_texts import SAMPLED, load_text
+
+from understudy.ask import tunables
+from understudy.base.errors import UserError
+from understudy.device.timing import Buffer, Timing
+
+CACHE = """[cache]
+segments = 2
+segment_sectors = 64
+prefetch_sectors = 8
+hit_us = 100
+"""
+TRACKS = """[tracks]
+at = [0, 0.5]
+sectors = [700, 560]
+switch_ms = 0.5
+"""
+BUFFER = """[buffer]
+bus_mb_per_s = 10
+read_hit_us = 66
+write_us = 500
+write_same_track_saves_us = 200
+write_settle_ms = 0.25
+command_ms = 0.125
+segments = 3
+segment_sectors = 300
+replace = "first in first out"
+hits_interrupt = false
+hits_return = true
+hits_resume = false
+read_ahead_sectors = 200
+read_ahead_to_track_end = true
+read_ahead_overwrites = true
+read_reach_sectors = 150
+write_back = 2
+write_back_sectors = 400
+write_back_idle_ms = 1
+write_back_low_sectors = 100
+write_back_order = "nearest"
+"""
+
+
+def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
+    """Whole ns, ps and sectors; tracks by the sectors of the virtual disk."""
+    timing = load_text(tmp_path, SAMPLED + TRACKS + BUFFER).timing(10_000)
+    assert timing.tracks == ((0, 700), (5000, 560))
+    assert timing.switch_ns == 500_000
+    assert timing.hit_ns == 66_000
+    assert timing.buffer == Buffer(
+        bus_sector_ps=51_200_000,
+        write_ns=500_000,
+        write_same_track_saves_ns=200_000,
+        write_settle_ns=250_000,
+        command_ns=125_000,
+        buffer_segments=3,
+        buffer_segment_sectors=300,
+        buffer_first_in_first_out=True,
+        buffer_hits_interrupt=False,
+        buffer_hits_return=True,
+        read_ahead_sectors=200,
+        read_ahead_to_track_end=True,
+        read_ahead_overwrites=True,
+        read_reach_sectors=150,
+        read_hits_resume=False,
+        write_back_spans=2,
+        write_back_sectors=400,
+        write_back_idle_ns=1_000_000,
+        write_back_low_sectors=100,
+        write_back_order=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("segments = 3\n", "", "buffer.read_ahead_sectors: there are no segments to read ahead"),
+        ("segments = 3\n", "segments = 257\n", "buffer.segments: input should be less than or eq"),
+        (
+            "read_ahead_sectors = 200",
+            "read_ahead_sectors = 301",
+            "buffer.read_ahead_sectors: 301 is more than a segment's 300",
+        ),
+        (
+            "write_back_sectors = 400\n",
+            "",
+            "buffer.write_back: takes writes, but write_back_sectors leaves no room",
+        ),
+        (
+            "write_back_low_sectors = 100",
+            "write_back_low_sectors = 401",
+            "buffer.write_back_low_sectors: 401 is more than all, 400",
+        ),
+        (TRACKS, "", "buffer.read_ahead_to_track_end: no tracks say where one ends"),
+        (
+            TRACKS + BUFFER,
+            BUFFER.replace("read_ahead_to_track_end = true\n", ""),
+            "buffer.write_same_track_saves_us: no tracks say where one ends",
+        ),
+        (
+            "write_us = 500",
+            "write_us = 150",
+            "buffer.write_same_track_saves_us: 200 is more than a write's 150",
+        ),
+        ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came',"),
+        (
+            "[700, 560]",
+            "[700, 500000]",
+            "tracks.sectors: 500000 sectors from 0.5 on take",
+        ),
+        ("at = [0, 0.5]", "at = [0, 1]", "tracks.at: a zone begins at 1, where the disk ends"),
+        ("at = [0, 0.5]", "at = [0]", "tracks.at: has 1 places for 2 values"),
+        ("[700, 560]", "[700, 0]", "tracks.sectors.1: input should be greater than or equal to 1"),
+        ("bus_mb_per_s = 10", "bus_mb_per_s = 0", "buffer.bus_mb_per_s: input should be greater"),
+    ],
+)
+def test_a_bad_buffer_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """File, key, reason."""
+    text = SAMPLED + TRACKS + BUFFER
+    assert old in text
+    with pytest.raises(UserError) as caught:
+        load_text(tmp_path, text.replace(old, new, 1))
+    assert str(caught.value).startswith(f"{tmp_path / 'mine.toml'}: {message}")
+
+
+def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
+    """Not both."""
+    with pytest.raises(UserError, match="buffer: does not go with cache: a disk has one of them"):
+        load_text(tmp_path, SAMPLED + CACHE + TRACKS + BUFFER)
+
+
+def test_a_track_fits_into_its_zone_at_that_size(tmp_path: Path) -> None:
+    """Which the file alone can't say."""
+    disk = load_text(tmp_path, SAMPLED + TRACKS + BUFFER)
+    with pytest.raises(UserError, match="a track of 700 is longer than its zone of 600 sectors"):
+        disk.timing(1200)
+
+
+@pytest.mark.parametrize(
+    ("bus_sector_ps", "expected"),
+    # While the bus carries 8 sectors, 8 pass under the head, and as many as that in what is left.
+    [(30_000_000, 8), (15_000_000, 0), (10_000_000, 0), (10**9, 100)],
+)
+def test_cats_counts_on_what_is_read_ahead_at_once(bus_sector_ps: int, expected: int) -> None:
+    """At the slowest place, 15 us a sector, and never more than the drive reads ahead."""
+    timing = Timing(
+        1000,
+        0,
+        ((0, 0), (1000, 0)),
+        transfer=((0, 10_000_000), (1000, 15_000_000)),
+        buffer=Buffer(
+            bus_sector_ps=bus_sector_ps,
+            buffer_segments=3,
+            buffer_segment_sectors=300,
+            read_ahead_sectors=100,
+        ),
+    )
+    shadow = tunables.following("cats", timing)
+    assert shadow["shadow_segments"] == 3
+    assert shadow["shadow_segment_sectors"] == 300
+    assert shadow["shadow_prefetch_sectors"] == expected

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""An array in the VM: the throttle holds each request for a service time that the simulator draws
+as well, as many at once as there are servers; and what happens to it while it is full.
+
+Who serves whom is held against a naive telling of the rule, which looks at all servers for each
+request.
+"""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from guests import MIB, attempts, boot, experiment, group, once, pairs, text
+
+from understudy.ask.experiment import Outcome, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.device import profile
+from understudy.measure import metrics, records
+from understudy.platforms.sim import in_simulator
+from understudy.platforms.vm import in_vm
+from understudy.platforms.vm.machine import Result
+
+DRAWN = profile.load("array-32")
+CONSTANT = profile.DiskProfile(
+    name="constant", array=profile.Servers(servers=4, service_ms=2.0, distribution="constant")
+)
+SCHEDULERS = ("sfq", "fcfs", "mq-deadline", "none")
+LOAD = {"requests": 2000, "processes": 50, "virtual_bytes": 1024 * MIB, "writes_percent": 30}
+
+
+def in_both(run: dict[str, Any]) -> tuple[Outcome, Outcome]:
+    """The VM's outcome, and the simulator's of the same words."""
+    kernel = measured(**run)
+    words = {name: value for name, value in (LOAD | run).items() if name not in ("scale",)}
+    scheduler, disk = words.pop("scheduler"), words.pop("disk")
+    one = asked(WORKLOADS["random"], Choice(scheduler), disk, "sim", **words)
+    return kernel, in_simulator.run(one, lambda *_: None)
+
+
+@once
+def measured(**run: Any) -> Outcome:
+    """Run in the VM; the witnesses have agreed."""
+    answer = in_vm.run(experiment(**(LOAD | run)), lambda *_: None)
+    records.check(answer.requests)
+    return answer
+
+
+def carried(answer: Outcome) -> pl.DataFrame:
+    """A row a request, in the order of dispatch."""
+    return answer.requests.unique("request_id", keep="first").sort("request_id")
+
+
+@pytest.mark.parametrize(
+    "scheduler", [pytest.param(name, marks=group("array-constant")) for name in SCHEDULERS]
+)
+def test_constant_service_agrees(scheduler: str) -> None:
+    """Each takes its time to the nanosecond; responses are as far apart as the kernel's own time
+    goes, some 20 us a request on the one processor."""
+    kernel, ours = in_both({"disk": CONSTANT, "scheduler": scheduler})
+    assert (carried(kernel)["due_ns"] - carried(kernel)["dispatch_ns"] == 2_000_000).all()
+    assert kernel.facts["counters"]["late"] == kernel.facts["counters"]["stale"] == 0
+    vm, sim = metrics.summarise(kernel), metrics.summarise(ours)
+    assert vm.mean_service_ms == sim.mean_service_ms == 2
+    assert 0 <= vm.mean_response_ms - sim.mean_response_ms < 0.02 * sim.mean_response_ms
+
+
+@pytest.mark.parametrize(
+    "scheduler", [pytest.param(name, marks=group("array-drawn")) for name in SCHEDULERS]
+)
+def test_drawn_service_agrees(scheduler: str) -> None:
+    """The simulator draws when a request arrives, the throttle when it is dispatched: the same
+    draws, one for one where nobody changes the order."""
+    kernel, ours = in_both({"disk": DRAWN, "scheduler": scheduler})
+    drawn, simulated = carried(kernel)["model_service_ns"], carried(ours)["model_service_ns"]
+    if scheduler in ("fcfs", "none"):
+        assert drawn.to_list() == simulated.to_list()
+    else:
+        same = set(drawn.to_list()) & set(simulated.to_list())
+        assert len(same) > len(simulated) - 2 * LOAD["processes"]
+    vm, sim = metrics.summarise(kernel), metrics.summarise(ours)
+    assert vm.mean_response_ms == pytest.approx(sim.mean_response_ms, rel=0.02)
+    assert vm.mean_service_ms == pytest.approx(sim.mean_service_ms, rel=0.02)
+
+
+def due_by_hand(rows: pl.DataFrame, servers: int, scale: int) -> list[int]:
+    """When each request is due: of all servers the one that is free first takes it."""
+    free_ns = [0] * servers
+    due_ns = []
+    for dispatch_ns, model_ns in rows.select("dispatch_ns", "model_service_ns").iter_rows():
+        first = free_ns.index(min(free_ns))
+        free_ns[first] = max(dispatch_ns, free_ns[first]) + scale * model_ns
+        due_ns.append(free_ns[first])
+    return due_ns
+
+
+@pytest.mark.parametrize(
+    ("depth", "scale"),
+    [
+        pytest.param(None, 1, marks=group("array-drawn")),
+        pytest.param(45, 1, marks=group("array-drawn")),
+        pytest.param(8, 3, marks=group("array-constant")),
+    ],
+)
+def test_each_is_due_when_a_server_has_served_it(depth: int | None, scale: int) -> None:
+    """Some wait in the array, if it is given more than it serves; of an array that is given less
+    not all servers are used."""
+    run = {"disk": DRAWN, "scheduler": "fcfs", "queue_depth": depth, "scale": scale}
+    rows = carried(measured(**run))
+    assert rows["due_ns"].to_list() == due_by_hand(rows, min(32, depth or 32), scale)
+    waits_ns = rows["due_ns"] - rows["dispatch_ns"] - scale * rows["model_service_ns"]
+    assert (waits_ns.max() > 0) == (depth == 45)  # type: ignore[operator]
+    busy = scale * rows["model_service_ns"].sum() / metrics.span_ns(rows)
+    assert 0.85 < busy / min(32, depth or 32) <= 1
+
+
+# While it is full.
+
+READERS = 8
+SERVERS = 2
+MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB} depth={READERS}", "sptf": ""}
+
+FULL = f"""
+wait_for '[ -b /dev/vdisk ]'
+queue=/sys/block/vdisk/queue
+read_one() {{ # PLACE
+	dd if=/dev/vdisk of=/dev/null bs=4k skip=$1 count=1 iflag=direct 2> /dev/null
+	echo "$1 $?" >> /out/ended
+}}
+readers() {{
+	for place in {" ".join(str(1000 * reader) for reader in range(READERS))}; do
+		read_one $place &
+	done
+	wait_for '[ $(cat $vpt/held) = {READERS} ]'
+}}
+put /dev/vdisk $vpt/disk
+attempt 4097 $vpt/array_servers
+attempt 2 $vpt/array_exponential
+attempt 15000000001 $vpt/array_service_ns
+put 1 $vpt/array_exponential
+attempt 333333334 $vpt/array_service_ns
+attempt 333333333 $vpt/array_service_ns
+put 0 $vpt/array_exponential
+put 1000000000 $vpt/array_service_ns
+attempt 1 $vpt/array_exponential
+put {SERVERS} $vpt/array_servers
+put {READERS} $vpt/queue_depth
+attempt sptf $queue/scheduler
+put 1 $vpt/reset
+readers
+TROUBLE
+wait
+"""
+CLOCK = 'read -r now rest < /proc/uptime\necho "$now" > /out/'
+COUNTERS = """
+wait
+for counter in requests completed failed missed late stale; do
+	echo "$counter $(cat $vpt/$counter)"
+done > /out/counters
+"""
+TROUBLES = {
+    "nothing": "",
+    "reset": "put 1 $vpt/reset\n",
+    "record": "put 1000 $vpt/record\n",
+    "fewer servers": "put 1 $vpt/array_servers\n",
+    "a disk": "put 0 $vpt/array_servers\nput 1 $vpt/reset\n",
+    "another scheduler": "put mq-deadline $queue/scheduler\n",
+    "detach": "put none $vpt/disk\n",
+    "unload": "rmmod vpt || fail 'vpt stays'\nwait\n",
+}
+
+
+@once
+def full(trouble: str) -> Result:
+    """Eight reads are on an array of two servers that take a second for each."""
+    counters = "" if trouble == "unload" else COUNTERS
+    during = f"{CLOCK}full_at\n{TROUBLES[trouble]}{counters}{CLOCK}ended_at\n"
+    return boot(FULL.replace("TROUBLE", during), MODULES)
+
+
+on_each = pytest.mark.parametrize(
+    "trouble", [pytest.param(name, marks=group(f"array-{name}")) for name in TROUBLES]
+)
+
+
+@on_each
+def test_each_read_ends_once_and_well(trouble: str) -> None:
+    ended = sorted(text(full(trouble), "ended").splitlines())
+    assert ended == sorted(f"{1000 * reader} 0" for reader in range(READERS))
+    if trouble == "unload":
+        return
+    counters = pairs(full(trouble).out["counters"])
+    assert (counters["failed"], counters["missed"], counters["late"]) == (0, 0, 0)
+    assert counters["requests"] == counters["completed"] == READERS
+    assert counters["stale"] == 0
+
+
+@on_each
+def test_those_on_it_keep_their_times_until_it_is_detached(trouble: str) -> None:
+    """Two at a time, a second each."""
+    result = full(trouble)
+    seconds = float(text(result, "ended_at")) - float(text(result, "full_at"))
+    if trouble in ("detach", "unload"):
+        assert seconds < READERS / SERVERS / 2
+    else:
+        assert READERS / SERVERS - 0.5 < seconds < READERS / SERVERS + 0.5
+
+
+@group("array-nothing")
+def test_what_no_array_is_is_refused() -> None:
+    """Too many servers, a service so long that the disk would look dead; and it has no model that
+    a scheduler could ask."""
+    said = text(full("nothing"), "attempts").splitlines()
+    out_of_range = "Numerical result out of range"
+    assert said == [
+        f"array_servers=4097: {out_of_range}",
+        f"array_exponential=2: {out_of_range}",
+        f"array_service_ns=15000000001: {out_of_range}",
+        f"array_service_ns=333333334: {out_of_range}",
+        "array_service_ns=333333333: ok",
+        f"array_exponential=1: {out_of_range}",
+        "scheduler=sptf: No such device",
+    ]
+    assert "vdisk has none" in text(full("nothing"), "dmesg")
+    assert attempts(full("nothing"))["scheduler=sptf"] == "No such device"

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Arrivals of one class of requests on disk, to be read where they lie.
+
+They are the file `arrivals` of a folder: a header, a column of instants and one of pieces
+(sim/worker/arrivals_file.h), 10 bytes a request.  The simulator maps it, so all simulations on a
+machine share what the kernel keeps of it.  It looks at every value itself; `refuse` then says
+what was wrong.
+"""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy._core import ffi, lib
+from understudy.base import scratch
+from understudy.base.errors import RunFailed
+
+TIME_MAX_NS = 2**62
+PIECES_MAX = 2**16 - 1
+BLOCK = 1 << 20  # requests looked at at once
+FILE = "arrivals"
+HEADER_BYTES = ffi.sizeof("struct arrivals_header")
+ROW_BYTES = 10
+
+Whole = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What `write_arrivals` wrote.
+
+    path: of the file.  requests: how many, at least 1.  last_ns: when the last one arrives.
+    """
+
+    path: Path
+    requests: int
+    last_ns: int
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> "Arrivals":
+        """Header and size are looked at; ValueError if there is no such file, or it is cut off."""
+        path = Path(folder).absolute() / FILE
+        requests = _requests(path)
+        return cls(path, requests, int(_instants(path, requests)[-1]))
+
+    @cached_property
+    def arrival_ns(self) -> npt.NDArray[np.int64]:
+        """(requests,), mapped."""
+        return _instants(self.path, self.requests)
+
+    @cached_property
+    def pieces(self) -> npt.NDArray[np.uint16]:
+        """(requests,), mapped."""
+        return _pieces(self.path, self.requests)
+
+    @property
+    def file_bytes(self) -> int:
+        """How long the file is."""
+        return _file_bytes(self.requests)
+
+
+def write_arrivals(
+    folder: str | os.PathLike[str], arrival_ns: npt.ArrayLike, pieces: npt.ArrayLike
+) -> Arrivals:
+    """Write requests, in order of their arrival, into a folder that is there.
+
+    arrival_ns: instants from 0 to below 2^62, none before the one before it.  pieces: how many
+    each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3).  The file appears when it
+    is complete.  ValueError names the first request that is impossible.
+    """
+    instants, counts = _whole("arrival_ns", arrival_ns), _whole("pieces", pieces)
+    if instants.shape != counts.shape:
+        raise ValueError(
+            f"{len(instants):,} arrivals, but {len(counts):,} numbers of pieces: give both for "
+            "each request"
+        )
+    if not len(instants):
+        raise ValueError("no arrivals: give at least one request")
+    wrong = _first_wrong(instants, counts)
+    if wrong:
+        raise ValueError(wrong)
+    path = Path(folder).absolute() / FILE
+    _write(path, instants, counts)
+    return Arrivals(path, len(instants), int(instants[-1]))
+
+
+def refuse(files: list[Arrivals]) -> NoReturn:
+    """ValueError for the first of the files that a simulation cannot read."""
+    for arrivals in files:
+        requests = _requests(arrivals.path)
+        wrong = _first_wrong(_instants(arrivals.path, requests), _pieces(arrivals.path, requests))
+        if wrong:
+            raise ValueError(f"{arrivals.path}: {wrong}; write it again")
+    raise RunFailed(
+        f"{', '.join(str(one.path) for one in files[:3])}: arrivals changed while they were read"
+    )
+
+
+def _write(path: Path, instants: Whole, counts: Whole) -> None:
+    header = np.array([lib.ARRIVALS_MAGIC, len(instants)], np.uint64)
+    with scratch.replacing(path) as made, made.open("wb") as file:
+        file.write(header.tobytes())
+        for column, kind in ((instants, np.uint64), (counts, np.uint16)):
+            for begin in range(0, len(column), BLOCK):
+                file.write(column[begin : begin + BLOCK].astype(kind).tobytes())
+
+
+def _requests(path: Path) -> int:
+    """How many the header says, if the file is as long as that."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(HEADER_BYTES)
+            size = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}; name a file of arrivals") from error
+    if len(header) < HEADER_BYTES:
+        raise ValueError(f"{path}: {size:,} bytes, no file of arrivals; write it again")
+    magic, requests = (int(value) for value in np.frombuffer(header, np.uint64))
+    if magic != lib.ARRIVALS_MAGIC:
+        raise ValueError(f"{path}: no file of arrivals: begins with {header[:8]!r}; take another")
+    if size != _file_bytes(requests):
+        raise ValueError(
+            f"{path}: {size:,} bytes, not the {_file_bytes(requests):,} of {requests:,} requests: "
+            "cut off, or something else; write it again"
+        )
+    if not requests:
+        raise ValueError(f"{path}: no arrivals; give at least one request")
+    return requests
+
+
+def _file_bytes(requests: int) -> int:
+    return int(HEADER_BYTES) + requests * ROW_BYTES
+
+
+def _instants(path: Path, requests: int) -> npt.NDArray[np.int64]:
+    return np.memmap(path, np.int64, "r", HEADER_BYTES, (requests,))
+
+
+def _pieces(path: Path, requests: int) -> npt.NDArray[np.uint16]:
+    return np.memmap(path, np.uint16, "r", HEADER_BYTES + 8 * requests, (requests,))
+
+
+def _whole(name: str, values: npt.ArrayLike) -> Whole:
+    given = np.asanyarray(values)
+    if given.ndim != 1:
+        raise ValueError(f"{name} has {given.ndim} dimensions: give a list, one for each request")
+    if given.size and given.dtype.kind not in "iu":
+        raise ValueError(f"{name} is of type {given.dtype}: give whole numbers")
+    return given
+
+
+def _first_wrong(instants: Whole, counts: Whole) -> str:
+    """What is wrong with the first request that is impossible; empty if none is."""
+    before = 0
+    for begin in range(0, len(instants), BLOCK):
+        part = slice(begin, begin + BLOCK)
+        at, pieces = instants[part], counts[part]
+        late = (at < 0) | (at >= TIME_MAX_NS)
+        early = np.concatenate([[at[0] < before], at[1:] < at[:-1]])
+        bad = np.flatnonzero(late | early | (pieces < 1) | (pieces > PIECES_MAX))
+        if len(bad):
+            place = int(bad[0])
+            previous = int(at[place - 1]) if place else before
+            return _words(begin + place, int(at[place]), previous, int(pieces[place]))
+        before = int(at[-1])
+    return ""
+
+
+def _words(request: int, at_ns: int, previous_ns: int, pieces: int) -> str:
+    if not 0 <= at_ns < TIME_MAX_NS:
+        return f"request {request:,} arrives at {at_ns} ns: has to be from 0 to below 2^62"
+    if at_ns < previous_ns:
+        return (
+            f"request {request:,} arrives at {at_ns} ns, before the one before it, at "
+            f"{previous_ns} ns: has to be in order of arrival"
+        )
+    return f"request {request:,} has {pieces} pieces: has to be from 1 to {PIECES_MAX:,}"

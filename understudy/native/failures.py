@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Why a simulation ended before its end, in words; and how much too fast requests arrive."""
+
+import errno
+
+from understudy.base.errors import RunFailed, Unstable
+from understudy.native import worker
+from understudy.native.figures import Figures
+from understudy.native.simulation import Array, Simulation, workloads
+
+
+def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFailed:
+    """What the error means that a job ended with; Unstable if too many requests waited."""
+    code = -job.structure.error
+    if code == errno.EOVERFLOW:
+        load = offered_load(simulation, figures)
+        how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"
+        advice = "part of the table" if simulation.rows else "a lower rate"
+        return Unstable(
+            f"{simulation.scheduler}: unstable: more than {simulation.max_pending:,} requests "
+            f"wait or are served; {how}; take {advice}",
+            load,
+        )
+    oldest = f"request {job.structure.summary.oldest:,}"
+    reasons = {
+        errno.ENOMEM: f"no memory: {worker.no_memory(job)}",
+        errno.EDEADLK: f"it holds {oldest} back for ever: asked again and again, it gives nothing",
+        errno.ETIMEDOUT: f"it never chooses {oldest}, while others arrive",
+        errno.ENODATA: "the page cache holds everything that is read, so no more requests "
+        "come: take fewer requests, or a smaller cache",
+        errno.ELOOP: "the processes go round without ever thinking or waiting",
+        errno.ETIME: "the clock would run over: 292 years",
+        errno.ENOENT: "the workload has no files, or no table, to read",
+        errno.ENOSPC: "the disk is smaller than one request",
+        errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
+        "another scheduler",
+        errno.EINVAL: "the scheduler or the workload refuses what it was given",
+    }
+    return RunFailed(f"{simulation.scheduler}: {reasons.get(code, f'error {code}')}")
+
+
+def offered_load(simulation: Simulation, figures: Figures) -> float | None:
+    """Utilisation that the arrivals ask for: above 1, no queue is long enough.
+
+    The mean service is that of the requests so far, the rate what was asked for, or the
+    table's own.  None if nothing is served yet, or the table is over in an instant.
+    """
+    device = simulation.device
+    servers = device.servers if isinstance(device, Array) else 1
+    gap_ns = _gap_ns(simulation, figures)
+    if not figures.completed or not gap_ns:
+        return None
+    work_ns = figures.model.mean * figures.dispatched / figures.completed
+    return work_ns / (servers * gap_ns)
+
+
+def arrive(load: float) -> str:
+    """An offered load in words."""
+    return f"{load:,.2f} times as fast as the device can serve them"
+
+
+def _gap_ns(simulation: Simulation, figures: Figures) -> float:
+    """Mean time between two arrivals."""
+    if simulation.rows:
+        arrived = min(figures.completed + simulation.max_pending, simulation.requests)
+        return (figures.last_arrival_ns - figures.first_arrival_ns) / arrived
+    known = {field.name: field.initial for field in workloads()[simulation.workload].parameters}
+    return (known | dict(simulation.parameters))["mean_gap_ns"] / simulation.processes

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""The open queue of several classes of requests (ICPE 2011, section 4), on the simulator's engine.
+
+Requests of each class arrive at measured instants, each in one or more pieces (Eqs. 3-5); a piece
+takes a service time that is drawn from the class's process, waits for one of equal servers
+under start-time fair queueing by the weights of the classes (Eqs. 1, 2), and may be merged
+with others of its class (Algorithm 1).  A request is answered with its last piece, and its
+response time is the mean of theirs (Eq. 6), rounded down to whole ns.
+
+Arrivals are read where they lie and service times drawn where they are needed, so that memory
+does not grow with the number of requests.  A simulation is a process of its own (worker.py):
+replications side by side are a call in each thread.
+"""
+
+import errno
+import math
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from understudy._core import ffi, lib
+from understudy.base.errors import RunFailed, Unstable
+from understudy.native import arrivals, declared, registry, worker
+from understudy.native.arrays import I64, buffer, dtype_of
+from understudy.native.arrivals import Arrivals
+from understudy.native.failures import arrive
+from understudy.native.figures import Moments, moments_of, percentiles_of
+from understudy.native.service_times import ServiceTimes, side_by_side
+
+SCHEDULER = "sfq"
+WORKLOAD = "customers"
+MAX_PENDING = 2**18
+CLASSES_MAX = 1000
+ALL = 2**62  # requests, or ns
+MERGE_ALL = 2**31  # more than ever wait
+
+
+@dataclass(frozen=True)
+class CustomerClass:
+    """One class, such as a VM.
+
+    service: of a piece.  weight: its share is that over the sum of all.  merge: omega, how
+    many pieces of the class a server takes as one; 2.5 is two or three, drawn each time.
+    """
+
+    arrivals: Arrivals
+    service: ServiceTimes
+    weight: int = 1
+    merge: float = 1
+
+
+@dataclass(frozen=True)
+class OpenQueue:
+    """All classes, and as many servers as requests may be in service (D of SFQ(D)).
+
+    until_ns: requests that arrive later are left out.  max_pending: more pieces that wait or
+    are served make the queue unstable.
+    """
+
+    classes: tuple[CustomerClass, ...]
+    servers: int
+    until_ns: int | None = None
+    max_pending: int = MAX_PENDING
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """The requests of one class.
+
+    response: ns, as all times here.  Percentiles are the lower ends of cells 1/256 wide.
+    distribution_ns: (1000,), response times by nearest rank, for each permille from 1.
+    in_system: mean number that wait or are served, which by Little's law is the sum of response
+    times over the queue's span; of a request in pieces, the mean of theirs.
+    """
+
+    requests: int
+    pieces: int
+    response: Moments
+    response_percentiles: dict[float, int]
+    distribution_ns: I64 = field(compare=False, repr=False)
+    longest_response_ns: int
+    in_system: float
+
+
+@dataclass(frozen=True)
+class QueueFigures:
+    """What a simulation found.
+
+    in_system: N_sim, of all classes.  span_ns: from the first arrival to the last completion, on
+    which utilisation, the mean share of the servers that are busy, counts as well.
+    """
+
+    each: tuple[ClassFigures, ...]
+    in_system: float
+    span_ns: int
+    utilisation: float
+
+
+def simulate(queue: OpenQueue, seed: int, look: worker.Look = lambda done: None) -> QueueFigures:
+    """Simulate until all requests are served.
+
+    `look` is told now and then how many pieces are.  Raises ValueError for what cannot be
+    simulated, Unstable with the offered load for more than the servers can do, RunFailed
+    for anything else that ends a run, and what `look` raises.
+    """
+    call = _Call(queue, seed)
+    worker.run(call.job, registry.source(SCHEDULER), SCHEDULER, look)
+    if call.job.structure.error:
+        raise _failure(queue, call.job)
+    return call.figures()
+
+
+class _Call:
+    """The job of one simulation."""
+
+    def __init__(self, queue: OpenQueue, seed: int) -> None:
+        _check(queue, seed)
+        self._queue = queue
+        scheduler = declared.scheduler(SCHEDULER)
+        tables = side_by_side([each.service for each in queue.classes])
+        paths = b"".join(os.fsencode(each.arrivals.path) + b"\0" for each in queue.classes)
+        each_bytes = len(queue.classes) * ffi.sizeof("struct sim_process")
+        self.job = worker.Job(
+            worker.SIMULATE,
+            {
+                "paths": np.frombuffer(paths, np.uint8),
+                "input.tunables": declared.tunable_values(scheduler, {"depth": queue.servers}),
+                "input.weight": np.array([each.weight for each in queue.classes], np.uint32),
+                "input.bundling": _bundling(queue),
+                **{f"input.world.service.{name}": array for name, array in tables.items()},
+                "input.each": worker.Room(np.uint8, each_bytes),
+                "summary.counters": worker.Room(np.uint64, len(scheduler.counters)),
+            },
+        )
+        self._fill(seed, len(tables["phase"]), len(tables["outcome"]))
+
+    def _fill(self, seed: int, phases: int, outcomes: int) -> None:
+        queue, job = self._queue, self.job.structure
+        job.workload = WORKLOAD.encode()
+        job.memory_bytes += sum(each.arrivals.file_bytes for each in queue.classes)
+        job.input.requests = ALL
+        job.input.max_pending = queue.max_pending
+        job.input.depth = job.input.array.servers = queue.servers
+        world = job.input.world
+        world.capacity_sectors = 1
+        world.seed = seed
+        world.processes = len(queue.classes)
+        world.until_ns = ALL if queue.until_ns is None else queue.until_ns
+        world.service.phases, world.service.outcomes = phases, outcomes
+
+    def figures(self) -> QueueFigures:
+        """What the run left behind."""
+        summary = self.job.structure.summary
+        if not summary.completed:
+            raise ValueError(
+                f"no request arrives before {self._queue.until_ns} ns, which is until_ns"
+            )
+        span_ns = int(summary.last_completion_ns) - int(summary.first_arrival_ns)
+        each = ffi.from_buffer("struct sim_process[]", self.job.arrays["input.each"])
+        classes = tuple(_class_figures(one, span_ns) for one in each)
+        busy_ns = summary.model.count * moments_of(ffi.addressof(summary, "model")).mean
+        return QueueFigures(
+            each=classes,
+            in_system=sum(one.in_system for one in classes),
+            span_ns=span_ns,
+            utilisation=busy_ns / (self._queue.servers * span_ns),
+        )
+
+
+def _class_figures(process: Any, span_ns: int) -> ClassFigures:
+    response = moments_of(ffi.addressof(process, "response"))
+    requests = int(process.response.count)
+    distribution = np.zeros(1000, np.int64)
+    lib.histogram_distribution(
+        ffi.addressof(process, "responses"), ffi.cast("u64 *", buffer(distribution))
+    )
+    return ClassFigures(
+        requests=requests,
+        pieces=int(process.pieces),
+        response=response,
+        response_percentiles=percentiles_of(ffi.addressof(process, "responses")),
+        distribution_ns=distribution,
+        longest_response_ns=int(process.responses.max),
+        in_system=requests * response.mean / span_ns,
+    )
+
+
+def _check(queue: OpenQueue, seed: int) -> None:
+    """ValueError for the first thing that is impossible; service times and files come later."""
+    servers_max = next(
+        one.max for one in declared.scheduler(SCHEDULER).tunables if one.name == "depth"
+    )
+    if not queue.classes:
+        raise ValueError("no classes: give at least one")
+    _range("classes", len(queue.classes), 1, CLASSES_MAX)
+    _range("servers", queue.servers, 1, servers_max)
+    _range("max_pending", queue.max_pending, 1, 2**20)
+    _range("seed", seed, 0, 2**64 - 1)
+    if queue.until_ns is not None:
+        _range("until_ns", queue.until_ns, 1, ALL)
+    for number, each in enumerate(queue.classes):
+        _range(f"class {number}: weight", each.weight, 1, 2**32 - 1)
+        if not each.merge >= 1:
+            raise ValueError(
+                f"class {number}: merge is {each.merge}: a server takes at least one request; "
+                "1 merges nothing, 2.5 two or three"
+            )
+
+
+def _range(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value:,}: has to be from {least:,} to {most:,}")
+
+
+def _bundling(queue: OpenQueue) -> Any:
+    """How many go with a piece at most, and the chance of one more in 2^-64, for each class."""
+    bounded = [min(each.merge, MERGE_ALL) for each in queue.classes]
+    rows = [(math.floor(merge) - 1, int((merge - math.floor(merge)) * 2**64)) for merge in bounded]
+    return np.array(rows, dtype_of("struct bundling"))
+
+
+def _failure(queue: OpenQueue, job: worker.Job) -> RunFailed:
+    code = -job.structure.error
+    if code == errno.EBADMSG:
+        arrivals.refuse([each.arrivals for each in queue.classes])
+    if code == errno.EOVERFLOW:
+        load = _offered_load(queue, job.structure.summary)
+        how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"
+        return Unstable(
+            f"unstable: more than {queue.max_pending:,} pieces of requests wait or are served; "
+            f"{how}; take more servers, or fewer classes",
+            load,
+        )
+    if code == errno.ENOMEM:
+        return RunFailed(f"no memory: {worker.no_memory(job)}")
+    return RunFailed(f"{WORKLOAD}: {os.strerror(code)}")
+
+
+def _offered_load(queue: OpenQueue, summary: Any) -> float | None:
+    """Utilisation that the arrivals so far ask for, with the mean service of those served."""
+    arrived_for_ns = int(summary.last_arrival_ns) - int(summary.first_arrival_ns)
+    if not summary.completed or not arrived_for_ns:
+        return None
+    served_ns = summary.model.count * moments_of(ffi.addressof(summary, "model")).mean
+    work_ns = served_ns / summary.completed * (summary.completed + queue.max_pending)
+    return float(work_ns / (queue.servers * arrived_for_ns))

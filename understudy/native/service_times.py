@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Service times of Markovian arrival processes, as the simulator draws them: in integers.
+
+What a process is like comes as rates, cumulative probabilities and a start, in ns
+(`consolidate.map.Tables`).  sim/service_times.h has the integers: mean stays in 2^-16 ns,
+probabilities in 2^-64.  Phases of one rate that follow one another for certain become stages of
+one phase, whose stays are one draw.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy._core import ffi, lib
+from understudy.native.arrays import U64, buffer, dtype_of, pointer_to
+
+TICKS = 2**lib.SERVICE_TICK_BITS  # in a ns
+MOVES_MAX = 10_000  # phases that a time goes through, on the average
+ORDER_MAX = 1000
+
+Floats = npt.NDArray[np.float64]
+
+
+class ServiceTables(Protocol):
+    """A process of n phases, per ns; consolidate.map.Tables says what each is."""
+
+    @property
+    def rates(self) -> Floats:
+        """(n,)."""
+
+    @property
+    def cumulative(self) -> Floats:
+        """(n, 2n)."""
+
+    @property
+    def start(self) -> Floats:
+        """(n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class ServiceTimes:
+    """A process in integers: the rows of struct service_phase and struct service_outcome.
+
+    It begins in phase 0, which is left at once.
+    """
+
+    phases: npt.NDArray[np.void]
+    outcomes: npt.NDArray[np.void]
+
+    @classmethod
+    def of(cls, tables: ServiceTables) -> "ServiceTimes":
+        """Of a process per ns; ValueError names the entry that is wrong."""
+        return _Process(tables).rows()
+
+    def draw(self, count: int, seed: int, stream: int = 0) -> U64:
+        """The first `count` times, ns, that class number `stream` of a simulation has."""
+        arrays = side_by_side([self])
+        times = ffi.new("struct service_times *")
+        times.phases, times.outcomes = len(self.phases), len(self.outcomes)
+        for name, array in arrays.items():
+            setattr(times, name, pointer_to(array, times, name))
+        found = np.empty(count, np.uint64)
+        chain = ffi.new("struct service_chain *")
+        lib.service_chain_begin(chain, times, 0, seed, stream)
+        lib.service_chain_draw_all(chain, times, count, buffer(found))
+        return found
+
+
+def side_by_side(classes: Sequence[ServiceTimes]) -> dict[str, npt.NDArray[Any]]:
+    """The processes of all classes, by the names of struct service_times."""
+    starts = np.cumsum([0] + [len(one.phases) for one in classes])
+    firsts = np.cumsum([0] + [len(one.outcomes) for one in classes])
+    phases = np.concatenate([one.phases for one in classes])
+    outcomes = np.concatenate([one.outcomes for one in classes])
+    phases["first"] += np.repeat(firsts[:-1], np.diff(starts)).astype(np.uint32)
+    outcomes["phase"] += np.repeat(starts[:-1], np.diff(firsts)).astype(np.uint32)
+    return {"start": starts[:-1].astype(np.uint32), "phase": phases, "outcome": outcomes}
+
+
+class _Process:
+    """One of them, checked."""
+
+    def __init__(self, tables: ServiceTables) -> None:
+        self.rates = np.asarray(tables.rates, np.float64)
+        self.cumulative = np.asarray(tables.cumulative, np.float64)
+        self.start = np.asarray(tables.start, np.float64)
+        self.order = len(self.rates) if self.rates.ndim == 1 else 0
+        self._check_shapes()
+        self._check_rates()
+        for name, row in ("start", self.start), *self._rows():
+            _check_cumulative(name, row)
+        self._check_moves()
+        self.stages, self.leaves = self._stages()
+        self._check_stays()
+
+    def rows(self) -> ServiceTimes:
+        """A phase that is left at once for one of the start, then all phases."""
+        ticks = np.rint(TICKS / self.rates).astype(np.uint64)
+        outcomes = [(last, 1 + place, 0) for last, place in _outcomes(self.start)]
+        phases = [(0, 0, 0, len(outcomes), 0)]
+        for mean, stages, leaves in zip(ticks, self.stages, self.leaves, strict=True):
+            row = self._moves(leaves)
+            phases.append((int(mean), stages, len(outcomes), len(row), 0))
+            outcomes.extend(row)
+        return ServiceTimes(
+            np.array(phases, dtype_of("struct service_phase")),
+            np.array(outcomes, dtype_of("struct service_outcome")),
+        )
+
+    def _rows(self) -> list[tuple[str, Floats]]:
+        return [(f"cumulative[{i}]", row) for i, row in enumerate(self.cumulative)]
+
+    def _moves(self, phase: int) -> list[tuple[int, int, int]]:
+        return [
+            (last, 1 + place % self.order, place // self.order)
+            for last, place in _outcomes(self.cumulative[phase])
+        ]
+
+    def _check_shapes(self) -> None:
+        n = self.order
+        if not 1 <= n <= ORDER_MAX:
+            raise ValueError(f"rates {self.rates.shape}: has to be (n,), n from 1 to {ORDER_MAX:,}")
+        for name, found, wanted in (
+            ("cumulative", self.cumulative.shape, (n, 2 * n)),
+            ("start", self.start.shape, (n,)),
+        ):
+            if found != wanted:
+                raise ValueError(f"{name} is {found}: has to be {wanted}, as there are {n} rates")
+
+    def _check_rates(self) -> None:
+        for place, rate in enumerate(self.rates):
+            if not 0 < rate <= TICKS:
+                raise ValueError(
+                    f"rates[{place}] is {rate}: has to be above 0, and at most {TICKS:,}, per ns"
+                )
+
+    def _check_moves(self) -> None:
+        """Each time ends, and after not too many moves."""
+        stays_inside = np.diff(self.cumulative[:, : self.order], prepend=0)
+        try:
+            moves = np.linalg.solve(np.eye(self.order) - stays_inside, np.ones(self.order))
+        except np.linalg.LinAlgError:
+            raise ValueError("from some phase a time never ends") from None
+        if not (moves.min() >= 0 and moves.max() <= MOVES_MAX):
+            raise ValueError(
+                f"a time that begins in phase {int(np.argmax(np.abs(moves)))} goes through more "
+                f"than {MOVES_MAX:,} phases, or never ends"
+            )
+
+    def _stages(self) -> tuple[list[int], list[int]]:
+        """How many stages each phase is, and by which one it is left."""
+        after = [self._certainly_after(i) for i in range(self.order)]
+        stages, leaves = [], []
+        for phase in range(self.order):
+            count, last = 1, phase
+            while (following := after[last]) is not None:
+                count, last = count + 1, following
+            stages.append(count)
+            leaves.append(last)
+        return stages, leaves
+
+    def _certainly_after(self, phase: int) -> int | None:
+        """The phase that always follows within a time, if it has the same rate."""
+        places = [place for _, place in _outcomes(self.cumulative[phase])]
+        if len(places) > 1 or places[0] >= self.order:
+            return None
+        return places[0] if self.rates[places[0]] == self.rates[phase] else None
+
+    def _check_stays(self) -> None:
+        for phase, (rate, stages) in enumerate(zip(self.rates, self.stages, strict=True)):
+            if stages * TICKS / rate >= lib.SERVICE_STAY_MAX / 2:
+                raise ValueError(
+                    f"rates[{phase}] is {rate}: a stay of {stages / rate:.3g} ns is far too long"
+                )
+
+
+def _check_cumulative(name: str, row: Floats) -> None:
+    before = 0.0
+    for place, value in enumerate(row):
+        if not before <= value <= 1:
+            raise ValueError(
+                f"{name}[{place}] is {value}: has to be from {before:g}, the one before it, to 1"
+            )
+        before = float(value)
+    if before != 1:
+        raise ValueError(f"{name} ends in {before}: has to be 1")
+
+
+def _outcomes(cumulative: Floats) -> list[tuple[int, int]]:
+    """Of each that is possible: the largest draw of 64 bits that takes it, and its place."""
+    possible = np.flatnonzero(np.diff(cumulative, prepend=0) > 0)
+    return [(int(np.ceil(cumulative[i] * 2.0**64)) - 1, int(i)) for i in possible]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""What the simulator is asked: this workload, this scheduler, this device.
+
+simulator.py answers it.  Times are integer nanoseconds, positions and lengths sectors.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from understudy._core import lib
+from understudy.device.target import Target
+from understudy.native import declared
+from understudy.native.arrays import U64
+from understudy.native.declared import Tunable
+from understudy.native.drive import Drive
+
+MAX_PENDING = 4096
+
+
+@dataclass(frozen=True)
+class WorkloadKind:
+    """What a file of sim/workloads/ says of itself."""
+
+    name: str
+    summary: str
+    open: bool
+    parameters: tuple[Tunable, ...]
+
+
+@dataclass(frozen=True)
+class Array:
+    """Equal servers.  A request that brings no cost takes the mean, or a draw around it."""
+
+    servers: int
+    mean_service_ns: int = 0
+    exponential: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Files: sizes in bytes; file i has the extents first[i] to first[i + 1], in sectors."""
+
+    bytes: U64
+    first: U64
+    start: U64
+    length: U64
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Requests as a table, for the workloads "rows-open" and "rows-closed".
+
+    Process i plays the rows first[i] to first[i + 1].  `think_ns` counts from the
+    process's last answer (closed) or from its row before (open).
+    """
+
+    first: Any
+    think_ns: Any
+    sector: Any
+    sectors: Any
+    op: Any
+    owner: Any
+    cost_ns: Any = None
+
+
+@dataclass(frozen=True)
+class PageCache:
+    """The host's page cache; see sim/page_cache.h for how it reads ahead."""
+
+    bytes: int
+    page_sectors: int = 8
+    read_ahead_pages: int = 32
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One sentence for the engine: this workload, this scheduler, this device."""
+
+    workload: str
+    scheduler: str
+    device: Drive | Array | Target
+    capacity_sectors: int
+    requests: int
+    processes: int = 1
+    seed: int = 1
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    tunables: Mapping[str, int] = field(default_factory=dict)
+    layout: Layout | None = None
+    rows: Rows | None = None
+    cache: PageCache | None = None
+    depth: int | None = None  # default: 1 on a disk, the servers of an array
+    max_pending: int = MAX_PENDING
+    merge_sectors: int = 0  # longest request that merging makes; 0: nothing is merged
+    gap_ns: int = 0
+    ask_ns: int = 0
+    weights: Any = None
+    io_classes: Any = None
+    levels: Any = None
+
+
+@cache
+def workloads() -> dict[str, WorkloadKind]:
+    """Every workload in sim/workloads/, by name."""
+    found = (_describe(lib.workload_get(i)) for i in range(lib.workload_count()))
+    return {workload.name: workload for workload in sorted(found, key=lambda w: w.name)}
+
+
+def _describe(workload: Any) -> WorkloadKind:
+    return WorkloadKind(
+        name=declared.text(workload.name),
+        summary=declared.text(workload.summary),
+        open=bool(workload.open),
+        parameters=declared.fields(workload.parameters, workload.nr_parameters),
+    )

@@ -75,7 +75,7 @@ class Reading:
         count = itertools.count(1)
 
         def told(name: str) -> None:
-            report(f"fit {name}", next(count) / len(vms))
+            report("fit service times", next(count) / len(vms))
 
         try:
             fits = fit_each(found, self.accept_poor_fit, self.jobs, told)
@@ -94,7 +94,7 @@ class Reading:
     def _read(
         self, name: str, path: Path, folder: Path, fraction: float, report: Report
     ) -> vm.VirtualMachine:
-        report(f"read {name}", fraction)
+        report("read traces", fraction)
         found = vm.read(name, path, folder, self.limit_blocks, self.by)
         for run in found.runs:
             for note in run.notes:

@@ -74,8 +74,7 @@ class Verdicts:
     def _ask(self, device: Device, first: Members) -> None:
         if self.judged >= self._budget:
             raise OutOfBudget
-        number = first.bit_count()
-        self._report(f"{number} VMs on {device.name}", self.judged / self._budget)
+        self._report("try VMs on devices", self.judged / self._budget)
         self.judged += 1
         verdict = self._judge(device, tuple(each(first)))
         self._made[device.servers, first] = verdict

@@ -9,8 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from understudy.consolidate.placement.packing import pack
 from understudy.consolidate.placement.problem import P95, Demand, Device, Problem, Verdict, each
-from understudy.consolidate.placement.search import FOUND, IMPOSSIBLE, Outcome, place
+from understudy.consolidate.placement.search import FOUND, IMPOSSIBLE, UNKNOWN, Outcome, place
 
 PLENTY = 100_000
 
@@ -180,3 +181,137 @@ def test_two_hundred_vms_that_were_dealt_to_eight_devices(
         assert load < 1
         assert all(judge.p95_ms(vm, load) <= problem.vms[vm].target_ms for vm in on)
     assert found.judged == judge.asked <= 500
+
+
+def test_a_small_budget_is_kept_and_the_nearest_is_told() -> None:
+    problem, judge = planted(3, 200, 0.05, steep=False)
+    found = place(problem, judge, 40)
+    assert (found.kind, judge.asked, found.judged) == (UNKNOWN, 40, 40)
+    assert found.assignment is not None
+    assert sorted(vm for on in sets(found) for vm in on) == list(range(200))
+    missing = sum(
+        one.most_ms > problem.vms[vm].target_ms
+        for verdict in found.verdicts
+        for vm, one in verdict.items()
+    )
+    assert missing > 0
+    assert f"{missing} of 200 VMs miss their target" in found.reason
+    assert "allow more simulations" in found.reason
+
+
+def test_no_assignment_is_told_when_none_could_be_judged() -> None:
+    problem, judge = planted(3, 200, 0.05, steep=False)
+    found = place(problem, judge, 3)
+    assert (found.kind, found.assignment) == (UNKNOWN, None)
+
+
+def test_the_same_problem_has_the_same_answer() -> None:
+    first, again = (place(*planted(5, 60, 0.02, steep=True)) for _ in range(2))
+    assert first == again
+
+
+def alike(kinds: int, count: int) -> Problem:
+    """So many VMs of each kind, on two devices of ten servers."""
+    vms = [
+        Demand(f"{k}-{i}", f"kind{k}", 0.8 + 0.1 * k, 5.9)
+        for k in range(kinds)
+        for i in range(count)
+    ]
+    return Problem(tuple(vms), (Device("a", 10), Device("b", 10)))
+
+
+def test_interchangeable_vms_are_few_sets() -> None:
+    """Two kinds of eight: 81 sets on a device, not 65,536; each bears a utilisation of 0.6."""
+    problem = alike(2, 8)
+    judge = ByLoad(problem, [5.0] * 16, steep=False)
+    found = place(problem, judge, 81)
+    assert found.kind == IMPOSSIBLE
+    assert "in every assignment" in found.reason
+
+    def can_be_placed(small: int, large: int) -> bool:
+        """So many of both kinds, on two devices."""
+        return any(
+            max(0.8 * i + 0.9 * j, 0.8 * (small - i) + 0.9 * (large - j)) <= 6
+            for i in range(small + 1)
+            for j in range(large + 1)
+        )
+
+    conflict = [problem.vms[vm].kind for vm in each(found.conflict)]
+    small, large = conflict.count("kind0"), conflict.count("kind1")
+    assert not can_be_placed(small, large)
+    assert small == 0 or can_be_placed(small - 1, large)
+    assert large == 0 or can_be_placed(small, large - 1)
+
+
+def test_what_is_unsure_counts_as_missed_and_is_told() -> None:
+    """Each VM is fine by the mean, and two together are not certain to be."""
+    vms = tuple(Demand(f"vm{i}", f"vm{i}", 1.0, 10.0) for i in range(3))
+    problem = Problem(vms, (Device("a", 8), Device("b", 8)))
+    found = place(problem, lambda _, on: {vm: P95(9.0, 8.5 + len(on)) for vm in on})
+    assert found.kind == IMPOSSIBLE
+    assert found.conflict == 0b111
+    assert "3 sets of VMs failed by less than is certain" in found.reason
+
+
+def test_a_vm_whose_requests_pile_up_is_named() -> None:
+    problem = Problem((Demand("web", "web", 1.0, 10.0),), (Device("a", 8), Device("b", 4)))
+    found = place(problem, lambda _, on: {vm: P95(float("inf"), float("inf")) for vm in on})
+    assert found.kind == IMPOSSIBLE
+    assert "even alone on a, which has the most servers: requests of web pile up" in found.reason
+
+
+def test_noise_that_contradicts_itself_ends_the_search() -> None:
+    """A judge that flips coins: whatever comes out, what is said to be found was judged so."""
+    for seed in range(30):
+        problem, _ = small(seed)
+        random = np.random.default_rng(seed)
+
+        def judge(
+            device: Device, on: tuple[int, ...], draw: np.random.Generator = random
+        ) -> Verdict:
+            return {vm: P95(time := float(draw.uniform(5, 21)), time) for vm in on}
+
+        found = place(problem, judge, PLENTY)
+        assert found.kind in (FOUND, IMPOSSIBLE)
+        if found.kind == FOUND:
+            assert all(one.most_ms <= 20 for verdict in found.verdicts for one in verdict.values())
+
+
+@pytest.mark.parametrize(
+    ("vms", "devices", "said"),
+    [
+        ([], [("a", 1)], "0 VMs on 1 devices"),
+        ([("x", 1.0, 1.0)], [], "1 VMs on 0 devices"),
+        ([("x", 1.0, 1.0)], [("a", 0)], "a: 0 servers"),
+        ([("x", 0.0, 1.0)], [("a", 1)], "x: 0.0 servers busy"),
+        ([("x", float("nan"), 1.0)], [("a", 1)], "x: nan servers busy"),
+        ([("x", 1.0, -1.0)], [("a", 1)], "a target of -1.0 ms"),
+    ],
+)
+def test_what_is_no_problem(
+    vms: list[tuple[str, float, float]], devices: list[tuple[str, int]], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        Problem(
+            tuple(Demand(name, name, *figures) for name, *figures in vms),
+            tuple(Device(*one) for one in devices),
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_packing_is_within_its_limits_where_one_was_dealt(seed: int) -> None:
+    """Utilisations by the definition; the limits are those of the device each VM was dealt to."""
+    random = np.random.default_rng(seed)
+    servers = [64, 32, 32, 8]
+    where = random.integers(len(servers), size=80)
+    share, full = random.uniform(0.5, 2, 80), random.uniform(0.3, 0.9, len(servers))
+    total = np.array([share[where == device].sum() for device in range(len(servers))])
+    erlangs = full[where] * np.array(servers)[where] * share / total[where]
+    vms = tuple(Demand(f"vm{i}", f"vm{i}", float(one), 1.0) for i, one in enumerate(erlangs))
+    problem = Problem(vms, tuple(Device(f"d{i}", count) for i, count in enumerate(servers)))
+    limits = 1.05 * full[where]
+    packed = pack(problem, [float(limit) for limit in limits])
+    for count, on in zip(servers, packed, strict=True):
+        members = list(each(on))
+        assert sum(erlangs[vm] for vm in members) / count <= min(limits[vm] for vm in members)
+    assert sorted(vm for on in packed for vm in each(on)) == list(range(80))

@@ -49,8 +49,8 @@ UNKNOWN: Final = "none found"
 class Outcome:
     """What was found out.
 
-    reason: in a line; empty if an assignment was found.  assignment: that, or with "none found" the
-    nearest; None if nothing was judged.  verdicts: of each device in it.  conflict: VMs that no
+    reason: in a line; empty if an assignment was found.  assignment: that, or the nearest that was
+    judged; None if none was.  verdicts: of each device in it.  conflict: VMs that no
     assignment has room for, if that is why.  judged: how many sets of VMs on a device were.
     """
 
@@ -73,6 +73,7 @@ class _Search:
     def __init__(self, problem: Problem, judge: Judge, budget: int, report: Report) -> None:
         self._problem = problem
         self._verdicts = Verdicts(problem, judge, budget, report)
+        self._budget = budget
         self._limits = Limits(problem)
         self._nearest: Assignment | None = None
         self._distance = float("inf")
@@ -141,11 +142,13 @@ class _Search:
                 return self._outcome(FOUND, "")
         members, sure = exhaustive.conflict(self._verdicts, self._problem.everyone)
         names = listed([self._problem.vms[vm].name for vm in each(members)])
-        fewest = "there is one without any of them" if sure else "fewer of them might do"
+        fewest = "there is one if any of them is left out" if sure else "perhaps of fewer of them"
+        unsure = self._verdicts.unsure
+        doubt = f"; {unsure} sets of VMs failed by less than is certain" if unsure else ""
         return self._outcome(
             IMPOSSIBLE,
             f"in every assignment of {names} ({members.bit_count()} VMs) one misses its target; "
-            f"{fewest}; add servers, or relax a target",
+            f"{fewest}{doubt}; add servers, or relax a target",
             members,
         )
 
@@ -200,23 +203,28 @@ class _Search:
 
     def _so_far(self) -> str:
         """Why nothing is known."""
-        tried = f"not found with {self._verdicts.judged} simulations of a device"
+        looked = self._verdicts.judged
+        tried = f"with {looked} simulations of a device"
         if self._nearest is None:
-            return f"{tried}; a larger budget is needed to judge one assignment"
+            return f"{tried} no assignment could be judged; allow more"
         failing = self._failing(self._nearest)
         worst = self._worst(self._nearest)
         assert worst is not None
         device, on = self._problem.devices[worst], self._nearest[worst]
         verdict = self._verdicts.of(device, on)
         vm = max(verdict, key=lambda vm: over(self._problem, vm, verdict[vm]))
+        hint = (
+            "there may be one: allow more simulations"
+            if looked >= self._budget
+            else "there may be one, but there are too many assignments to try them all"
+        )
         return (
-            f"{tried}: in the nearest assignment {len(failing)} of {len(self._problem.vms)} VMs "
-            f"miss their target, the worst on {device.name}: {self._words(device, on, vm)}; there "
-            "may be one: a larger budget looks on"
+            f"{tried}; in the nearest assignment {len(failing)} of {len(self._problem.vms)} VMs "
+            f"miss their target, the worst on {device.name}: {self._words(device, on, vm)}; {hint}"
         )
 
     def _outcome(self, kind: Kind, reason: str, conflict: Members = 0) -> Outcome:
-        found = None if kind == IMPOSSIBLE else self._nearest
+        found = self._nearest
         verdicts = (
             tuple(map(self._verdicts.of, self._problem.devices, found)) if found is not None else ()
         )

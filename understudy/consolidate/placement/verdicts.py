@@ -26,14 +26,18 @@ class OutOfBudget(Exception):  # noqa: N818 - how a search ends, not an error
 
 
 class Verdicts:
-    """Asks a judge at most `budget` times.  `judged` is how often it has done so."""
+    """Asks a judge at most `budget` times.
+
+    judged: how often it has done so.  unsure: how many sets failed only because their 95th
+    percentiles are not known well enough.
+    """
 
     def __init__(
         self, problem: Problem, judge: Judge, budget: int, report: Report = silent
     ) -> None:
         """Nothing is known yet."""
         self.problem = problem
-        self.judged = 0
+        self.judged = self.unsure = 0
         self._judge = judge
         self._budget = budget
         self._report = report
@@ -82,6 +86,9 @@ class Verdicts:
         if excess(self.problem, verdict) == 0:
             self._fit = [other for other in self._fit if not _tells_more(one, other)] + [one]
         else:
+            self.unsure += all(
+                found.mean_ms <= self.problem.vms[vm].target_ms for vm, found in verdict.items()
+            )
             self._failed = [bad for bad in self._failed if not _tells_more(bad, one)] + [one]
 
 

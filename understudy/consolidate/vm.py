@@ -80,7 +80,7 @@ class VirtualMachine:
         """How many there are."""
         return sum(run.requests for run in self.runs)
 
-    @cached_property
+    @property
     def response_ms(self) -> Floats:
         """(N,): run after run, in the order of arrival."""
         return np.concatenate([run.response_ns for run in self.runs]) / NS_PER_MS

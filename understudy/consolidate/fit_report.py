@@ -50,7 +50,7 @@ def autocorrelations(times: Array, lags: int) -> Array:
 
 def lag_limit(times: int) -> float:
     """How far off an autocorrelation may be, of a sample of so many times."""
-    return max(AUTOCORRELATION, CHANCE / times**0.5)
+    return max(AUTOCORRELATION, CHANCE / float(times) ** 0.5)
 
 
 def compare(

@@ -2,6 +2,7 @@
 """What was fitted against what was given: moments, autocorrelation, likelihood, distribution; and
 whether that is poor."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -50,7 +51,7 @@ def autocorrelations(times: Array, lags: int) -> Array:
 
 def lag_limit(times: int) -> float:
     """How far off an autocorrelation may be, of a sample of so many times."""
-    return max(AUTOCORRELATION, CHANCE / float(times) ** 0.5)
+    return max(AUTOCORRELATION, CHANCE / math.sqrt(times))
 
 
 def compare(

@@ -196,7 +196,7 @@ def test_a_small_budget_is_kept_and_the_nearest_is_told() -> None:
     )
     assert missing > 0
     assert f"{missing} of 200 VMs miss their target" in found.reason
-    assert "allow more simulations" in found.reason
+    assert "allow more tries" in found.reason
 
 
 def test_no_assignment_is_told_when_none_could_be_judged() -> None:

@@ -214,15 +214,29 @@ def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
     """Times that alternate can't be a process of positive correlation alone."""
     narrow = np.where(np.arange(2000) % 2, 9_000_000, 11_000_000)
     arrival_ns = np.arange(2000) * 4_000_000
-    columns = {
-        "arrival_ns": arrival_ns,
-        "completion_ns": arrival_ns + narrow,
-        "sectors": np.full(2000, 8),
-    }
-    write(Path("odd.parquet"), 1, requests=2000, **columns)
+    ends_ns = arrival_ns + narrow
+    write(Path("odd.parquet"), 1, requests=2000, arrival_ns=arrival_ns, completion_ns=ends_ns)
     done = understudy("consolidate", "odd.parquet", *LITTLE)
     assert done.exit_code == 2
     assert "odd: the service times are fitted poorly" in done.stderr
     done = understudy("consolidate", "odd.parquet", *LITTLE, "--accept-poor-fit")
     assert done.exit_code == 0
     assert "odd: fitted poorly: a coefficient of variation" in done.stderr
+
+
+def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
+    asked = ("--disk", "array-32", "--workload", "random", "--processes", "9", "--requests", "900")
+    done = understudy("predict", *asked, "--schedulers", "fcfs", "--seeds", "2", "--out", "alone")
+    assert done.exit_code == 0, done.output
+    [vm] = answered("alone", *LITTLE)["vms"]
+    file = "alone/requests.parquet"
+    assert vm["runs"] == [f"{file}:fcfs:1", f"{file}:fcfs:2"]
+    assert (vm["name"], vm["requests"]) == ("alone", 1800)
+    both = understudy("predict", *asked, "--schedulers", "fcfs,sfq", "--out", "both")
+    assert both.exit_code == 0, both.output
+    done = understudy("consolidate", "both")
+    assert done.exit_code == 2
+    file = "both/requests.parquet"
+    assert f"{file}: name one scheduler, as {file}:fcfs; there are: fcfs, sfq" in done.stderr
+    [vm] = answered(f"both={file}:sfq", *LITTLE)["vms"]
+    assert vm["runs"] == [f"{file}:sfq:1"]

@@ -28,7 +28,8 @@ IN_VM = (
     *("predict", "--on", "vm", "--workload", "random", "--virtual-size", "64MiB"),
     *("--schedulers", "none,cats", *OUT),
 )
-PROFILES = ("image", "x.toml.partial")
+CONSOLIDATE = ("consolidate", "a=vm.csv", "b=vm.csv", "--merge", "1", "--accept-poor-fit")
+KEPT = ("image", "vm.csv", "x.toml.partial")
 PROFILE = ("profile", "--device", "image", "--out", "x.toml")
 
 
@@ -43,6 +44,14 @@ class Moment:
     trials: int = 2
 
 
+RUN_FOLDERS = [
+    {"result.json", f"{table}.parquet", "report.html"} for table in ("requests", "replications")
+]
+VM = "".join(  # a request each 4 ms, which takes 1 to 10 ms
+    f"{40_000 * number},vm,1,Read,0,4096,{10_000 + number * 37_000 % 90_001}\n"
+    for number in range(3000)
+)
+
 MOMENTS = {
     "start": Moment(("predict", "--requests", "100"), seconds=0.3, trials=6),
     "order": Moment(("order", "--head", "1", "--requests", "5,9"), seconds=0.2, trials=4),
@@ -51,6 +60,8 @@ MOMENTS = {
     "write": Moment((*COMPARE, "--requests", "20000", "--seeds", "2"), seconds=6, trials=8),
     "image": Moment(WITH_FILES, "file system", cache=Home.with_kernel, trials=4),
     "profile": Moment(PROFILE, "rotation", seconds=2, trials=4),
+    "fit": Moment((*CONSOLIDATE, *OUT), "consolidate: ", seconds=3, trials=3),
+    "replicate": Moment((*CONSOLIDATE, *OUT, "--replications", "9999"), "replications 1", trials=3),
     "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel, trials=4),
 }
 IN_VMS = {
@@ -83,9 +94,9 @@ def stop(running: Running, draw: random.Random) -> None:
 def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
     """Stop the command at a moment; False if it was over before, or had not begun."""
     moment.cache(home)
-    if "--device" in moment.words:
-        with (home.work / "image").open("wb") as image:
-            image.truncate(160 * 2**20)
+    with (home.work / "image").open("wb") as image:
+        image.truncate(160 * 2**20)
+    home.work.joinpath("vm.csv").write_text(VM)
     running = Running(home, *moment.words)
     running.wait_for(moment.after)
     running.pass_time(draw.uniform(0, moment.seconds))
@@ -108,9 +119,8 @@ def is_whole(path: Path, runs: list[Path]) -> bool:
     """A finished run folder, a sweep's journal and lock, or a profile's, and what it measures."""
     if path in runs:
         folders = [path] if path.name == "run" else list(path.iterdir())
-        files = {"result.json", "requests.parquet", "report.html"}
-        return all({file.name for file in folder.iterdir()} == files for folder in folders)
-    return path.name in ("sweep.parquet.partial", ".sweep.parquet.lock", *PROFILES)
+        return all({file.name for file in folder.iterdir()} in RUN_FOLDERS for folder in folders)
+    return path.name in ("sweep.parquet.partial", ".sweep.parquet.lock", *KEPT)
 
 
 def try_often(folder: Path, name: str, moment: Moment) -> None:

@@ -17,7 +17,13 @@ from scipy.optimize import least_squares
 
 from understudy.base.errors import UserError
 from understudy.consolidate.branches import Branches, first_guess
-from understudy.consolidate.fit_report import Report, autocorrelations, compare
+from understudy.consolidate.fit_report import (
+    CV,
+    Report,
+    autocorrelations,
+    compare,
+    lag_limit,
+)
 from understudy.consolidate.map import MarkovianArrivalProcess
 
 Array = NDArray[np.float64]
@@ -136,17 +142,17 @@ def _best(
     tried: list[tuple[float, Branches]] = []
     for shapes in ranked[:4]:
         matched = _matched(trials[shapes].improved(blocks, STEPS), cv, target)
-        off = _off(matched, cv, target)
+        off = _off(matched, cv, target, lag_limit(len(times)))
         if off < 1:
             return matched
         tried.append((off, matched))
     return min(tried, key=lambda one: one[0])[1]
 
 
-def _off(branches: Branches, cv: float, target: Array) -> float:
+def _off(branches: Branches, cv: float, target: Array, limit: float) -> float:
     """How far from the sample's figures, 1 being half of what makes a fit poor."""
     lags = np.abs(branches.autocorrelation(len(target)) - target).max()
-    return float(max(lags / 0.025, abs(branches.cv() / cv - 1) / 0.025))
+    return float(max(2 * lags / limit, 2 * abs(branches.cv() / cv - 1) / CV))
 
 
 def _matched(branches: Branches, cv: float, target: Array) -> Branches:

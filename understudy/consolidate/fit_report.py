@@ -2,6 +2,8 @@
 """What was fitted against what was given: moments, autocorrelation, likelihood, distribution; and
 whether that is poor."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +17,7 @@ Array = NDArray[np.float64]
 LAGS = 100
 JUDGED_LAGS = 10
 MEAN, CV, AUTOCORRELATION, DISTANCE = 0.01, 0.05, 0.05, 0.1  # beyond which a fit is poor
+CHANCE = 3.0  # standard errors of an autocorrelation, each 1 / sqrt(N), that are chance
 POINTS = 1000  # of the sample's distribution at which the process's is computed
 
 
@@ -46,6 +49,11 @@ def autocorrelations(times: Array, lags: int) -> Array:
     return np.array([value or 0.0 for value in found.values()])
 
 
+def lag_limit(times: int) -> float:
+    """How far off an autocorrelation may be, of a sample of so many times."""
+    return max(AUTOCORRELATION, CHANCE / math.sqrt(times))
+
+
 def compare(
     times: Array, process: MarkovianArrivalProcess, held_out: dict[tuple[int, ...], float]
 ) -> Report:
@@ -61,7 +69,12 @@ def compare(
         process.autocorrelation(LAGS),
     )
     distance = _distance(times, process)
-    return Report(given, fitted, held_out, distance, _poor(given, fitted, distance, process.order))
+    poor = (
+        *_poor_moments(given, fitted, process.order),
+        *_poor_lags(given, fitted, len(times)),
+        *_poor_distance(distance),
+    )
+    return Report(given, fitted, held_out, distance, poor)
 
 
 def _distance(times: Array, process: MarkovianArrivalProcess) -> float:
@@ -74,20 +87,24 @@ def _distance(times: Array, process: MarkovianArrivalProcess) -> float:
     return float(np.maximum(reached - below, upto - reached).max())
 
 
-def _poor(given: Figures, fitted: Figures, distance: float, order: int) -> tuple[str, ...]:
-    reasons = []
+def _poor_moments(given: Figures, fitted: Figures, order: int) -> Iterator[str]:
     if abs(fitted.moments[0] / given.moments[0] - 1) > MEAN:
-        reasons.append(f"a mean of {fitted.moments[0]:.4g} for {given.moments[0]:.4g}")
+        yield f"a mean of {fitted.moments[0]:.4g} for {given.moments[0]:.4g}"
     if abs(fitted.cv - given.cv) > CV * given.cv:
         narrow = f", and {order} phases can't be narrower" if given.cv**2 < 1 / order else ""
-        reasons.append(f"a coefficient of variation of {fitted.cv:.3g} for {given.cv:.3g}{narrow}")
-    lags = np.abs(fitted.autocorrelation - given.autocorrelation)[:JUDGED_LAGS]
-    if lags.max() > AUTOCORRELATION:
-        lag = int(lags.argmax())
-        reasons.append(
+        yield f"a coefficient of variation of {fitted.cv:.3g} for {given.cv:.3g}{narrow}"
+
+
+def _poor_lags(given: Figures, fitted: Figures, times: int) -> Iterator[str]:
+    off = np.abs(fitted.autocorrelation - given.autocorrelation)[:JUDGED_LAGS]
+    lag = int(off.argmax())
+    if off[lag] > lag_limit(times):
+        yield (
             f"an autocorrelation at lag {lag + 1} of {fitted.autocorrelation[lag]:.3f} "
             f"for {given.autocorrelation[lag]:.3f}"
         )
+
+
+def _poor_distance(distance: float) -> Iterator[str]:
     if distance > DISTANCE:
-        reasons.append(f"a Kolmogorov-Smirnov distance of {distance:.3f}")
-    return tuple(reasons)
+        yield f"a Kolmogorov-Smirnov distance of {distance:.3f}"

@@ -21,7 +21,7 @@ from understudy.native.arrays import I64
 from understudy.native.arrivals import Arrivals, write_arrivals
 from understudy.traces.characterise import bins, percentiles
 from understudy.traces.per_cpu import PER_CPU
-from understudy.traces.read import recorded
+from understudy.traces.read import REQUESTS, every_run, recorded
 from understudy.traces.trace import Trace
 
 Arrival = Literal["issue", "queue"]
@@ -80,7 +80,7 @@ class VirtualMachine:
         """How many there are."""
         return sum(run.requests for run in self.runs)
 
-    @cached_property
+    @property
     def response_ms(self) -> Floats:
         """(N,): run after run, in the order of arrival."""
         return np.concatenate([run.response_ns for run in self.runs]) / NS_PER_MS
@@ -142,9 +142,12 @@ def _parted(argument: str) -> tuple[str, Path]:
 
 
 def runs_of(path: Path) -> list[str]:
-    """What `recorded` is to read: the trace, or all those in a folder, in order of their names."""
+    """What `recorded` is to read: a trace, all those in a folder in order of their names, or all
+    seeds of a run folder."""
     if not path.is_dir():
-        return [str(path)]
+        return every_run(str(path))
+    if (path / REQUESTS).is_file():
+        return every_run(str(path / REQUESTS))
     found: dict[str, str] = {}
     for file in sorted(path.iterdir()):
         if file.is_file() and not file.name.startswith("."):

@@ -26,6 +26,7 @@ from understudy.traces.trace import Ints, Trace
 NEEDED = ("arrival_ns", "sector", "sectors")
 OPS = {"read": 0, "write": 1}
 SECTORS_MAX = 2**31
+REQUESTS = "requests.parquet"
 ROW = "row of the file"  # a column of ours, from 1
 
 
@@ -71,6 +72,26 @@ def recorded(text: str) -> Trace:
         broken=reading.broken,
         out_of_order=_out_of_order(columns["arrival_ns"]),
     )
+
+
+def every_run(text: str) -> list[str]:
+    """The names of all runs in FILE, or of SCHEDULER in FILE:SCHEDULER; the text itself if the file
+    is no run folder's.  UserError if they are of several schedulers."""
+    path, scheduler, seed = _parts(text)
+    if seed or path.name != REQUESTS or not path.is_file():
+        return [text]
+    frame = _read(path).frame
+    if not _has_runs(frame):
+        return [text]
+    runs = frame.select("scheduler", "seed").unique(maintain_order=True)
+    names = runs["scheduler"].unique(maintain_order=True).to_list()
+    if not scheduler and len(names) > 1:
+        raise UserError(
+            f"{text}: name one scheduler, as {text}:{names[0]}; there are: {', '.join(names)}"
+        )
+    return [
+        f"{path}:{name}:{number}" for name, number in runs.rows() if scheduler in (None, name)
+    ] or [text]
 
 
 def _parts(text: str) -> tuple[Path, str | None, str | None]:

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""`understudy place`: which VM goes onto which storage device."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from understudy.base import run_folder, scratch
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.progress import Report
+from understudy.cli import vms as vms_given
+from understudy.cli.progress import phases
+from understudy.cli.session import console
+from understudy.consolidate import vm
+from understudy.consolidate.placement import answer
+from understudy.consolidate.placement.guests import Guest, demands, guests, multiplied
+from understudy.consolidate.placement.problem import Device, Problem
+from understudy.consolidate.placement.search import BUDGET, FOUND, Outcome, place
+from understudy.consolidate.placement.simulated import Simulated
+from understudy.consolidate.scenario import SERVERS_MOST, Tenant
+
+EXAMPLE = (
+    "Example: understudy place --each vms/ --devices fast=64,slow=32,slow2=32 --p95 50 "
+    "--targets mail=20"
+)
+TARGET_MOST_MS = 1e9
+TARGET_LEAST_MS = 1e-6
+COPIES_MOST = 1000
+LENGTHS = 2.0  # from the shortest trace to the longest, beyond which it is said
+
+
+@click.command("place", epilog=EXAMPLE)
+@click.argument("vms", metavar=vms_given.METAVAR, nargs=-1)
+@click.option(
+    "--each",
+    "folders",
+    metavar="FOLDER",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Everything in it is a VM: a trace, or a folder with traces of several runs.",
+)
+@click.option(
+    "--devices",
+    metavar="NAME=SERVERS,...",
+    required=True,
+    help="The devices, and how many requests each serves at once.",
+)
+@click.option(
+    "--p95",
+    type=click.FloatRange(TARGET_LEAST_MS, TARGET_MOST_MS),
+    help="What no VM's 95th percentile of response time may exceed, ms.",
+)
+@click.option(
+    "--targets", metavar="NAME=MS,...", default="", help="The same for some VMs, where not --p95."
+)
+@click.option(
+    "--copies", metavar="NAME=N,...", default="", help="So many VMs that behave as this one."
+)
+@click.option(
+    "--merge",
+    metavar="VALUE",
+    default="1",
+    help="Requests that a server takes as one; understudy consolidate finds it. 1: none, which is "
+    "on the safe side.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 1_000_000),
+    default=BUDGET,
+    help="Simulate a device with some of the VMs at most so often.",
+)
+@vms_given.with_options
+@click.pass_obj
+def command(
+    line: str,
+    vms: tuple[str, ...],
+    folders: tuple[Path, ...],
+    devices: str,
+    p95: float | None,
+    targets: str,
+    copies: str,
+    merge: str,
+    budget: int,
+    split: str,
+    arrivals: vm.Arrival,
+    accept_poor_fit: bool,
+    seed: int,
+    jobs: int | None,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Find a storage device for each VM, so that all meet their targets.
+
+    VMs are given as to understudy consolidate: by traces of each alone. Exit code 1 if no
+    assignment is found, with the reason why there is none, or the nearest one that was found.
+    How it is done: docs/consolidation.md.
+    """
+    where = _devices(devices)
+    named = vm.named([*vms, *(text for folder in folders for text in _entries(folder))])
+    if not named:
+        raise UserError("no VM: name a trace of each, as in web=vm1/, or a folder with --each")
+    found = _guests(named, copies, p95, targets)
+    value = vms_given.number(
+        merge, 1, vms_given.MERGE_MOST, f"--merge: {merge}: write a value from 1"
+    )
+    jobs = jobs or os.cpu_count() or 1
+    reading = vms_given.Reading(vms_given.limit_blocks(split), arrivals, accept_poor_fit, jobs)
+    click.echo(f"$ {line}", err=True)
+    with (
+        run_folder.reserved(out, f"place-{len(found)}-vms") as folder,
+        scratch.folder("understudy-place-") as kept,
+    ):
+        with phases("place") as report:
+            read = _read(named, reading, kept / "vms", report)
+            judge = Simulated(
+                multiplied(found, read, kept / "copies"),
+                [guest.target_ms for guest in found],
+                value,
+                seed,
+                jobs,
+            )
+            problem = Problem(demands(found, read, value), where)
+            outcome = place(problem, judge, budget, report)
+        inputs = {"seed": seed, "merge": value, "budget": budget}
+        _put(line, inputs, problem, outcome, folder, as_json)
+    if outcome.kind != FOUND:
+        raise RunFailed(f"{outcome.kind}: {outcome.reason}")
+
+
+def _read(
+    named: dict[str, Path], reading: vms_given.Reading, folder: Path, report: Report
+) -> dict[Path, Tenant]:
+    """Each trace once, however many VMs it is given for."""
+    first: dict[Path, str] = {}
+    for name, path in named.items():
+        first.setdefault(path.resolve(), name)
+    tenants = reading.tenants({name: named[name] for name in first.values()}, {}, folder, report)
+    _warn_of_lengths(tenants)
+    return dict(zip(first, tenants, strict=True))
+
+
+def _devices(text: str) -> tuple[Device, ...]:
+    found = []
+    for name, value in vms_given.pairs("--devices", text).items():
+        wrong = f"--devices: {name}={value}: write NAME=SERVERS, from 1 to {SERVERS_MOST:,}"
+        found.append(Device(name, vms_given.whole(value, SERVERS_MOST, wrong)))
+    if not found:
+        raise UserError("--devices: none; write NAME=SERVERS,..., as in fast=64,slow=32")
+    return tuple(found)
+
+
+def _entries(folder: Path) -> Iterator[str]:
+    """What is in the folder: its folders, and its traces, of which those of each CPU are one."""
+    found = sorted(place for place in folder.iterdir() if not place.name.startswith("."))
+    if not found:
+        raise UserError(f"--each: {folder}: nothing in it; name a folder with a trace of each VM")
+    yield from (str(place) for place in found if place.is_dir())
+    if any(place.is_file() for place in found):
+        yield from vm.runs_of(folder)
+
+
+def _guests(named: dict[str, Path], copies: str, p95: float | None, targets: str) -> list[Guest]:
+    counts = {}
+    for name, value in vms_given.pairs("--copies", copies).items():
+        _refuse_unknown("--copies", name, list(named))
+        wrong = f"--copies: {name}={value}: write NAME=N, N from 1 to {COPIES_MOST:,}"
+        counts[name] = vms_given.whole(value, COPIES_MOST, wrong)
+    wanted = {"": p95} if p95 is not None else {}
+    for name, value in vms_given.pairs("--targets", targets).items():
+        wrong = f"--targets: {name}={value}: write NAME=MS, a time above 0"
+        wanted[name] = vms_given.number(value, TARGET_LEAST_MS, TARGET_MOST_MS, wrong)
+    found = guests(named, counts, wanted)
+    for name in wanted:
+        _refuse_unknown("--targets", name, ["", *(guest.name for guest in found)])
+    return found
+
+
+def _refuse_unknown(option: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise UserError(
+            f"{option}: no VM is called {name}; there are {', '.join(filter(None, names))}"
+        )
+
+
+def _warn_of_lengths(tenants: Sequence[Tenant]) -> None:
+    runs = [run for tenant in tenants for run in tenant.vm.runs]
+    short, long = (choose(runs, key=lambda run: run.arrivals.last_ns) for choose in (min, max))
+    if long.arrivals.last_ns > LENGTHS * short.arrivals.last_ns:
+        click.echo(
+            f"{short.name} lasts {short.arrivals.last_ns / 1e9:.4g} s and {long.name} "
+            f"{long.arrivals.last_ns / 1e9:.4g} s: on a device, as much counts of each as the "
+            "shortest there has",
+            err=True,
+        )
+
+
+def _put(
+    line: str,
+    inputs: dict[str, Any],
+    problem: Problem,
+    outcome: Outcome,
+    folder: Path,
+    as_json: bool,
+) -> None:
+    from understudy.show import placed  # Matplotlib takes half a second
+
+    document = answer.document(line, inputs, problem, outcome)
+    with run_folder.filled(folder) as partial:
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+        (partial / "result.json").write_text(text + "\n", encoding="utf-8")
+        page = placed.render(document, problem, outcome)
+        (partial / "report.html").write_text(page, encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    else:
+        placed.show(problem, outcome, console())
+    click.echo(f"wrote {folder}: result.json, report.html", err=True)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""VMs given by their traces: options of the commands that take them, and how they are read."""
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from understudy.base.errors import UserError
+from understudy.base.progress import Report
+from understudy.consolidate import vm
+from understudy.consolidate.arrivals import LIMIT_BLOCKS
+from understudy.consolidate.fits import fit_each
+from understudy.consolidate.scenario import Tenant
+
+METAVAR = "[NAME=]TRACE|FOLDER..."
+UNSPLIT = 2**31  # blocks: longer than any request
+MERGE_MOST = 10_000.0
+
+OPTIONS = (
+    click.option(
+        "--split",
+        metavar="BLOCKS|none",
+        default=str(LIMIT_BLOCKS),
+        help="What is longer is split by the hypervisor, in blocks of 4 kB.",
+    ),
+    click.option(
+        "--arrivals",
+        type=click.Choice(["issue", "queue"]),
+        default="issue",
+        help="When a request arrives, in traces that tell: as the VM issues it, or as it is "
+        "queued.",
+    ),
+    click.option(
+        "--accept-poor-fit", is_flag=True, help="Go on with service times that fit poorly."
+    ),
+    click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all draws."),
+    click.option(
+        "--jobs",
+        type=click.IntRange(1, 1000),
+        help="Fits, and replications, at a time [default: one a processor].",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
+    click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
+)
+
+
+def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command all of OPTIONS."""
+    for option in reversed(OPTIONS):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How traces are read and fitted."""
+
+    limit_blocks: int
+    by: vm.Arrival
+    accept_poor_fit: bool
+    jobs: int
+
+    def tenants(
+        self, vms: Mapping[str, Path], weights: Mapping[str, int], folder: Path, report: Report
+    ) -> list[Tenant]:
+        """All VMs, in this order, with what they need in `folder`; says what is left out."""
+        found = [
+            self._read(name, path, folder / str(rank), rank / len(vms), report)
+            for rank, (name, path) in enumerate(vms.items())
+        ]
+        count = itertools.count(1)
+
+        def told(name: str) -> None:
+            report("fit service times", next(count) / len(vms))
+
+        try:
+            fits = fit_each(found, self.accept_poor_fit, self.jobs, told)
+        except ValueError as error:
+            raise UserError(str(error)) from error
+        except UserError as error:
+            raise UserError(f"{error} (--accept-poor-fit)") from error
+        for one, fitted in zip(found, fits, strict=True):
+            for reason in fitted.report.poor:
+                click.echo(f"{one.name}: fitted poorly: {reason}", err=True)
+        return [
+            Tenant(one, fitted, weights.get(one.name, 1))
+            for one, fitted in zip(found, fits, strict=True)
+        ]
+
+    def _read(
+        self, name: str, path: Path, folder: Path, fraction: float, report: Report
+    ) -> vm.VirtualMachine:
+        report("read traces", fraction)
+        found = vm.read(name, path, folder, self.limit_blocks, self.by)
+        for run in found.runs:
+            for note in run.notes:
+                click.echo(f"{run.name}: {note}", err=True)
+        return found
+
+
+def limit_blocks(text: str) -> int:
+    """What --split says."""
+    if text == "none":
+        return UNSPLIT
+    return whole(text, UNSPLIT, f"--split: {text} is not a number of blocks, such as 128, or none")
+
+
+def pairs(option: str, text: str) -> dict[str, str]:
+    """NAME=VALUE,... in that order; UserError for what is no pair, and a name that comes twice."""
+    found: dict[str, str] = {}
+    for word in filter(None, text.split(",")):
+        name, equals, value = word.partition("=")
+        if not name or not equals or not value:
+            raise UserError(f"{option}: {word}: write NAME=VALUE,...")
+        if name in found:
+            raise UserError(f"{option}: {name} is named twice")
+        found[name] = value
+    return found
+
+
+def whole(text: str, most: int, wrong: str) -> int:
+    """A whole number from 1 to `most`, or UserError."""
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:10]) <= most):
+        raise UserError(wrong)
+    return int(text)
+
+
+def number(text: str, least: float, most: float, wrong: str) -> float:
+    """A number from `least` to `most`, or UserError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not least <= value <= most:
+        raise UserError(wrong)
+    return value

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Service times of many VMs fitted side by side.
+
+A fit is a second or more of Python, so each of the jobs is a process, this very module, which is
+handed samples over a pipe and hands back fits.  It leaves nothing that could outlive it, and ends
+when its pipe does.  The answer is the same however many there are.
+"""
+
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.base.errors import RunFailed, UserError
+from understudy.consolidate.fit import Fitted, fit
+from understudy.consolidate.vm import VirtualMachine
+
+Times = npt.NDArray[np.int64]
+
+
+def fit_each(
+    vms: Sequence[VirtualMachine],
+    accept_poor: bool,
+    jobs: int,
+    done: Callable[[str], None] = lambda name: None,
+) -> list[Fitted]:
+    """A fit, in ns, of each VM's response times; `done` is told of each by name, from any thread.
+
+    Raises as `fit` for the first that can't be fitted, and names it.
+    """
+    found: dict[int, Fitted] = {}
+    failed: dict[int, Exception] = {}
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in range(len(vms)):
+        waiting.put(number)
+    stop = threading.Event()
+
+    def take(fitted: Callable[[Times, bool], Fitted]) -> None:
+        while not stop.is_set():
+            try:
+                number = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                found[number] = fitted(_times(vms[number]), accept_poor)
+            except (ValueError, UserError) as error:
+                failed[number] = type(error)(f"{vms[number].name}: {error}")
+                stop.set()
+            done(vms[number].name)
+
+    _with_fitters(min(jobs, len(vms)), take, stop)
+    if failed:
+        raise failed[min(failed)]
+    return [found[number] for number in range(len(vms))]
+
+
+def _with_fitters(
+    jobs: int, take: Callable[[Callable[[Times, bool], Fitted]], None], stop: threading.Event
+) -> None:
+    """Have so many take what there is; one needs no process."""
+    if jobs == 1:
+        take(fit)
+        return
+
+    def one() -> None:
+        with _Fitter() as fitter:
+            take(fitter.fit)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(one) for _ in range(jobs)]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _times(vm: VirtualMachine) -> Times:
+    """(N,), run after run."""
+    return np.concatenate([run.response_ns for run in vm.runs])
+
+
+class _Fitter:
+    """A process that fits what it is given."""
+
+    def __enter__(self) -> "_Fitter":
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def fit(self, times: Times, accept_poor: bool) -> Fitted:
+        """As `fit`, there."""
+        assert self._process.stdin
+        assert self._process.stdout
+        try:
+            pickle.dump((times, accept_poor), self._process.stdin)
+            self._process.stdin.flush()
+            answer = pickle.load(self._process.stdout)
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
+            raise RunFailed(
+                "a process that fits service times has ended; is there memory enough? "
+                "--jobs 1 needs the least"
+            ) from error
+        if isinstance(answer, Exception):
+            raise answer
+        assert isinstance(answer, Fitted)
+        return answer
+
+
+def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
+    """Until nothing more is asked."""
+    while True:
+        try:
+            times, accept_poor = pickle.load(asked)
+        except EOFError:
+            return
+        answer: Any
+        try:
+            answer = fit(times, accept_poor)
+        except (ValueError, UserError) as error:
+            answer = error
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    _serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""A search's outcome as result.json, whose schema is understudy.placement/1: times in ms."""
+
+import platform as machine
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from understudy import __version__
+from understudy.consolidate.placement.problem import P95, Demand, Device, Problem, Verdict, each
+from understudy.consolidate.placement.search import Outcome
+
+SCHEMA = "understudy.placement/1"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A VM on a device."""
+
+    vm: Demand
+    p95: P95
+
+    @property
+    def meets(self) -> bool:
+        """Whether its 95th percentile is surely at most its target."""
+        return self.p95.most_ms <= self.vm.target_ms
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """A device with its VMs."""
+
+    device: Device
+    load: float
+    placed: tuple[Placed, ...]
+
+
+def occupied(problem: Problem, outcome: Outcome) -> list[Occupied]:
+    """The devices of the assignment; none if there is no assignment."""
+    if outcome.assignment is None:
+        return []
+    rows = zip(problem.devices, outcome.assignment, outcome.verdicts, strict=True)
+    return [
+        Occupied(device, problem.load(device, on), tuple(_placed(problem, verdict)))
+        for device, on, verdict in rows
+    ]
+
+
+def document(
+    command: str, inputs: Mapping[str, Any], problem: Problem, outcome: Outcome
+) -> dict[str, Any]:
+    """result.json."""
+    busy = problem.erlangs(problem.everyone)
+    return {
+        "schema": SCHEMA,
+        "inputs": {"command": command, **inputs},
+        "environment": {"understudy": __version__, "python": machine.python_version()},
+        "outcome": outcome.kind,
+        "reason": outcome.reason,
+        "conflict": [problem.vms[vm].name for vm in each(outcome.conflict)],
+        "simulated_devices": outcome.judged,
+        "vms": len(problem.vms),
+        "offered_load": busy / sum(device.servers for device in problem.devices),
+        "devices": [_device(one) for one in occupied(problem, outcome)],
+    }
+
+
+def _placed(problem: Problem, verdict: Verdict) -> Iterator[Placed]:
+    for vm, p95 in verdict.items():
+        yield Placed(problem.vms[vm], p95)
+
+
+def _device(one: Occupied) -> dict[str, Any]:
+    return {
+        "name": one.device.name,
+        "servers": one.device.servers,
+        "load": one.load,
+        "vms": [
+            {
+                "name": placed.vm.name,
+                "load": placed.vm.erlangs / one.device.servers,
+                "alone": {"p95_response_ms": placed.vm.alone_ms},
+                "target_p95_ms": placed.vm.target_ms,
+                "p95_response_ms": _finite(placed.p95.mean_ms),
+                "p95_at_most_ms": _finite(placed.p95.most_ms),
+                "meets_target": placed.meets,
+            }
+            for placed in one.placed
+        ],
+    }
+
+
+def _finite(time_ms: float) -> float | None:
+    """None: requests pile up without an end."""
+    return time_ms if isfinite(time_ms) else None

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""The VMs to be placed: one for each trace, or several that behave alike.
+
+Those of one trace are one kind.  Each but the first plays it from a place of its own on, as copies
+do in `what_if`, so that they do not come at the same instants.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from understudy.base.errors import UserError
+from understudy.consolidate import what_if
+from understudy.consolidate.placement.problem import Demand
+from understudy.consolidate.scenario import Scenario, Tenant
+from understudy.native.open_queue import CLASSES_MAX
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A VM to be placed.  kind: the trace or folder that says how it behaves."""
+
+    name: str
+    kind: Path
+    target_ms: float
+
+
+def guests(
+    named: Mapping[str, Path], copies: Mapping[str, int], target_ms: Mapping[str, float]
+) -> list[Guest]:
+    """One for each name, or so many: web, web#2, web#3 ...; UserError for more than a device takes.
+
+    target_ms: by the name of one, or of all copies, or "" for all others.
+    """
+    found: list[Guest] = []
+    for base, path in named.items():
+        for number in range(1, copies.get(base, 1) + 1):
+            name = base if number == 1 else f"{base}#{number}"
+            found.append(Guest(name, path.resolve(), _target(name, base, target_ms)))
+    if len(found) > CLASSES_MAX:
+        raise UserError(f"{len(found):,} VMs: at most {CLASSES_MAX:,} can be placed")
+    return found
+
+
+def _target(name: str, base: str, target_ms: Mapping[str, float]) -> float:
+    for known in (name, base, ""):
+        if known in target_ms:
+            return target_ms[known]
+    raise UserError(f"{name} has no target: give --p95 MS for all, or --targets {name}=MS")
+
+
+def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path) -> list[Tenant]:
+    """Each as a tenant, from that of its kind; what copies need goes into `folder`."""
+    of_kind = {
+        kind: iter(_copies(tenant, sum(guest.kind == kind for guest in found), folder / str(rank)))
+        for rank, (kind, tenant) in enumerate(read.items())
+    }
+    return [_called(next(of_kind[guest.kind]), guest.name) for guest in found]
+
+
+def demands(
+    found: Sequence[Guest], read: Mapping[Path, Tenant], merge: float
+) -> tuple[Demand, ...]:
+    """What each asks for, if a server takes so many requests as one."""
+    alone_ms = {kind: tenant.vm.percentiles_ms[95] for kind, tenant in read.items()}
+    return tuple(
+        Demand(
+            name=guest.name,
+            kind=str(guest.kind),
+            erlangs=read[guest.kind].erlangs / merge,
+            target_ms=guest.target_ms,
+            alone_ms=float(alone_ms[guest.kind]),
+        )
+        for guest in found
+    )
+
+
+def _copies(tenant: Tenant, count: int, folder: Path) -> tuple[Tenant, ...]:
+    change = what_if.Change(tenant.vm.name, "copies", count)
+    return what_if.changed(Scenario((tenant,)), change, folder).tenants
+
+
+def _called(tenant: Tenant, name: str) -> Tenant:
+    return replace(tenant, vm=replace(tenant.vm, name=name))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""VMs in the order of the utilisation that they stand, cut into a piece for each device.
+
+A device is as delicate as the first of its piece, so this wastes no room but what is left at the
+ends of pieces.  Which device is for which piece is found by dynamic programming: how many VMs any
+so many devices of each size have room for.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.consolidate.placement.problem import Problem
+
+STATES = 10_000  # more are not looked at: pieces then go to devices from the largest on
+HALVINGS = 16
+WIDEST = 64.0
+
+_Reached = tuple[int, tuple[int, ...], int]
+"""The end of the last piece, the devices used before it, of each size, and its own size."""
+
+
+def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
+    """The device of each VM, all of them beyond, or below, the limits by the same factor."""
+    order = sorted(range(len(problem.vms)), key=lambda vm: (limits[vm], vm))
+    ordered = np.array([limits[vm] for vm in order])
+    upto = np.cumsum([0.0] + [problem.vms[vm].erlangs for vm in order])
+    sizes = [device.servers for device in problem.devices]
+    low, high = 0.0, WIDEST
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2 if low else high / 2
+        if _pieces(sizes, ordered * middle, upto) is None:
+            low = middle
+        else:
+            high = middle
+    pieces = _pieces(sizes, ordered * high, upto) or [(max(sizes), len(order))]
+    return _places(problem, order, pieces)
+
+
+def _pieces(
+    sizes: Sequence[int], limits: NDArray[np.float64], upto: NDArray[np.float64]
+) -> list[tuple[int, int]] | None:
+    """Each piece's device, by its servers, and its end; None if there is not room for all."""
+    number = Counter(sizes)
+    if prod(count + 1 for count in number.values()) > STATES:
+        return _chain(sorted(sizes, reverse=True), limits, upto)
+    kinds = sorted(number)
+    reached: dict[tuple[int, ...], _Reached] = {}
+    for used in product(*(range(number[kind] + 1) for kind in kinds)):
+        best: _Reached = (0, (), 0)
+        for k, kind in enumerate(kinds):
+            if used[k]:
+                before = (*used[:k], used[k] - 1, *used[k + 1 :])
+                end = _end(reached[before][0], kind, limits, upto)
+                best = max(best, (end, before, kind))
+        reached[used] = best
+        if best[0] == len(limits):
+            return _way(reached, used)
+    return None
+
+
+def _chain(
+    sizes: Sequence[int], limits: NDArray[np.float64], upto: NDArray[np.float64]
+) -> list[tuple[int, int]] | None:
+    pieces, end = [], 0
+    for size in sizes:
+        end = _end(end, size, limits, upto)
+        pieces.append((size, end))
+    return pieces if end == len(limits) else None
+
+
+def _end(begin: int, servers: int, limits: NDArray[np.float64], upto: NDArray[np.float64]) -> int:
+    """How far a device reaches from there."""
+    if begin == len(limits):
+        return begin
+    room = upto[begin] + servers * limits[begin] * (1 + 1e-9)
+    return int(np.searchsorted(upto, room, side="right")) - 1
+
+
+def _way(reached: dict[tuple[int, ...], _Reached], used: tuple[int, ...]) -> list[tuple[int, int]]:
+    pieces = []
+    while any(used):
+        end, before, kind = reached[used]
+        pieces.append((kind, end))
+        used = before
+    return pieces[::-1]
+
+
+def _places(problem: Problem, order: Sequence[int], pieces: Sequence[tuple[int, int]]) -> list[int]:
+    free = list(range(len(problem.devices)))
+    where = [0] * len(order)
+    begin = 0
+    for servers, end in pieces:
+        device = next(d for d in free if problem.devices[d].servers == servers)
+        free.remove(device)
+        for vm in order[begin:end]:
+            where[vm] = device
+        begin = max(begin, end)
+    return where

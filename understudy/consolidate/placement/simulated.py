@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""A judge that simulates the VMs together on the device (`Replications`).
+
+Replications go on until it is clear for each VM on which side of its target its 95th percentile is,
+or for one that it is above, at most MOST.  Clear is what the 95 % interval of their mean does not
+leave open; what it does leave open in the end counts as above.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from understudy.base.errors import Unstable
+from understudy.consolidate.placement.problem import P95, Device, Verdict
+from understudy.consolidate.replications import Replications
+from understudy.consolidate.scenario import Scenario, Tenant
+from understudy.consolidate.vm import NS_PER_MS
+from understudy.measure.comparison import Estimate, estimate
+from understudy.native.open_queue import QueueFigures
+
+BATCH = 4
+MOST = 16
+CELL = 1 / 256  # by which a percentile may be above what is told (ClassFigures)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The judge.  tenants, targets_ms: of each VM; merge: requests that a server takes as one."""
+
+    tenants: Sequence[Tenant]
+    targets_ms: Sequence[float]
+    merge: float
+    seed: int
+    jobs: int
+
+    def __call__(self, device: Device, vms: tuple[int, ...]) -> Verdict:
+        """Simulate them; RunFailed as `simulate`."""
+        scenario = Scenario(tuple(self.tenants[vm] for vm in vms), device.servers)
+        replications = Replications(scenario, self.seed, self.jobs)
+        figures: list[QueueFigures] = []
+        while True:
+            numbers = range(len(figures), len(figures) + BATCH)
+            try:
+                figures += replications.run(numbers, (self.merge,) * len(vms))
+            except Unstable:
+                return dict.fromkeys(vms, P95(float("inf"), float("inf")))
+            found = [_p95(figures, k) for k in range(len(vms))]
+            if len(figures) >= MOST or self._is_clear(vms, found):
+                return {vm: _bounded(one) for vm, one in zip(vms, found, strict=True)}
+
+    def _is_clear(self, vms: tuple[int, ...], found: Sequence[Estimate]) -> bool:
+        targets_ms = [self.targets_ms[vm] for vm in vms]
+        pairs = list(zip(found, targets_ms, strict=True))
+        one_is_above = any(one.mean - (one.half_width or 0) > target for one, target in pairs)
+        return one_is_above or all(_bounded(one).most_ms <= target for one, target in pairs)
+
+
+def _p95(figures: Sequence[QueueFigures], k: int) -> Estimate:
+    return estimate([run.each[k].response_percentiles[95] / NS_PER_MS for run in figures])
+
+
+def _bounded(found: Estimate) -> P95:
+    half = found.half_width
+    assert half is not None  # a batch has several
+    return P95(found.mean, (found.mean + half) * (1 + CELL))

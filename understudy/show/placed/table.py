@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""An assignment printed: devices and their loads, VMs and their 95th percentiles, times in ms."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from rich.console import Console
+
+from understudy.consolidate.placement.answer import Occupied, Placed, occupied
+from understudy.consolidate.placement.problem import Problem
+from understudy.consolidate.placement.search import FOUND, Outcome
+from understudy.show.grid import Block, Grid
+
+DEVICE = ("servers", "VMs", "load", "nearest to its target", "of it")
+VM = ("load", "alone", "p95", "at most", "target", "")
+WORDS = ("nearest to its target",)
+MISSED = "missed"
+
+
+def show(problem: Problem, outcome: Outcome, console: Console) -> None:
+    """The devices, then all VMs device by device."""
+    found = occupied(problem, outcome)
+    for line in sentences(problem, outcome):
+        console.print(line, soft_wrap=True)
+    if found:
+        Grid(DEVICE, [devices(found)], "devices", WORDS).show(console)
+    for one in found:
+        if one.placed:
+            title = f"p95 response times on {one.device.name} (ms)"
+            Grid(VM, [vms(one)], title, ("",)).show(console)
+
+
+def sentences(problem: Problem, outcome: Outcome) -> list[str]:
+    """What there is to say in words."""
+    busy = problem.erlangs(problem.everyone)
+    servers = sum(device.servers for device in problem.devices)
+    asked = (
+        f"{len(problem.vms)} VMs ask for {busy / servers:.0%} of what {len(problem.devices)} "
+        f"devices with {servers} servers can do; {outcome.judged} simulations of a device"
+    )
+    if outcome.kind == FOUND:
+        return [asked, "every VM's p95 is at most its target"]
+    return [asked, f"{outcome.kind}: {outcome.reason}"]
+
+
+def devices(found: Sequence[Occupied]) -> Block:
+    """A row a device, a cell for each of DEVICE."""
+    return [(one.device.name, _device(one)) for one in found]
+
+
+def vms(one: Occupied) -> Block:
+    """A row a VM of the device, a cell for each of VM."""
+    return [(placed.vm.name, _vm(one, placed)) for placed in one.placed]
+
+
+def _device(one: Occupied) -> tuple[str, ...]:
+    worst = max(one.placed, key=_share, default=None)
+    nearest = ("-", "-") if worst is None else (worst.vm.name, _percent(_share(worst)))
+    return (str(one.device.servers), str(len(one.placed)), f"{one.load:.0%}", *nearest)
+
+
+def _vm(one: Occupied, placed: Placed) -> tuple[str, ...]:
+    return (
+        f"{placed.vm.erlangs / one.device.servers:.1%}",
+        _ms(placed.vm.alone_ms),
+        _ms(placed.p95.mean_ms),
+        _ms(placed.p95.most_ms),
+        f"{placed.vm.target_ms:,g}",
+        "" if placed.meets else MISSED,
+    )
+
+
+def _share(placed: Placed) -> float:
+    return placed.p95.most_ms / placed.vm.target_ms
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if isfinite(share) else "piles up"
+
+
+def _ms(time: float) -> str:
+    return f"{time:,.3f}" if isfinite(time) else "piles up"

@@ -69,6 +69,7 @@ struct service_times {
     const struct service_phase *phase;
     const struct service_outcome *outcome;
 };
+const char *service_times_check(const struct service_times *times, u32 classes);
 struct service_chain { ...; };
 void service_chain_begin(struct service_chain *chain, const struct service_times *times,
                          u32 class, u64 seed, u64 stream);

@@ -3,9 +3,8 @@
 (naive_consolidation.py) to the nanosecond, against the engine with a table, and closed forms."""
 
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,12 @@ from typing import Any
 import naive_consolidation as naive
 import numpy as np
 import pytest
+from open_queues import MS, ONE_NS, Given, Write, erlang, exponential, queue, writer
 from test_closed_forms import agrees, erlang_c
 from test_service_times import PROCESSES
 
-from understudy.base.errors import Unstable
-from understudy.consolidate.map import MarkovianArrivalProcess
-from understudy.native.arrivals import Arrivals, write_arrivals
 from understudy.native.open_queue import (
     ClassFigures,
-    CustomerClass,
-    OpenQueue,
     QueueFigures,
     simulate,
 )
@@ -30,55 +25,12 @@ from understudy.native.service_times import ServiceTimes
 from understudy.native.simulation import Array, Rows, Simulation
 from understudy.native.simulator import run
 
-MS = 1_000_000
 OMEGAS = (1, 2, 2.5, 7, math.inf)
-ONE_NS = ServiceTimes.of(MarkovianArrivalProcess([[-65536.0]], [[65536.0]]).tables())
-
-
-def erlang(stages: int, mean_ms: float) -> ServiceTimes:
-    rate = stages / (mean_ms * MS)
-    stay = np.eye(stages, k=1) - np.eye(stages)
-    ends = np.zeros((stages, stages))
-    ends[-1, 0] = 1
-    return ServiceTimes.of(MarkovianArrivalProcess(stay * rate, ends * rate).tables())
-
-
-def exponential(mean_ms: float) -> ServiceTimes:
-    return erlang(1, mean_ms)
-
-
-@dataclass
-class Given:
-    """One class in numbers."""
-
-    at: Any
-    pieces: Any
-    service: ServiceTimes
-    weight: int = 1
-    merge: float = 1
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[[Any, Any], Arrivals]:
-    """Each in a folder of its own."""
-
-    def written(at: Any, pieces: Any) -> Arrivals:
-        folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        folder.mkdir()
-        return write_arrivals(folder, at, pieces)
-
-    return written
-
-
-Write = Callable[[Any, Any], Arrivals]
-
-
-def queue(write: Write, classes: list[Given], servers: int, **more: Any) -> OpenQueue:
-    given = (
-        CustomerClass(write(one.at, one.pieces), one.service, one.weight, one.merge)
-        for one in classes
-    )
-    return OpenQueue(tuple(given), servers, **more)
+def write(tmp_path: Path) -> Write:
+    return writer(tmp_path)
 
 
 # Against the naive simulation.
@@ -301,143 +253,3 @@ def test_progress_is_told_and_may_end_it(write: Write) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         simulate(asked, 1, look=enough)
-
-
-# What cannot be.
-
-
-def small(write: Write) -> OpenQueue:
-    return queue(write, [Given([0, 5, 5], [1, 2, 1], exponential(1), 2, 1.5)] * 2, 2)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"classes": ()}, "no classes: give at least one"),
-        ({"servers": 0}, "servers is 0: has to be from 1 to 1,024"),
-        ({"servers": 1025}, "servers is 1,025: has to be from 1 to 1,024"),
-        ({"max_pending": 0}, "max_pending is 0: has to be from 1 to 1,048,576"),
-        ({"until_ns": 0}, "until_ns is 0: has to be from 1"),
-        ({"until_ns": 2**62 + 1}, "until_ns is .*: has to be from 1 to 4,611,686,018,427,387,904"),
-    ],
-)
-def test_an_impossible_queue_is_refused(
-    write: Write, changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        simulate(replace(small(write), **changes), 1)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"weight": 0}, "class 1: weight is 0: has to be from 1"),
-        ({"weight": 2**32}, "class 1: weight is 4,294,967,296: has to be from 1"),
-        ({"merge": 0.5}, "class 1: merge is 0.5: a server takes at least one request; 1 merges"),
-        ({"merge": -math.inf}, "class 1: merge is -inf: a server takes at least one"),
-        ({"merge": math.nan}, "class 1: merge is nan: a server takes at least one"),
-    ],
-)
-def test_an_impossible_class_is_refused(
-    write: Write, changes: dict[str, Any], message: str
-) -> None:
-    asked = small(write)
-    wrong = (asked.classes[0], replace(asked.classes[1], **changes))
-    with pytest.raises(ValueError, match=message):
-        simulate(replace(asked, classes=wrong), 1)
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64])
-def test_an_impossible_seed_is_refused(write: Write, seed: int) -> None:
-    with pytest.raises(ValueError, match=r"seed is .*: has to be from 0"):
-        simulate(small(write), seed)
-
-
-def test_a_thousand_classes_and_no_more(write: Write) -> None:
-    one = queue(write, [Given([0, MS], [2, 1], exponential(1), 1, 2.5)], 8).classes[0]
-    found = simulate(OpenQueue((one,) * 1000, 8), 1)
-    assert [(each.requests, each.pieces) for each in found.each] == [(2, 3)] * 1000
-    assert len({each.response.mean for each in found.each}) > 990
-    with pytest.raises(ValueError, match="classes is 1,001: has to be from 1 to 1,000"):
-        simulate(OpenQueue((one,) * 1001, 8), 1)
-
-
-def test_a_queue_without_requests_is_refused(write: Write) -> None:
-    late = queue(write, [Given([7], [1], ONE_NS)], 1, until_ns=7)
-    with pytest.raises(ValueError, match="no request arrives before 7 ns, which is until_ns"):
-        simulate(late, 1)
-
-
-def test_overload_is_unstable_unless_it_ends_soon(write: Write) -> None:
-    """Two servers do 200 a second; a burst of 100,000 pieces is served all the same."""
-    at = np.arange(3000) * 10**9 // 300
-    classes = [Given(at, np.ones(3000, int), erlang(16, 10))]
-    with pytest.raises(Unstable, match=r"more than 50 pieces .* arrive 1\.\d\d times as") as raised:
-        simulate(queue(write, classes, 2, max_pending=50), 1)
-    assert raised.value.load == pytest.approx(1.5, abs=0.2)
-    merged = [replace(classes[0], merge=2)]
-    assert simulate(queue(write, merged, 2, max_pending=50), 1).each[0].requests == 3000
-    burst = queue(write, [Given([0, 0], [60_000, 40_000], erlang(16, 10))], 2)
-    assert simulate(burst, 1).each[0].pieces == 100_000
-    with pytest.raises(Unstable, match="not one is served yet") as at_once:
-        simulate(replace(burst, max_pending=99_999), 1)
-    assert at_once.value.load is None
-
-
-# Files that are not what they were.
-
-
-def spoiled(write: Write, begin: int, value: bytes) -> OpenQueue:
-    """Six requests of two classes; the second file has other bytes from there on."""
-    asked = small(write)
-    file = asked.classes[1].arrivals.path
-    held = bytearray(file.read_bytes())
-    held[begin : begin + len(value)] = value
-    file.write_bytes(held)
-    return asked
-
-
-FIRST_NS, PIECES = 16, 16 + 3 * 8
-
-
-@pytest.mark.parametrize(
-    ("begin", "value", "message"),
-    [
-        (FIRST_NS, (6).to_bytes(8, "little"), "request 1 arrives at 5 ns, before .* at 6 ns"),
-        (FIRST_NS, (2**62).to_bytes(8, "little"), "request 0 arrives at .*below 2"),
-        (FIRST_NS + 16, (2**64 - 1).to_bytes(8, "little"), "request 2 arrives at -1 ns"),
-        (PIECES, bytes(2), "request 0 has 0 pieces"),
-        (PIECES + 4, bytes(2), "request 2 has 0 pieces"),
-        (0, b"x", "no file of arrivals: begins with b'xrrivals'"),
-        (8, b"\4", "46 bytes, not the 56 of 4 requests"),
-        (8, bytes(8), "46 bytes, not the 16 of 0 requests"),
-        (46, b"\0", "47 bytes, not the 46 of 3 requests"),
-        (46, bytes(10), "56 bytes, not the 46 of 3 requests"),
-    ],
-)
-def test_a_spoiled_file_is_refused(write: Write, begin: int, value: bytes, message: str) -> None:
-    with pytest.raises(ValueError, match=f"1/arrivals: {message}"):
-        simulate(spoiled(write, begin, value), 1)
-
-
-def test_what_lies_behind_the_end_is_not_looked_at(write: Write) -> None:
-    asked = spoiled(write, FIRST_NS + 16, bytes(8))
-    with pytest.raises(ValueError, match="request 2 arrives at 0 ns, before"):
-        simulate(asked, 1)
-    assert simulate(replace(asked, until_ns=5), 1).each[1].requests == 1
-
-
-@pytest.mark.parametrize("size", [0, 15, 16, 45])
-def test_a_file_that_was_cut_off_is_refused(write: Write, size: int) -> None:
-    asked = small(write)
-    file = asked.classes[1].arrivals.path
-    file.write_bytes(file.read_bytes()[:size])
-    with pytest.raises(ValueError, match=f"1/arrivals: {size} bytes, no"):
-        simulate(asked, 1)
-
-
-def test_a_file_that_is_gone_is_refused(write: Write) -> None:
-    asked = small(write)
-    asked.classes[0].arrivals.path.unlink()
-    with pytest.raises(ValueError, match="0/arrivals: No such file or directory"):
-        simulate(asked, 1)

@@ -45,13 +45,31 @@ static void each_time_is_its_stays(struct draw *draw)
 	use(1 + draw_below(draw, 1000));
 	draw_seed(&same, seed, 9);
 	service_chain_begin(&chain, &times, 0, seed, 9);
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 6000; i++) {
 		u64 ticks;
 
 		at = draw_u64(&same) < 1ull << 62 ? 1 : 2;
 		ticks = draw_erlang(&same, phase[at].stages, phase[at].mean);
 		CHECK_EQ(service_chain_draw(&chain, &times),
 			 (ticks + TICK / 2) / TICK ?: 1);
+	}
+}
+
+/* Up to the largest draw that takes it, and with that one. */
+static void a_way_is_taken_up_to_its_last_draw(void)
+{
+	struct service_chain chain;
+	struct draw peek;
+	u32 below;
+
+	for (below = 0; below < 2; below++) {
+		use(1000);
+		draw_seed(&peek, 1, 0);
+		outcome[0].last = draw_u64(&peek) - below;
+		service_chain_begin(&chain, &times, 0, 1, 0);
+		CHECK_EQ(service_chain_draw(&chain, &times),
+			 (draw_erlang(&peek, below ? 3 : 1, 1000 * TICK) + TICK / 2) /
+				 TICK);
 	}
 }
 
@@ -94,6 +112,7 @@ static void a_time_that_never_ends_ends(void)
 int main(void)
 {
 	check_seeds(50, each_time_is_its_stays);
+	a_way_is_taken_up_to_its_last_draw();
 	a_class_begins_where_it_is_said();
 	a_time_that_never_ends_ends();
 	return 0;

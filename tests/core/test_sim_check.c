@@ -218,6 +218,7 @@ static void table(void)
 static void service_times(void)
 {
 	REFUSED("begins in a phase that there is not", sim.first_phase[3] = 3);
+	REFUSED("begins in a phase", sim.first_phase[0] = 3);
 	REFUSED("begins in a phase", sim.input.world.service.phases = 0);
 	REFUSED("leads to a phase that there is not", sim.outcome[6].phase = 3);
 	REFUSED("leads to a phase", sim.outcome[0].phase = U32_MAX);

@@ -25,6 +25,7 @@ from understudy.consolidate.scenario import (
 )
 
 EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --depth 32"
+SERVED, RESPONSE = "served", "response"
 LABEL = 80  # letters of a run folder's name
 
 
@@ -44,6 +45,13 @@ LABEL = 80  # letters of a run folder's name
     metavar="common|per-vm|VALUE",
     default=COMMON,
     help="Requests that a server takes as one: found for all, for each VM, or given (1: none).",
+)
+@click.option(
+    "--service-times",
+    "service",
+    type=click.Choice([SERVED, RESPONSE]),
+    default=SERVED,
+    help="Alone, from when one of --depth servers was free; or response times, as in the paper.",
 )
 @click.option(
     "--replications",
@@ -72,6 +80,7 @@ def command(
     weights: str,
     split: str,
     merge: str,
+    service: str,
     arrivals: vm.Arrival,
     replications: int | None,
     precision: float,
@@ -90,7 +99,9 @@ def command(
     named = vm.named(vms)
     shares = _weights(weights, named)
     jobs = jobs or os.cpu_count() or 1
-    reading = vms_given.Reading(vms_given.limit_blocks(split), arrivals, accept_poor_fit, jobs)
+    alone = None if service == RESPONSE else depth
+    reduction = vm.Reduction(vms_given.limit_blocks(split), arrivals, alone)
+    reading = vms_given.Reading(reduction, accept_poor_fit, jobs)
     effort = Effort(_merge(merge), replications, precision)
     variations = what_if.parse(changes, list(named))
     click.echo(f"$ {line}", err=True)

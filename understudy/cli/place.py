@@ -108,7 +108,8 @@ def command(
         merge, 1, vms_given.MERGE_MOST, f"--merge: {merge}: write a value from 1"
     )
     jobs = jobs or os.cpu_count() or 1
-    reading = vms_given.Reading(vms_given.limit_blocks(split), arrivals, accept_poor_fit, jobs)
+    reduction = vm.Reduction(vms_given.limit_blocks(split), arrivals)
+    reading = vms_given.Reading(reduction, accept_poor_fit, jobs)
     click.echo(f"$ {line}", err=True)
     with (
         run_folder.reserved(out, f"place-{len(found)}-vms") as folder,

@@ -59,8 +59,7 @@ def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
 class Reading:
     """How traces are read and fitted."""
 
-    limit_blocks: int
-    by: vm.Arrival
+    reduction: vm.Reduction
     accept_poor_fit: bool
     jobs: int
 
@@ -95,7 +94,7 @@ class Reading:
         self, name: str, path: Path, folder: Path, fraction: float, report: Report
     ) -> vm.VirtualMachine:
         report("read traces", fraction)
-        found = vm.read(name, path, folder, self.limit_blocks, self.by)
+        found = vm.read(name, path, folder, self.reduction)
         for run in found.runs:
             for note in run.notes:
                 click.echo(f"{run.name}: {note}", err=True)

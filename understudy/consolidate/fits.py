@@ -31,7 +31,7 @@ def fit_each(
     jobs: int,
     done: Callable[[str], None] = lambda name: None,
 ) -> list[Fitted]:
-    """A fit, in ns, of each VM's response times; `done` is told of each by name, from any thread.
+    """A fit, in ns, of each VM's service times; `done` is told of each by name, from any thread.
 
     Raises as `fit` for the first that can't be fitted, and names it.
     """
@@ -85,7 +85,7 @@ def _with_fitters(
 
 def _times(vm: VirtualMachine) -> Times:
     """(N,), run after run."""
-    return np.concatenate([run.response_ns for run in vm.runs])
+    return np.concatenate([run.service_ns for run in vm.runs])
 
 
 class _Fitter:

@@ -3,7 +3,9 @@
 
 A run is a trace, reduced to what a prediction needs and kept in files, so that memory does not
 grow with it.  A request arrives when the VM's own scheduler issues it, where the trace tells that
-from when it was queued (`by="issue"`), and its response lasts from then to its completion.
+from when it was queued (`by="issue"`), and its response lasts from then to its completion.  Its
+service begins when one of the device's servers takes it (served.py), or, if it arrives as it
+is queued, when it is issued.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.base.errors import UserError
-from understudy.consolidate.arrivals import pieces, splitting_ratio
+from understudy.consolidate.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
+from understudy.consolidate.served import Served, served
 from understudy.native.arrays import I64
 from understudy.native.arrivals import Arrivals, write_arrivals
 from understudy.traces.characterise import bins, percentiles
@@ -36,7 +39,8 @@ POINTS = 1000  # of a distribution that is drawn
 class Run:
     """One recorded run.
 
-    arrivals: on disk, the first at 0.  response_ns: (N,), in the same order, mapped from a file.
+    arrivals: on disk, the first at 0.  response_ns and service_ns: (N,), in the same order, mapped
+    from files.
     sizes: requests by size, as `bins`.  interarrival_ms: (POINTS,) or fewer, quantiles.
     notes: what was left out or changed, in words.
     """
@@ -44,6 +48,7 @@ class Run:
     name: str
     arrivals: Arrivals
     response_ns: I64
+    service_ns: I64
     splitting_ratio: float
     sizes: Sequence[int]
     interarrival_ms: Floats
@@ -158,11 +163,24 @@ def runs_of(path: Path) -> list[str]:
     return list(found.values())
 
 
-def read(name: str, path: Path, folder: Path, limit_blocks: int, by: Arrival) -> VirtualMachine:
+@dataclass(frozen=True)
+class Reduction:
+    """How a trace becomes a run.
+
+    limit_blocks: what is longer is split.  by: when a request arrives.  servers: how many the
+    device had while the VM was alone, so that service times without waiting can be told; None:
+    response times are taken for them.
+    """
+
+    limit_blocks: int = LIMIT_BLOCKS
+    by: Arrival = "issue"
+    servers: int | None = None
+
+
+def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
     """Read all runs of a VM, whose reduced form goes into `folder`; UserError names a bad one."""
     runs = tuple(
-        _reduced(_whole(file), folder / f"{rank}", limit_blocks, by)
-        for rank, file in enumerate(runs_of(path))
+        _reduced(_whole(file), folder / f"{rank}", how) for rank, file in enumerate(runs_of(path))
     )
     return VirtualMachine(name, runs)
 
@@ -177,27 +195,43 @@ def _whole(file: str) -> Trace:
     return trace
 
 
-def _reduced(trace: Trace, folder: Path, limit_blocks: int, by: Arrival) -> Run:
-    response_ns = trace.response_ns()
+def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     begin_ns = trace.arrival_ns
-    if by == "issue" and trace.dispatch_ns is not None:
-        response_ns = response_ns - (trace.dispatch_ns - begin_ns)
+    if how.by == "issue" and trace.dispatch_ns is not None:
         begin_ns = trace.dispatch_ns
     order = np.argsort(begin_ns, kind="stable")
     arrival_ns = begin_ns[order] - begin_ns[order[0]]
-    of_each = pieces(trace.sectors[order], limit_blocks)
+    response_ns = (trace.completed_ns() - begin_ns)[order]
+    instant = int((response_ns < SHORTEST_NS).sum())
+    response_ns = np.maximum(response_ns, SHORTEST_NS)
+    found = _served(trace, order, arrival_ns, response_ns, how)
+    of_each = pieces(trace.sectors[order], how.limit_blocks)
     folder.mkdir(parents=True)
-    kept = folder / "response_ns.npy"
-    np.save(kept, np.maximum(response_ns[order], SHORTEST_NS))
     return Run(
         name=trace.name,
         arrivals=write_arrivals(folder, arrival_ns, of_each),
-        response_ns=np.load(kept, mmap_mode="r"),
+        response_ns=_kept(folder / "response_ns.npy", response_ns),
+        service_ns=_kept(folder / "service_ns.npy", found.service_ns),
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(np.diff(arrival_ns) / NS_PER_MS),
-        notes=tuple(_notes(trace, response_ns)),
+        notes=tuple(_notes(trace, instant, found, how.servers)),
     )
+
+
+def _served(trace: Trace, order: I64, arrival_ns: I64, response_ns: I64, how: Reduction) -> Served:
+    if how.servers is None:
+        return Served(response_ns, 0, 0)
+    if how.by == "queue" and trace.dispatch_ns is not None:
+        lasted_ns = (trace.completed_ns() - trace.dispatch_ns)[order]
+        return Served(np.maximum(lasted_ns, SHORTEST_NS), 0, 0)
+    return served(arrival_ns, response_ns, how.servers)
+
+
+def _kept(file: Path, values: I64) -> I64:
+    np.save(file, values)
+    mapped: I64 = np.load(file, mmap_mode="r")
+    return mapped
 
 
 def _quantiles(values: Floats) -> Floats:
@@ -207,10 +241,16 @@ def _quantiles(values: Floats) -> Floats:
     return ordered[ranks] if len(values) else ordered
 
 
-def _notes(trace: Trace, response_ns: I64) -> Iterator[str]:
+def _notes(trace: Trace, instant: int, found: Served, servers: int | None) -> Iterator[str]:
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:
         yield f"{trace.out_of_order:,} stood behind a later one in the file; put in order"
-    if instant := int((response_ns < SHORTEST_NS).sum()):
+    if instant:
         yield f"{instant:,} took no time by the trace's clock; taken as {SHORTEST_NS} ns"
+    if not found.agrees:
+        yield (
+            f"alone {found.beyond:,} were complete before one of {servers} servers could have "
+            "taken them: its device did more at once, or in another order; service times are "
+            "response times"
+        )

@@ -96,4 +96,5 @@ def _rotated(run: Run, first: int, folder: Path) -> Run:
     folder.mkdir(parents=True)
     arrivals = write_arrivals(folder, later - later[0], np.roll(run.arrivals.pieces, -first))
     response_ns = np.roll(run.response_ns, -first)
-    return replace(run, arrivals=arrivals, response_ns=response_ns)
+    service_ns = np.roll(run.service_ns, -first)
+    return replace(run, arrivals=arrivals, response_ns=response_ns, service_ns=service_ns)

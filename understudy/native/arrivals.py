@@ -101,6 +101,17 @@ def refuse(files: list[Arrivals]) -> NoReturn:
     )
 
 
+def check_unchanged(files: list[Arrivals], error: Exception) -> None:
+    """RunFailed, from the error, for the first file that is not what it was when it was opened."""
+    for arrivals in files:
+        try:
+            now = Arrivals.open(arrivals.path.parent)
+        except ValueError as change:
+            raise RunFailed(f"changed while it was read: {change}") from error
+        if now != arrivals:
+            raise RunFailed(f"{arrivals.path}: changed while it was read; keep it") from error
+
+
 def _write(path: Path, instants: Whole, counts: Whole) -> None:
     header = np.array([lib.ARRIVALS_MAGIC, len(instants)], np.uint64)
     with scratch.replacing(path) as made, made.open("wb") as file:

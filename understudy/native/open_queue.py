@@ -28,6 +28,7 @@ from understudy.native.arrivals import Arrivals
 from understudy.native.failures import arrive
 from understudy.native.figures import Moments, moments_of, percentiles_of
 from understudy.native.service_times import ServiceTimes, side_by_side
+from understudy.native.simulation import struct_workload
 
 SCHEDULER = "sfq"
 WORKLOAD = "customers"
@@ -106,7 +107,11 @@ def simulate(queue: OpenQueue, seed: int, look: worker.Look = lambda done: None)
     for anything else that ends a run, and what `look` raises.
     """
     call = _Call(queue, seed)
-    worker.run(call.job, registry.source(SCHEDULER), SCHEDULER, look)
+    try:
+        worker.run(call.job, registry.source(SCHEDULER), SCHEDULER, look)
+    except RunFailed as error:
+        arrivals.check_unchanged([each.arrivals for each in queue.classes], error)
+        raise
     if call.job.structure.error:
         raise _failure(queue, call.job)
     return call.figures()
@@ -135,10 +140,14 @@ class _Call:
             },
         )
         self._fill(seed, len(tables["phase"]), len(tables["outcome"]))
+        wrong = lib.sim_check(ffi.addressof(self.job.structure.input), 0, 0)
+        if wrong != ffi.NULL:
+            raise ValueError(declared.text(wrong))
 
     def _fill(self, seed: int, phases: int, outcomes: int) -> None:
         queue, job = self._queue, self.job.structure
         job.workload = WORKLOAD.encode()
+        job.input.workload = struct_workload(WORKLOAD)
         job.memory_bytes += sum(each.arrivals.file_bytes for each in queue.classes)
         job.input.requests = ALL
         job.input.max_pending = queue.max_pending
@@ -235,6 +244,8 @@ def _failure(queue: OpenQueue, job: worker.Job) -> RunFailed:
         )
     if code == errno.ENOMEM:
         return RunFailed(f"no memory: {worker.no_memory(job)}")
+    if code == errno.ETIME:
+        return RunFailed("the clock would run over: 292 years")
     return RunFailed(f"{WORKLOAD}: {os.strerror(code)}")
 
 

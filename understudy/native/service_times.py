@@ -62,6 +62,9 @@ class ServiceTimes:
         times.phases, times.outcomes = len(self.phases), len(self.outcomes)
         for name, array in arrays.items():
             setattr(times, name, pointer_to(array, times, name))
+        wrong = lib.service_times_check(times, 1)
+        if wrong != ffi.NULL:
+            raise ValueError(ffi.string(wrong).decode())
         found = np.empty(count, np.uint64)
         chain = ffi.new("struct service_chain *")
         lib.service_chain_begin(chain, times, 0, seed, stream)

@@ -107,6 +107,12 @@ def workloads() -> dict[str, WorkloadKind]:
     return {workload.name: workload for workload in sorted(found, key=lambda w: w.name)}
 
 
+def struct_workload(name: str) -> Any:
+    """The one of that name, as C has it."""
+    found = (lib.workload_get(i) for i in range(lib.workload_count()))
+    return next(workload for workload in found if declared.text(workload.name) == name)
+
+
 def _describe(workload: Any) -> WorkloadKind:
     return WorkloadKind(
         name=declared.text(workload.name),

@@ -20,7 +20,7 @@ from understudy.native.drive import Drive
 from understudy.native.failures import failure
 from understudy.native.figures import Figures, figures_of
 from understudy.native.request import OPS
-from understudy.native.simulation import Array, Simulation, workloads
+from understudy.native.simulation import Array, Simulation, struct_workload, workloads
 
 TIME_MAX_NS = 2**62
 
@@ -204,7 +204,7 @@ class _Call:
 
     def _fill_choice(self) -> None:
         asked = self._simulation
-        self.input.workload = _find(asked.workload)
+        self.input.workload = struct_workload(asked.workload)
         self.job.structure.workload = asked.workload.encode()
         _set(
             self.input,
@@ -265,8 +265,3 @@ def _set(structure: Any, **values: int) -> None:
             setattr(structure, name, value)
         except OverflowError:
             raise ValueError(f"{name} is {value}, negative or far too large") from None
-
-
-def _find(name: str) -> Any:
-    found = (lib.workload_get(i) for i in range(lib.workload_count()))
-    return next(workload for workload in found if declared.text(workload.name) == name)

@@ -125,14 +125,18 @@ def bins(sectors: Ints) -> list[int]:
 
 
 def _outstanding(trace: Trace, span_ns: int) -> Outstanding | None:
-    """On average by Little: the sum of response times over the span.  One is outstanding from
-    its arrival until just before its completion."""
+    """On average by Little: the sum of response times over the span."""
     if trace.completion_ns is None or not span_ns:
         return None
-    ended = np.searchsorted(np.sort(trace.completion_ns), trace.arrival_ns, side="right")
-    arrived = np.searchsorted(trace.arrival_ns, trace.arrival_ns, side="right")
     mean = float(trace.response_ns().sum(dtype=np.float64)) / span_ns
-    return Outstanding(mean, int((arrived - ended).max()))
+    return Outstanding(mean, most_outstanding(trace.arrival_ns, trace.completion_ns))
+
+
+def most_outstanding(arrival_ns: Ints, completion_ns: Ints) -> int:
+    """Of requests in order of arrival; one is outstanding until just before its completion."""
+    ended = np.searchsorted(np.sort(completion_ns), arrival_ns, side="right")
+    arrived = np.searchsorted(arrival_ns, arrival_ns, side="right")
+    return int((arrived - ended).max())
 
 
 def _utilisation(trace: Trace, span_ns: int) -> float | None:

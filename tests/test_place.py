@@ -16,7 +16,7 @@ from test_consolidate import SERVICE_MS, write
 
 from understudy.cli.main import main
 from understudy.consolidate.fits import fit_each
-from understudy.consolidate.vm import VirtualMachine, read
+from understudy.consolidate.vm import Reduction, VirtualMachine, read
 
 ALONE_MS = SERVICE_MS * log(20)  # p95 of an exponential service time
 ON_A = ["--each", "vms", "--devices", "a=8"]
@@ -223,9 +223,26 @@ def test_a_folder_of_folders_and_traces_is_a_vm_each(vms: Path) -> None:
     assert [one["name"] for _, one in rows(document)] == ["runs", "mail", "web"]
 
 
+def test_what_was_waited_on_the_traced_device_is_no_load(vms: Path) -> None:
+    """Four requests at once each 100 ms, on one server: it is busy for 40 % of the time, and 1
+    request is there on average, since they wait for each other."""
+    draw = np.random.default_rng(1)
+    arrival_ns = np.repeat(np.arange(600) * 100_000_000, 4)
+    completion_ns, free_ns = [], 0
+    for arrived_ns, service_ns in zip(
+        arrival_ns.tolist(), draw.uniform(8e6, 12e6, 2400), strict=True
+    ):
+        free_ns = max(free_ns, arrived_ns) + int(service_ns)
+        completion_ns.append(free_ns)
+    write(Path("bursts.parquet"), 1, 2400, arrival_ns=arrival_ns, completion_ns=completion_ns)
+    words = ("bursts.parquet", "--devices", "a=2", "--p95", "99")
+    assert placed(*words)["offered_load"] == pytest.approx(1.0 / 2, rel=0.03)
+    assert placed(*words, "--traced-on", "1")["offered_load"] == pytest.approx(0.4 / 2, rel=0.03)
+
+
 def machine(tmp_path: Path, name: str, seed: int, requests: int) -> VirtualMachine:
     trace = write(tmp_path / f"{name}.parquet", seed, requests)
-    return read(name, trace, tmp_path / name, 128, "issue")
+    return read(name, trace, tmp_path / name, Reduction())
 
 
 def test_fits_side_by_side_are_those_one_after_another(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from understudy.consolidate.placement.problem import Device, Verdict
 from understudy.consolidate.placement.simulated import BATCH, MOST, Simulated
 from understudy.consolidate.replications import Merge, Replications
 from understudy.consolidate.scenario import Tenant
-from understudy.consolidate.vm import read
+from understudy.consolidate.vm import Reduction, read
 from understudy.native.open_queue import QueueFigures
 
 DEVICE = Device("a", 4)
@@ -29,7 +29,7 @@ def tenants(tmp_path_factory: pytest.TempPathFactory) -> list[Tenant]:
     found = []
     for seed, gap_ms in enumerate((5.0, 10.0)):
         trace = write(folder / f"vm{seed}.parquet", seed, int(20_000 / gap_ms), gap_ms)
-        found.append(Tenant(read(f"vm{seed}", trace, folder / f"{seed}", 128, "issue"), fitted))
+        found.append(Tenant(read(f"vm{seed}", trace, folder / f"{seed}", Reduction()), fitted))
     return found
 
 

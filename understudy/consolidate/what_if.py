@@ -2,8 +2,8 @@
 """Scenarios that differ from another in one thing: the device's servers, a VM's weight, or how many
 VMs of one kind there are.
 
-A copy of a VM plays its runs from a place of its own on, round to where it began: what was recorded
-once would otherwise come from all copies at the same instants.
+A copy of a VM plays its runs from another place on, round to where they began, and each replication
+draws from where: what was recorded once would otherwise come from all copies at the same instants.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +18,7 @@ from understudy.consolidate.vm import Run, VirtualMachine
 from understudy.native.arrivals import write_arrivals
 
 LIMITS = {"depth": SERVERS_MOST, "weight": WEIGHT_MOST, "copies": 100}
+PLACES = 5  # from which each run of a copy is played
 HINT = "write depth=16,64, or NAME.weight=2,4, or NAME.copies=2,3"
 
 
@@ -76,25 +77,31 @@ def _changed(tenant: Tenant, change: Change, folder: Path) -> tuple[Tenant, ...]
 
 
 def _copy(tenant: Tenant, number: int, folder: Path) -> Tenant:
-    """Where it begins depends on nothing but its number."""
+    """The places depend on nothing but its number."""
     name = f"{tenant.vm.name}#{number}"
     random = np.random.default_rng(number)
     runs = tuple(
-        _rotated(run, int(random.integers(run.requests)), folder / f"{name}-{rank}")
+        _rotated(run, float(random.random()), folder / f"{name}-{rank}-{place}")
         for rank, run in enumerate(tenant.vm.runs)
+        for place in range(PLACES)
     )
     return replace(tenant, vm=VirtualMachine(name, runs))
 
 
-def _rotated(run: Run, first: int, folder: Path) -> Run:
-    """The gap between the last request and the first is the mean one."""
+def _rotated(run: Run, turn: float, folder: Path) -> Run:
+    """Begun when this share of it is over; the gap from its last request to its first is the mean
+    one."""
     if folder.exists():
         raise ValueError(f"{folder} is there already")
     arrival_ns = np.asarray(run.arrivals.arrival_ns)
-    gap_ns = -(-run.arrivals.last_ns // max(1, run.requests - 1))
-    later = np.concatenate([arrival_ns[first:], arrival_ns[:first] + run.arrivals.last_ns + gap_ns])
+    period_ns = run.arrivals.last_ns + -(-run.arrivals.last_ns // max(1, run.requests - 1))
+    from_ns = int(turn * period_ns)
+    first = int(np.searchsorted(arrival_ns, from_ns))
+    later_ns = np.concatenate([arrival_ns[first:], arrival_ns[:first] + period_ns]) - from_ns
     folder.mkdir(parents=True)
-    arrivals = write_arrivals(folder, later - later[0], np.roll(run.arrivals.pieces, -first))
-    response_ns = np.roll(run.response_ns, -first)
-    service_ns = np.roll(run.service_ns, -first)
-    return replace(run, arrivals=arrivals, response_ns=response_ns, service_ns=service_ns)
+    return replace(
+        run,
+        arrivals=write_arrivals(folder, later_ns, np.roll(run.arrivals.pieces, -first)),
+        response_ns=np.roll(run.response_ns, -first),
+        service_ns=np.roll(run.service_ns, -first),
+    )

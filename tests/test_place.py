@@ -4,7 +4,7 @@ consolidate` predicts for the same VMs there."""
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import log
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,16 @@ import pytest
 from click.testing import CliRunner, Result
 from test_consolidate import SERVICE_MS, write
 
+from understudy.cli import vms as vms_given
 from understudy.cli.main import main
+from understudy.consolidate.fit import Fitted
 from understudy.consolidate.fits import fit_each
 from understudy.consolidate.vm import Reduction, VirtualMachine, read
 
 ALONE_MS = SERVICE_MS * log(20)  # p95 of an exponential service time
 ON_A = ["--each", "vms", "--devices", "a=8"]
 ALL = [*ON_A, "--p95", "9"]
+FITS: dict[bytes, Fitted] = {}
 GAPS_MS = {"web": 2.5, "mail": 4.0, "db": 5.0, "log": 10.0}
 
 
@@ -45,6 +48,24 @@ def vms(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(written, "vms")
     return Path("vms")
+
+
+@pytest.fixture(autouse=True)
+def fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same service times have the same fit, in any test: a second each."""
+
+    def remembered(
+        found: Sequence[VirtualMachine], accept_poor: bool, jobs: int, done: Callable[[str], None]
+    ) -> list[Fitted]:
+        keys = [b"".join(run.service_ns.tobytes() for run in vm.runs) for vm in found]
+        new = {key: vm for key, vm in zip(keys, found, strict=True) if key not in FITS}
+        if new:
+            FITS.update(
+                zip(new, fit_each(list(new.values()), accept_poor, jobs, done), strict=True)
+            )
+        return [FITS[key] for key in keys]
+
+    monkeypatch.setattr(vms_given, "fit_each", remembered)
 
 
 def placed(*words: str, code: int = 0) -> Any:
@@ -153,7 +174,7 @@ def test_copies_are_vms_of_their_own(vms: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_answer(vms: Path) -> None:
-    """However many fits and replications run side by side."""
+    """However many replications run side by side."""
     words = ("--each", "vms", "--devices", "a=8,b=5", "--p95", "40")
     first, again = ({**placed(*words, "--jobs", jobs), "inputs": None} for jobs in ("1", "3"))
     other = placed(*words, "--seed", "2")

@@ -181,3 +181,58 @@ def test_wrong_weights_are_refused() -> None:
         "Argument list too long",
     ]
     assert text(shared(), "weights") == f"{numbers()['vm1']}:{WEIGHT} 7:1"
+
+
+# Both groups always have requests pending.
+
+SHARES = (200, 100)
+BUSY = f"""
+wait_for '[ -b /dev/vdisk ]'
+queue=/sys/block/vdisk/queue
+groups=/sys/fs/cgroup
+mount -t cgroup2 cgroup $groups
+put '+io' $groups/cgroup.subtree_control
+put /dev/vdisk $vpt/disk
+put {DEPTH} $vpt/array_servers
+put 2000000 $vpt/array_service_ns
+put 1 $vpt/record_groups
+put 1 $vpt/reset
+put sfq $queue/scheduler
+put 0 $queue/iosched/settle
+put 0 $queue/iosched/cost_sector_ns
+start() {{ # NAME WEIGHT
+	mkdir $groups/$1
+	number=$(stat -c %i $groups/$1)
+	echo "$1 $number" >> /out/groups
+	put "$(cat /sys/module/sfq/parameters/weights) $number:$2" /sys/module/sfq/parameters/weights
+	(
+		sh -c 'echo $PPID' > $groups/$1/cgroup.procs
+		exec random --device /dev/vdisk --processes 16 < /dev/null > /tmp/said-$1 2>&1
+	) &
+	wait_for "grep -qs ready /tmp/said-$1"
+}}
+start vm1 {SHARES[0]}
+first=$!
+start vm2 {SHARES[1]}
+second=$!
+put 3000 $vpt/record
+port follow $vpt/record || fail 'too slow'
+kill -TERM $first $second
+wait $first && wait $second || fail "$(cat /tmp/said-*)"
+cat $vpt/records > /out/records
+put none $vpt/disk
+"""
+
+
+@group("owner-shares")
+def test_each_group_gets_its_share() -> None:
+    """In no interval do the two differ by more than SFQ(D) promises (Jin, Chase and Kaur 2004):
+    (D + 1) requests of each, by weight."""
+    result = boot(BUSY, {**MODULES, "sfq": f"queue_depth={DEPTH} cgroups=1"})
+    found = records.from_bytes(result.out["records"]).sort("request_id")
+    records.check(found)
+    one, two = pairs(result.out["groups"]).values()
+    assert set(found["owner"]) == {one, two}
+    given = np.where(found["owner"].to_numpy() == one, 1 / SHARES[0], -1 / SHARES[1])
+    ahead = np.concatenate([[0], np.cumsum(given[:-200])])  # the end is only of those that arrived
+    assert ahead.max() - ahead.min() <= (DEPTH + 1) * (1 / SHARES[0] + 1 / SHARES[1])

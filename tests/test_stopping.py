@@ -29,6 +29,7 @@ IN_VM = (
     *("--schedulers", "none,cats", *OUT),
 )
 CONSOLIDATE = ("consolidate", "a=vm.csv", "b=vm.csv", "--merge", "1", "--accept-poor-fit")
+PLACE = ("place", "a=vm.csv", "--copies", "a=12", "--devices", "a=9,b=9", "--accept-poor-fit")
 KEPT = ("image", "vm.csv", "x.toml.partial")
 PROFILE = ("profile", "--device", "image", "--out", "x.toml")
 
@@ -45,7 +46,8 @@ class Moment:
 
 
 RUN_FOLDERS = [
-    {"result.json", f"{table}.parquet", "report.html"} for table in ("requests", "replications")
+    {"result.json", "report.html", *tables}
+    for tables in (["requests.parquet"], ["replications.parquet"], [])
 ]
 VM = "".join(  # a request each 4 ms, which takes 1 to 10 ms
     f"{40_000 * number},vm,1,Read,0,4096,{10_000 + number * 37_000 % 90_001}\n"
@@ -62,6 +64,7 @@ MOMENTS = {
     "profile": Moment(PROFILE, "rotation", seconds=2, trials=4),
     "fit": Moment((*CONSOLIDATE, *OUT), "consolidate: ", seconds=3, trials=3),
     "replicate": Moment((*CONSOLIDATE, *OUT, "--replications", "9999"), "replications 1", trials=3),
+    "place": Moment((*PLACE, "--p95", "12", *OUT), "try VMs", seconds=0.5, trials=3),
     "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel, trials=4),
 }
 IN_VMS = {

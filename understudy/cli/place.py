@@ -68,6 +68,13 @@ LENGTHS = 2.0  # from the shortest trace to the longest, beyond which it is said
     "on the safe side.",
 )
 @click.option(
+    "--traced-on",
+    metavar="SERVERS",
+    type=click.IntRange(1, SERVERS_MOST),
+    help="Servers of the device of the traces: service times then count from when one was free "
+    "[default: they are the response times].",
+)
+@click.option(
     "--budget",
     type=click.IntRange(1, 1_000_000),
     default=BUDGET,
@@ -84,6 +91,7 @@ def command(
     targets: str,
     copies: str,
     merge: str,
+    traced_on: int | None,
     budget: int,
     split: str,
     arrivals: vm.Arrival,
@@ -108,7 +116,7 @@ def command(
         merge, 1, vms_given.MERGE_MOST, f"--merge: {merge}: write a value from 1"
     )
     jobs = jobs or os.cpu_count() or 1
-    reduction = vm.Reduction(vms_given.limit_blocks(split), arrivals)
+    reduction = vm.Reduction(vms_given.limit_blocks(split), arrivals, traced_on)
     reading = vms_given.Reading(reduction, accept_poor_fit, jobs)
     click.echo(f"$ {line}", err=True)
     with (
@@ -126,7 +134,7 @@ def command(
             )
             problem = Problem(demands(found, read, value), where)
             outcome = place(problem, judge, budget, report)
-        inputs = {"seed": seed, "merge": value, "budget": budget}
+        inputs = {"seed": seed, "merge": value, "traced_on": traced_on, "budget": budget}
         _put(line, inputs, problem, outcome, folder, as_json)
     if outcome.kind != FOUND:
         raise RunFailed(f"{outcome.kind}: {outcome.reason}")

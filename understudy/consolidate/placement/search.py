@@ -181,7 +181,8 @@ class _Search:
 
     def _lonely(self, vms: list[int]) -> Outcome:
         largest = self._problem.largest
-        words = [self._words(largest, 1 << vm, vm) for vm in vms]
+        alike = {self._problem.canonical(1 << vm): vm for vm in reversed(vms)}
+        words = [self._words(largest, 1 << vm, vm) for vm in sorted(alike.values())]
         return self._outcome(
             IMPOSSIBLE,
             f"even alone on {largest.name}, which has the most servers: {listed(words, 5)}; relax "
@@ -204,9 +205,9 @@ class _Search:
     def _so_far(self) -> str:
         """Why nothing is known."""
         looked = self._verdicts.judged
-        tried = f"with {looked} simulations of a device"
+        tried = f"sets of VMs tried on a device: {looked}"
         if self._nearest is None:
-            return f"{tried} no assignment could be judged; allow more"
+            return f"{tried}, which is not enough to judge one assignment; allow more"
         failing = self._failing(self._nearest)
         worst = self._worst(self._nearest)
         assert worst is not None
@@ -214,7 +215,7 @@ class _Search:
         verdict = self._verdicts.of(device, on)
         vm = max(verdict, key=lambda vm: over(self._problem, vm, verdict[vm]))
         hint = (
-            "there may be one: allow more simulations"
+            "there may be one: allow more tries"
             if looked >= self._budget
             else "there may be one, but there are too many assignments to try them all"
         )

@@ -34,7 +34,7 @@ def draw(found: Sequence[Occupied]) -> list[Drawing]:
 
 def _axes(y_label: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(WIDTH, HEIGHT))
-    figure.subplots_adjust(left=0.1, right=0.98, bottom=0.26, top=0.94)
+    figure.subplots_adjust(left=0.1, right=0.98, top=0.94)
     axes = figure.subplots()
     axes.set(ylabel=y_label)
     axes.set_axisbelow(True)
@@ -52,6 +52,7 @@ def _loads(found: Sequence[Occupied]) -> Figure:
             bottom += part
     axes.axhline(1, color=inline.INK, linewidth=1)
     axes.set_ylim(0, max(1.05, *(one.load * 1.05 for one in found)))
+    axes.set_xlim(-1, len(found))
     _name(axes, list(range(len(found))), [one.device.name for one in found])
     return figure
 
@@ -67,6 +68,7 @@ def _targets(found: Sequence[Occupied]) -> Figure:
         first += len(one.placed) + GAP
     axes.axhline(1, color=inline.INK, linewidth=1)
     axes.set_ylim(0, axes.get_ylim()[1])
+    axes.set_xlim(-1, first)
     if len(names) > NAMES:
         places, names = _middles(found)
     _name(axes, places, names)
@@ -96,5 +98,5 @@ def _middles(found: Sequence[Occupied]) -> tuple[list[int], list[str]]:
 def _name(axes: Axes, places: list[int], names: list[str]) -> None:
     turned = len(names) > 8
     axes.set_xticks(places, names, rotation=45 if turned else 0, ha="right" if turned else "center")
-    axes.set_xlim(min(places, default=0) - 1, max(places, default=0) + 1)
+    axes.figure.subplots_adjust(bottom=0.26 if turned else 0.1)
     axes.grid(visible=False, axis="x")

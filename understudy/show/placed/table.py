@@ -36,7 +36,7 @@ def sentences(problem: Problem, outcome: Outcome) -> list[str]:
     servers = sum(device.servers for device in problem.devices)
     asked = (
         f"{len(problem.vms)} VMs ask for {busy / servers:.0%} of what {len(problem.devices)} "
-        f"devices with {servers} servers can do; {outcome.judged} simulations of a device"
+        f"devices with {servers} servers can do; sets of them simulated: {outcome.judged}"
     )
     if outcome.kind == FOUND:
         return [asked, "every VM's p95 is at most its target"]

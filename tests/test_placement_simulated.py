@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""The judge that simulates: how long it goes on, and what it says."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from test_consolidate import SERVICE_MS, write
+
+from understudy.base.errors import Unstable
+from understudy.consolidate.fit import fit
+from understudy.consolidate.placement.problem import Device, Verdict
+from understudy.consolidate.placement.simulated import BATCH, MOST, Simulated
+from understudy.consolidate.replications import Merge, Replications
+from understudy.consolidate.scenario import Tenant
+from understudy.consolidate.vm import Reduction, read
+from understudy.native.open_queue import QueueFigures
+
+DEVICE = Device("a", 4)
+EASY_MS = 1000.0
+
+
+@pytest.fixture(scope="module")
+def tenants(tmp_path_factory: pytest.TempPathFactory) -> list[Tenant]:
+    """Two that keep 2 and 1 servers busy, with the same service times."""
+    folder = tmp_path_factory.mktemp("tenants")
+    times = np.random.default_rng(5).exponential(SERVICE_MS * 1e6, 3000)
+    fitted = fit(times, accept_poor=True)
+    found = []
+    for seed, gap_ms in enumerate((5.0, 10.0)):
+        trace = write(folder / f"vm{seed}.parquet", seed, int(20_000 / gap_ms), gap_ms)
+        found.append(Tenant(read(f"vm{seed}", trace, folder / f"{seed}", Reduction()), fitted))
+    return found
+
+
+@pytest.fixture
+def replicated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the replications that are simulated."""
+    numbers: list[int] = []
+    run = Replications.run
+
+    def spied(
+        self: Replications,
+        which: Sequence[int],
+        merge: Merge,
+        done: Callable[[], None] = lambda: None,
+    ) -> list[QueueFigures]:
+        numbers.extend(which)
+        return run(self, which, merge, done)
+
+    monkeypatch.setattr(Replications, "run", spied)
+    return numbers
+
+
+def judged(tenants: list[Tenant], *targets_ms: float, merge: float = 1) -> Verdict:
+    return Simulated(tenants, targets_ms, merge, seed=1, jobs=2)(DEVICE, (0, 1))
+
+
+def test_what_is_clear_takes_one_batch(tenants: list[Tenant], replicated: list[int]) -> None:
+    verdict = judged(tenants, EASY_MS, EASY_MS)
+    assert replicated == list(range(BATCH))
+    assert list(verdict) == [0, 1]
+    for found in verdict.values():
+        assert 1.5 * SERVICE_MS < found.mean_ms < found.most_ms < 10 * SERVICE_MS
+    replicated.clear()
+    judged(tenants, EASY_MS, SERVICE_MS)
+    assert replicated == list(range(BATCH))
+
+
+def test_what_stays_open_is_above(tenants: list[Tenant], replicated: list[int]) -> None:
+    """A target that is the very mean of the 95th percentiles."""
+    target_ms = judged(tenants, EASY_MS, 0.0)[0].mean_ms
+    for _ in range(3):  # the mean of all replications, that of the first batch being another
+        replicated.clear()
+        found = judged(tenants, target_ms, EASY_MS)[0]
+        target_ms = found.mean_ms
+    assert replicated == list(range(MOST))
+    assert found.most_ms > target_ms
+
+
+def test_more_replications_are_more_certain(tenants: list[Tenant]) -> None:
+    first = judged(tenants, EASY_MS, EASY_MS)[0]
+    later = judged(tenants, first.mean_ms, EASY_MS)[0]
+    assert later.most_ms / later.mean_ms < first.most_ms / first.mean_ms
+
+
+def test_merging_shortens_and_company_lengthens(tenants: list[Tenant]) -> None:
+    together = judged(tenants, EASY_MS, EASY_MS)[0].mean_ms
+    merged = judged(tenants, EASY_MS, EASY_MS, merge=2)[0].mean_ms
+    alone = Simulated(tenants, [EASY_MS] * 2, 1, seed=1, jobs=2)(DEVICE, (0,))[0].mean_ms
+    assert alone < 0.98 * together
+    assert merged < 0.98 * together
+
+
+def test_requests_that_pile_up(tenants: list[Tenant], monkeypatch: pytest.MonkeyPatch) -> None:
+    def unstable(*_: object) -> list[QueueFigures]:
+        raise Unstable("unstable", 2.0)
+
+    monkeypatch.setattr(Replications, "run", unstable)
+    assert {found.most_ms for found in judged(tenants, EASY_MS, EASY_MS).values()} == {float("inf")}

@@ -187,7 +187,6 @@ static int add_disk_to(struct vdisk *vd)
 		return PTR_ERR(disk);
 	vd->disk = disk;
 	disk->fops = &vdisk_fops;
-	disk->flags |= GENHD_FL_NO_PART;
 	strscpy(disk->disk_name, "vdisk", DISK_NAME_LEN);
 	set_capacity(disk, size >> SECTOR_SHIFT);
 	blk_queue_logical_block_size(disk->queue, SECTOR_SIZE);

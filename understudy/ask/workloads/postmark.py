@@ -6,6 +6,7 @@ and one thread does them.  How many files there are the paper does not say: here
 much data as a VM has memory, so that files are read from the device and written back to it.
 """
 
+import os
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -51,7 +52,7 @@ class Postmark(Vms):
             f"set size {sizes.low} {sizes.high}\n"
             f"set read {sizes.block}\n"
             f"set write {sizes.block}\n"
-            f"set number {sizes.files}\n"
+            f"set number {os.environ.get('VF',sizes.files)}\n"
             f"set subdirectories {FOLDERS}\n"
             f"set transactions {FOREVER}\n"
             f"set seed {seed}\n"

@@ -7,6 +7,7 @@ device has three partitions, whichever of the VMs run: so a VM does the same at 
 whether it is alone or not.  What runs in it is a benchmark as Debian has it.
 """
 
+import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -92,7 +93,7 @@ class Vms(Workload):
 
     def in_guest(self, around: Surroundings) -> InGuest:
         """guest/vms."""
-        quota_us = round(PROCESSOR_SHARE * PROCESSOR_PERIOD_US)
+        quota_us = round(float(os.environ.get("VS",PROCESSOR_SHARE)) * PROCESSOR_PERIOD_US)
         files = {"vms/warm": f"{self.warm}\n"}
         for number in self.vms:
             draws = np.random.SeedSequence([around.seed, number]).generate_state(1)
@@ -100,7 +101,7 @@ class Vms(Workload):
             files[f"vms/{number}/input"] = self.input(number, int(draws[0] >> 1))
         return InGuest(
             [
-                *["vms", str(self.memory_mib * MIB), str(quota_us), str(PROCESSOR_PERIOD_US)],
+                *["vms", str(int(os.environ.get("VM",self.memory_mib)) * MIB), str(quota_us), str(PROCESSOR_PERIOD_US), os.environ.get("VW","2")],
                 *map(str, self.vms),
             ],
             reads_a_request=0,

@@ -98,9 +98,15 @@ def name_vms(rows: pl.DataFrame, virtual_bytes: int, parted: partitions.Image) -
     return rows.with_columns(owner=pl.Series(owner, dtype=pl.Int64))
 
 
+def _tolerance(experiment: Experiment) -> witness.Tolerance:
+    if experiment.platform.clock == "wall":
+        return witness.WALL
+    return witness.VIRTUAL if scenario.keeps_log(experiment) else witness.BUSY
+
+
 def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, Any]:
     rows = _rows(experiment, out["records"], 0)
-    tolerance = witness.VIRTUAL if experiment.platform.clock == "virtual" else witness.WALL
+    tolerance = _tolerance(experiment)
     answer: dict[str, Any] = {
         "trace": witness.compare_trace(rows, out["trace"], out["formats"].decode(), tolerance)
     }

@@ -278,7 +278,10 @@ def mke2fs_version() -> str:
 def make_file_system(
     work: Path, raw: Path, blocks: int, seed: int, inodes: int, journal_mb: int = JOURNAL_MB
 ) -> None:
-    """An empty one in `raw`, a sparse file; the same bytes for the same numbers."""
+    """An empty one in `raw`, a sparse file; the same bytes for the same numbers.
+
+    A journal of 0 is none.
+    """
     conf = work / "mke2fs.conf"
     conf.write_text(MKE2FS_CONF)
     with raw.open("wb") as image:
@@ -286,9 +289,11 @@ def make_file_system(
     identity = uuid.uuid5(uuid.NAMESPACE_OID, f"understudy {blocks} {seed}")
     hash_seed = uuid.uuid5(identity, "directories")
     extended = f"lazy_itable_init=0,lazy_journal_init=1,nodiscard,hash_seed={hash_seed}"
-    command = [_tool("mke2fs"), "-q", "-F", "-t", "ext4", "-O", FEATURES]
+    features = FEATURES if journal_mb else FEATURES.replace("has_journal,", "")
+    command = [_tool("mke2fs"), "-q", "-F", "-t", "ext4", "-O", features]
     command += ["-b", str(BLOCK_BYTES), "-I", "256", "-N", str(inodes)]
-    command += ["-J", f"size={journal_mb}", "-U", str(identity), "-E", extended]
+    command += ["-J", f"size={journal_mb}"] * bool(journal_mb)
+    command += ["-U", str(identity), "-E", extended]
     environment = os.environ | {
         "E2FSPROGS_FAKE_TIME": str(BIRTH_SECONDS),
         "MKE2FS_CONFIG": str(conf),

@@ -21,13 +21,13 @@ from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import UserError
 from understudy.base.progress import Report
 from understudy.files import image
-from understudy.files.image import BLOCK_BYTES, BLOCKS_HEADER, BLOCKS_MAGIC, Ints
+from understudy.files.image import BLOCK_BYTES, BLOCKS_HEADER, BLOCKS_MAGIC
 
 OWN_SOURCE = Path(__file__).read_bytes()  # as it was when it was imported
 SECTOR_BYTES = 512
 ALIGNMENT_BYTES = 2**20
 SEED = 1  # of the file system's identity
-JOURNAL_MB = 16  # as mke2fs has it for half a gigabyte
+JOURNAL_MB = 0  # one belongs to no control group (docs/decisions/0038-owner-groups.md)
 BYTES_PER_INODE = 16 * 2**10  # mke2fs's own
 PARTITIONS_MAX = 4
 SECTORS_MAX = 2**32 - 1  # of the table's numbers
@@ -181,8 +181,8 @@ def _write_blocks(one: Path, target: Path, placed: list[tuple[int, int]]) -> int
     numbers = np.frombuffer(content, "<u8", count, BLOCKS_HEADER.size)
     bodies = content[BLOCKS_HEADER.size + numbers.nbytes :]
     starts = [first * SECTOR_BYTES // BLOCK_BYTES for first, _ in placed]
-    index: list[Ints] = [np.zeros(1, "<u8"), *(numbers + np.uint64(start) for start in starts)]
-    total = 1 + count * len(placed)
+    index = [np.zeros(1, np.uint64), *(numbers + np.uint64(start) for start in starts)]
+    total = 1 + len(numbers) * len(placed)
     header = BLOCKS_HEADER.pack(BLOCKS_MAGIC, _image_bytes(placed), total)
     with target.open("wb") as out:
         out.write(header + np.concatenate(index).astype("<u8").tobytes() + _table(placed))

@@ -2,11 +2,11 @@
 """Postmark, a mail server's many small files, in VMs side by side (ICPE 2011 section 5.1).
 
 Sizes are those of Table 2; reads and appends, and creations and deletions, are equally likely,
-and one thread does them.  How many files there are the paper does not say: here about twice as
-much data as a VM has memory, so that files are read from the device and written back to it.
+and one thread does them.  How many files there are the paper does not say: here they take half of
+a VM's memory, as mail does that was just written, so that the device is asked by write-back and the
+one thread goes on at the processor's pace.
 """
 
-import os
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,7 +26,7 @@ class Sizes:
     files: int
 
 
-CONFIGURATIONS = {1: Sizes(500, 9_770, 512, 4000), 2: Sizes(9_770, 19_530, 2048, 2000)}
+CONFIGURATIONS = {1: Sizes(500, 9_770, 512, 2000), 2: Sizes(9_770, 19_530, 2048, 1000)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,8 @@ class Postmark(Vms):
     order: ClassVar[int] = 8
     package: ClassVar[str] = "postmark"
     warm: ClassVar[str] = "Performing transactions"
-    memory_mib: ClassVar[int] = 16
+    memory_mib: ClassVar[int] = 32
+    processor_share: ClassVar[float] = 0.2
 
     def command(self, number: int) -> str:
         """It asks for its settings."""
@@ -52,7 +53,7 @@ class Postmark(Vms):
             f"set size {sizes.low} {sizes.high}\n"
             f"set read {sizes.block}\n"
             f"set write {sizes.block}\n"
-            f"set number {os.environ.get('VF',sizes.files)}\n"
+            f"set number {sizes.files}\n"
             f"set subdirectories {FOLDERS}\n"
             f"set transactions {FOREVER}\n"
             f"set seed {seed}\n"

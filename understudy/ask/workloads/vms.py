@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """VMs that share one storage device (ICPE 2011 section 5.1), as the kernel sees them.
 
-A VM is a control group with a bound on its memory, and so on its page cache, and with its share
-of the processor; it has a partition of the device and a file system on it for itself.  The
-device has three partitions, whichever of the VMs run: so a VM does the same at the same place
-whether it is alone or not.  What runs in it is a benchmark as Debian has it.
+A VM is a control group with a bound on its memory, and so on its page cache; it has a partition of
+the device and a file system on it for itself.  The device has three partitions, whichever of the
+VMs run: so a VM does the same at the same place whether it is alone or not.  What runs in it is a
+benchmark as Debian has it.
+
+The guest has one processor.  Each VM gets a share of it, no more when it is alone, and three leave
+some of it to the kernel, which writes back for them: elsewhere each VM has its own.
 """
 
-import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,9 +25,7 @@ VMS = 3  # ICPE 2011 section 5.3
 ROOM_MIB = 192  # of a partition: the largest set of files, a journal, and what grows
 SECTOR_BYTES = 512
 PROCESSOR_PERIOD_US = 10_000
-PROCESSOR_SHARE = 0.3
-"""Of the guest's one processor for each VM: three leave a tenth to the kernel, which writes back
-for them.  A VM that is alone gets no more, since elsewhere each has a processor of its own."""
+WARM_SECONDS = 2  # in which a VM runs on a disk of no time, until its page cache is what it is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +56,7 @@ class Vms(Workload):
     package: ClassVar[str] = ""
     warm: ClassVar[str] = ""  # what the program says when its files are there
     memory_mib: ClassVar[int] = 0  # of each VM, its page cache included
+    processor_share: ClassVar[float] = 0.0  # of the guest's one processor, for each VM
     processes: int = 1
 
     def __post_init__(self) -> None:
@@ -93,7 +94,7 @@ class Vms(Workload):
 
     def in_guest(self, around: Surroundings) -> InGuest:
         """guest/vms."""
-        quota_us = round(float(os.environ.get("VS",PROCESSOR_SHARE)) * PROCESSOR_PERIOD_US)
+        quota_us = round(self.processor_share * PROCESSOR_PERIOD_US)
         files = {"vms/warm": f"{self.warm}\n"}
         for number in self.vms:
             draws = np.random.SeedSequence([around.seed, number]).generate_state(1)
@@ -101,7 +102,13 @@ class Vms(Workload):
             files[f"vms/{number}/input"] = self.input(number, int(draws[0] >> 1))
         return InGuest(
             [
-                *["vms", str(int(os.environ.get("VM",self.memory_mib)) * MIB), str(quota_us), str(PROCESSOR_PERIOD_US), os.environ.get("VW","2")],
+                *[
+                    "vms",
+                    str(self.memory_mib * MIB),
+                    str(quota_us),
+                    str(PROCESSOR_PERIOD_US),
+                    str(WARM_SECONDS),
+                ],
                 *map(str, self.vms),
             ],
             reads_a_request=0,

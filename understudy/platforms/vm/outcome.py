@@ -84,7 +84,7 @@ def _rows(experiment: Experiment, data: bytes, origin_ns: int | None) -> pl.Data
 
 
 def name_vms(rows: pl.DataFrame, virtual_bytes: int, parted: partitions.Image) -> pl.DataFrame:
-    """Whose partition a request is on is its owner, from 1 on, whichever thread of the kernel asked.
+    """The owner of a request is the VM on whose partition it is, from 1 on.
 
     Raises RunFailed if it is on none.
     """

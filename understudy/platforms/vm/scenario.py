@@ -104,7 +104,9 @@ def _ahead(
 ) -> Stage:
     """What is the same for all schedulers and seeds: the disk and its file system."""
     names = dict.fromkeys(CORE_MODULES, "")
-    names |= controller_of(experiment).module_parameters(experiment.device.virtual_bytes)
+    names |= controller_of(experiment).module_parameters(
+        experiment.device.virtual_bytes, divided=parted is not None
+    )
     if built or parted:
         names |= dict.fromkeys(FILE_SYSTEM_MODULES, "")
     settings: dict[str, str | int] = {
@@ -258,7 +260,9 @@ def _modules(experiment: Experiment) -> dict[str, str]:
     if name in schedulers.KERNEL:
         module = schedulers.KERNEL[name]
         return {module: ""} if module else {}
-    return {name: f"queue_depth={depth}" if depth > 1 else ""}
+    depth_told = [f"queue_depth={depth}"] * (depth > 1)
+    groups = ["cgroups=1"] * bool(experiment.workload.partitioned(experiment.device.virtual_bytes))
+    return {name: " ".join(depth_told + groups)}
 
 
 def check(experiment: Experiment) -> None:
@@ -270,6 +274,9 @@ def check(experiment: Experiment) -> None:
             f"--controller: {setting.controller} holds no data, so no file system for "
             f"{workload.name}; use vdisk, or --workload random"
         )
+    if workload.partitioned(device.virtual_bytes) and not controller_of(experiment).dividing:
+        raise UserError(f"--controller: {setting.controller} has no partitions here; use vdisk")
+    workload.check_fits(device.virtual_bytes)
     schedulers.check_model(experiment.scheduler.name, device.disk)
     most = controller_of(experiment).at_once_max
     if device.at_once > most:

@@ -26,7 +26,8 @@ class Stage:
     """A script for the guest.
 
     modules names the modules to load before it, ours or the kernel's, each with its
-    parameters; files maps places in the guest to content, executable if it is a program or a library.
+    parameters; files maps places in the guest to content, executable if it is a program or a
+    library.
     """
 
     script: str = ""

@@ -16,7 +16,16 @@ from understudy.base.progress import silent
 from understudy.files import image, partitions
 from understudy.measure import records
 from understudy.native import declared, registry
-from understudy.platforms.vm import machine, packages, qemu, reads, scenario, versions, witness
+from understudy.platforms.vm import (
+    debian_programs,
+    machine,
+    packages,
+    qemu,
+    reads,
+    scenario,
+    versions,
+    witness,
+)
 
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // 512
 
@@ -120,6 +129,11 @@ def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, An
     return answer
 
 
+def _programs(experiment: Experiment) -> dict[str, str]:
+    packages_used = scenario.played(experiment).packages
+    return {package: debian_programs.version(package) for package in packages_used}
+
+
 def measured(out: Mapping[str, bytes]) -> dict[str, bytes]:
     """What tells whether two runs were the same: the records, and the processes' own log."""
     log = {"log": out["reads.bin"]} if "reads.bin" in out else {}
@@ -153,7 +167,7 @@ def read(
         "file_system": asdict(built.facts) if built else None,
         "kernel_version": f"{kernel.release}, package {kernel.version}",
         "qemu_version": qemu.version(),
-        "versions": versions.of_guest(),
+        "versions": versions.of_guest() | _programs(experiment),
         "sha256": {
             name: hashlib.sha256(content).hexdigest()
             for name, content in measured(result.out).items()

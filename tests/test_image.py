@@ -269,7 +269,7 @@ def test_a_failing_mkfiles_fails_the_build(
 def fresh(tmp_path: Path) -> Path:
     """Make an empty ext4 of 16 MiB."""
     raw = tmp_path / "disk.img"
-    image._mke2fs(tmp_path, raw, 4096, 1, 200)
+    image.make_file_system(tmp_path, raw, 4096, 1, 286)
     return raw
 
 
@@ -319,7 +319,7 @@ def test_the_last_block_of_the_disk_can_be_given_and_taken(fresh: Path) -> None:
     places = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
     ends = [s + n for place in places for s, n in zip(place[3::2], place[4::2], strict=True)]
     assert max(ends) == 4096
-    image._mke2fs(fresh.parent, fresh, 4096, 1, 200)
+    image.make_file_system(fresh.parent, fresh, 4096, 1, 286)
     done = mkfiles(fresh, "\n".join([*lines, "e big", "e a", "e b", "end", ""]))
     assert (done.returncode, done.stderr) == (0, "")
     assert free in run("dumpe2fs", "-h", fresh).stdout

@@ -8,6 +8,7 @@
  *   A disk that queues commands may be given more: insmod NAME.ko queue_depth=N.
  * - A scheduler that waits on purpose is woken by a timer; until then the block
  *   layer is told that there is no work, or it would poll on jiffies.
+ * - An owner is a process, or, after insmod NAME.ko cgroups=1, a control group.
  * - A scheduler that breaks a rule of core/scheduler.h is named in the kernel's log, on
  *   one line for which the host of the VM looks, "understudy: NAME: rule broken: WHAT".
  *   What is pending is then served in order of arrival (core/contract.h).
@@ -37,6 +38,7 @@
 #include <trace/events/block.h>
 
 #include "iosched.h"
+#include "owner.h"
 #include "pick.h"
 
 /* What a scheduler sees at once; more wait, in order, until it has room. */
@@ -46,6 +48,10 @@ static unsigned int queue_depth = 1;
 module_param(queue_depth, uint, 0444);
 MODULE_PARM_DESC(queue_depth,
 		 "requests on the disk at once, if the scheduler wants fewer");
+
+static bool cgroups;
+module_param(cgroups, bool, 0444);
+MODULE_PARM_DESC(cgroups, "owners are control groups, not processes");
 
 static bool is_busy(const struct iosched *is)
 {
@@ -74,6 +80,12 @@ static void take_priority(struct io_request *io, unsigned short ioprio)
 	io->level = given ? IOPRIO_PRIO_DATA(ioprio) % IO_LEVELS : IO_LEVEL_DEFAULT;
 	io->weight = (IO_LEVELS - io->level) * IO_WEIGHT_DEFAULT /
 		     (IO_LEVELS - IO_LEVEL_DEFAULT);
+}
+
+/* Kernel threads issue, so the process is taken where the request is made. */
+static u32 owner_of(const struct request *rq)
+{
+	return cgroups ? owner_group(rq->bio) : (unsigned long)rq->elv.priv[1];
 }
 
 /* With the lock held: is there a broken rule of which nobody was told yet? */
@@ -131,10 +143,11 @@ static bool admit(struct iosched *is, struct request *rq)
 	slot->io = (struct io_request){
 		.arrival_ns = now_ns,
 		.id = ++is->next_id,
-		.owner = (unsigned long)rq->elv.priv[1],
+		.owner = owner_of(rq),
 		.op = direction(rq),
 	};
 	take_priority(&slot->io, req_get_ioprio(rq));
+	slot->io.weight = weight_given(slot->io.owner) ?: slot->io.weight;
 	rq->elv.priv[0] = slot;
 	index_for_merge(is, rq);
 	call_add(is, slot, now_ns);
@@ -284,7 +297,6 @@ static void iosched_finish_request(struct request *rq)
 	blk_mq_run_hw_queues(rq->q, true);
 }
 
-/* kworkers issue, so the owner is taken where the request is made. */
 static void iosched_prepare_request(struct request *rq)
 {
 	rq->elv.priv[0] = NULL;

@@ -7,6 +7,7 @@
  *	calls.c          the ways into the scheduler
  *	merges.c         what becomes of merged requests
  *	sysfs.c          the scheduler's tunables and counters
+ *	weights.c        shares that owners were given
  *	tape_recorder.c  every call into the scheduler, if it is wanted
  */
 #ifndef UNDERSTUDY_IOSCHED_H
@@ -81,6 +82,9 @@ void iosched_request_merged(struct request_queue *q, struct request *rq,
 			    enum elv_merge type);
 void iosched_requests_merged(struct request_queue *q, struct request *rq,
 			     struct request *gone);
+
+/* weights.c: any context; 0: nobody gave it one */
+u32 weight_given(u32 owner);
 
 /* sysfs.c: filled once, before the elevator is registered; ends with an empty one */
 extern struct elv_fs_entry iosched_attributes[];

@@ -34,6 +34,10 @@ static unsigned int depth = 1;
 module_param(depth, uint, 0644);
 MODULE_PARM_DESC(depth, "requests at once");
 
+static bool partitions;
+module_param(partitions, bool, 0444);
+MODULE_PARM_DESC(partitions, "it may be divided");
+
 struct vdisk {
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
@@ -187,7 +191,8 @@ static int add_disk_to(struct vdisk *vd)
 		return PTR_ERR(disk);
 	vd->disk = disk;
 	disk->fops = &vdisk_fops;
-	disk->flags |= GENHD_FL_NO_PART;
+	if (!partitions)
+		disk->flags |= GENHD_FL_NO_PART;
 	strscpy(disk->disk_name, "vdisk", DISK_NAME_LEN);
 	set_capacity(disk, size >> SECTOR_SHIFT);
 	blk_queue_logical_block_size(disk->queue, SECTOR_SIZE);

@@ -26,7 +26,7 @@ struct vpt_record {
 	__u64 request_id; /* the request that carried the bio, from 1 */
 	__u64 model_service_ns; /* of that request, unscaled */
 	__u32 sectors;
-	__u32 owner; /* pid of the process that submitted it */
+	__u32 owner; /* pid of the process that submitted it, or its control group */
 	__s32 error; /* 0 or a negative errno */
 	__u16 flags; /* VPT_* */
 	__u8 op; /* enum io_op, or VPT_OP_OTHER */

@@ -15,6 +15,7 @@
 #include <linux/vmalloc.h>
 
 #include "vpt.h"
+#include "../iosched/owner.h"
 
 /* A record on its way; the record's place in the buffer is the entry's. */
 struct vpt_pending {
@@ -92,7 +93,7 @@ void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 		.arrival_ns = now_ns,
 		.sector = bio->bi_iter.bi_sector,
 		.sectors = bio_sectors(bio),
-		.owner = current->pid,
+		.owner = disk->model.record_groups ? owner_group(bio) : current->pid,
 		.flags = bio->bi_opf & REQ_META ? VPT_META : 0,
 		.op = record_op(bio),
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt: what of the profile is one number.
+ * /sys/kernel/vpt: what of the profile is one number, and of the records.
  *
  *	intercept_ns, hit_ns
  *	rotation_ns, rotation_random, rotation_seed
@@ -14,6 +14,7 @@
  *	array_servers           0: it is a disk; else an array, from the next reset on
  *	array_service_ns, array_exponential, array_seed
  *	scale_milli             k, in thousandths
+ *	record_groups           1: owners in the records are control groups, not processes
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -124,6 +125,7 @@ SETTING(array_service_ns, array.mean_service_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(array_exponential, array.exponential, 0, 1);
 SETTING(array_seed, array_seed, 0, U64_MAX);
 SETTING(scale_milli, scale_milli, 1, 1000000);
+SETTING(record_groups, record_groups, 0, 1);
 
 static struct attribute *settings_attrs[] = {
 	&intercept_ns_setting.attr.attr,
@@ -163,6 +165,7 @@ static struct attribute *settings_attrs[] = {
 	&array_exponential_setting.attr.attr,
 	&array_seed_setting.attr.attr,
 	&scale_milli_setting.attr.attr,
+	&record_groups_setting.attr.attr,
 	NULL,
 };
 

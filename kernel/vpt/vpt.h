@@ -57,6 +57,7 @@
 
 /* What user space sets of a disk, and where its model drive is. */
 struct vpt_model {
+	u64 record_groups; /* owners in the records are control groups, not processes */
 	struct drive drive;
 	struct array array; /* no servers: it is the drive */
 	u64 array_seed;

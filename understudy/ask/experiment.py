@@ -58,6 +58,7 @@ class Experiment(Run):
             virtual_bytes=self.device.virtual_bytes,
             requests=self.requests,
             think_scale=self.platform.think_scale,
+            seed=self.seed,
         )
 
     def columns(self) -> dict[str, Any]:

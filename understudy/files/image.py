@@ -252,12 +252,12 @@ def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple
     count = file_count(virtual_bytes)
     raw = work / "disk.img"
     report("file system: mke2fs", 0.0)
-    _mke2fs(work, raw, virtual_bytes // BLOCK_BYTES, seed, count)
+    make_file_system(work, raw, virtual_bytes // BLOCK_BYTES, seed, _inodes(count))
     script = work / "script"
     with script.open("w", encoding="ascii") as out:
         lines = _write_script(out, virtual_bytes, seed, count)
-    _mkfiles(raw, script, work / "places", lines, report)
-    return raw, _read_places(work / "places", count)
+    place_files(raw, script, work / "places", lines, report)
+    return raw, read_places(work / "places", count)
 
 
 def _tool(name: str) -> str:
@@ -275,7 +275,13 @@ def mke2fs_version() -> str:
     return done.stderr.partition("\n")[0].strip()
 
 
-def _mke2fs(work: Path, raw: Path, blocks: int, seed: int, count: int) -> None:
+def make_file_system(
+    work: Path, raw: Path, blocks: int, seed: int, inodes: int, journal_mb: int = JOURNAL_MB
+) -> None:
+    """An empty one in `raw`, a sparse file; the same bytes for the same numbers.
+
+    A journal of 0 is none.
+    """
     conf = work / "mke2fs.conf"
     conf.write_text(MKE2FS_CONF)
     with raw.open("wb") as image:
@@ -283,9 +289,11 @@ def _mke2fs(work: Path, raw: Path, blocks: int, seed: int, count: int) -> None:
     identity = uuid.uuid5(uuid.NAMESPACE_OID, f"understudy {blocks} {seed}")
     hash_seed = uuid.uuid5(identity, "directories")
     extended = f"lazy_itable_init=0,lazy_journal_init=1,nodiscard,hash_seed={hash_seed}"
-    command = [_tool("mke2fs"), "-q", "-F", "-t", "ext4", "-O", FEATURES]
-    command += ["-b", str(BLOCK_BYTES), "-I", "256", "-N", str(_inodes(count))]
-    command += ["-J", f"size={JOURNAL_MB}", "-U", str(identity), "-E", extended]
+    features = FEATURES if journal_mb else FEATURES.replace("has_journal,", "")
+    command = [_tool("mke2fs"), "-q", "-F", "-t", "ext4", "-O", features]
+    command += ["-b", str(BLOCK_BYTES), "-I", "256", "-N", str(inodes)]
+    command += ["-J", f"size={journal_mb}"] * bool(journal_mb)
+    command += ["-U", str(identity), "-E", extended]
     environment = os.environ | {
         "E2FSPROGS_FAKE_TIME": str(BIRTH_SECONDS),
         "MKE2FS_CONFIG": str(conf),
@@ -355,7 +363,8 @@ def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
         )
 
 
-def _mkfiles(raw: Path, script: Path, places: Path, lines: int, report: Report) -> None:
+def place_files(raw: Path, script: Path, places: Path, lines: int, report: Report) -> None:
+    """Do what the script says (image/mkfiles.c), of so many lines; `places` holds the answer."""
     program = compiled(MKFILES)
     command = [str(program), "--progress", str(raw)]
     with (
@@ -386,7 +395,7 @@ def _follow(stderr: Iterable[str], lines: int, report: Report) -> str:
     return said
 
 
-def _read_places(path: Path, count: int) -> Layout:
+def read_places(path: Path, count: int) -> Layout:
     inode, size, first, start, length = [], [], [0], [], []
     words: list[str] = []
     with path.open(encoding="ascii") as lines:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What a workload is, and the parameters that several workloads share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from understudy.ask.parameters import Parameters, parameter
 from understudy.base.errors import UserError
 from understudy.base.progress import Report
+from understudy.files.partitions import Partitioning
 from understudy.native.simulation import Layout, Rows
 
 KIB = 2**10
@@ -22,6 +24,7 @@ class Surroundings:
     virtual_bytes: int
     requests: int
     think_scale: float
+    seed: int
     device: str = ""  # in the VM: where the raw disk is
 
 
@@ -49,11 +52,16 @@ class Simulated:
 class InGuest:
     """What plays it in the VM: a program of guest/ with its own options.
 
-    How many reads a request to the disk may stand for says how long its log gets.
+    How many reads a request to the disk may stand for says how long its log gets; 0: it keeps
+    none.  `packages` are Debian's whose programs it starts, `files` what these read, by place in
+    the guest, and `memory_bytes` what they need of it.
     """
 
     command: list[str]
     reads_a_request: int = 2
+    packages: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    memory_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +123,9 @@ class Workload(Parameters):
 
     def check_fits(self, virtual_bytes: int) -> None:
         """Refuse a disk that is too small."""
+
+    def partitioned(self, virtual_bytes: int) -> Partitioning | None:
+        """How the disk is divided, if it is."""
 
     def cache(self, virtual_bytes: int) -> HostCache | None:
         """The page cache that it reads through, if any."""

@@ -24,7 +24,7 @@ class Controller:
     size is rounded up to.  A disk with a budget never makes a scheduler pick while it
     is busy; it takes as many at once as it is told (--queue-depth), up to at_once_max.  One that
     flushes can say that it has a write cache, whose flushes then reach the
-    throttle.
+    throttle; `dividing` is its module's parameter that lets it have partitions, if it can.
     """
 
     name: str
@@ -36,9 +36,13 @@ class Controller:
     at_once_max: int = 1
     flushes: bool = False
     unit: int = SECTOR_BYTES
+    dividing: str = ""
 
-    def module_parameters(self, size: int) -> dict[str, str]:
-        return {name: _sized(text, size) for name, text in self.modules}
+    def module_parameters(self, size: int, divided: bool = False) -> dict[str, str]:
+        sized = {name: _sized(text, size) for name, text in self.modules}
+        if divided:
+            sized[self.name] += f" {self.dividing}"
+        return sized
 
     def device_arguments(self, size: int) -> tuple[str, ...]:
         return tuple(_sized(text, size) for text in self.devices)
@@ -65,6 +69,7 @@ CONTROLLERS = {
             budget=True,
             at_once_max=128,  # QUEUE_DEPTH in kernel/vdisk/vdisk.c
             flushes=True,
+            dividing="partitions=1",
         ),
         Controller(
             "null_blk",

@@ -23,4 +23,7 @@ GUEST_PROGRAMS = (
 SERVE = Program("serve", ("guest/serve.c",), (*ANY_HEADERS, "guest/wire.h"))
 """Comes with the runs that need it."""
 
-BY_NAME = {program.name: program for program in (*GUEST_PROGRAMS, SERVE)}
+BLOCKTRACE = Program("blocktrace", ("guest/blocktrace.c",), ANY_HEADERS)
+"""The same."""
+
+BY_NAME = {program.name: program for program in (*GUEST_PROGRAMS, SERVE, BLOCKTRACE)}

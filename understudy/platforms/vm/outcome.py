@@ -13,10 +13,19 @@ import polars as pl
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.base.errors import RunFailed
 from understudy.base.progress import silent
-from understudy.files import image
+from understudy.files import image, partitions
 from understudy.measure import records
 from understudy.native import declared, registry
-from understudy.platforms.vm import machine, packages, qemu, reads, scenario, versions, witness
+from understudy.platforms.vm import (
+    debian_programs,
+    machine,
+    packages,
+    qemu,
+    reads,
+    scenario,
+    versions,
+    witness,
+)
 
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // 512
 
@@ -77,15 +86,41 @@ def mark_metadata(rows: pl.DataFrame, layout: image.Layout) -> pl.DataFrame:
 def _rows(experiment: Experiment, data: bytes, origin_ns: int | None) -> pl.DataFrame:
     rows = records.from_bytes(data, origin_ns, expected=experiment.requests)
     built = scenario.image_of(experiment, silent)
-    return mark_metadata(rows, built.layout) if built else rows
+    if built:
+        return mark_metadata(rows, built.layout)
+    parted = scenario.partitions_of(experiment, silent)
+    return name_vms(rows, experiment.device.virtual_bytes, parted) if parted else rows
+
+
+def name_vms(rows: pl.DataFrame, virtual_bytes: int, parted: partitions.Image) -> pl.DataFrame:
+    """The owner of a request is the VM on whose partition it is, from 1 on.
+
+    Raises RunFailed if it is on none.
+    """
+    placed = partitions.places(virtual_bytes, parted.facts.partitions)
+    first = np.array([start for start, _ in placed])
+    sector = rows["sector"].to_numpy()
+    owner = np.searchsorted(first, sector, side="right")
+    outside = (owner == 0) | (sector >= first[-1] + placed[-1][1])
+    if outside.any():
+        raise RunFailed(f"sector {sector[outside][0]} is on no VM's partition")
+    return rows.with_columns(owner=pl.Series(owner, dtype=pl.Int64))
+
+
+def _tolerance(experiment: Experiment) -> witness.Tolerance:
+    if experiment.platform.clock == "wall":
+        return witness.WALL
+    return witness.VIRTUAL if scenario.keeps_log(experiment) else witness.BUSY
 
 
 def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, Any]:
     rows = _rows(experiment, out["records"], 0)
-    tolerance = witness.VIRTUAL if experiment.platform.clock == "virtual" else witness.WALL
+    tolerance = _tolerance(experiment)
     answer: dict[str, Any] = {
         "trace": witness.compare_trace(rows, out["trace"], out["formats"].decode(), tolerance)
     }
+    if not scenario.keeps_log(experiment):
+        return answer
     entries = reads.parse_log(out["reads.bin"], "the VM's reads.bin")
     if experiment.workload.cache(experiment.device.virtual_bytes):
         answer["processes"] = witness.compare_arrivals(rows, entries)
@@ -94,9 +129,15 @@ def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, An
     return answer
 
 
+def _programs(experiment: Experiment) -> dict[str, str]:
+    packages_used = scenario.played(experiment).packages
+    return {package: debian_programs.version(package) for package in packages_used}
+
+
 def measured(out: Mapping[str, bytes]) -> dict[str, bytes]:
     """What tells whether two runs were the same: the records, and the processes' own log."""
-    return {"records": out["records"], "log": out["reads.bin"]}
+    log = {"log": out["reads.bin"]} if "reads.bin" in out else {}
+    return {"records": out["records"], **log}
 
 
 def read(
@@ -108,7 +149,7 @@ def read(
     requests = _rows(experiment, result.out["records"], None)
     cache = experiment.workload.cache(experiment.device.virtual_bytes)
     held = max(1, int(counters["held"]))
-    built = scenario.image_of(experiment, silent)
+    built = scenario.image_of(experiment, silent) or scenario.partitions_of(experiment, silent)
     span_ns = int(requests["completion_ns"].max() or 0)  # type: ignore[arg-type]
     facts: dict[str, Any] = {
         "capacity_sectors": int(result.out["capacity_sectors"]),
@@ -126,7 +167,7 @@ def read(
         "file_system": asdict(built.facts) if built else None,
         "kernel_version": f"{kernel.release}, package {kernel.version}",
         "qemu_version": qemu.version(),
-        "versions": versions.of_guest(),
+        "versions": versions.of_guest() | _programs(experiment),
         "sha256": {
             name: hashlib.sha256(content).hexdigest()
             for name, content in measured(result.out).items()

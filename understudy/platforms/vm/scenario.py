@@ -15,10 +15,10 @@ from understudy.base.paths import ROOT
 from understudy.base.progress import Report
 from understudy.device.profile import Servers
 from understudy.device.timing import Curve, Platter, Timing
-from understudy.files import image
-from understudy.platforms.vm import kvm, machine, qemu
+from understudy.files import image, partitions
+from understudy.platforms.vm import debian_programs, kvm, machine, qemu
 from understudy.platforms.vm.controllers import Controller, controller
-from understudy.platforms.vm.stages import Stage
+from understudy.platforms.vm.stages import Content, Stage
 
 CORE_MODULES = ("iprobe", "vpt")
 FILE_SYSTEM_MODULES = ("crc32c_generic", "ext4")
@@ -59,6 +59,13 @@ def image_of(experiment: Experiment, report: Report) -> image.Image | None:
     return image.build(experiment.device.virtual_bytes, report)
 
 
+def partitions_of(experiment: Experiment, report: Report) -> partitions.Image | None:
+    """The partitions and file systems of the VMs that the workload plays, if it does."""
+    virtual_bytes = experiment.device.virtual_bytes
+    partitioned = experiment.workload.partitioned(virtual_bytes)
+    return partitions.build(virtual_bytes, partitioned, report) if partitioned else None
+
+
 def _cache_bytes(experiment: Experiment) -> int:
     cache = experiment.workload.cache(experiment.device.virtual_bytes)
     return cache.bytes if cache else 0
@@ -66,8 +73,15 @@ def _cache_bytes(experiment: Experiment) -> int:
 
 def _log_entries(experiment: Experiment) -> int:
     """Room for the reads of the processes, most of which a page cache answers."""
+    if not keeps_log(experiment):
+        return 0
     after = AFTER_OF_ARRAY if experiment.device.disk.array else READS_AFTER
     return played(experiment).reads_a_request * experiment.requests + after
+
+
+def keeps_log(experiment: Experiment) -> bool:
+    """Whether the processes say what they saw of their own I/O: stock programs do not."""
+    return played(experiment).reads_a_request > 0
 
 
 def _traced(experiment: Experiment) -> int:
@@ -77,29 +91,48 @@ def _traced(experiment: Experiment) -> int:
 
 def _workload(experiment: Experiment) -> str:
     """Shell function workload."""
-    program = played(experiment)
-    command = [*program.command, "--processes", str(experiment.workload.processes)]
-    command += ["--seed", str(experiment.seed)]
-    command += ["--log", "/out/reads.bin", "--log-max", str(_log_entries(experiment))]
+    command = list(played(experiment).command)
+    if keeps_log(experiment):
+        command += ["--processes", str(experiment.workload.processes)]
+        command += ["--seed", str(experiment.seed)]
+        command += ["--log", "/out/reads.bin", "--log-max", str(_log_entries(experiment))]
     return f"workload() {{\n\texec {shlex.join(command)}\n}}\n"
 
 
-def _ahead(experiment: Experiment, built: image.Image | None) -> Stage:
+def _ahead(
+    experiment: Experiment, built: image.Image | None, parted: partitions.Image | None
+) -> Stage:
     """What is the same for all schedulers and seeds: the disk and its file system."""
     names = dict.fromkeys(CORE_MODULES, "")
-    names |= controller_of(experiment).module_parameters(experiment.device.virtual_bytes)
-    if built:
+    names |= controller_of(experiment).module_parameters(
+        experiment.device.virtual_bytes, divided=parted is not None
+    )
+    if built or parted:
         names |= dict.fromkeys(FILE_SYSTEM_MODULES, "")
     settings: dict[str, str | int] = {
         "DISK": controller_of(experiment).disk,
         "FILES": built.facts.files if built else 0,
+        "PARTITIONS": parted.facts.partitions if parted else 0,
         "LOOK_UP": _kept_files(built),
     }
     return Stage(
         script=_shell(settings) + (ROOT / "guest" / "prepare").read_text(),
         modules=names,
-        files={"image": built.blocks} if built else {},
+        files=_image_file(built or parted) | _programs(experiment),
     )
+
+
+def _image_file(built: image.Image | partitions.Image | None) -> dict[str, Content]:
+    return {"image": built.blocks} if built else {}
+
+
+def _programs(experiment: Experiment) -> dict[str, Content]:
+    """What the workload starts besides our own: Debian's programs, and who starts them."""
+    packages = played(experiment).packages
+    files: dict[str, Content] = {"bin/vms": ROOT / "guest" / "vms"} if packages else {}
+    for package in packages:
+        files |= debian_programs.files(package)
+    return files
 
 
 def _kept_files(built: image.Image | None) -> int:
@@ -227,18 +260,23 @@ def _modules(experiment: Experiment) -> dict[str, str]:
     if name in schedulers.KERNEL:
         module = schedulers.KERNEL[name]
         return {module: ""} if module else {}
-    return {name: f"queue_depth={depth}" if depth > 1 else ""}
+    depth_told = [f"queue_depth={depth}"] * (depth > 1)
+    groups = ["cgroups=1"] * bool(experiment.workload.partitioned(experiment.device.virtual_bytes))
+    return {name: " ".join(depth_told + groups)}
 
 
 def check(experiment: Experiment) -> None:
     """Refuse what no VM can do."""
     workload, device, setting = experiment.workload, experiment.device, setting_of(experiment)
-    needs_files = workload.reads_files
+    needs_files = workload.reads_files or workload.partitioned(device.virtual_bytes)
     if needs_files and not controller_of(experiment).holds_data:
         raise UserError(
             f"--controller: {setting.controller} holds no data, so no file system for "
             f"{workload.name}; use vdisk, or --workload random"
         )
+    if workload.partitioned(device.virtual_bytes) and not controller_of(experiment).dividing:
+        raise UserError(f"--controller: {setting.controller} has no partitions here; use vdisk")
+    workload.check_fits(device.virtual_bytes)
     schedulers.check_model(experiment.scheduler.name, device.disk)
     most = controller_of(experiment).at_once_max
     if device.at_once > most:
@@ -262,29 +300,33 @@ def _accelerator(experiment: Experiment) -> qemu.Accelerator:
     return "kvm" if experiment.platform.clock == "wall" and kvm.probe().works else "tcg"
 
 
-def _memory_mib(experiment: Experiment, built: image.Image | None) -> int:
+def _memory_mib(
+    experiment: Experiment, built: image.Image | None, parted: partitions.Image | None
+) -> int:
     """In large steps: one saved machine serves runs of many lengths."""
     recorded = _traced(experiment) * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
     recorded += _kept_files(built) * INODE_BYTES
-    if built:
-        recorded += 4 * built.blocks.stat().st_size
+    recorded += played(experiment).memory_bytes
+    for blocks in (found.blocks for found in (built, parted) if found):
+        recorded += 4 * blocks.stat().st_size
     return BASE_MEMORY_MIB + -(-recorded // MEMORY_STEP) * MEMORY_STEP // 2**20
 
 
 def describe(experiment: Experiment, report: Report) -> machine.Vm:
     """The VM for an experiment."""
     check(experiment)
-    built = image_of(experiment, report)
+    built, parted = image_of(experiment, report), partitions_of(experiment, report)
     settings = _shell(_settings(experiment))
     settings += _device(experiment)
     return machine.Vm(
         scenario=settings + _workload(experiment) + (ROOT / "guest" / "measure").read_text(),
         modules=_modules(experiment),
-        ahead=_ahead(experiment, built),
+        files=played(experiment).files,
+        ahead=_ahead(experiment, built, parted),
         machine=qemu.Machine(
             clock=experiment.platform.clock,
             accelerator=_accelerator(experiment),
-            memory_mib=_memory_mib(experiment, built),
+            memory_mib=_memory_mib(experiment, built, parted),
             devices=controller_of(experiment).device_arguments(experiment.device.virtual_bytes),
         ),
         keeps_rules=True,

@@ -15,6 +15,8 @@ from understudy.native import registry
 from understudy.platforms.vm import guest_programs, modules, packages
 from understudy.platforms.vm.initramfs import Initramfs
 
+EXECUTABLE = ("bin/", "lib/", "lib64/", "usr/lib/")
+
 Content = bytes | str | Path
 """Of a file in the guest: itself, or a file of the host."""
 
@@ -24,7 +26,8 @@ class Stage:
     """A script for the guest.
 
     modules names the modules to load before it, ours or the kernel's, each with its
-    parameters; files maps places in the guest to content, executable if under bin/.
+    parameters; files maps places in the guest to content, executable if it is a program or a
+    library.
     """
 
     script: str = ""
@@ -72,7 +75,7 @@ def archive(kernel: packages.Kernel, ahead: Stage) -> bytes:
     for name, content in _module_files(kernel, ahead.modules, {}).items():
         initramfs.file(f"ahead/modules/{name}", content)
     for name, content in ahead.files.items():
-        initramfs.file(name, content, executable=name.startswith("bin/"))
+        initramfs.file(name, content, executable=name.startswith(EXECUTABLE))
     initramfs.file("ahead/script", ahead.script)
     return initramfs.content()
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shares that somebody gives to owners, instead of those that follow from I/O priorities.
+ *
+ *	/sys/module/NAME/parameters/weights    "OWNER:WEIGHT OWNER:WEIGHT ...", or nothing;
+ *	                                       between two a space or a comma
+ *
+ * It takes effect whole, for requests from then on; what is refused changes nothing.
+ *
+ * Locking: a spinlock, taken with interrupts off, under the lock of a disk or alone.
+ */
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "iosched.h"
+
+#define OWNERS_MAX 64
+#define WEIGHT_MAX 10000 /* as of io.weight */
+
+struct weights {
+	u32 nr;
+	struct {
+		u32 owner, weight;
+	} of[OWNERS_MAX];
+};
+
+static DEFINE_SPINLOCK(weights_lock);
+static struct weights weights;
+
+u32 weight_given(u32 owner)
+{
+	unsigned long flags;
+	u32 weight = 0;
+	u32 i;
+
+	if (!READ_ONCE(weights.nr))
+		return 0;
+	spin_lock_irqsave(&weights_lock, flags);
+	for (i = 0; i < weights.nr && !weight; i++)
+		if (weights.of[i].owner == owner)
+			weight = weights.of[i].weight;
+	spin_unlock_irqrestore(&weights_lock, flags);
+	return weight;
+}
+
+static int parse_one(struct weights *found, char *word)
+{
+	char *owner = strsep(&word, ":");
+	u32 i;
+	int ret;
+
+	if (!word)
+		return -EINVAL;
+	if (found->nr == OWNERS_MAX)
+		return -E2BIG;
+	ret = kstrtou32(owner, 10, &found->of[found->nr].owner)
+		      ?: kstrtou32(word, 10, &found->of[found->nr].weight);
+	if (ret)
+		return ret;
+	if (!found->of[found->nr].weight || found->of[found->nr].weight > WEIGHT_MAX)
+		return -ERANGE;
+	for (i = 0; i < found->nr; i++)
+		if (found->of[i].owner == found->of[found->nr].owner)
+			return -EEXIST;
+	found->nr++;
+	return 0;
+}
+
+static int parse(struct weights *found, char *text)
+{
+	char *word;
+	int ret = 0;
+
+	while (!ret && (word = strsep(&text, " ,\n")))
+		if (*word)
+			ret = parse_one(found, word);
+	return ret;
+}
+
+static int weights_set(const char *text, const struct kernel_param *param)
+{
+	struct weights *found = kzalloc(sizeof(*found), GFP_KERNEL);
+	char *words = kstrdup(text, GFP_KERNEL);
+	unsigned long flags;
+	int ret = found && words ? parse(found, words) : -ENOMEM;
+
+	if (!ret) {
+		spin_lock_irqsave(&weights_lock, flags);
+		weights = *found;
+		spin_unlock_irqrestore(&weights_lock, flags);
+	}
+	kfree(words);
+	kfree(found);
+	return ret;
+}
+
+/* The parameters' own lock keeps it from being changed meanwhile. */
+static int weights_get(char *page, const struct kernel_param *param)
+{
+	int length = 0;
+	u32 i;
+
+	for (i = 0; i < weights.nr; i++)
+		length += scnprintf(page + length, PAGE_SIZE - length,
+				    i ? " %u:%u" : "%u:%u", weights.of[i].owner,
+				    weights.of[i].weight);
+	return length + scnprintf(page + length, PAGE_SIZE - length, "\n");
+}
+
+static const struct kernel_param_ops weights_ops = {
+	.set = weights_set,
+	.get = weights_get,
+};
+
+module_param_cb(weights, &weights_ops, NULL, 0644);
+MODULE_PARM_DESC(weights, "OWNER:WEIGHT ..., 1 to 10000; others by their I/O priority");

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's own block trace of a measurement, read here as any other trace: it knows the same
+requests as the throttle's records, at the same times, on an array that serves many at once.
+
+They share no code: the trace's times and sectors are written by the kernel's blktrace.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from guests import MIB, boot, group, once, text
+
+from understudy.base.programs import compiled
+from understudy.measure import records
+from understudy.platforms.vm import guest_programs
+from understudy.platforms.vm.machine import Result
+from understudy.traces import read
+from understudy.traces.trace import Trace
+
+REQUESTS = 2000
+SERVERS = 8
+MEAN_NS = 1_000  # between two looks at the clock in one event's hooks
+MOST_NS = 50_000  # if an interrupt comes in between
+MODULES = {
+    "iprobe": "",
+    "vpt": "",
+    "vdisk": f"size={1024 * MIB} depth={SERVERS}",
+    "sfq": f"queue_depth={SERVERS}",
+}
+
+TRACED = f"""
+wait_for '[ -b /dev/vdisk ]'
+mount -t debugfs debugfs /sys/kernel/debug
+put /dev/vdisk $vpt/disk
+put {SERVERS} $vpt/array_servers
+put 3000000 $vpt/array_service_ns
+put 1 $vpt/array_exponential
+put sfq /sys/block/vdisk/queue/scheduler
+put {REQUESTS} $vpt/record
+blocktrace start /dev/vdisk KIB || fail "no block trace"
+blocktrace start /dev/vdisk 64 2> /out/twice && fail "two block traces of a disk"
+random --device /dev/vdisk --processes 20 --writes 30 < /dev/null > /tmp/said 2>&1 &
+workload=$!
+port follow $vpt/record || fail "too slow"
+kill -TERM $workload
+wait $workload || fail "$(cat /tmp/said)"
+blocktrace stop /dev/vdisk || fail "it goes on"
+cat $vpt/records > /out/records
+cat /sys/kernel/debug/block/vdisk/dropped > /out/dropped
+for file in /sys/kernel/debug/block/vdisk/trace[0-9]*; do
+	cat $file > /out/vdisk.blktrace.${{file##*trace}} || fail "$file can't be read"
+done
+blocktrace end /dev/vdisk || fail "it stays"
+blocktrace stop /dev/vdisk 2> /out/ended && fail "what is over was stopped"
+put none $vpt/disk
+"""
+
+
+@once
+def traced(kib: int) -> Result:
+    """The VM, with room for so much of a trace."""
+    program = compiled(guest_programs.BLOCKTRACE)
+    return boot(TRACED.replace("KIB", str(kib)), MODULES, files={"bin/blocktrace": program})
+
+
+def kernels(folder: Path) -> Trace:
+    """What the kernel wrote."""
+    for name, content in traced(16 * 1024).out.items():
+        if name.startswith("vdisk.blktrace."):
+            (folder / name).write_bytes(content)
+    return read.load(str(folder / "vdisk"))
+
+
+@group("blocktrace")
+def test_both_saw_the_same(tmp_path: Path) -> None:
+    """Request by request, in the order of arrival: place, length, and three instants."""
+    found = kernels(tmp_path)
+    ours = records.from_bytes(traced(16 * 1024).out["records"])
+    records.check(ours)
+    assert ours["request_id"].is_unique().all()  # none was merged, which the trace counts as one
+    for column in ("sector", "sectors"):
+        assert getattr(found, column)[:REQUESTS].tolist() == ours[column].to_list()
+    writes = ours["op"] == "write"
+    assert found.op[:REQUESTS].tolist() == writes.cast(int).to_list()
+    for column in ("arrival_ns", "dispatch_ns", "completion_ns"):
+        apart = getattr(found, column)[:REQUESTS] - ours[column].to_numpy()
+        assert np.abs(apart).mean() < MEAN_NS, column
+        assert np.abs(apart).max() < MOST_NS, column
+
+
+@group("blocktrace")
+def test_nothing_was_lost(tmp_path: Path) -> None:
+    found = kernels(tmp_path)
+    assert text(traced(16 * 1024), "dropped") == "0"
+    assert not found.broken
+    assert sum(found.left_out.values()) == 0
+
+
+@group("blocktrace")
+def test_one_disk_has_one_trace() -> None:
+    """Asked for twice, or ended twice: in a line."""
+    assert text(traced(16 * 1024), "twice") == "BLKTRACESETUP: Device or resource busy (errno 16)"
+    assert text(traced(16 * 1024), "ended") == "BLKTRACESTOP: Invalid argument (errno 22)"
+
+
+@group("blocktrace-small")
+def test_what_does_not_fit_is_counted() -> None:
+    assert int(text(traced(64), "dropped")) > REQUESTS

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""VMs that share one storage device (ICPE 2011 section 5.1), as the kernel sees them.
+
+A VM is a control group with a bound on its memory, and so on its page cache; it has a partition of
+the device and a file system on it for itself.  The device has three partitions, whichever of the
+VMs run: so a VM does the same at the same place whether it is alone or not.  What runs in it is a
+benchmark as Debian has it.
+
+The guest has one processor.  Each VM gets a share of it, no more when it is alone, and three leave
+some of it to the kernel, which writes back for them: elsewhere each VM has its own.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from understudy.ask.parameters import parameter
+from understudy.ask.workloads.workload import InGuest, Surroundings, Workload
+from understudy.base.errors import UserError
+from understudy.files.partitions import Partitioning, places
+
+MIB = 2**20
+VMS = 3  # ICPE 2011 section 5.3
+ROOM_MIB = 192  # of a partition: the largest set of files, a journal, and what grows
+SECTOR_BYTES = 512
+PROCESSOR_PERIOD_US = 10_000
+WARM_SECONDS = 2  # in which a VM runs on a disk of no time, until its page cache is what it is
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vms(Workload):
+    """What all of them have in common; `vms` says which of the three run."""
+
+    configuration: int = parameter(
+        1,
+        option="--configuration",
+        help="Which column of ICPE 2011, Table 2 (postmark, ffsb) [default: 1].",
+        low=1,
+        high=2,
+        told="configuration {}",
+    )
+    vms: tuple[int, ...] = parameter(
+        (1,),
+        option="--vms",
+        help="Which of the three VMs run (postmark, ffsb) [default: 1].",
+        metavar="1,2,3",
+        kind=str,
+        parse=lambda text: _numbers(text),
+        low=1,
+        high=VMS,
+        column=None,
+        told="VMs {}",
+    )
+
+    package: ClassVar[str] = ""
+    warm: ClassVar[str] = ""  # what the program says when its files are there
+    memory_mib: ClassVar[int] = 0  # of each VM, its page cache included
+    processor_share: ClassVar[float] = 0.0  # of the guest's one processor, for each VM
+    processes: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody can run."""
+        super().__post_init__()
+        if not self.vms or len(set(self.vms)) != len(self.vms):
+            raise UserError(f"--vms: {','.join(map(str, self.vms))}: name each VM once, as in 1,2")
+
+    @property
+    def sharers(self) -> int:
+        """The VMs."""
+        return len(self.vms)
+
+    @property
+    def shared_among(self) -> str:
+        """The same in words."""
+        return f"{len(self.vms)} VMs"
+
+    def check_fits(self, virtual_bytes: int) -> None:
+        """Refuse partitions in which the files have no room."""
+        _, sectors = places(virtual_bytes, VMS)[0]
+        if sectors * SECTOR_BYTES < ROOM_MIB * MIB:
+            raise UserError(
+                f"--virtual-size: {virtual_bytes} bytes: each of {VMS} VMs needs {ROOM_MIB} MiB; "
+                f"take {VMS * ROOM_MIB + 1}MiB"
+            )
+
+    def partitioned(self, virtual_bytes: int) -> Partitioning:
+        """A partition for each VM, also for those that do not run."""
+        return Partitioning(VMS, self.files_at_first())
+
+    def files_at_first(self) -> tuple[tuple[str, int], ...]:
+        """Files that each VM has from the beginning."""
+        return ()
+
+    def in_guest(self, around: Surroundings) -> InGuest:
+        """guest/vms."""
+        quota_us = round(self.processor_share * PROCESSOR_PERIOD_US)
+        files = {"vms/warm": f"{self.warm}\n"}
+        for number in self.vms:
+            draws = np.random.SeedSequence([around.seed, number]).generate_state(1)
+            files[f"vms/{number}/program"] = self.command(number)
+            files[f"vms/{number}/input"] = self.input(number, int(draws[0] >> 1))
+        return InGuest(
+            [
+                *[
+                    "vms",
+                    str(self.memory_mib * MIB),
+                    str(quota_us),
+                    str(PROCESSOR_PERIOD_US),
+                    str(WARM_SECONDS),
+                ],
+                *map(str, self.vms),
+            ],
+            reads_a_request=0,
+            packages=(self.package,),
+            files=files,
+            memory_bytes=VMS * (self.memory_mib + ROOM_MIB) * MIB,
+        )
+
+    def command(self, number: int) -> str:
+        """Shell: the program of a VM, whose standard input is its `input`."""
+        raise NotImplementedError
+
+    def input(self, number: int, seed: int) -> str:
+        """What the program is told; the seed has 31 bits."""
+        raise NotImplementedError
+
+    def columns(self) -> dict[str, Any]:
+        """Which VMs run, as they were typed."""
+        return {**super().columns(), "vms": ",".join(map(str, self.vms))}
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in text.split(","))
+    except ValueError:
+        raise UserError(f"--vms: {text} is not like 1,2") from None

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""A disk in equal partitions, each with an ext4 file system of its own, for VMs that share it.
+
+The image holds a table of partitions (an MBR) and, in each partition, the same file system:
+those of its files that are there from the beginning have a place but no data, as SURGE's have
+(`understudy.files.image`).  It depends on nothing but its size, the files and the sources, and is
+built once.
+"""
+
+import hashlib
+import json
+import shutil
+import struct
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from understudy.base import programs
+from understudy.base.cache import cached_folder, digest
+from understudy.base.errors import UserError
+from understudy.base.progress import Report
+from understudy.files import image
+from understudy.files.image import BLOCK_BYTES, BLOCKS_HEADER, BLOCKS_MAGIC
+
+OWN_SOURCE = Path(__file__).read_bytes()  # as it was when it was imported
+SECTOR_BYTES = 512
+ALIGNMENT_BYTES = 2**20
+SEED = 1  # of the file system's identity
+JOURNAL_MB = 0  # one belongs to no control group (docs/decisions/0038-owner-groups.md)
+BYTES_PER_INODE = 16 * 2**10  # mke2fs's own
+PARTITIONS_MAX = 4
+SECTORS_MAX = 2**32 - 1  # of the table's numbers
+
+ENTRIES_AT = 446
+ENTRY = struct.Struct("<B3sB3sII")
+LINUX = 0x83
+BEYOND_CYLINDERS = b"\xfe\xff\xff"
+SIGNATURE = b"\x55\xaa"
+
+
+@dataclass(frozen=True)
+class Partitioning:
+    """So many equal partitions, with these files in each: path and bytes.
+
+    A file lies in at most one folder, whose name precedes a slash.
+    """
+
+    count: int
+    files: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What goes into a result about the image, as `understudy.files.image.Facts`."""
+
+    image_bytes: int
+    partitions: int
+    partition_sectors: int
+    files: int
+    file_bytes: int
+    metadata_blocks: int
+    mke2fs: str
+    content_hash: str
+    blocks_sha256: str
+
+
+@dataclass(frozen=True)
+class Image:
+    """A finished image in the cache."""
+
+    folder: Path
+    facts: Facts
+
+    @property
+    def blocks(self) -> Path:
+        """The blocks that are not zero, for guest/restore.c."""
+        return self.folder / "blocks.bin"
+
+
+def places(virtual_bytes: int, count: int) -> list[tuple[int, int]]:
+    """First sector and length in sectors of each of `count` partitions, in order.
+
+    Raises UserError if the disk is too large for the table.
+    """
+    room = virtual_bytes // ALIGNMENT_BYTES - 1
+    each = room // count * ALIGNMENT_BYTES // SECTOR_BYTES
+    if virtual_bytes // SECTOR_BYTES > SECTORS_MAX:
+        raise UserError(
+            f"--virtual-size: {virtual_bytes} bytes: a table of partitions takes up to "
+            f"{SECTORS_MAX * SECTOR_BYTES}"
+        )
+    return [(ALIGNMENT_BYTES // SECTOR_BYTES + index * each, each) for index in range(count)]
+
+
+def build(virtual_bytes: int, partitioning: Partitioning, report: Report) -> Image:
+    """Find the image for a disk of `virtual_bytes` in the cache, or build it."""
+    placed = places(virtual_bytes, partitioning.count)
+    inputs = f"{virtual_bytes} {partitioning} {image.mke2fs_version()}".encode()
+    sources = [programs.content(image.MKFILES).encode(), OWN_SOURCE, image.OWN_SOURCE]
+    name = digest([inputs, *sources])
+    folder = cached_folder(
+        f"images/{name}", lambda scratch: _build_into(scratch, name, placed, partitioning, report)
+    )
+    return Image(folder, Facts(**json.loads((folder / "facts.json").read_text())))
+
+
+def _build_into(
+    folder: Path,
+    name: str,
+    placed: list[tuple[int, int]],
+    partitioning: Partitioning,
+    report: Report,
+) -> None:
+    work = folder / "work"
+    work.mkdir()
+    sectors = placed[0][1]
+    raw, layout = _make_raw(work, sectors, partitioning.files, report)
+    one = work / "blocks.bin"
+    image.write_blocks(raw, one, layout)
+    blocks = folder / "blocks.bin"
+    count = _write_blocks(one, blocks, placed)
+    facts = Facts(
+        image_bytes=_image_bytes(placed),
+        partitions=len(placed),
+        partition_sectors=sectors,
+        files=len(partitioning.files),
+        file_bytes=sum(size for _, size in partitioning.files),
+        metadata_blocks=count,
+        mke2fs=image.mke2fs_version(),
+        content_hash=name,
+        blocks_sha256=hashlib.sha256(blocks.read_bytes()).hexdigest(),
+    )
+    (folder / "facts.json").write_text(json.dumps(asdict(facts), indent=1) + "\n")
+    shutil.rmtree(work)
+    report("file system: done", 1.0)
+
+
+def _make_raw(
+    work: Path, sectors: int, files: tuple[tuple[str, int], ...], report: Report
+) -> tuple[Path, image.Layout]:
+    """One partition's file system, a sparse file in `work`; returns it and where its files are."""
+    raw = work / "partition.img"
+    report("file system: mke2fs", 0.0)
+    bytes_ = sectors * SECTOR_BYTES
+    inodes = bytes_ // BYTES_PER_INODE
+    image.make_file_system(work, raw, bytes_ // BLOCK_BYTES, SEED, inodes, JOURNAL_MB)
+    script = work / "script"
+    lines = _script(files)
+    script.write_text("".join(f"{line}\n" for line in lines))
+    image.place_files(raw, script, work / "places", len(lines), report)
+    return raw, image.read_places(work / "places", len(files))
+
+
+def _script(files: tuple[tuple[str, int], ...]) -> list[str]:
+    folders = sorted({path.rpartition("/")[0] for path, _ in files} - {""})
+    made = [f"f {path} {size}" for path, size in files]
+    asked = [f"l {path}" for path, _ in files]
+    return [*(f"d {folder}" for folder in folders), *made, *asked, "end"]
+
+
+def _image_bytes(placed: list[tuple[int, int]]) -> int:
+    first, sectors = placed[-1]
+    return (first + sectors) * SECTOR_BYTES
+
+
+def _table(placed: list[tuple[int, int]]) -> bytes:
+    """The disk's first block: nothing to boot, and an entry for each partition."""
+    entries = b"".join(
+        ENTRY.pack(0, BEYOND_CYLINDERS, LINUX, BEYOND_CYLINDERS, first, sectors)
+        for first, sectors in placed
+    )
+    sector = (bytes(ENTRIES_AT) + entries).ljust(SECTOR_BYTES - len(SIGNATURE), b"\0") + SIGNATURE
+    return sector.ljust(BLOCK_BYTES, b"\0")
+
+
+def _write_blocks(one: Path, target: Path, placed: list[tuple[int, int]]) -> int:
+    """The table, and one partition's blocks once for each; how many blocks that is."""
+    content = one.read_bytes()
+    _, _, count = BLOCKS_HEADER.unpack_from(content)
+    numbers = np.frombuffer(content, "<u8", count, BLOCKS_HEADER.size)
+    bodies = content[BLOCKS_HEADER.size + numbers.nbytes :]
+    starts = [first * SECTOR_BYTES // BLOCK_BYTES for first, _ in placed]
+    index = [np.zeros(1, np.uint64), *(numbers + np.uint64(start) for start in starts)]
+    total = 1 + len(numbers) * len(placed)
+    header = BLOCKS_HEADER.pack(BLOCKS_MAGIC, _image_bytes(placed), total)
+    with target.open("wb") as out:
+        out.write(header + np.concatenate(index).astype("<u8").tobytes() + _table(placed))
+        for _ in placed:
+            out.write(bodies)
+    return total

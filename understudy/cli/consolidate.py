@@ -11,6 +11,7 @@ import click
 
 from understudy.base import run_folder, scratch
 from understudy.base.errors import UserError
+from understudy.cli import self_checked
 from understudy.cli import vms as vms_given
 from understudy.cli.progress import phases
 from understudy.cli.session import console
@@ -30,7 +31,7 @@ LABEL = 80  # letters of a run folder's name
 
 
 @click.command("consolidate", epilog=EXAMPLE)
-@click.argument("vms", metavar=vms_given.METAVAR, nargs=-1, required=True)
+@click.argument("vms", metavar=vms_given.METAVAR, nargs=-1)
 @click.option(
     "--depth",
     type=click.IntRange(1, SERVERS_MOST),
@@ -71,6 +72,12 @@ LABEL = 80  # letters of a run folder's name
     metavar="CHANGE",
     help="Also with depth=16,64, or NAME.weight=2,4, or NAME.copies=2,3 (so many such VMs).",
 )
+@click.option(
+    "--self-check",
+    is_flag=True,
+    help="Hold it against a kernel: Postmark and FFSB in VMs, alone and together, in a virtual "
+    "machine (half an hour); instead of VMs name configurations, such as PM-1 [default: all six].",
+)
 @vms_given.with_options
 @click.pass_obj
 def command(
@@ -90,19 +97,25 @@ def command(
     jobs: int | None,
     as_json: bool,
     out: Path | None,
+    self_check: bool,
 ) -> None:
     """Predict response times of VMs that will share one storage device.
 
     Each VM is a trace of it alone, or a folder with traces of several of its runs, in any format
     that has response times (docs/traces.md). How it is done: docs/consolidation.md.
     """
-    named = vm.named(vms)
-    shares = _weights(weights, named)
     jobs = jobs or os.cpu_count() or 1
+    effort = Effort(_merge(merge), replications, precision)
+    if self_check:
+        self_checked.carry_out(line, vms, effort, seed, jobs, out, as_json)
+        return
+    named = vm.named(vms)
+    if not named:
+        raise UserError("no VM: name a trace of each, as in web=vm1/")
+    shares = _weights(weights, named)
     alone = None if service == RESPONSE else depth
     reduction = vm.Reduction(vms_given.limit_blocks(split), arrivals, alone)
     reading = vms_given.Reading(reduction, accept_poor_fit, jobs)
-    effort = Effort(_merge(merge), replications, precision)
     variations = what_if.parse(changes, list(named))
     click.echo(f"$ {line}", err=True)
     with (

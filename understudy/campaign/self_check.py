@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""The consolidation predictor held against a kernel: the paper's six configurations in one, two and
+three VMs on one array (ICPE 2011, section 5).
+
+Each VM runs alone first, is predicted from that together with others, and then runs with them.
+A request is what the block layer sends to the device, after its merges: it arrives with its first
+bio, and its service lasts from its dispatch to its completion.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from understudy.ask.experiment import Experiment, Outcome, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import UserError
+from understudy.base.progress import Report, silent
+from understudy.consolidate import vm
+from understudy.consolidate.fits import fit_each
+from understudy.consolidate.prediction import Effort, Prediction, predict
+from understudy.consolidate.product_form import mean_relative_error
+from understudy.consolidate.replications import Replications
+from understudy.consolidate.scenario import Scenario, Tenant
+from understudy.device.profile import DiskProfile
+
+CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "PM-1": ("postmark", {"configuration": 1}),
+    "PM-2": ("postmark", {"configuration": 2}),
+    "FFSB-1-S": ("ffsb", {"configuration": 1, "access": "sequential"}),
+    "FFSB-1-R": ("ffsb", {"configuration": 1, "access": "random"}),
+    "FFSB-2-S": ("ffsb", {"configuration": 2, "access": "sequential"}),
+    "FFSB-2-R": ("ffsb", {"configuration": 2, "access": "random"}),
+}
+DISK = "array-32-slow"
+VMS = 3
+REQUESTS = 3000  # of each VM
+MS = 10**6
+SCHEMA = "understudy.self-check/1"
+
+Vms = tuple[int, ...]
+ALONE: tuple[Vms, ...] = tuple((number,) for number in range(1, VMS + 1))
+TOGETHER: tuple[Vms, ...] = tuple(tuple(range(1, count + 1)) for count in range(2, VMS + 1))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which VMs run what: a name of CONFIGURATIONS, and their numbers."""
+
+    configuration: str
+    vms: Vms
+
+
+@dataclass(frozen=True)
+class Held:
+    """VMs of one configuration together; a value for each VM, times in ms.
+
+    distance: Kolmogorov and Smirnov's, of times between arrivals alone and together (Figure 8).
+    """
+
+    plan: Plan
+    alone_ms: Sequence[float]
+    measured_ms: Sequence[float]
+    predicted: Prediction
+    alone_in_system: Sequence[float]
+    measured_in_system: Sequence[float]
+    rate_ratio: Sequence[float]
+    distance: Sequence[float]
+
+    @property
+    def predicted_ms(self) -> list[float]:
+        """By simulation."""
+        return [one.mean.mean for one in self.predicted.together]
+
+    @property
+    def product_form_ms(self) -> list[float]:
+        """By Eq. 11."""
+        return self.predicted.scenario.product_form_ms()
+
+    @property
+    def error(self) -> float:
+        """Eq. 13 of the simulation."""
+        return mean_relative_error(self.predicted_ms, self.measured_ms)
+
+    @property
+    def product_form_error(self) -> float:
+        """Eq. 13 of the product form."""
+        return mean_relative_error(self.product_form_ms, self.measured_ms)
+
+
+def plans(configurations: Sequence[str]) -> list[Plan]:
+    """All that has to run; UserError for a name that there is not."""
+    for name in configurations:
+        if name not in CONFIGURATIONS:
+            raise UserError(f"{name}: no such configuration; there are {', '.join(CONFIGURATIONS)}")
+    return [Plan(name, vms) for name in configurations for vms in (*ALONE, *TOGETHER)]
+
+
+def experiment(plan: Plan, disk: DiskProfile, seed: int) -> Experiment:
+    """A plan's run on the VM platform under sfq, which is told the mean as each request's cost."""
+    name, given = CONFIGURATIONS[plan.configuration]
+    assert disk.array
+    tunables = {"settle": 0, "cost_request_ns": round(disk.array.service_ms * MS)}
+    scheduler = Choice("sfq", (*tunables.items(), ("cost_sector_ns", 0)))
+    requests = REQUESTS * len(plan.vms)
+    more = {"vms": plan.vms, "requests": requests, "seed": seed}
+    return asked(WORKLOADS[name], scheduler, disk, "vm", **given, **more)
+
+
+def held(
+    outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
+    servers: int,
+    effort: Effort,
+    folder: Path,
+    seed: int = 1,
+    report: Report = silent,
+) -> list[Held]:
+    """Each set of VMs that ran together, predicted from the runs of each alone."""
+    found = []
+    for configuration in dict.fromkeys(name for name, _ in outcomes):
+        tenants = _tenants(configuration, outcomes, servers, folder / configuration)
+        for vms in TOGETHER:
+            report(f"predict {configuration} in {len(vms)} VMs", 0)
+            scenario = Scenario(tuple(tenants[number] for number in vms), servers)
+            predicted = predict(Replications(scenario, seed), effort)
+            plan = Plan(configuration, vms)
+            found.append(_held(plan, predicted, outcomes[configuration, vms]))
+    return found
+
+
+def as_json(command: str, seed: int, found: Sequence[Held]) -> dict[str, Any]:
+    """result.json: each set of VMs that ran together; times in ms."""
+    return {
+        "schema": SCHEMA,
+        "inputs": {"command": command, "seed": seed, "disk": DISK, "requests": REQUESTS},
+        "held": [
+            {
+                "configuration": one.plan.configuration,
+                "vms": list(one.plan.vms),
+                "alone_ms": list(one.alone_ms),
+                "together_ms": list(one.measured_ms),
+                "predicted_ms": one.predicted_ms,
+                "product_form_ms": one.product_form_ms,
+                "error": one.error,
+                "product_form_error": one.product_form_error,
+                "alone_in_system": list(one.alone_in_system),
+                "together_in_system": list(one.measured_in_system),
+                "rate_ratio": list(one.rate_ratio),
+                "interarrival_distance": list(one.distance),
+                "offered_load": one.predicted.scenario.offered_load,
+                "merge_values": list(one.predicted.merge),
+                "split_ratios": [
+                    tenant.vm.splitting_ratio for tenant in one.predicted.scenario.tenants
+                ],
+                "replications": len(one.predicted.replications),
+                "converged": one.predicted.converged,
+            }
+            for one in found
+        ],
+    }
+
+
+def requests_table(outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]]) -> pl.DataFrame:
+    """Every bio of every run, with its configuration and the VMs that ran in front."""
+    return pl.concat(
+        outcome.requests.select(
+            pl.lit(configuration).alias("configuration"),
+            pl.lit(",".join(map(str, vms))).alias("vms"),
+            pl.all(),
+        )
+        for (configuration, vms), runs in outcomes.items()
+        for outcome in runs
+    )
+
+
+def requests_of(outcome: Outcome, number: int) -> pl.DataFrame:
+    """A VM's requests, in order of arrival."""
+    return (
+        outcome.requests.filter(pl.col("owner") == number)
+        .group_by("request_id", maintain_order=True)
+        .agg(
+            pl.col("arrival_ns", "sector").min(),
+            pl.col("sectors").sum(),
+            pl.col("dispatch_ns", "completion_ns", "op", "owner").first(),
+        )
+        .sort("arrival_ns")
+    )
+
+
+def _tenants(
+    configuration: str,
+    outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
+    servers: int,
+    folder: Path,
+) -> dict[int, Tenant]:
+    found = {}
+    for vms in ALONE:
+        traces = folder / f"vm{vms[0]}"
+        traces.mkdir(parents=True)
+        for run, outcome in enumerate(outcomes[configuration, vms]):
+            requests_of(outcome, vms[0]).write_parquet(traces / f"{run}.parquet")
+        how = vm.Reduction(by="queue", servers=servers)
+        found[vms[0]] = vm.read(traces.name, traces, folder / f"kept{vms[0]}", how)
+    fits = fit_each(list(found.values()), accept_poor=True, jobs=1)
+    return {
+        number: Tenant(one, fit) for (number, one), fit in zip(found.items(), fits, strict=True)
+    }
+
+
+def _held(plan: Plan, predicted: Prediction, outcomes: Sequence[Outcome]) -> Held:
+    alone = [tenant.vm for tenant in predicted.scenario.tenants]
+    measured = [[requests_of(outcome, number) for outcome in outcomes] for number in plan.vms]
+    return Held(
+        plan=plan,
+        alone_ms=[one.mean_response_ms for one in alone],
+        measured_ms=[_response_ms(runs) for runs in measured],
+        predicted=predicted,
+        alone_in_system=[one.in_system for one in alone],
+        measured_in_system=[_rate(runs) * _response_ms(runs) for runs in measured],
+        rate_ratio=[
+            _rate(runs) / one.rate_per_ms for one, runs in zip(alone, measured, strict=True)
+        ],
+        distance=[_distance(one, runs) for one, runs in zip(alone, measured, strict=True)],
+    )
+
+
+def _response_ms(runs: Sequence[pl.DataFrame]) -> float:
+    times = [run["completion_ns"] - run["arrival_ns"] for run in runs]
+    return float(np.concatenate(times).mean()) / MS
+
+
+def _rate(runs: Sequence[pl.DataFrame]) -> float:
+    """Requests a ms."""
+    spans_ns = [run["completion_ns"].to_numpy().max() - run["arrival_ns"][0] for run in runs]
+    return sum(run.height for run in runs) / (float(sum(spans_ns)) / MS)
+
+
+def _distance(alone: vm.VirtualMachine, runs: Sequence[pl.DataFrame]) -> float:
+    first = np.sort(np.concatenate([np.diff(run.arrivals.arrival_ns) for run in alone.runs]))
+    second = np.sort(np.concatenate([np.diff(run["arrival_ns"].to_numpy()) for run in runs]))
+    points = np.concatenate([first, second])
+    shares = [np.searchsorted(each, points, side="right") / len(each) for each in (first, second)]
+    return float(np.abs(shares[0] - shares[1]).max())

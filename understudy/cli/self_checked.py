@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""`understudy consolidate --self-check`: what it predicts beside what a kernel does."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from understudy import platforms
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.base import run_folder, scratch
+from understudy.base.errors import RunFailed
+from understudy.campaign import parallel, self_check
+from understudy.campaign.self_check import CONFIGURATIONS, DISK, Plan, Vms
+from understudy.cli.progress import bars, phases
+from understudy.cli.session import console
+from understudy.consolidate.prediction import Effort
+from understudy.device import profile
+
+Outcomes = Mapping[tuple[str, Vms], Sequence[Outcome]]
+
+
+def carry_out(
+    line: str,
+    configurations: Sequence[str],
+    effort: Effort,
+    seed: int,
+    jobs: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run each configuration alone and together, predict, and print both."""
+    from understudy.show.consolidated import self_check as show  # Matplotlib takes half a second
+
+    plans = self_check.plans(configurations or list(CONFIGURATIONS))
+    disk = profile.load(DISK)
+    assert disk.array
+    click.echo(f"$ {line}", err=True)
+    with (
+        run_folder.reserved(out, "self-check") as folder,
+        scratch.folder("understudy-self-check-") as kept,
+    ):
+        runs = {plan: self_check.experiment(plan, disk, seed) for plan in plans}
+        outcomes = _measured(runs, jobs)
+        with phases("self-check") as report:
+            found = self_check.held(outcomes, disk.array.servers, effort, kept, seed, report)
+        document: dict[str, Any] = self_check.as_json(line, seed, found)
+        with run_folder.filled(folder) as partial:
+            text = json.dumps(document, indent=2, allow_nan=False)
+            (partial / "result.json").write_text(text + "\n", encoding="utf-8")
+            self_check.requests_table(outcomes).write_parquet(partial / "requests.parquet")
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    else:
+        show.show(found, console())
+    click.echo(f"wrote {folder}: result.json, requests.parquet", err=True)
+
+
+def _measured(runs: Mapping[Plan, Experiment], jobs: int) -> Outcomes:
+    platform = platforms.load("vm")
+    experiments = list(runs.values())
+    platform.check(experiments)
+    with bars(len(experiments)) as progress:
+        platform.prepare(experiments, progress.prepare)
+        outcomes, failures = parallel.run_all(platform, experiments, jobs, progress.run)
+    if failures:
+        raise RunFailed("; ".join(failures.values()))
+    return {
+        (plan.configuration, plan.vms): [outcome]
+        for plan, outcome in zip(runs, outcomes, strict=True)
+    }

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The self-check as the paper prints it: ICPE 2011, Tables 1, 4, 5, 6; Figure 8 in figures."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from understudy.campaign.self_check import Held
+from understudy.show.grid import Block, Grid
+
+HEADINGS = {
+    "requests in the system (Table 1)": ("VMs", "alone, added up", "measured"),
+    "mean response times in ms (Table 4)": (
+        "VMs",
+        "alone",
+        "together",
+        "predicted",
+        "product form",
+    ),
+    "mean relative errors (Tables 5 and 6)": (
+        "VMs",
+        "load",
+        "simulation",
+        "product form",
+        "95 %",
+        "merge",
+        "split",
+    ),
+    "arrivals together beside alone (Figure 8)": ("VMs", "rate", "distance"),
+}
+
+
+def show(found: Sequence[Held], console: Console) -> None:
+    """All four."""
+    rows = (_queue, _responses, _errors, _arrivals)
+    for (title, headings), row in zip(HEADINGS.items(), rows, strict=True):
+        block: Block = [(one.plan.configuration, row(one)) for one in found]
+        Grid(headings, [block], title, words=headings[1:5] if row is _responses else ()).show(
+            console
+        )
+
+
+def _queue(one: Held) -> tuple[str, ...]:
+    totals = (sum(one.alone_in_system), sum(one.measured_in_system))
+    return (_vms(one), *(f"{total:.1f}" for total in totals))
+
+
+def _responses(one: Held) -> tuple[str, ...]:
+    columns = (one.alone_ms, one.measured_ms, one.predicted_ms, one.product_form_ms)
+    return (_vms(one), *(_listed(values, ".1f") for values in columns))
+
+
+def _errors(one: Held) -> tuple[str, ...]:
+    together = one.predicted.together
+    halves = [each.mean.half_width or 0.0 for each in together]
+    width = sum(
+        2 * half / each.mean.mean for half, each in zip(halves, together, strict=True)
+    ) / len(together)
+    splits = [tenant.vm.splitting_ratio for tenant in one.predicted.scenario.tenants]
+    return (
+        _vms(one),
+        f"{one.predicted.scenario.offered_load:.2f}",
+        f"{one.error:.2f}",
+        f"{one.product_form_error:.2f}",
+        f"{width:.1%}",
+        f"{sum(one.predicted.merge) / len(together):.2f}",
+        f"{sum(splits) / len(splits):.2f}",
+    )
+
+
+def _arrivals(one: Held) -> tuple[str, ...]:
+    return (_vms(one), _listed(one.rate_ratio, ".2f"), _listed(one.distance, ".2f"))
+
+
+def _vms(one: Held) -> str:
+    return str(len(one.plan.vms))
+
+
+def _listed(values: Sequence[float], form: str) -> str:
+    return ", ".join(format(value, form) for value in values)

@@ -8,8 +8,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from guests import MIB, experiment, group, once
+from guests import MIB, group, once
 
+from understudy.ask.experiment import asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
 from understudy.base.errors import RunFailed
 from understudy.device import profile
 from understudy.measure import records
@@ -31,8 +34,8 @@ BOTH = [pytest.param(name, marks=group(f"vms-{name}")) for name in ASKED]
 def run(workload: str, **changes: Any) -> pl.DataFrame:
     """The rows of two VMs, or as asked."""
     own = ASKED[workload] | {"virtual_bytes": DISK_MIB * MIB, "requests": 800, "vms": (1, 3)}
-    asked = experiment(workload, "sfq", FAST, processes=None, **(own | changes))
-    rows = in_vm.run(asked, lambda *_: None).requests
+    one = asked(WORKLOADS[workload], Choice("sfq"), FAST, "vm", **(own | changes))
+    rows = in_vm.run(one, lambda *_: None).requests
     records.check(rows)
     return rows
 

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What the self-check makes of runs, on runs whose answer is known."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from understudy.ask.experiment import Outcome
+from understudy.base.errors import UserError
+from understudy.campaign import self_check
+from understudy.campaign.self_check import ALONE, TOGETHER, as_json, held, plans
+from understudy.consolidate.prediction import Effort
+from understudy.show.consolidated import self_check as shown
+
+MS = 10**6
+SERVERS = 6
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What is looked at of an outcome."""
+
+    requests: pl.DataFrame
+
+
+def ran(vms: tuple[int, ...], requests: int = 3000) -> Ran:
+    """Poisson arrivals each 5 ms, exponential service of 10 ms, the first free server; a request is
+    two bios, the second 1 ms later."""
+    rows: list[dict[str, Any]] = []
+    for number in vms:
+        at = np.random.default_rng(number).exponential(5.0, requests).cumsum()
+        draw = np.random.default_rng([number, len(vms)])
+        rows += [
+            {"owner": number, "at": float(a), "service": float(s)}
+            for a, s in zip(at, draw.exponential(10.0, requests), strict=True)
+        ]
+    free = [0.0] * SERVERS
+    bios = []
+    for request, row in enumerate(sorted(rows, key=lambda row: row["at"])):
+        first = min(range(SERVERS), key=free.__getitem__)
+        begun = max(free[first], row["at"] + 1)
+        free[first] = begun + row["service"]
+        for later, sector in ((0, 8), (1, 0)):
+            bios.append(
+                {
+                    "request_id": request,
+                    "arrival_ns": round((row["at"] + later) * MS),
+                    "dispatch_ns": round(begun * MS),
+                    "completion_ns": round(free[first] * MS),
+                    "sector": request * 16 + sector,
+                    "sectors": 8,
+                    "op": "write",
+                    "owner": row["owner"],
+                }
+            )
+    return Ran(pl.DataFrame(bios))
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[self_check.Held]:
+    outcomes = {("PM-1", vms): [cast(Outcome, ran(vms))] for vms in (*ALONE, *TOGETHER)}
+    folder: Path = tmp_path_factory.mktemp("held")
+    return held(outcomes, SERVERS, Effort(merge=1, replications=6), folder)
+
+
+def test_what_a_queue_does_is_predicted(found: list[self_check.Held]) -> None:
+    """Two erlangs a VM: a third of six servers, two thirds, and, with three, all of them."""
+    assert [one.plan.vms for one in found] == [(1, 2), (1, 2, 3)]
+    two = found[0]
+    assert two.predicted.scenario.offered_load == pytest.approx(4 / 6, rel=0.05)
+    assert two.error < 0.1 < two.product_form_error
+    for alone_ms, together_ms in zip(two.alone_ms, two.measured_ms, strict=True):
+        assert 11 < alone_ms < together_ms
+
+
+def test_a_request_is_what_the_device_served(found: list[self_check.Held]) -> None:
+    [run] = found[0].predicted.scenario.tenants[0].vm.runs
+    assert run.requests == 3000
+    assert sum(run.sizes[1:]) == 3000 - run.sizes[0]
+    assert run.sizes[1] == 3000  # of two blocks
+    assert run.service_ns.mean() / MS == pytest.approx(10, rel=0.08)
+
+
+def test_arrivals_are_held_against_those_alone(found: list[self_check.Held]) -> None:
+    for one in found:
+        assert one.rate_ratio == pytest.approx([1] * len(one.plan.vms), rel=0.02)
+        assert max(one.distance) < 0.05
+        assert sum(one.measured_in_system) > sum(one.alone_in_system)
+
+
+def test_it_is_told(found: list[self_check.Held]) -> None:
+    document = as_json("understudy", 1, found)
+    assert [one["vms"] for one in document["held"]] == [[1, 2], [1, 2, 3]]
+    assert document["held"][0]["error"] == found[0].error
+    console = Console(width=120, record=True)
+    shown.show(found, console)
+    text = console.export_text()
+    for words in ("Table 1", "Table 4", "Tables 5 and 6", "Figure 8", "product form"):
+        assert words in text
+    assert text.count("PM-1") == 8
+
+
+def test_a_configuration_that_there_is_not() -> None:
+    assert len(plans(list(self_check.CONFIGURATIONS))) == 30
+    with pytest.raises(UserError, match=r"PM-3: no such configuration; there are PM-1, PM-2, "):
+        plans(["PM-3"])

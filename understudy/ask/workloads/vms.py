@@ -49,7 +49,6 @@ class Vms(Workload):
         parse=lambda text: _numbers(text),
         low=1,
         high=VMS,
-        column=None,
         told="VMs {}",
     )
 

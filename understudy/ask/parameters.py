@@ -98,7 +98,7 @@ class Parameters:
     def told(self) -> list[str]:
         """What a heading says of values that are not the defaults."""
         return [
-            field.metadata[KEY].told.format(getattr(self, field.name))
+            field.metadata[KEY].told.format(_listed(getattr(self, field.name)))
             for field in dataclasses.fields(self)
             if KEY in field.metadata
             and field.metadata[KEY].told
@@ -128,3 +128,8 @@ def columns_of(slots: Iterable[type[Parameters]]) -> dict[str, type[Any]]:
         for field, declared in slot.declared().items()
         if declared.column is not None
     }
+
+
+def _listed(value: Any) -> Any:
+    """Several values as they were typed."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else value

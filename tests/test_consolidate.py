@@ -70,7 +70,10 @@ def test_a_queue_whose_answer_is_known(traces: Path) -> None:
     that asks for less waits less, as the shares are equal."""
     write(Path("a.parquet"), 5, requests=20_000)
     write(Path("b.parquet"), 6, requests=15_000, gap_ms=SERVICE_MS / 3.75)
-    vms = answered("a.parquet", "b.parquet", *LITTLE)["vms"]
+    done = understudy("consolidate", "a.parquet", "b.parquet", *LITTLE, "--json")
+    assert "a: 50% of a run's requests are simulated" in done.stderr
+    assert "b: 1" not in done.stderr
+    vms = json.loads(done.stdout)["vms"]
     mean_ms = [vm["together"]["mean_response_ms"] for vm in vms]
     requests = [vm["together"]["requests"] for vm in vms]
     want = erlang_c_ms(6.25, SERVERS)
@@ -188,6 +191,9 @@ def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
         (["short.parquet"], "short: service times of shape (20,): a fit needs a list of 300"),
         (["cut.csv"], "understudy trace convert cut.csv OUT.parquet keeps what precedes"),
         (["web.parquet", "--depth", "2000"], "--depth"),
+        ([], "no VM: name a trace of each"),
+        (["--self-check", "PM-3"], "PM-3: no such configuration; there are PM-1"),
+        (["--self-check", "--depth", "8"], "--depth: not with --self-check"),
         (["web.parquet", "--merge", "0.5"], "--merge: 0.5: write common, per-vm, or a value"),
         (["web.parquet", "--merge", "nan"], "--merge: nan: write"),
         (["web.parquet", "--split", "0"], "--split: 0 is not a number of blocks"),

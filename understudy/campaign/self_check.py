@@ -82,6 +82,15 @@ class Held:
         return self.predicted.scenario.product_form_ms()
 
     @property
+    def poor_fits(self) -> list[str]:
+        """Where the fitted service times do not stand for those alone, in words."""
+        return [
+            f"{self.plan.configuration}, {tenant.vm.name}: fitted poorly: {reason}"
+            for tenant in self.predicted.scenario.tenants
+            for reason in tenant.fitted.report.poor
+        ]
+
+    @property
     def error(self) -> float:
         """Eq. 13 of the simulation."""
         return mean_relative_error(self.predicted_ms, self.measured_ms)
@@ -156,6 +165,7 @@ def as_json(command: str, seed: int, found: Sequence[Held]) -> dict[str, Any]:
                 "split_ratios": [
                     tenant.vm.splitting_ratio for tenant in one.predicted.scenario.tenants
                 ],
+                "poor_fits": one.poor_fits,
                 "replications": len(one.predicted.replications),
                 "converged": one.predicted.converged,
             }

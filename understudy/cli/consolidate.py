@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from understudy.base import run_folder, scratch
 from understudy.base.errors import UserError
@@ -26,6 +27,7 @@ from understudy.consolidate.scenario import (
 )
 
 EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --depth 32"
+NOT_CHECKED = ("depth", "weights", "service", "changes", "split", "arrivals", "accept_poor_fit")
 SERVED, RESPONSE = "served", "response"
 LABEL = 80  # letters of a run folder's name
 
@@ -76,7 +78,7 @@ LABEL = 80  # letters of a run folder's name
     "--self-check",
     is_flag=True,
     help="Hold it against a kernel: Postmark and FFSB in VMs, alone and together, in a virtual "
-    "machine (half an hour); instead of VMs name configurations, such as PM-1 [default: all six].",
+    "machine (some ten minutes); instead of VMs name configurations, such as PM-1 [default: all].",
 )
 @vms_given.with_options
 @click.pass_obj
@@ -107,6 +109,7 @@ def command(
     jobs = jobs or os.cpu_count() or 1
     effort = Effort(_merge(merge), replications, precision)
     if self_check:
+        _refuse_useless()
         self_checked.carry_out(line, vms, effort, seed, jobs, out, as_json)
         return
     named = vm.named(vms)
@@ -130,6 +133,15 @@ def command(
                 for each in (scenario, *others)
             ]
         _put(line, seed, found, variations, folder, as_json)
+
+
+def _refuse_useless() -> None:
+    """What was given, and the self-check does not look at."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if given and parameter.name in NOT_CHECKED:
+            raise UserError(f"{parameter.opts[0]}: not with --self-check, which settles it itself")
 
 
 def _weights(text: str, names: Mapping[str, Path]) -> dict[str, int]:

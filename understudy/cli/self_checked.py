@@ -55,6 +55,8 @@ def carry_out(
         click.echo(json.dumps(document, indent=2))
     else:
         show.show(found, console())
+    for doubt in dict.fromkeys(doubt for one in found for doubt in one.poor_fits):
+        click.echo(f"understudy: {doubt}", err=True)
     click.echo(f"wrote {folder}: result.json, requests.parquet", err=True)
 
 

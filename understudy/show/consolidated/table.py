@@ -23,6 +23,7 @@ HEADINGS = (
     "split",
     "product form",
 )
+MOST_OF_A_RUN = 0.95
 LESS = ("together", "95 %", "p95", "merge")
 FIT = ("phases", "mean", "fitted", "cv", "fitted", "lag 1", "fitted", "distance")
 
@@ -77,6 +78,13 @@ def doubts(found: Prediction) -> Iterator[str]:
     scenario = found.scenario
     if scenario.offered_load >= 1:
         yield _overload(found)
+    for tenant, one in zip(scenario.tenants, found.together, strict=True):
+        share = one.requests * len(tenant.vm.runs) / tenant.vm.requests
+        if share < MOST_OF_A_RUN:
+            yield (
+                f"{tenant.vm.name}: {share:.0%} of a run's requests are simulated, since all end "
+                "where the shortest run does"
+            )
     for search in found.searches:
         if not search.within:
             yield (

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What the self-check makes of runs, on runs whose answer is known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import polars as pl
 import pytest
+from block_events import FS, WRITE, Event, one_file
 from rich.console import Console
 
 from understudy.ask.experiment import Outcome
@@ -26,6 +27,23 @@ class Ran:
     """What is looked at of an outcome."""
 
     requests: pl.DataFrame
+    block_trace: dict[str, bytes]
+
+
+def traced(bios: list[dict[str, Any]]) -> dict[str, bytes]:
+    """What the kernel would have written of requests of two bios, the second merged behind."""
+    events = []
+    for first, second in zip(bios[::2], bios[1::2], strict=True):
+        at = Event(0, 0, "Q", first["sector"], 8, also=(WRITE, FS))
+        whole = replace(at, sectors=16)
+        events += [
+            replace(at, time_ns=first["arrival_ns"]),
+            replace(at, time_ns=second["arrival_ns"], sector=second["sector"]),
+            replace(at, time_ns=second["arrival_ns"] + 1, action="M", sector=second["sector"]),
+            replace(whole, time_ns=first["dispatch_ns"] + 2, action="D"),
+            replace(whole, time_ns=first["completion_ns"] + 2, action="C"),
+        ]
+    return {"disk.blktrace.0": one_file(events)}
 
 
 def ran(vms: tuple[int, ...], requests: int = 3000) -> Ran:
@@ -45,7 +63,7 @@ def ran(vms: tuple[int, ...], requests: int = 3000) -> Ran:
         first = min(range(SERVERS), key=free.__getitem__)
         begun = max(free[first], row["at"] + 1)
         free[first] = begun + row["service"]
-        for later, sector in ((0, 8), (1, 0)):
+        for later, sector in ((0, 0), (1, 8)):
             bios.append(
                 {
                     "request_id": request,
@@ -58,7 +76,7 @@ def ran(vms: tuple[int, ...], requests: int = 3000) -> Ran:
                     "owner": row["owner"],
                 }
             )
-    return Ran(pl.DataFrame(bios))
+    return Ran(pl.DataFrame(bios), traced(bios) if len(vms) == 1 else {})
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +102,13 @@ def test_a_request_is_what_the_device_served(found: list[self_check.Held]) -> No
     assert sum(run.sizes[1:]) == 3000 - run.sizes[0]
     assert run.sizes[1] == 3000  # of two blocks
     assert run.service_ns.mean() / MS == pytest.approx(10, rel=0.08)
+
+
+def test_the_kernel_and_the_throttle_say_the_same_of_those_alone(
+    found: list[self_check.Held],
+) -> None:
+    for one in found:
+        assert one.alone_ms == pytest.approx(one.alone_recorded_ms, abs=1e-4)
 
 
 def test_arrivals_are_held_against_those_alone(found: list[self_check.Held]) -> None:

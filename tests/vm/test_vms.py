@@ -4,19 +4,21 @@
 Where a VM's partition lies is reckoned here a second time, in whole MiB.
 """
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from guests import MIB, group, once
 
-from understudy.ask.experiment import asked
+from understudy.ask.experiment import Outcome, asked
 from understudy.ask.schedulers import Choice
 from understudy.ask.workloads import WORKLOADS
 from understudy.base.errors import RunFailed
 from understudy.device import profile
 from understudy.measure import records
 from understudy.platforms.vm import in_vm
+from understudy.traces.read import recorded
 
 FAST = profile.DiskProfile(
     name="fast", array=profile.Servers(servers=32, service_ms=2.0, distribution="constant")
@@ -24,6 +26,8 @@ FAST = profile.DiskProfile(
 DISK_MIB = 600
 PARTITION_MIB = (DISK_MIB - 1) // 3
 SECTORS_PER_MIB = 2048
+TIMES = ("dispatch_ns", "completion_ns")
+MOST_NS = 1_000_000  # as the other witness of a guest whose processor is busy
 ASKED: dict[str, dict[str, Any]] = {
     "postmark": {"configuration": 2},
     "ffsb": {"configuration": 1, "access": "random"},
@@ -31,16 +35,21 @@ ASKED: dict[str, dict[str, Any]] = {
 BOTH = [pytest.param(name, marks=group(f"vms-{name}")) for name in ASKED]
 
 
-def run(workload: str, **changes: Any) -> pl.DataFrame:
-    """The rows of two VMs, or as asked."""
+def ran(workload: str, **changes: Any) -> Outcome:
+    """Two VMs, or as asked."""
     own = ASKED[workload] | {"virtual_bytes": DISK_MIB * MIB, "requests": 800, "vms": (1, 3)}
     one = asked(WORKLOADS[workload], Choice("sfq"), FAST, "vm", **(own | changes))
-    rows = in_vm.run(one, lambda *_: None).requests
-    records.check(rows)
-    return rows
+    outcome = in_vm.run(one, lambda *_: None)
+    records.check(outcome.requests)
+    return outcome
 
 
-measured = once(run)
+outcome_of = once(ran)
+
+
+def measured(workload: str) -> pl.DataFrame:
+    """Its rows."""
+    return outcome_of(workload).requests
 
 
 @pytest.mark.parametrize("workload", BOTH)
@@ -59,7 +68,41 @@ def test_each_vm_keeps_to_its_own_partition(workload: str) -> None:
 
 @pytest.mark.parametrize("workload", BOTH)
 def test_the_same_seed_gives_the_same_rows(workload: str) -> None:
-    assert run(workload).equals(measured(workload))
+    again = ran(workload)
+    assert again.requests.equals(measured(workload))
+    assert again.block_trace == outcome_of(workload).block_trace
+
+
+@pytest.mark.parametrize("workload", BOTH)
+def test_the_kernels_block_trace_has_the_same(workload: str, tmp_path: Path) -> None:
+    """All requests, and some before and after them: by place, length, dispatch and completion."""
+    for name, content in outcome_of(workload).block_trace.items():
+        (tmp_path / name).write_bytes(content)
+    trace = recorded(str(tmp_path / "disk"))
+    seen = pl.DataFrame(
+        {
+            "sector": trace.sector,
+            "sectors": trace.sectors,
+            "dispatch_ns": trace.dispatch_ns,
+            "completion_ns": trace.completion_ns,
+        }
+    ).sort("dispatch_ns")
+    ours = (
+        measured(workload)
+        .group_by("request_id")
+        .agg(pl.col("sector").min(), pl.col("sectors").sum(), pl.col(*TIMES).first())
+        .sort("dispatch_ns")
+    )
+    begin = seen["sector"].to_list().index(ours["sector"][0])
+    seen = seen[begin:].with_columns(
+        pl.col(*TIMES) - seen["dispatch_ns"][begin] + ours["dispatch_ns"][0]
+    )
+    both = ours.join_asof(seen, on="dispatch_ns", by="sector", strategy="nearest", suffix="_kernel")
+    assert not trace.broken
+    assert both["completion_ns_kernel"].is_not_null().all()
+    apart_ns = (both["completion_ns"] - both["completion_ns_kernel"]).abs()
+    assert apart_ns.max() < MOST_NS  # type: ignore[operator]
+    assert (both["sectors"] == both["sectors_kernel"]).mean() > 0.99  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("workload", BOTH)
@@ -77,4 +120,11 @@ def test_vms_draw_differently(workload: str) -> None:
 def test_a_program_that_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("understudy.ask.workloads.postmark.Postmark.command", lambda *_: "exit 3")
     with pytest.raises(RunFailed, match="the program of VM 1 has ended"):
-        run("postmark")
+        ran("postmark")
+
+
+@pytest.mark.xdist_group("vms-postmark")
+def test_a_block_trace_with_gaps_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("understudy.platforms.vm.scenario.BLOCK_TRACE_BYTES", 1)
+    with pytest.raises(RunFailed, match=r"the kernel's block trace lost \d+ records"):
+        ran("postmark")

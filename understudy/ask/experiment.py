@@ -6,7 +6,8 @@ request".  An Experiment is that sentence, checked, a slot for each of its nouns
 the record of every bio plus the facts of the run.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -113,9 +114,11 @@ class Outcome:
     """What a platform returns.
 
     `requests` has one row a bio (the columns of understudy.measure.records); `facts` is
-    everything else that the run said about itself, ready for JSON.
+    everything else that the run said about itself, ready for JSON; `block_trace` has the files of a
+    kernel's own block trace, by name, if it was taken.
     """
 
     experiment: Experiment
     requests: pl.DataFrame
     facts: dict[str, Any]
+    block_trace: Mapping[str, bytes] = field(default_factory=dict)

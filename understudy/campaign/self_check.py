@@ -2,9 +2,10 @@
 """The consolidation predictor held against a kernel: the paper's six configurations in one, two and
 three VMs on one array (ICPE 2011, section 5).
 
-Each VM runs alone first, is predicted from that together with others, and then runs with them.
-A request is what the block layer sends to the device, after its merges: it arrives with its first
-bio, and its service lasts from its dispatch to its completion.
+Each VM runs alone first, is predicted from the kernel's own block trace of that together with
+others, and then runs with them: what is measured then is told by the throttle, which shares no code
+with that trace.  A request is what the block layer sends to the device, after its merges: it
+arrives with its first bio, and its service lasts from its dispatch to its completion.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +39,9 @@ CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 DISK = "array-32-slow"
 VMS = 3
-REQUESTS = 3000  # of each VM
+REQUESTS = 6000  # bios of each VM
 MS = 10**6
+TRACES = "traces"  # of the VMs alone, in the run folder
 SCHEMA = "understudy.self-check/1"
 
 Vms = tuple[int, ...]
@@ -54,16 +56,22 @@ class Plan:
     configuration: str
     vms: Vms
 
+    def __str__(self) -> str:
+        """As progress names it."""
+        return f"{self.configuration}, VM {' and '.join(map(str, self.vms))}"
+
 
 @dataclass(frozen=True)
 class Held:
     """VMs of one configuration together; a value for each VM, times in ms.
 
+    alone_recorded_ms: what the throttle says of the same runs as alone_ms.
     distance: Kolmogorov and Smirnov's, of times between arrivals alone and together (Figure 8).
     """
 
     plan: Plan
     alone_ms: Sequence[float]
+    alone_recorded_ms: Sequence[float]
     measured_ms: Sequence[float]
     predicted: Prediction
     alone_in_system: Sequence[float]
@@ -128,16 +136,20 @@ def held(
     seed: int = 1,
     report: Report = silent,
 ) -> list[Held]:
-    """Each set of VMs that ran together, predicted from the runs of each alone."""
+    """Each set of VMs that ran together, predicted from the runs of each alone.
+
+    The traces of these go into `folder`, a folder for each VM.
+    """
     found = []
     for configuration in dict.fromkeys(name for name, _ in outcomes):
-        tenants = _tenants(configuration, outcomes, servers, folder / configuration)
+        report(f"fit {configuration}", 0)
+        tenants = _tenants(configuration, outcomes, servers, folder)
         for vms in TOGETHER:
             report(f"predict {configuration} in {len(vms)} VMs", 0)
             scenario = Scenario(tuple(tenants[number] for number in vms), servers)
             predicted = predict(Replications(scenario, seed), effort)
             plan = Plan(configuration, vms)
-            found.append(_held(plan, predicted, outcomes[configuration, vms]))
+            found.append(_held(plan, predicted, outcomes))
     return found
 
 
@@ -151,6 +163,7 @@ def as_json(command: str, seed: int, found: Sequence[Held]) -> dict[str, Any]:
                 "configuration": one.plan.configuration,
                 "vms": list(one.plan.vms),
                 "alone_ms": list(one.alone_ms),
+                "alone_recorded_ms": list(one.alone_recorded_ms),
                 "together_ms": list(one.measured_ms),
                 "predicted_ms": one.predicted_ms,
                 "product_form_ms": one.product_form_ms,
@@ -208,25 +221,33 @@ def _tenants(
     folder: Path,
 ) -> dict[int, Tenant]:
     found = {}
+    how = vm.Reduction(by="queue", servers=servers)
     for vms in ALONE:
-        traces = folder / f"vm{vms[0]}"
+        traces = folder / TRACES / configuration / f"vm{vms[0]}"
         traces.mkdir(parents=True)
-        for run, outcome in enumerate(outcomes[configuration, vms]):
-            requests_of(outcome, vms[0]).write_parquet(traces / f"{run}.parquet")
-        how = vm.Reduction(by="queue", servers=servers)
-        found[vms[0]] = vm.read(traces.name, traces, folder / f"kept{vms[0]}", how)
+        for run, outcome in enumerate(outcomes[configuration, vms], 1):
+            for name, content in outcome.block_trace.items():
+                (traces / f"run{run}-{name}").write_bytes(content)
+        kept = folder / "reduced" / configuration / traces.name
+        found[vms[0]] = vm.read(traces.name, traces, kept, how)
     fits = fit_each(list(found.values()), accept_poor=True, jobs=1)
     return {
         number: Tenant(one, fit) for (number, one), fit in zip(found.items(), fits, strict=True)
     }
 
 
-def _held(plan: Plan, predicted: Prediction, outcomes: Sequence[Outcome]) -> Held:
+def _held(
+    plan: Plan, predicted: Prediction, outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]]
+) -> Held:
+    def recorded(number: int, vms: Vms) -> list[pl.DataFrame]:
+        return [requests_of(outcome, number) for outcome in outcomes[plan.configuration, vms]]
+
     alone = [tenant.vm for tenant in predicted.scenario.tenants]
-    measured = [[requests_of(outcome, number) for outcome in outcomes] for number in plan.vms]
+    measured = [recorded(number, plan.vms) for number in plan.vms]
     return Held(
         plan=plan,
         alone_ms=[one.mean_response_ms for one in alone],
+        alone_recorded_ms=[_response_ms(recorded(number, (number,))) for number in plan.vms],
         measured_ms=[_response_ms(runs) for runs in measured],
         predicted=predicted,
         alone_in_system=[one.in_system for one in alone],

@@ -5,7 +5,7 @@ single run's phases.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -28,13 +28,21 @@ LINES = 10  # of runs that are done, where there are no bars
 DONE = 1.0
 
 
+Named = Callable[[Experiment], str]
+
+
+def _scheduler_and_seed(experiment: Experiment) -> str:
+    return f"{experiment.scheduler.name}, seed {experiment.seed}"
+
+
 class Bars:
     """Reports that may be called from any thread."""
 
-    def __init__(self, progress: Progress, runs: int) -> None:
+    def __init__(self, progress: Progress, runs: int, named: Named = _scheduler_and_seed) -> None:
         """Show nothing until the first report."""
         self._progress = progress
         self._runs = runs
+        self._named = named
         self._done = 0
         self._tasks: dict[str, TaskID] = {}
         self._said = ""
@@ -54,7 +62,7 @@ class Bars:
 
     def run(self, experiment: Experiment, phase: str, fraction: float) -> None:
         """What one run is doing; it is done at DONE."""
-        name = f"{experiment.scheduler.name}, seed {experiment.seed}"
+        name = self._named(experiment)
         with self._lock:
             if fraction >= DONE and phase == "done":
                 self._hide(name)
@@ -118,10 +126,10 @@ def phases(name: str) -> Iterator[Report]:
 
 
 @contextmanager
-def bars(runs: int) -> Iterator[Bars]:
+def bars(runs: int, named: Named = _scheduler_and_seed) -> Iterator[Bars]:
     """Bars of so many runs for as long as the block lasts; then they are gone."""
     with _progress() as progress:
-        yield Bars(progress, runs)
+        yield Bars(progress, runs, named)
 
 
 def _progress() -> Progress:

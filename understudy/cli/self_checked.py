@@ -2,6 +2,7 @@
 """`understudy consolidate --self-check`: what it predicts beside what a kernel does."""
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,20 +52,22 @@ def carry_out(
             text = json.dumps(document, indent=2, allow_nan=False)
             (partial / "result.json").write_text(text + "\n", encoding="utf-8")
             self_check.requests_table(outcomes).write_parquet(partial / "requests.parquet")
+            shutil.copytree(kept / self_check.TRACES, partial / self_check.TRACES)
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
         show.show(found, console())
     for doubt in dict.fromkeys(doubt for one in found for doubt in one.poor_fits):
         click.echo(f"understudy: {doubt}", err=True)
-    click.echo(f"wrote {folder}: result.json, requests.parquet", err=True)
+    click.echo(f"wrote {folder}: result.json, requests.parquet, traces/", err=True)
 
 
 def _measured(runs: Mapping[Plan, Experiment], jobs: int) -> Outcomes:
     platform = platforms.load("vm")
     experiments = list(runs.values())
     platform.check(experiments)
-    with bars(len(experiments)) as progress:
+    names = {id(experiment): str(plan) for plan, experiment in runs.items()}
+    with bars(len(experiments), lambda experiment: names[id(experiment)]) as progress:
         platform.prepare(experiments, progress.prepare)
         outcomes, failures = parallel.run_all(platform, experiments, jobs, progress.run)
     if failures:

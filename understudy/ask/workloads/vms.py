@@ -25,6 +25,7 @@ VMS = 3  # ICPE 2011 section 5.3
 ROOM_MIB = 192  # of a partition: the largest set of files, a journal, and what grows
 SECTOR_BYTES = 512
 PROCESSOR_PERIOD_US = 10_000
+SETTLING_SECONDS = 3  # until what was kept from running has caught up
 WARM_SECONDS = 2  # in which a VM runs on a disk of no time, until its page cache is what it is
 
 
@@ -114,6 +115,7 @@ class Vms(Workload):
             packages=(self.package,),
             files=files,
             memory_bytes=VMS * (self.memory_mib + ROOM_MIB) * MIB,
+            settling_seconds=SETTLING_SECONDS,
         )
 
     def command(self, number: int) -> str:

@@ -54,7 +54,8 @@ class InGuest:
 
     How many reads a request to the disk may stand for says how long its log gets; 0: it keeps
     none.  `packages` are Debian's whose programs it starts, `files` what these read, by place in
-    the guest, and `memory_bytes` what they need of it.
+    the guest, and `memory_bytes` what they need of it.  For the first `settling_seconds` after it
+    starts nothing is recorded.
     """
 
     command: list[str]
@@ -62,6 +63,7 @@ class InGuest:
     packages: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     memory_bytes: int = 0
+    settling_seconds: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,7 @@ from understudy.platforms.vm import (
 )
 
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // 512
+BLOCK_TRACE = "disk.blktrace."
 
 
 def _pairs(text: bytes) -> dict[str, int | str]:
@@ -134,6 +135,16 @@ def _programs(experiment: Experiment) -> dict[str, str]:
     return {package: debian_programs.version(package) for package in packages_used}
 
 
+def _block_trace(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The kernel's own trace, a file for each processor; RunFailed if a part of it is lost."""
+    if not scenario.keeps_block_trace(experiment):
+        return {}
+    dropped = _pairs(out["block_trace"])["block_trace_dropped"]
+    if dropped:
+        raise RunFailed(f"the kernel's block trace lost {dropped} records: the run does not count")
+    return {name: content for name, content in out.items() if name.startswith(BLOCK_TRACE)}
+
+
 def measured(out: Mapping[str, bytes]) -> dict[str, bytes]:
     """What tells whether two runs were the same: the records, and the processes' own log."""
     log = {"log": out["reads.bin"]} if "reads.bin" in out else {}
@@ -181,4 +192,4 @@ def read(
         "measure_wall_seconds": result.notified["measured"] - result.notified["measuring"],
         "wall_seconds": result.boot_seconds + result.run_seconds,
     }
-    return Outcome(experiment, requests, facts)
+    return Outcome(experiment, requests, facts, _block_trace(experiment, result.out))

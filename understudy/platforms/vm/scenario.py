@@ -10,13 +10,14 @@ from understudy.ask.experiment import Experiment
 from understudy.ask.setting import OnVm
 from understudy.ask.workloads.surge import KEPT_FILES_MAX
 from understudy.ask.workloads.workload import InGuest
+from understudy.base import programs
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.base.progress import Report
 from understudy.device.profile import Servers
 from understudy.device.timing import Curve, Platter, Timing
 from understudy.files import image, partitions
-from understudy.platforms.vm import debian_programs, kvm, machine, qemu
+from understudy.platforms.vm import debian_programs, guest_programs, kvm, machine, qemu
 from understudy.platforms.vm.controllers import Controller, controller
 from understudy.platforms.vm.stages import Content, Stage
 
@@ -30,6 +31,9 @@ LOG_BYTES = 64  # for each read of a process: entry and copy
 READS_AFTER = 10_000  # while the guest notices that all is recorded, up to a second
 AFTER_OF_ARRAY = 100_000  # reads and requests: as many as its processor manages
 INODE_BYTES = 2048  # for each file that is kept in mind
+BLOCK_TRACE_BYTES = 640  # for each bio: what becomes of it are five to ten actions
+BLOCK_TRACE_AFTER = 10_000  # bios while the guest notices that all is recorded
+BLOCK_TRACE_COPIES = 3
 MEMORY_STEP = 256 * 2**20
 BASE_SECONDS = 300
 SECONDS_PER_REQUEST = 0.05
@@ -84,6 +88,17 @@ def keeps_log(experiment: Experiment) -> bool:
     return played(experiment).reads_a_request > 0
 
 
+def keeps_block_trace(experiment: Experiment) -> bool:
+    """Whether the kernel's own block trace is kept: of stock programs, who keep no log."""
+    return not keeps_log(experiment)
+
+
+def _block_trace_kib(experiment: Experiment) -> int:
+    if not keeps_block_trace(experiment):
+        return 0
+    return (experiment.requests + BLOCK_TRACE_AFTER) * BLOCK_TRACE_BYTES // 1024
+
+
 def _traced(experiment: Experiment) -> int:
     """Requests that the kernel's trace has to have room for."""
     return experiment.requests + (AFTER_OF_ARRAY if experiment.device.disk.array else 0)
@@ -130,6 +145,8 @@ def _programs(experiment: Experiment) -> dict[str, Content]:
     """What the workload starts besides our own: Debian's programs, and who starts them."""
     packages = played(experiment).packages
     files: dict[str, Content] = {"bin/vms": ROOT / "guest" / "vms"} if packages else {}
+    if keeps_block_trace(experiment):
+        files["bin/blocktrace"] = programs.compiled(guest_programs.BLOCKTRACE)
     for package in packages:
         files |= debian_programs.files(package)
     return files
@@ -156,6 +173,8 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
         "SCALE_MILLI": round(1000 * scale),
         "TIME_SCALE": round(scale),
         "CACHE_BYTES": _cache_bytes(experiment),
+        "SETTLING_SECONDS": played(experiment).settling_seconds,
+        "BLOCK_TRACE_KIB": _block_trace_kib(experiment),
         "TUNABLES": shlex.quote(" ".join(f"{name}={value}" for name, value in chosen.items())),
     }
 
@@ -307,6 +326,7 @@ def _memory_mib(
     recorded = _traced(experiment) * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
     recorded += _kept_files(built) * INODE_BYTES
     recorded += played(experiment).memory_bytes
+    recorded += _block_trace_kib(experiment) * 1024 * BLOCK_TRACE_COPIES
     for blocks in (found.blocks for found in (built, parted) if found):
         recorded += 4 * blocks.stat().st_size
     return BASE_MEMORY_MIB + -(-recorded // MEMORY_STEP) * MEMORY_STEP // 2**20

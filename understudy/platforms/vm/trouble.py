@@ -21,9 +21,10 @@ _CAUSE = re.compile(r"((?:BUG: |kernel BUG|divide error|general protection fault
 _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 
 # After these words guest/measure has more to say, within a second of its clock, for which QEMU
-# works for half of one; it is stuck if QEMU has worked for so long since.
-_TALKATIVE = ("choosing", "measuring", "progress", "measured")
-_STUCK_CPU_SECONDS = 10
+# works for half of one, or four if the guest is busy; it is stuck if QEMU has worked for so long
+# since.
+_TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
+_STUCK_CPU_SECONDS = 30
 _PANIC_SECONDS = 10
 _ASK_WHERE = b'{"execute": "qmp_capabilities"}{"execute": "inject-nmi"}'
 

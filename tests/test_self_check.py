@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the self-check makes of runs, on runs whose answer is known."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from understudy.base.errors import UserError
 from understudy.campaign import self_check
 from understudy.campaign.self_check import ALONE, TOGETHER, as_json, held, plans
 from understudy.consolidate.prediction import Effort
-from understudy.show.consolidated import self_check as shown
+from understudy.show import self_checked
 
 MS = 10**6
 SERVERS = 6
@@ -28,6 +28,7 @@ class Ran:
 
     requests: pl.DataFrame
     block_trace: dict[str, bytes]
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def traced(bios: list[dict[str, Any]]) -> dict[str, bytes]:
@@ -119,15 +120,25 @@ def test_arrivals_are_held_against_those_alone(found: list[self_check.Held]) -> 
 
 
 def test_it_is_told(found: list[self_check.Held]) -> None:
-    document = as_json("understudy", 1, found)
+    outcomes = {("PM-1", vms): [cast(Outcome, Ran(pl.DataFrame(), {}))] for vms in ALONE}
+    document = as_json("understudy", 1, outcomes, found)
     assert [one["vms"] for one in document["held"]] == [[1, 2], [1, 2, 3]]
     assert document["held"][0]["error"] == found[0].error
     console = Console(width=120, record=True)
-    shown.show(found, console)
+    self_checked.show(found, console)
     text = console.export_text()
     for words in ("Table 1", "Table 4", "Tables 5 and 6", "Figure 8", "product form"):
         assert words in text
     assert text.count("PM-1") == 8
+    assert f"3 VMs: predicted means are {found[1].error:.1%} to {found[1].error:.1%} off" in text
+
+
+def test_it_is_a_page(found: list[self_check.Held]) -> None:
+    outcomes = {("PM-1", vms): [cast(Outcome, Ran(pl.DataFrame(), {}))] for vms in ALONE}
+    page = self_checked.render(as_json("understudy", 1, outcomes, found), found)
+    assert page.count("<svg") == 2
+    assert page.count("</table>") == 5
+    assert "PM-1 \u00d73" in page
 
 
 def test_a_configuration_that_there_is_not() -> None:

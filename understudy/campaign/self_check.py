@@ -21,13 +21,16 @@ from understudy.ask.schedulers import Choice
 from understudy.ask.workloads import WORKLOADS
 from understudy.base.errors import UserError
 from understudy.base.progress import Report, silent
+from understudy.campaign.result import environment
 from understudy.consolidate import vm
 from understudy.consolidate.fits import fit_each
 from understudy.consolidate.prediction import Effort, Prediction, predict
 from understudy.consolidate.product_form import mean_relative_error
 from understudy.consolidate.replications import Replications
 from understudy.consolidate.scenario import Scenario, Tenant
+from understudy.consolidate.vm import Floats
 from understudy.device.profile import DiskProfile
+from understudy.native.arrays import I64
 
 CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "PM-1": ("postmark", {"configuration": 1}),
@@ -66,7 +69,8 @@ class Held:
     """VMs of one configuration together; a value for each VM, times in ms.
 
     alone_recorded_ms: what the throttle says of the same runs as alone_ms.
-    distance: Kolmogorov and Smirnov's, of times between arrivals alone and together (Figure 8).
+    interarrival_ms: times between arrivals alone and together, ascending (Figure 8).
+    distance: Kolmogorov and Smirnov's, of these.
     """
 
     plan: Plan
@@ -77,7 +81,12 @@ class Held:
     alone_in_system: Sequence[float]
     measured_in_system: Sequence[float]
     rate_ratio: Sequence[float]
-    distance: Sequence[float]
+    interarrival_ms: Sequence[tuple[Floats, Floats]]
+
+    @property
+    def distance(self) -> list[float]:
+        """The largest difference of the two shares that are at most so long, for each VM."""
+        return [_distance(alone, together) for alone, together in self.interarrival_ms]
 
     @property
     def predicted_ms(self) -> list[float]:
@@ -153,11 +162,22 @@ def held(
     return found
 
 
-def as_json(command: str, seed: int, found: Sequence[Held]) -> dict[str, Any]:
-    """result.json: each set of VMs that ran together; times in ms."""
+def as_json(
+    command: str,
+    seed: int,
+    outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
+    found: Sequence[Held],
+) -> dict[str, Any]:
+    """result.json: each set of VMs that ran together, and each run; times in ms."""
+    runs = [(name, vms, one) for (name, vms), each in outcomes.items() for one in each]
     return {
         "schema": SCHEMA,
         "inputs": {"command": command, "seed": seed, "disk": DISK, "requests": REQUESTS},
+        "environment": environment([outcome for _, _, outcome in runs]),
+        "runs": [
+            {"configuration": name, "vms": list(vms), "facts": outcome.facts}
+            for name, vms, outcome in runs
+        ],
         "held": [
             {
                 "configuration": one.plan.configuration,
@@ -255,7 +275,10 @@ def _held(
         rate_ratio=[
             _rate(runs) / one.rate_per_ms for one, runs in zip(alone, measured, strict=True)
         ],
-        distance=[_distance(one, runs) for one, runs in zip(alone, measured, strict=True)],
+        interarrival_ms=[
+            (_gaps_ms([run.arrivals.arrival_ns for run in one.runs]), _gaps_ms(_arrivals(runs)))
+            for one, runs in zip(alone, measured, strict=True)
+        ],
     )
 
 
@@ -270,9 +293,15 @@ def _rate(runs: Sequence[pl.DataFrame]) -> float:
     return sum(run.height for run in runs) / (float(sum(spans_ns)) / MS)
 
 
-def _distance(alone: vm.VirtualMachine, runs: Sequence[pl.DataFrame]) -> float:
-    first = np.sort(np.concatenate([np.diff(run.arrivals.arrival_ns) for run in alone.runs]))
-    second = np.sort(np.concatenate([np.diff(run["arrival_ns"].to_numpy()) for run in runs]))
+def _arrivals(runs: Sequence[pl.DataFrame]) -> list[I64]:
+    return [run["arrival_ns"].to_numpy() for run in runs]
+
+
+def _gaps_ms(runs: Sequence[I64]) -> Floats:
+    return np.sort(np.concatenate([np.diff(arrival_ns) for arrival_ns in runs])) / MS
+
+
+def _distance(first: Floats, second: Floats) -> float:
     points = np.concatenate([first, second])
     shares = [np.searchsorted(each, points, side="right") / len(each) for each in (first, second)]
     return float(np.abs(shares[0] - shares[1]).max())

@@ -33,7 +33,7 @@ def carry_out(
     as_json: bool,
 ) -> None:
     """Run each configuration alone and together, predict, and print both."""
-    from understudy.show.consolidated import self_check as show  # Matplotlib takes half a second
+    from understudy.show import self_checked  # Matplotlib takes half a second
 
     plans = self_check.plans(configurations or list(CONFIGURATIONS))
     disk = profile.load(DISK)
@@ -47,19 +47,21 @@ def carry_out(
         outcomes = _measured(runs, jobs)
         with phases("self-check") as report:
             found = self_check.held(outcomes, disk.array.servers, effort, kept, seed, report)
-        document: dict[str, Any] = self_check.as_json(line, seed, found)
+        document: dict[str, Any] = self_check.as_json(line, seed, outcomes, found)
         with run_folder.filled(folder) as partial:
             text = json.dumps(document, indent=2, allow_nan=False)
             (partial / "result.json").write_text(text + "\n", encoding="utf-8")
+            page = self_checked.render(document, found)
+            (partial / "report.html").write_text(page, encoding="utf-8")
             self_check.requests_table(outcomes).write_parquet(partial / "requests.parquet")
             shutil.copytree(kept / self_check.TRACES, partial / self_check.TRACES)
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
-        show.show(found, console())
+        self_checked.show(found, console())
     for doubt in dict.fromkeys(doubt for one in found for doubt in one.poor_fits):
         click.echo(f"understudy: {doubt}", err=True)
-    click.echo(f"wrote {folder}: result.json, requests.parquet, traces/", err=True)
+    click.echo(f"wrote {folder}: result.json, requests.parquet, report.html, traces/", err=True)
 
 
 def _measured(runs: Mapping[Plan, Experiment], jobs: int) -> Outcomes:

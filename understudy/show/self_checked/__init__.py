@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""What `understudy consolidate --self-check` found, as tables and as report.html."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from understudy.campaign.self_check import Held
+from understudy.show import page
+from understudy.show.self_checked import figures, table
+from understudy.show.self_checked.table import show
+
+__all__ = ["render", "show"]
+
+TEMPLATE = "self_checked/report.html.j2"
+
+
+def render(document: dict[str, Any], found: Sequence[Held]) -> str:
+    """The page; the document is result.json."""
+    return page.render(
+        TEMPLATE,
+        {
+            "title": "VMs on one device: predicted, and as a kernel does it",
+            "sentences": table.sentences(found),
+            "doubts": list(dict.fromkeys(doubt for one in found for doubt in one.poor_fits)),
+            "tables": table.tables(found),
+            "figures": figures.draw(found),
+            "inputs": page.flat(document["inputs"]),
+            "environment": page.flat(document["environment"]),
+        },
+    )

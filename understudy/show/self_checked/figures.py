@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Pictures of a self-check: mean response times of each VM as measured and as predicted, and the
+times between arrivals alone and together (ICPE 2011, Figure 8)."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from understudy.campaign.self_check import Held
+from understudy.show import inline
+from understudy.show.inline import COLOURS, Drawing
+
+WIDTH, HEIGHT = 8.0, 3.4  # inches; of a row of small pictures ROW
+ROW = 2.2
+IN_A_ROW = 3
+SHORTEST_MS = 1e-3  # what is shorter is left of a logarithmic axis
+GAP = 1  # between two configurations
+
+MEANS = (
+    "Mean response time of each VM: measured together (line), predicted (dot), and alone (tick). "
+    "Each group is a configuration in so many VMs. The product form's are in the table below."
+)
+ARRIVALS = (
+    "Share of the times between two arrivals that are at most so long: alone (solid) and together "
+    "with most others (dashed), a colour for each VM."
+)
+
+
+def draw(found: Sequence[Held]) -> list[Drawing]:
+    """Both."""
+    most = max(len(one.plan.vms) for one in found)
+    crowded = [one for one in found if len(one.plan.vms) == most]
+    with inline.styled():
+        return [
+            Drawing(MEANS, inline.svg(_means(found), "means")),
+            Drawing(ARRIVALS, inline.svg(_arrivals(crowded), "arrivals")),
+        ]
+
+
+def _means(found: Sequence[Held]) -> Figure:
+    figure = Figure(figsize=(WIDTH, HEIGHT))
+    figure.subplots_adjust(left=0.1, right=0.98, top=0.96, bottom=0.3)
+    axes = figure.subplots()
+    axes.set(ylabel="ms")
+    axes.set_axisbelow(True)
+    ends = []
+    for one, places in _placed(found):
+        for k, place in enumerate(places):
+            colour = COLOURS[k]
+            axes.plot([place - 0.4, place + 0.4], [one.measured_ms[k]] * 2, color=colour)
+            axes.plot(place, one.predicted_ms[k], "o", color=colour, markersize=4)
+            axes.plot(place, one.alone_ms[k], "_", color=inline.INK, markersize=5)
+        ends.append((places[0] + places[-1]) / 2)
+    names = [f"{one.plan.configuration} \u00d7{len(one.plan.vms)}" for one in found]
+    axes.set_xticks(ends, names, rotation=45, ha="right")
+    axes.set_ylim(0, 1.1 * axes.dataLim.ymax)
+    axes.grid(visible=False, axis="x")
+    return figure
+
+
+def _placed(found: Sequence[Held]) -> Iterator[tuple[Held, range]]:
+    first = 0
+    for one in found:
+        places = range(first, first + len(one.plan.vms))
+        yield one, places
+        first = places.stop + GAP
+
+
+def _arrivals(found: Sequence[Held]) -> Figure:
+    rows = -(-len(found) // IN_A_ROW)
+    figure = Figure(figsize=(WIDTH, 0.6 + ROW * rows))
+    figure.subplots_adjust(
+        left=0.08, right=0.98, top=1 - 0.3 / (0.6 + ROW * rows), hspace=0.45, wspace=0.2
+    )
+    panels = figure.subplots(rows, min(IN_A_ROW, len(found)), squeeze=False, sharey=True).ravel()
+    for axes in panels[len(found) :]:
+        axes.set_visible(False)
+    for axes, one in zip(panels, found, strict=False):
+        axes.set_title(one.plan.configuration)
+        axes.set(xscale="log", xlabel="ms")
+        for k, sides in enumerate(one.interarrival_ms):
+            for times, dashes in zip(sides, ("-", "--"), strict=True):
+                shares = np.arange(1, len(times) + 1) / len(times)
+                axes.plot(times, shares, dashes, color=COLOURS[k], linewidth=1)
+        axes.set_xlim(left=SHORTEST_MS)
+    return figure

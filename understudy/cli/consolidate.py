@@ -78,7 +78,7 @@ LABEL = 80  # letters of a run folder's name
     "--self-check",
     is_flag=True,
     help="Hold it against a kernel: Postmark and FFSB in VMs, alone and together, in a virtual "
-    "machine (some ten minutes); instead of VMs name configurations, such as PM-1 [default: all].",
+    "machine (a quarter of an hour); instead of VMs name some of the six configurations, as PM-1.",
 )
 @vms_given.with_options
 @click.pass_obj

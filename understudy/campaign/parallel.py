@@ -8,9 +8,10 @@ stops all.  Each run's records are held against the definitions before they coun
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from functools import partial
 
 from understudy.ask.experiment import Experiment, Outcome
+from understudy.base import threads
 from understudy.base.errors import RunFailed
 from understudy.measure import records
 from understudy.platforms import Platform
@@ -35,13 +36,7 @@ def run_all(
             failures.setdefault(name, str(error))
             return None
 
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        try:
-            outcomes = _results([pool.submit(one, experiment) for experiment in experiments])
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    outcomes = threads.run_all([partial(one, each) for each in experiments], jobs, stop)
     counted = [run for run in outcomes if run and run.experiment.scheduler.name not in failures]
     return counted, failures
 
@@ -56,9 +51,3 @@ def _run(
     records.check(outcome.requests)
     report(experiment, "done", 1.0)
     return outcome
-
-
-def _results(futures: Sequence[Future[Outcome | None]]) -> list[Outcome | None]:
-    for future in as_completed(futures):
-        future.result()  # raises what stops all as soon as it happens
-    return [future.result() for future in futures]

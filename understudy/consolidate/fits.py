@@ -12,12 +12,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from understudy.base import threads
 from understudy.base.errors import RunFailed, UserError
 from understudy.consolidate.fit import Fitted, fit
 from understudy.consolidate.vm import VirtualMachine
@@ -73,14 +73,7 @@ def _with_fitters(
         with _Fitter() as fitter:
             take(fitter.fit)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(one) for _ in range(jobs)]
-        try:
-            for future in futures:
-                future.result()
-        except BaseException:
-            stop.set()
-            raise
+    threads.run_all([one] * jobs, jobs, stop)
 
 
 def _times(vm: VirtualMachine) -> Times:

@@ -9,11 +9,12 @@ the others would else have the device for themselves.
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
+from understudy.base import threads
 from understudy.base.errors import RunFailed
 from understudy.consolidate.scenario import Scenario
 from understudy.consolidate.vm import Run
@@ -62,17 +63,7 @@ class Replications:
         def one(number: int) -> QueueFigures:
             return self._one(number, merge, stop)
 
-        with ThreadPoolExecutor(self.jobs) as pool:
-            futures = [pool.submit(one, number) for number in numbers]
-            try:
-                for future in as_completed(futures):
-                    future.result()
-                    done()
-            except BaseException:
-                stop.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-        return [future.result() for future in futures]
+        return threads.run_all([partial(one, number) for number in numbers], self.jobs, stop, done)
 
     def _one(self, number: int, merge: Merge, stop: threading.Event) -> QueueFigures:
         drawn = self.drawn(number)

@@ -18,6 +18,8 @@ from understudy.campaign.self_check import ALONE, TOGETHER, as_json, held, plans
 from understudy.consolidate.prediction import Effort
 from understudy.show import self_checked
 
+pytestmark = pytest.mark.xdist_group("self-check")
+
 MS = 10**6
 SERVERS = 6
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""A YAML 1.2 file as plain data, with the line of each part.
+
+Only what a specification needs: mappings, lists, numbers, text.  A key that is there twice is an
+error, and so is an alias, with which a short file could stand for a huge one.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from understudy.base.errors import UserError
+
+BYTES_MAX = 2**20
+
+Place = tuple[str | int, ...]
+
+
+class Document:
+    """`data`: what the file holds; `line` says where."""
+
+    def __init__(self, name: str, raw: bytes) -> None:
+        """Parse; a UserError, with file and line if there is one, if it is not YAML."""
+        self._root = _parse(name, _text(name, raw))
+        if not isinstance(self._root, dict):
+            raise UserError(f"{name}:1: a card is a mapping of keys: name: ..., bars: ...")
+        if refused := sorted(_refused(self._root, set())):
+            lines = (f"{name}:{line}: {reason}" for line, reason in refused)
+            raise UserError("\n".join(lines))
+        self.data: dict[str, Any] = _plain(self._root)
+
+    def line(self, place: Place) -> int:
+        """Line, from 1, of the part at a path, or of the nearest one around it that is there."""
+        node: Any = self._root
+        line = 1
+        for step in place:
+            try:
+                lines = node.lc
+                found = lines.key(step) if isinstance(node, dict) else lines.item(step)
+                node = node[step]
+            except (AttributeError, KeyError, IndexError, TypeError):
+                break
+            line = found[0] + 1
+        return line
+
+
+def _text(name: str, raw: bytes) -> str:
+    if len(raw) > BYTES_MAX:
+        raise UserError(f"{name}: {len(raw)} bytes; a specification has at most {BYTES_MAX}")
+    if not raw.strip():
+        raise UserError(f"{name}:1: the file is empty: begin with name: NAME")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        reason = f"byte {raw[error.start]:#04x} is not UTF-8: save the file as UTF-8"
+        raise UserError(f"{name}:{line}: {reason}") from error
+
+
+def _parse(name: str, text: str) -> Any:
+    try:
+        return YAML().load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = " ".join((error.problem or error.context or "not YAML").split())
+        raise UserError(f"{name}:{mark.line + 1 if mark else 1}: {reason}") from error
+    except (YAMLError, ValueError) as error:
+        raise UserError(f"{name}:1: {' '.join(str(error).split())}") from error
+
+
+def _refused(node: Any, seen: set[int]) -> Iterator[tuple[int, str]]:
+    """Lines of mappings and lists that are met again, and of keys that are not text."""
+    if not isinstance(node, dict | list):
+        return
+    if id(node) in seen:
+        yield node.lc.line + 1, "an alias stands for this: write it out"  # type: ignore[union-attr]
+        return
+    seen.add(id(node))
+    for key in node if isinstance(node, dict) else ():
+        if not isinstance(key, str):
+            yield node.lc.key(key)[0] + 1, f"the key {key!r} is not text"  # type: ignore[union-attr]
+    for child in node.values() if isinstance(node, dict) else node:
+        yield from _refused(child, seen)
+
+
+def _plain(node: Any) -> Any:
+    """The same without what ruamel adds to keep comments and notations."""
+    if isinstance(node, dict):
+        return {_plain(key): _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(value) for value in node]
+    for kind in (bool, int, str):
+        if isinstance(node, kind):
+            return kind(node)
+    return node

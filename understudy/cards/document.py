@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from understudy.base.errors import UserError
+from understudy.cards.wrong import WrongCard
 
 BYTES_MAX = 2**20
 
@@ -22,13 +22,12 @@ class Document:
     """`data`: what the file holds; `line` says where."""
 
     def __init__(self, name: str, raw: bytes) -> None:
-        """Parse; a UserError, with file and line if there is one, if it is not YAML."""
+        """Parse; a WrongCard if it is not YAML."""
         self._root = _parse(name, _text(name, raw))
         if not isinstance(self._root, dict):
-            raise UserError(f"{name}:1: a card is a mapping of keys: name: ..., bars: ...")
-        if refused := sorted(_refused(self._root, set())):
-            lines = (f"{name}:{line}: {reason}" for line, reason in refused)
-            raise UserError("\n".join(lines))
+            raise WrongCard(name, [(1, "a card is a mapping of keys: name: ..., bars: ...")])
+        if refused := list(_refused(self._root, set())):
+            raise WrongCard(name, refused)
         self.data: dict[str, Any] = _plain(self._root)
 
     def line(self, place: Place) -> int:
@@ -48,15 +47,15 @@ class Document:
 
 def _text(name: str, raw: bytes) -> str:
     if len(raw) > BYTES_MAX:
-        raise UserError(f"{name}: {len(raw)} bytes; a specification has at most {BYTES_MAX}")
+        raise WrongCard(name, [(1, f"longer than {BYTES_MAX} bytes: no specification")])
     if not raw.strip():
-        raise UserError(f"{name}:1: the file is empty: begin with name: NAME")
+        raise WrongCard(name, [(1, "the file is empty: begin with name: NAME")])
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         reason = f"byte {raw[error.start]:#04x} is not UTF-8: save the file as UTF-8"
-        raise UserError(f"{name}:{line}: {reason}") from error
+        raise WrongCard(name, [(line, reason)]) from error
 
 
 def _parse(name: str, text: str) -> Any:
@@ -65,9 +64,9 @@ def _parse(name: str, text: str) -> Any:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join((error.problem or error.context or "not YAML").split())
-        raise UserError(f"{name}:{mark.line + 1 if mark else 1}: {reason}") from error
+        raise WrongCard(name, [(mark.line + 1 if mark else 1, reason)]) from error
     except (YAMLError, ValueError) as error:
-        raise UserError(f"{name}:1: {' '.join(str(error).split())}") from error
+        raise WrongCard(name, [(1, " ".join(str(error).split()))]) from error
 
 
 def _refused(node: Any, seen: set[int]) -> Iterator[tuple[int, str]]:

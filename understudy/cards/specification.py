@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Specifications of cards: cards/NAME.yaml, or a file of one's own, checked.
 
-`load` gives a Card, or one UserError with a line `FILE:LINE: reason` for each mistake.
+`load` gives a Card, or one WrongCard with a line `FILE:LINE: reason` for each mistake.
 """
 
 from pathlib import Path
@@ -13,6 +13,7 @@ from understudy.base.paths import cards_dir
 from understudy.cards.document import BYTES_MAX, Document
 from understudy.cards.mistakes import Mistakes
 from understudy.cards.model import Card
+from understudy.cards.wrong import WrongCard
 
 
 def catalogue() -> dict[str, Path]:
@@ -46,10 +47,9 @@ def parse(name: str, raw: bytes) -> Card:
         document = Document(name, raw)
         mistakes = Mistakes(document.data)
     except RecursionError as error:
-        raise UserError(f"{name}:1: nested too deep for a specification") from error
-    lines = sorted({(document.line(place), reason) for place, reason in mistakes.found})
-    if lines:
-        raise UserError("\n".join(f"{name}:{line}: {reason}" for line, reason in lines))
+        raise WrongCard(name, [(1, "nested too deep for a specification")]) from error
+    if mistakes.found:
+        raise WrongCard(name, ((document.line(place), reason) for place, reason in mistakes.found))
     assert mistakes.card, "what has no mistake is a card"
     return mistakes.card
 

@@ -4,11 +4,13 @@ is in one (docs/cards.md)."""
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 from rich.console import Console
 
-from understudy.cards import specification
+from understudy.cards import generated, specification
+from understudy.cards.header import header
 from understudy.cards.model import Buffer, Card
 from understudy.cards.wrong import WrongCard
 from understudy.cli.main import EXIT_WRONG
@@ -26,6 +28,7 @@ def command() -> None:
       understudy card list
       understudy card check mine.yaml
       understudy card show zach1
+      understudy card generate zach1 --out build/zach1
     """
 
 
@@ -76,6 +79,26 @@ def show(name: str, as_json: bool) -> None:
         click.echo(f"  {label:12}{text}")
     columns = ("BAR", "offset", "width", "reset", *WORDS)
     Grid(columns, [list(_registers(card))], words=WORDS).show(Console())
+
+
+@command.command(epilog="Example: understudy card generate zach1 --out build/zach1")
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Where it goes; made if it is not there.",
+)
+def generate(name: str, out: Path) -> None:
+    """Write what a driver's author needs of a card: NAME_registers.h, a C header.
+
+    The same card gives the same bytes. A file that was changed by hand is never overwritten.
+    """
+    card = specification.load(name)
+    texts = {f"{card.name}_registers.h": header(card)}
+    for file in generated.write(out, card.name, texts):
+        click.echo(f"wrote {file}")
 
 
 @command.command(epilog="Example: understudy card schema > card.schema.json")

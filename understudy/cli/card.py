@@ -14,6 +14,7 @@ from understudy.cards.header import header
 from understudy.cards.model import Buffer, Card
 from understudy.cards.wrong import WrongCard
 from understudy.cli.main import EXIT_WRONG
+from understudy.show.card import manual
 from understudy.show.grid import Grid
 
 WORDS = ("kind", "access")
@@ -91,12 +92,14 @@ def show(name: str, as_json: bool) -> None:
     help="Where it goes; made if it is not there.",
 )
 def generate(name: str, out: Path) -> None:
-    """Write what a driver's author needs of a card: NAME_registers.h, a C header.
+    """Write what a driver's author needs of a card.
+
+    NAME_registers.h is a C header, manual.html the hardware reference manual.
 
     The same card gives the same bytes. A file that was changed by hand is never overwritten.
     """
     card = specification.load(name)
-    texts = {f"{card.name}_registers.h": header(card)}
+    texts = {f"{card.name}_registers.h": header(card), "manual.html": manual(card)}
     for file in generated.write(out, card.name, texts):
         click.echo(f"wrote {file}")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent
 
 from understudy.cards.wrong import WrongCard
 
@@ -26,7 +27,7 @@ class Document:
         self._root = _parse(name, _text(name, raw))
         if not isinstance(self._root, dict):
             raise WrongCard(name, [(1, "a card is a mapping of keys: name: ..., bars: ...")])
-        if refused := list(_refused(self._root, set())):
+        if refused := list(_refused(self._root)):
             raise WrongCard(name, refused)
         self.data: dict[str, Any] = _plain(self._root)
 
@@ -60,28 +61,38 @@ def _text(name: str, raw: bytes) -> str:
 
 def _parse(name: str, text: str) -> Any:
     try:
+        if foreign := list(_foreign(text)):
+            raise WrongCard(name, foreign)
         return YAML().load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join((error.problem or error.context or "not YAML").split())
         raise WrongCard(name, [(mark.line + 1 if mark else 1, reason)]) from error
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, ValueError, TypeError) as error:
         raise WrongCard(name, [(1, " ".join(str(error).split()))]) from error
 
 
-def _refused(node: Any, seen: set[int]) -> Iterator[tuple[int, str]]:
-    """Lines of mappings and lists that are met again, and of keys that are not text."""
+def _foreign(text: str) -> Iterator[tuple[int, str]]:
+    """Lines of what a specification has no use for: aliases, tags, merged keys."""
+    for event in YAML().parse(text):
+        line = event.start_mark.line + 1
+        if isinstance(event, AliasEvent):
+            yield line, "an alias stands for this: write it out"
+        elif getattr(event, "tag", None):
+            yield line, f"leave out the tag {event.tag}"
+        elif getattr(event, "value", None) == "<<":
+            yield line, "<< merges keys: write them out"
+
+
+def _refused(node: Any) -> Iterator[tuple[int, str]]:
+    """Lines of keys that are not text."""
     if not isinstance(node, dict | list):
         return
-    if id(node) in seen:
-        yield node.lc.line + 1, "an alias stands for this: write it out"  # type: ignore[union-attr]
-        return
-    seen.add(id(node))
     for key in node if isinstance(node, dict) else ():
         if not isinstance(key, str):
             yield node.lc.key(key)[0] + 1, f"the key {key!r} is not text"  # type: ignore[union-attr]
     for child in node.values() if isinstance(node, dict) else node:
-        yield from _refused(child, seen)
+        yield from _refused(child)
 
 
 def _plain(node: Any) -> Any:

@@ -32,3 +32,8 @@ def runs_dir() -> Path:
 def profiles_dir() -> Path:
     """Folder of the disks that come with the project."""
     return ROOT / "profiles"
+
+
+def cards_dir() -> Path:
+    """Folder of the cards that come with the project."""
+    return ROOT / "cards"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""`understudy card generate`: the header compiles as C and C++ without a warning and has the
+specification's figures, and what a person has written is not overwritten."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from ruamel.yaml import YAML
+
+from understudy.base.errors import UserError
+from understudy.base.paths import cards_dir
+from understudy.cards import specification
+from understudy.cards.header import header
+from understudy.cli.card import command
+
+COMPILERS = {"c": ["gcc", "-std=c11"], "cc": ["g++", "-std=c++11"]}
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+
+
+def generate(card: str, out: Path) -> None:
+    """The command in this process; errors come through."""
+    words = ["generate", card, "--out", str(out)]
+    CliRunner().invoke(command, words, standalone_mode=False, catch_exceptions=False)
+
+
+def values(card: str) -> Iterator[tuple[str, int]]:
+    """Names in C and their values, read from the YAML without the loader."""
+    with (cards_dir() / f"{card}.yaml").open() as file:
+        document: dict[str, Any] = YAML(typ="safe", pure=True).load(file)
+    yield f"{card}_DEVICE_ID".upper(), document["config"]["device"]
+    for register in document["registers"]:
+        prefix = f"{card}_{register['name']}".upper()
+        yield prefix, register["offset"]
+        initial = register.get("reset", 0)
+        for field in register.get("fields", ()):
+            ends = [int(end) for end in str(field["bits"]).split(":")]
+            name = f"{prefix}_{field['name']}"
+            yield f"{name}_SHIFT", ends[-1]
+            yield f"{name}_MASK", sum(1 << bit for bit in range(ends[-1], ends[0] + 1))
+            initial += 2 ** ends[-1] * field.get("reset", 0)
+            for entry in field.get("values", ()):
+                yield f"{name}_{entry['name']}", entry["value"]
+        yield f"{prefix}_RESET_VALUE", initial
+
+
+@pytest.mark.parametrize("language", COMPILERS)
+@pytest.mark.parametrize("card", ["copier", "zach1"])
+def test_it_compiles_and_has_the_figures(card: str, language: str, tmp_path: Path) -> None:
+    generate(card, tmp_path)
+    expected = list(values(card))
+    assert len(expected) > 50
+    word = "_Static_assert" if language == "c" else "static_assert"
+    program = tmp_path / f"program.{language}"
+    program.write_text(
+        f'#include "{card}_registers.h"\n#include "{card}_registers.h"\n'
+        + "".join(f'{word}({name} == {value}ll, "{name}");\n' for name, value in expected)
+    )
+    compiled = subprocess.run(
+        [*COMPILERS[language], *STRICT, program], capture_output=True, text=True, check=False
+    )
+    assert not compiled.returncode, compiled.stderr
+
+
+def test_the_same_card_gives_the_same_bytes(tmp_path: Path) -> None:
+    generate("copier", tmp_path / "one")
+    generate("copier", tmp_path / "two")
+    generate("copier", tmp_path / "two")
+    one, two = (sorted((tmp_path / name).iterdir()) for name in ("one", "two"))
+    assert [file.name for file in one] == ["copier_registers.h", "manual.html"]
+    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in two]
+
+
+def test_what_a_person_changed_is_kept(tmp_path: Path) -> None:
+    generate("copier", tmp_path)
+    file = tmp_path / "copier_registers.h"
+    for mine, said in (
+        (file.read_text() + "\n", "changed by hand"),
+        ("mine\n", "not generated"),
+        ("", "not generated"),
+    ):
+        file.write_text(mine)
+        with pytest.raises(UserError, match=f"^{file}: {said}: move it away"):
+            generate("copier", tmp_path)
+        assert file.read_text() == mine
+    with pytest.raises(UserError, match="not a folder"):
+        generate("copier", file)
+
+
+def test_texts_cannot_leave_their_comment_nor_two_names_be_one(tmp_path: Path) -> None:
+    text = (cards_dir() / "copier.yaml").read_text()
+    hostile = text.replace("The operation.", "ends */ int x; /* here\\")
+    wide = hostile.replace("bits: 1:0", "bits: 31:0").replace("value: 2", "value: 0xffffffff", 1)
+    program = tmp_path / "program.c"
+    program.write_text(header(specification.parse("x.yaml", wide.encode())) + "int x = 1;\n")
+    subprocess.run(["gcc", "-std=c11", *STRICT, program], check=True)
+    one = text.replace("name: COPY,", "name: MASK,")
+    with pytest.raises(UserError, match="become COPIER_COMMAND_OPERATION_MASK in C"):
+        header(specification.parse("x.yaml", one.encode()))

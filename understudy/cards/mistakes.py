@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""All mistakes of a specification at once.
+
+First each part by itself.  What is wrong there is set aside (an unknown key, an entry of a list, a
+key of the card), and the rules between parts (rules.py) are held against the rest.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from understudy.base.catalog import unknown
+from understudy.cards import model, rules
+from understudy.cards.document import Place
+from understudy.cards.model import Card
+
+SECTIONS: dict[str, type[model.Section]] = {
+    "config": model.Config,
+    "capabilities": model.Capabilities,
+    "msi": model.Msi,
+    "bars": model.Bar,
+    "registers": model.Register,
+    "fields": model.RegisterField,
+    "values": model.EnumValue,
+    "interrupts": model.Interrupt,
+    "buffers": model.Buffer,
+    "rings": model.Ring,
+}
+STAND_INS: dict[str, Any] = {
+    "name": "card",
+    "title": "-",
+    "description": "-",
+    "config": dict.fromkeys(model.Config.model_fields, 0),
+    "capabilities": {"msi": {"vectors": 32}},
+    "interrupts": [],
+    "buffers": [],
+    "rings": [],
+}
+NEEDED = ("bars", "registers")  # without them nothing is left to check
+EXPECTED = {
+    "too_short": "should have an entry",
+    "int_type": "should be a whole number, as 12 or 0x0c",
+    "string_type": "should be text; put it in quotes if it looks like a number",
+    "tuple_type": "should be a list, with a dash before each entry",
+    "model_type": "should be keys with values, as name: X",
+}
+SHOWN = 40  # letters of a wrong value
+
+
+class Mistakes:
+    """`found`: (path, reason) of each mistake in a document; `card`: the card if there is none."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        """Check a document, which is changed by it."""
+        self.card: Card | None = None
+        self.found: list[tuple[Place, str]] = []
+        self._data = data
+        self._incomplete: set[str] = set()
+        self._places = dict(_places(data, ()))
+        self._bars = frozenset(_each(data, "bars", "number"))
+        self._registers = frozenset(_each(data, "registers", "name"))
+        self._fields = frozenset(_field_names(data))
+        self._check()
+
+    def _check(self) -> None:
+        try:
+            card = Card.model_validate(_tuples(self._data))
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+            self.found += [
+                (self._place(detail["loc"]), _reason(detail))
+                for detail in details
+                if not (detail["type"] == "too_short" and detail["input"])  # its entries are wrong
+            ]
+            if self._set_aside(details):
+                self._check()
+            return
+        known = rules.Known(self._bars, self._registers, self._fields, frozenset(self._incomplete))
+        broken = list(rules.broken(card, known))
+        self.found += [(self._place(path), reason) for path, reason in broken]
+        self.card = None if self.found else card
+
+    def _place(self, path: Place) -> Place:
+        """Where the document has what is now at a path."""
+        node: Any = self._data
+        place: Place = ()
+        for step in path:
+            place = self._places.get(id(node), place)
+            place = (*place, step)
+            try:
+                node = node[step]
+            except (KeyError, IndexError, TypeError):
+                break
+        return self._places.get(id(node), place)
+
+    def _set_aside(self, details: Iterable[ErrorDetails]) -> bool:
+        """Take out what is wrong by itself; whether there are parts left to look at."""
+        entries = [self._wrong_part(detail) for detail in details]
+        for container, key in entries:
+            if isinstance(container, list):
+                container[:] = [entry for entry in container if entry is not key]
+            elif container is self._data and key in STAND_INS:
+                container[key] = STAND_INS[key]
+            else:
+                container.pop(key, None)
+        return all(isinstance(self._data.get(key), list) and self._data[key] for key in NEEDED)
+
+    def _wrong_part(self, detail: ErrorDetails) -> tuple[Any, Any]:
+        """The mapping or list from which it is taken, and the key or the entry."""
+        path = detail["loc"]
+        if detail["type"] == "extra_forbidden":
+            return self._at(path[:-1]), path[-1]
+        numbered = [index for index, step in enumerate(path) if isinstance(step, int)]
+        if not numbered:
+            return self._data, path[0]
+        last = numbered[-1]
+        if path[last - 1] == "fields":
+            self._incomplete.add(str(self._at(path[: last - 1]).get("name")))
+        holder = self._at(path[:last])
+        return holder, holder[path[last]]
+
+    def _at(self, path: Place) -> Any:
+        node: Any = self._data
+        for step in path:
+            node = node[step]
+        return node
+
+
+def _places(node: Any, place: Place) -> Iterator[tuple[int, Place]]:
+    """The path of each mapping, by its identity."""
+    if isinstance(node, dict):
+        yield id(node), place
+    pairs = node.items() if isinstance(node, dict) else enumerate(node)
+    for step, child in pairs:
+        if isinstance(child, dict | list):
+            yield from _places(child, (*place, step))
+
+
+def _tuples(node: Any) -> Any:
+    """Lists as the tuples that models have."""
+    if isinstance(node, dict):
+        return {key: _tuples(value) for key, value in node.items()}
+    return tuple(map(_tuples, node)) if isinstance(node, list) else node
+
+
+def _each(node: dict[str, Any], section: str, key: str) -> Iterator[Any]:
+    """A key's values in the entries of a list, as far as they are there."""
+    entries = node.get(section)
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get(key), str | int):
+            yield entry[key]
+
+
+def _field_names(data: dict[str, Any]) -> Iterator[str]:
+    registers = data.get("registers")
+    for register in registers if isinstance(registers, list) else ():
+        if isinstance(register, dict):
+            for name in _each(register, "fields", "name"):
+                yield f"{register.get('name')}.{name}"
+
+
+def _reason(detail: ErrorDetails) -> str:
+    """In one line: which key, what it has, what it should."""
+    path, kind = detail["loc"], detail["type"]
+    key = next((str(step) for step in reversed(path) if isinstance(step, str)), "card")
+    if kind == "extra_forbidden":
+        section = next((step for step in reversed(path[:-1]) if isinstance(step, str)), None)
+        keys = (SECTIONS[section] if section else Card).model_fields
+        return unknown("key", str(path[-1]), keys)
+    if kind == "missing":
+        return f'missing key "{key}"'
+    shown = repr(detail["input"])
+    shown = shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 3]}..."
+    return f"{key}: {shown}: {EXPECTED.get(kind) or detail['msg'].removeprefix('Value error, ')}"

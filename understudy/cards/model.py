@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""A card as its specification has it: config space, BARs, registers, interrupts, DMA.
+
+The models say what each key may hold by itself; what keys must be to one another is in rules.py.
+Offsets, sizes and alignments are in bytes, widths and positions of fields in bits.  Bits of a
+register that no field covers are reserved.  Instances are frozen.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+
+Access = Literal["rw", "ro", "wo", "w1c", "w1s", "rc"]
+Direction = Literal["to_device", "from_device"]
+
+SPAN = re.compile(r"([0-9]{1,2})(?::([0-9]{1,2}))?")
+BITS_MAX = 64
+
+CardName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
+Name = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,62}$")]
+SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+Text = Annotated[str, Field(min_length=1, max_length=10_000)]
+Word = Annotated[int, Field(ge=0, lt=2**16)]
+Value = Annotated[int, Field(ge=0, lt=2**BITS_MAX)]
+Bytes = Annotated[int, Field(ge=1, le=2**40)]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Bits `high` to `low` of a register, both included; 0 is the least significant."""
+
+    high: int
+    low: int
+
+    @property
+    def count(self) -> int:
+        """How many bits."""
+        return self.high - self.low + 1
+
+    @property
+    def mask(self) -> int:
+        """The bits, where they are in the register."""
+        return ((1 << self.count) - 1) << self.low
+
+    def __str__(self) -> str:
+        """As the file has it: 7 or 15:8."""
+        return str(self.high) if self.count == 1 else f"{self.high}:{self.low}"
+
+
+def _bits(given: Any) -> Bits:
+    match = SPAN.fullmatch(str(given)) if type(given) in (int, str) else None
+    if not match:
+        raise ValueError("bits are HIGH:LOW or one number, as 15:8 or 7")
+    high, low = int(match[1]), int(match[2] or match[1])
+    if high < low:
+        raise ValueError(f"bits are HIGH:LOW: write {low}:{high}")
+    if high >= BITS_MAX:
+        raise ValueError(f"no register has more than {BITS_MAX} bits")
+    return Bits(high, low)
+
+
+BitsKey = Annotated[
+    Bits,
+    BeforeValidator(_bits),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "exclusiveMaximum": BITS_MAX},
+                {"type": "string", "pattern": f"^{SPAN.pattern}$"},
+            ],
+            "description": "HIGH:LOW, both included, or one bit's number",
+        }
+    ),
+]
+
+
+class Section(BaseModel):
+    """What all parts of a specification share: frozen, no unknown keys, nothing converted."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
+    )
+
+
+class Msi(Section):
+    """The MSI capability."""
+
+    vectors: Literal[1, 2, 4, 8, 16, 32]
+    """Vectors that the card asks for."""
+
+
+class Capabilities(Section):
+    """The list of capabilities in config space."""
+
+    msi: Msi | None = None
+    """Message-signalled interrupts; without it the card has INTA."""
+
+
+class Config(Section):
+    """What the card's config space says of it."""
+
+    vendor: Word
+    """Vendor ID."""
+    device: Word
+    """Device ID."""
+    subsystem_vendor: Word
+    """Subsystem vendor ID."""
+    subsystem: Word
+    """Subsystem ID."""
+    class_code: Annotated[int, Field(ge=0, lt=2**24)]
+    """Class, subclass and programming interface, a byte each, as 0x038000."""
+    revision: Annotated[int, Field(ge=0, lt=2**8)]
+    """Revision ID."""
+
+
+class Bar(Section):
+    """A window of the card in physical memory."""
+
+    number: Annotated[int, Field(ge=0, le=5)]
+    """Which base address register; one of kind memory64 takes the next one as well."""
+    name: Name
+    """What the manual calls it."""
+    bytes: Annotated[int, Field(ge=4096, le=2**40)]
+    """Size in bytes, a power of two."""
+    kind: Literal["memory32", "memory64"]
+    """Whether its address has 32 or 64 bits."""
+    description: Text
+    """What is in it."""
+
+
+class EnumValue(Section):
+    """A value of a field that has a name."""
+
+    name: Name
+    """Unique in the field."""
+    value: Value
+    """As the field holds it, that is shifted down to bit 0."""
+    description: Text
+    """What it stands for."""
+
+
+class RegisterField(Section):
+    """Some bits of a register."""
+
+    name: Name
+    """Unique in the register."""
+    bits: BitsKey
+    """Which bits."""
+    access: Access
+    """For a driver: rw, ro, wo; writing 1 clears (w1c) or sets (w1s); reading clears (rc)."""
+    reset: Value = 0
+    """Value after a reset, shifted down to bit 0."""
+    description: Text
+    """What the bits are for."""
+    values: tuple[EnumValue, ...] = ()
+    """Values that have names."""
+
+
+class Register(Section):
+    """A register: its place, and its fields, or its access if it is one value throughout."""
+
+    name: Name
+    """Unique in the card."""
+    bar: Annotated[int, Field(ge=0, le=5)]
+    """Number of the BAR in which it is."""
+    offset: Annotated[int, Field(ge=0, lt=2**40)]
+    """Bytes from the start of the BAR, a multiple of its size."""
+    width: Literal[8, 16, 32, 64]
+    """Its size in bits."""
+    kind: Literal["plain", "doorbell", "port"] = "plain"
+    """doorbell: each write is an event; port: each write or read counts, as at a FIFO."""
+    access: Access | None = None
+    """Of all its bits, instead of fields."""
+    reset: Value | None = None
+    """Value after a reset; left out, it is that of its fields."""
+    description: Text
+    """What it is for."""
+    fields: tuple[RegisterField, ...] = ()
+    """Its fields, instead of access."""
+
+    @property
+    def initial(self) -> int:
+        """Value after a reset, reserved bits 0."""
+        if self.reset is not None:
+            return self.reset
+        return sum(field.reset << field.bits.low for field in self.fields)
+
+    @property
+    def end(self) -> int:
+        """Offset of the byte behind it."""
+        return self.offset + self.width // 8
+
+
+class Interrupt(Section):
+    """Why the card interrupts: a status bit, the bit that enables it, and the vector."""
+
+    name: SourceName
+    """Unique in the card."""
+    status: str
+    """REGISTER.FIELD of one bit that says that it happened."""
+    enable: str
+    """REGISTER.FIELD of one bit that lets it interrupt."""
+    vector: Annotated[int, Field(ge=0, le=31)]
+    """Which MSI vector; 0 without MSI."""
+    description: Text
+    """When it happens."""
+
+
+class Buffer(Section):
+    """Memory of the driver that the card reads or writes."""
+
+    name: SourceName
+    """Unique among buffers and rings."""
+    direction: Direction
+    """Whether the card reads it (to_device) or writes it."""
+    address: Name
+    """Register of its bus address."""
+    length: Name
+    """Register of its length in bytes."""
+    doorbell: Name
+    """Register whose writing starts the transfer."""
+    alignment: Bytes
+    """Its address is a multiple of so many bytes, a power of two."""
+    bytes_max: Bytes
+    """Its longest length in bytes."""
+    description: Text
+    """What is in it."""
+
+
+class Ring(Buffer):
+    """A buffer of equal entries that is used round and round."""
+
+    entry_bytes: Bytes
+    """Size of an entry."""
+    head: Name
+    """Register of the index of the next entry that the card takes."""
+    tail: Name
+    """Register of the index behind the last entry that the driver has filled."""
+
+
+class Card(Section):
+    """A card, whole."""
+
+    name: CardName
+    """As the file is called, without .yaml."""
+    title: Annotated[str, Field(min_length=1, max_length=100)]
+    """One line for lists and the manual's head."""
+    description: Text
+    """What the card does, and how it is used; paragraphs are parted by an empty line."""
+    config: Config
+    """Config space."""
+    capabilities: Capabilities = Capabilities()
+    """Capabilities in config space."""
+    bars: Annotated[tuple[Bar, ...], Field(min_length=1, max_length=6)]
+    """Its windows in memory."""
+    registers: Annotated[tuple[Register, ...], Field(min_length=1, max_length=4096)]
+    """All registers."""
+    interrupts: tuple[Interrupt, ...] = ()
+    """All sources of interrupts."""
+    buffers: tuple[Buffer, ...] = ()
+    """Memory that it reads or writes by DMA."""
+    rings: tuple[Ring, ...] = ()
+    """The same, used round and round."""

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Specifications of cards: cards/NAME.yaml, or a file of one's own, checked.
+
+`load` gives a Card, or one WrongCard with a line `FILE:LINE: reason` for each mistake.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from understudy.base.catalog import pick
+from understudy.base.errors import UserError
+from understudy.base.paths import cards_dir
+from understudy.cards.document import BYTES_MAX, Document
+from understudy.cards.mistakes import Mistakes
+from understudy.cards.model import Card
+from understudy.cards.wrong import WrongCard
+
+
+def catalogue() -> dict[str, Path]:
+    """The cards that come with the project, by name."""
+    return {file.stem: file for file in sorted(cards_dir().glob("*.yaml"))}
+
+
+def load(name: str | Path) -> Card:
+    """The card of that name, or of a file if it ends with .yaml or has a folder."""
+    return parse(*read(name))
+
+
+def read(name: str | Path) -> tuple[str, bytes]:
+    """Name of the file, and what is in it; a UserError if it cannot be read."""
+    given = str(name)
+    is_file = given.endswith((".yaml", ".yml")) or "/" in given or Path(given).exists()
+    file = Path(given) if is_file else pick("card", given, catalogue())
+    try:
+        with file.open("rb") as opened:
+            return str(file), opened.read(BYTES_MAX + 1)
+    except IsADirectoryError as error:
+        raise UserError(f"{file}: a folder, not a specification: name a .yaml file") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"{file}: {reason}; understudy card list has the cards") from error
+
+
+def parse(name: str, raw: bytes) -> Card:
+    """The card that a file holds; `name` is the file's in errors."""
+    try:
+        document = Document(name, raw)
+        mistakes = Mistakes(document.data)
+    except RecursionError as error:
+        raise WrongCard(name, [(1, "nested too deep for a specification")]) from error
+    if mistakes.found:
+        raise WrongCard(name, ((document.line(place), reason) for place, reason in mistakes.found))
+    assert mistakes.card, "what has no mistake is a card"
+    return mistakes.card
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of a specification, for editors; the rules between parts are not in it."""
+    return Card.model_json_schema() | {"$schema": "https://json-schema.org/draft/2020-12/schema"}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""`understudy card`: which virtual PCI cards there are, whether a specification is right, and what
+is in one (docs/cards.md)."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from understudy.cards import generated, specification
+from understudy.cards.header import header
+from understudy.cards.model import Buffer, Card
+from understudy.cards.wrong import WrongCard
+from understudy.cli.main import EXIT_WRONG
+from understudy.show.card import manual
+from understudy.show.grid import Grid
+
+WORDS = ("kind", "access")
+
+
+@click.group()
+def command() -> None:
+    """Virtual PCI cards, each made from one specification.
+
+    \b
+    Example:
+      understudy card list
+      understudy card check mine.yaml
+      understudy card show zach1
+      understudy card generate zach1 --out build/zach1
+    """
+
+
+@command.command("list", epilog="Example: understudy card list --json")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of lines.")
+def list_cards(as_json: bool) -> None:
+    """The cards that come with the project."""
+    cards = [specification.load(name) for name in specification.catalogue()]
+    if as_json:
+        click.echo(json.dumps([{"name": card.name, "title": card.title} for card in cards]))
+        return
+    for card in cards:
+        click.echo(f"{card.name:12}{card.title}: {len(card.registers)} registers")
+
+
+@command.command(epilog="Example: understudy card check mine.yaml")
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object: file, mistakes.")
+def check(name: str, as_json: bool) -> int:
+    """Whether a specification is right; if not, all its mistakes, a line FILE:LINE: REASON each.
+
+    Exit code 2 if it is not.
+    """
+    file, raw = specification.read(name)
+    try:
+        card = specification.parse(file, raw)
+    except WrongCard as wrong:
+        _tell(wrong, as_json)
+        return EXIT_WRONG
+    if as_json:
+        click.echo(json.dumps({"file": file, "mistakes": []}))
+    else:
+        click.echo(f"{file}: a card with {len(card.registers)} registers, without a mistake")
+    return 0
+
+
+@command.command(epilog="Example: understudy card show zach1")
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+def show(name: str, as_json: bool) -> None:
+    """What a card has: BARs, registers, interrupts, DMA."""
+    card = specification.load(name)
+    if as_json:
+        click.echo(json.dumps(card.model_dump(mode="json"), indent=2))
+        return
+    click.echo(f"{card.name}: {card.title}")
+    for label, text in _lines(card):
+        click.echo(f"  {label:12}{text}")
+    columns = ("BAR", "offset", "width", "reset", *WORDS)
+    Grid(columns, [list(_registers(card))], words=WORDS).show(Console())
+
+
+@command.command(epilog="Example: understudy card generate zach1 --out build/zach1")
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Where it goes; made if it is not there.",
+)
+def generate(name: str, out: Path) -> None:
+    """Write what a driver's author needs of a card.
+
+    NAME_registers.h is a C header, manual.html the hardware reference manual.
+
+    The same card gives the same bytes. A file that was changed by hand is never overwritten.
+    """
+    card = specification.load(name)
+    texts = {f"{card.name}_registers.h": header(card), "manual.html": manual(card)}
+    for file in generated.write(out, card.name, texts):
+        click.echo(f"wrote {file}")
+
+
+@command.command(epilog="Example: understudy card schema > card.schema.json")
+def schema() -> None:
+    """JSON Schema of a specification, for editors that check while one types.
+
+    It knows each key by itself; understudy card check also knows what they must be to one another.
+    """
+    click.echo(json.dumps(specification.schema(), indent=2))
+
+
+def _tell(wrong: WrongCard, as_json: bool) -> None:
+    if as_json:
+        mistakes = [{"line": line, "reason": reason} for line, reason in wrong.mistakes]
+        click.echo(json.dumps({"file": wrong.file, "mistakes": mistakes}, indent=2))
+    else:
+        click.echo(str(wrong), err=True)
+
+
+def _lines(card: Card) -> Iterator[tuple[str, str]]:
+    config = card.config
+    yield "PCI", f"{config.vendor:04x}:{config.device:04x}, class {config.class_code:06x}"
+    msi = card.capabilities.msi
+    yield "interrupts", f"MSI, vectors: {msi.vectors}" if msi else "INTA"
+    for bar in card.bars:
+        yield f"BAR {bar.number}", f"{bar.name}: {bar.bytes:,} bytes, {bar.kind}"
+    for interrupt in card.interrupts:
+        yield "interrupt", f"{interrupt.name}: {interrupt.status}, enabled by {interrupt.enable}"
+    for buffer in (*card.buffers, *card.rings):
+        yield "DMA", _transfer(buffer)
+
+
+def _transfer(buffer: Buffer) -> str:
+    way = "read by the card" if buffer.direction == "to_device" else "written by the card"
+    return f"{buffer.name}: {buffer.address}, {buffer.length}, {buffer.doorbell}; {way}"
+
+
+def _registers(card: Card) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for register in sorted(card.registers, key=lambda one: (one.bar, one.offset)):
+        yield (
+            register.name,
+            (
+                str(register.bar),
+                f"{register.offset:#05x}",
+                str(register.width),
+                f"{register.initial:#x}",
+                register.kind,
+                register.access or "fields",
+            ),
+        )

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""A register as a drawing: 32 bits a row, the highest on the left, reserved ones hatched."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from understudy.cards.model import Bits, Register, RegisterField
+
+ROW_BITS = 32
+BIT = 28  # user units; the page scales the drawing
+ROW, TOP = 74, 18
+SIZE, SIZE_MIN = 12, 8.5  # of names; one that does not fit hangs below its box
+LETTER = 7.6  # width of one, at most, at the larger size
+HATCH = "#d5dade"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some bits of a register; `field` is None if they are reserved."""
+
+    bits: Bits
+    field: RegisterField | None
+    name: str
+    access: str
+
+
+def parts(register: Register) -> list[Part]:
+    """All bits of a register, from the highest, each in one part."""
+    if register.access:
+        bits = Bits(register.width - 1, 0)
+        return [Part(bits, None, register.name, register.access)]
+    found: list[Part] = []
+    above: int = register.width
+    for field in sorted(register.fields, key=lambda one: -one.bits.high):
+        if field.bits.high + 1 < above:
+            found.append(_reserved(above - 1, field.bits.high + 1))
+        found.append(Part(field.bits, field, field.name, field.access))
+        above = field.bits.low
+    if above:
+        found.append(_reserved(above - 1, 0))
+    return found
+
+
+def drawing(register: Register, shown: list[Part]) -> str:
+    """Inline SVG of a register's parts."""
+    row_bits = min(register.width, ROW_BITS)
+    rows = register.width // row_bits
+    hanging = max((len(part.name) for part in shown if _size(part) < SIZE_MIN), default=0)
+    tall = ROW + round(hanging * LETTER)
+    width, height = row_bits * BIT + 2, rows * tall
+    body = "".join(
+        _box(part, row, row_bits, (rows - 1 - row) * tall + TOP)
+        for part in shown
+        for row in range(rows)
+        if part.bits.high >= row * row_bits and part.bits.low < (row + 1) * row_bits
+    )
+    title = escape(f"{register.name}, {register.width} bits")
+    return (
+        f'<svg viewBox="-1 0 {width} {height}" style="max-width:{width}px" role="img" '
+        f'aria-label="{title}" font-family="system-ui, sans-serif" text-anchor="middle" '
+        f'fill="currentColor">{body}</svg>'
+    )
+
+
+def _reserved(high: int, low: int) -> Part:
+    return Part(Bits(high, low), None, "", "")
+
+
+def _size(part: Part) -> float:
+    """Of the letters of its name in a box of its own, the smaller one if two rows share it."""
+    high, low = part.bits.high, part.bits.low
+    split = high >= ROW_BITS > low
+    bits = min(high - ROW_BITS + 1, ROW_BITS - low) if split else part.bits.count
+    return min(SIZE, SIZE * (bits * BIT - 4) / (LETTER * max(len(part.name), 1)))
+
+
+def _box(part: Part, row: int, row_bits: int, top: int) -> str:
+    """What of a part lies in a row, of which 0 is the lowest."""
+    high = min(part.bits.high - row * row_bits, row_bits - 1)
+    low = max(part.bits.low - row * row_bits, 0)
+    left = (row_bits - 1 - high) * BIT
+    width = (high - low + 1) * BIT
+    look = 'fill="none"' if part.name else f'fill="{HATCH}" fill-opacity="0.45"'
+    return (
+        f'<rect x="{left}" y="{top}" width="{width}" height="34" stroke="currentColor" {look}/>'
+        + "".join(_numbers(high, low, row * row_bits, left, top))
+        + _label(part, left + width / 2, top)
+    )
+
+
+def _numbers(high: int, low: int, base: int, left: int, top: int) -> Iterator[str]:
+    for bit in sorted({high, low}, reverse=True):
+        x = left + (high - bit) * BIT + BIT / 2
+        yield f'<text x="{x:g}" y="{top - 5}" font-size="11" opacity=".7">{base + bit}</text>'
+
+
+def _label(part: Part, x: float, top: int) -> str:
+    """The name in its box or, if it is too long, below it; the access between them."""
+    if not part.name:
+        return ""
+    size, name = _size(part), escape(part.name)
+    access = f'<text x="{x:g}" y="{top + 47}" font-size="10.5" opacity=".7">{part.access}</text>'
+    if size >= SIZE_MIN:
+        return f'<text x="{x:g}" y="{top + 21}" font-size="{size:.1f}">{name}</text>{access}'
+    turned = f'transform="translate({x + 4:g} {top + 54}) rotate(-90)" text-anchor="end"'
+    return f'<text {turned} font-size="{SIZE - 1}">{name}</text>{access}'

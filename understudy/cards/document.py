@@ -10,11 +10,12 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
 from understudy.cards.wrong import WrongCard
 
 BYTES_MAX = 2**20
+DEPTH_MAX = 32
 
 Place = tuple[str | int, ...]
 
@@ -73,9 +74,15 @@ def _parse(name: str, text: str) -> Any:
 
 
 def _foreign(text: str) -> Iterator[tuple[int, str]]:
-    """Lines of what a specification has no use for: aliases, tags, merged keys."""
+    """Lines of what a specification has no use for: aliases, tags, merged keys, depths."""
+    depth = 0
     for event in YAML().parse(text):
         line = event.start_mark.line + 1
+        depth += isinstance(event, CollectionStartEvent)
+        depth -= isinstance(event, CollectionEndEvent)
+        if depth > DEPTH_MAX:
+            yield line, "nested too deep"
+            return
         if isinstance(event, AliasEvent):
             yield line, "an alias stands for this: write it out"
         elif getattr(event, "tag", None):

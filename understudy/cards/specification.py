@@ -43,11 +43,8 @@ def read(name: str | Path) -> tuple[str, bytes]:
 
 def parse(name: str, raw: bytes) -> Card:
     """The card that a file holds; `name` is the file's in errors."""
-    try:
-        document = Document(name, raw)
-        mistakes = Mistakes(document.data)
-    except RecursionError as error:
-        raise WrongCard(name, [(1, "nested too deep for a specification")]) from error
+    document = Document(name, raw)
+    mistakes = Mistakes(document.data)
     if mistakes.found:
         raise WrongCard(name, ((document.line(place), reason) for place, reason in mistakes.found))
     assert mistakes.card, "what has no mistake is a card"

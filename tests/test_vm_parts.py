@@ -240,6 +240,17 @@ def test_an_arrival_outside_all_reads_fails_the_run(seen: list[tuple[int, int]])
         witness.compare_arrivals(records_of(ROWS), entries(seen))
 
 
+def test_a_block_trace_with_gaps_fails_the_run() -> None:
+    """Of programs that keep no log of their own it is taken, and of no others."""
+    out = {"disk.blktrace.0": b"records", "block_trace": b"block_trace_dropped 0\n", "records": b""}
+    stock = experiment(workload="postmark", disk="array-32")
+    assert outcome.block_trace(stock, out) == {"disk.blktrace.0": b"records"}
+    assert outcome.block_trace(experiment(), {}) == {}
+    gaps = {**out, "block_trace": b"block_trace_dropped 17\n"}
+    with pytest.raises(RunFailed, match="the kernel's block trace lost 17 records"):
+        outcome.block_trace(stock, gaps)
+
+
 def test_what_lies_outside_every_file_is_metadata() -> None:
     """Before, in, between and after the extents of blocks 10-11 and 20."""
     none = np.zeros(0, dtype=np.int64)

@@ -135,7 +135,7 @@ def _programs(experiment: Experiment) -> dict[str, str]:
     return {package: debian_programs.version(package) for package in packages_used}
 
 
-def _block_trace(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, bytes]:
+def block_trace(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, bytes]:
     """The kernel's own trace, a file for each processor; RunFailed if a part of it is lost."""
     if not scenario.keeps_block_trace(experiment):
         return {}
@@ -192,4 +192,4 @@ def read(
         "measure_wall_seconds": result.notified["measured"] - result.notified["measuring"],
         "wall_seconds": result.boot_seconds + result.run_seconds,
     }
-    return Outcome(experiment, requests, facts, _block_trace(experiment, result.out))
+    return Outcome(experiment, requests, facts, block_trace(experiment, result.out))

@@ -48,7 +48,7 @@ def test_one_that_fails_ends_all() -> None:
     with pytest.raises(ValueError, match="no"):
         run_all([waits, fails, *[one_of_many] * 50], 2, stop)
     assert stop.is_set()
-    assert begun[0] == "waits"
+    assert "waits" in begun
     assert begun.count("one of many") <= 1
 
 

@@ -27,7 +27,7 @@ def run_all(
                 future.result()
                 done()
         except BaseException:
-            stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
+            stop.set()
             raise
     return [future.result() for future in futures]

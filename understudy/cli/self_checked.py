@@ -59,7 +59,7 @@ def carry_out(
         click.echo(json.dumps(document, indent=2))
     else:
         self_checked.show(found, console())
-    for doubt in dict.fromkeys(doubt for one in found for doubt in one.poor_fits):
+    for doubt in self_checked.doubts(found):
         click.echo(f"understudy: {doubt}", err=True)
     click.echo(f"wrote {folder}: result.json, requests.parquet, report.html, traces/", err=True)
 

@@ -7,9 +7,9 @@ from typing import Any
 from understudy.campaign.self_check import Held
 from understudy.show import page
 from understudy.show.self_checked import figures, table
-from understudy.show.self_checked.table import show
+from understudy.show.self_checked.table import doubts, show
 
-__all__ = ["render", "show"]
+__all__ = ["doubts", "render", "show"]
 
 TEMPLATE = "self_checked/report.html.j2"
 
@@ -21,7 +21,7 @@ def render(document: dict[str, Any], found: Sequence[Held]) -> str:
         {
             "title": "VMs on one device: predicted, and as a kernel does it",
             "sentences": table.sentences(found),
-            "doubts": list(dict.fromkeys(doubt for one in found for doubt in one.poor_fits)),
+            "doubts": table.doubts(found),
             "tables": table.tables(found),
             "figures": figures.draw(found),
             "inputs": page.flat(document["inputs"]),

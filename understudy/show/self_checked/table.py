@@ -55,6 +55,11 @@ def sentences(found: Sequence[Held]) -> list[str]:
     return said
 
 
+def doubts(found: Sequence[Held]) -> list[str]:
+    """Fits that are poor, each once."""
+    return list(dict.fromkeys(doubt for one in found for doubt in one.poor_fits))
+
+
 def show(found: Sequence[Held], console: Console) -> None:
     """The tables, and the answer in words."""
     for title, headings, block in tables(found):

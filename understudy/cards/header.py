@@ -19,27 +19,39 @@ Definition = tuple[str, str, str]  # name, value, comment
 
 def header(card: Card) -> str:
     """The text; a UserError if two of its names would be one."""
+    refuse_twice(names(card))
     lines = [*_defined(_of_card(card))]
-    names = [name for name, _, _ in _of_card(card)]
     for register in sorted(card.registers, key=lambda one: (one.bar, one.offset)):
-        prefix = f"{card.name}_{register.name}".upper()
-        defined = list(_of_register(prefix, register))
-        lines += ["", *_defined(defined)]
-        names += [name for name, _, _ in defined]
+        prefix = _prefix(card, register)
+        lines += ["", *_defined(_of_register(prefix, register))]
         for field in register.fields:
             lines += _enum(f"{prefix}_{field.name}", field)
-            names += [f"{prefix}_{field.name}_{entry.name}" for entry in field.values]
-    _refuse_twice(names)
     guard = f"{card.name}_REGISTERS_H".upper()
     body = "\n".join(lines)
     title = _comment(card.title)
     return f"{title}\n\n#ifndef {guard}\n#define {guard}\n\n{body}\n\n#endif\n"
 
 
-def _refuse_twice(names: list[str]) -> None:
+def names(card: Card) -> list[str]:
+    """All that the header defines."""
+    found = [name for name, _, _ in _of_card(card)]
+    for register in card.registers:
+        prefix = _prefix(card, register)
+        found += [name for name, _, _ in _of_register(prefix, register)]
+        for field in register.fields:
+            found += [f"{prefix}_{field.name}_{entry.name}" for entry in field.values]
+    return found
+
+
+def refuse_twice(names: list[str]) -> None:
+    """A UserError if a name is there twice."""
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise UserError(f"two names of the card become {name} in C: rename one of them")
+
+
+def _prefix(card: Card, register: Register) -> str:
+    return f"{card.name}_{register.name}".upper()
 
 
 def _defined(definitions: Iterator[Definition] | list[Definition]) -> Iterator[str]:

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The C table of a card, from which its device side works (core/card_table.h).
+
+CARD_INDEX_REG is a register's index, CARD_REGISTERS how many there are, and `card_table` the
+table.  The text includes nothing: core/registers.h goes before it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from understudy.cards.header import names, refuse_twice
+from understudy.cards.model import Access, Bar, Buffer, Card, Interrupt, Register, Ring
+
+MASKS: Final[dict[str, frozenset[Access]]] = {
+    "readable": frozenset({"rw", "ro", "w1c", "w1s", "rc"}),
+    "writable": frozenset({"rw", "wo"}),
+    "clears": frozenset({"w1c"}),
+    "sets": frozenset({"w1s"}),
+    "read_clears": frozenset({"rc"}),
+}
+DIRECTIONS = {"to_device": "CARD_READS", "from_device": "CARD_WRITES"}
+
+Member = tuple[str, str]  # name, value in C
+
+
+def table(card: Card) -> str:
+    """The text of a header; a UserError if two of the card's names would be one in C."""
+    registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
+    indexes = [_index(card, register.name) for register in registers]
+    count = f"{card.name.upper()}_REGISTERS"
+    refuse_twice([*names(card), *indexes, count])
+    bars = sorted(card.bars, key=lambda one: one.number)
+    arrays = {
+        "bars": ("bar", [[*_bar(one)] for one in bars]),
+        "registers": ("register", [[*_register(one)] for one in registers]),
+        "interrupts": ("interrupt", [[*_interrupt(card, one)] for one in card.interrupts]),
+        "buffers": ("buffer", [[*_buffer(card, one)] for one in card.buffers]),
+        "rings": ("ring", [[*_ring(card, one)] for one in card.rings]),
+    }
+    filled = {name: kept for name, kept in arrays.items() if kept[1]}
+    guard = f"{card.name}_TABLE_H".upper()
+    lines = [f"#ifndef {guard}", f"#define {guard}", "", f"enum {card.name}_index {{"]
+    lines += [f"\t{index}," for index in [*indexes, count]] + ["};"]
+    for name, (kind, rows) in filled.items():
+        lines += ["", *_array(f"struct card_{kind} {card.name}_{name}", rows)]
+    lines += ["", f"static const struct card_table {card.name}_table = {{"]
+    lines += [*_members(_of_card(card, filled), "\t"), "};", "", "#endif", ""]
+    return "\n".join(lines)
+
+
+def _array(declared: str, rows: Iterable[Sequence[Member]]) -> Iterator[str]:
+    yield f"static const {declared}[] = {{"
+    for members in rows:
+        yield from ("\t{", *_members(members, "\t\t"), "\t},")
+    yield "};"
+
+
+def _members(members: Iterable[Member], indent: str) -> Iterator[str]:
+    return (f"{indent}.{name} = {value}," for name, value in members)
+
+
+def _of_card(card: Card, arrays: Iterable[str]) -> Iterator[Member]:
+    yield "name", _text(card.name)
+    for key, value in card.config.model_dump().items():
+        yield key, f"{value:#x}"
+    msi = card.capabilities.msi
+    yield "msi_vectors", str(msi.vectors if msi else 0)
+    for name in arrays:
+        yield f"nr_{name}", str(len(getattr(card, name)))
+        yield name, f"{card.name}_{name}"
+
+
+def _bar(bar: Bar) -> Iterator[Member]:
+    yield "number", str(bar.number)
+    yield "is64", "true" if bar.kind == "memory64" else "false"
+    yield "bytes", _wide(bar.bytes)
+
+
+def _register(register: Register) -> Iterator[Member]:
+    yield "name", _text(register.name)
+    yield "bar", str(register.bar)
+    yield "bytes", str(register.width // 8)
+    yield "offset", _wide(register.offset)
+    yield "kind", f"REGISTER_{register.kind.upper()}"
+    yield "reset", _wide(register.initial)
+    for name, accesses in MASKS.items():
+        yield name, _wide(_bits(register, accesses))
+
+
+def _bits(register: Register, accesses: frozenset[Access]) -> int:
+    """The bits of a register that have one of these kinds of access."""
+    if register.access:
+        return (1 << register.width) - 1 if register.access in accesses else 0
+    return sum(field.bits.mask for field in register.fields if field.access in accesses)
+
+
+def _interrupt(card: Card, interrupt: Interrupt) -> Iterator[Member]:
+    yield "name", _text(interrupt.name)
+    for key in ("status", "enable"):
+        register, field = getattr(interrupt, key).split(".")
+        yield f"{key}_register", _index(card, register)
+        yield f"{key}_bit", _wide(_mask(card, register, field))
+    yield "vector", str(interrupt.vector)
+
+
+def _mask(card: Card, register: str, field: str) -> int:
+    fields = next(one.fields for one in card.registers if one.name == register)
+    return next(one.bits.mask for one in fields if one.name == field)
+
+
+def _buffer(card: Card, buffer: Buffer) -> Iterator[Member]:
+    yield "name", _text(buffer.name)
+    yield "direction", DIRECTIONS[buffer.direction]
+    for key in ("address", "length", "doorbell"):
+        yield key, _index(card, getattr(buffer, key))
+    yield "alignment", _wide(buffer.alignment)
+    yield "bytes_max", _wide(buffer.bytes_max)
+
+
+def _ring(card: Card, ring: Ring) -> Iterator[Member]:
+    yield from ((f"buffer.{name}", value) for name, value in _buffer(card, ring))
+    yield "entry_bytes", _wide(ring.entry_bytes)
+    for key in ("head", "tail"):
+        yield key, _index(card, getattr(ring, key))
+
+
+def _index(card: Card, register: str) -> str:
+    return f"{card.name}_INDEX_{register}".upper()
+
+
+def _text(name: str) -> str:
+    return f'"{name}"'
+
+
+def _wide(value: int) -> str:
+    return f"{value:#x}ull"

@@ -9,7 +9,7 @@
 #include "copier_table.h"
 
 #define PIECE_BYTES SZ_4K
-#define ALIGNED(address) (!((address) & 7))
+#define ALIGNED(address) (!((address)&7))
 
 struct copier {
 	u8 piece[PIECE_BYTES];
@@ -25,35 +25,36 @@ struct order {
 	u32 checksum;
 };
 
-static bool is_busy(const struct device_card *device)
+static bool is_busy(const struct vgpu *device)
 {
-	return device_get(device, COPIER_INDEX_STATUS) & COPIER_STATUS_BUSY_MASK;
+	return vgpu_get(device, COPIER_INDEX_STATUS) & COPIER_STATUS_BUSY_MASK;
 }
 
 /* Locked. */
-static void fail(struct device_card *device, enum copier_error_code code)
+static void fail(struct vgpu *device, enum copier_error_code code)
 {
-	if (!(device_get(device, COPIER_INDEX_STATUS) & COPIER_STATUS_FAILED_MASK))
-		device_set(device, COPIER_INDEX_ERROR, code);
-	device_set_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_FAILED_MASK);
+	if (!(vgpu_get(device, COPIER_INDEX_STATUS) & COPIER_STATUS_FAILED_MASK))
+		vgpu_set(device, COPIER_INDEX_ERROR, code);
+	vgpu_set_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_FAILED_MASK);
 }
 
-static bool may_store(struct device_card *device, u32 index)
+static bool may_store(struct vgpu *device, u32 index)
 {
-	if (!is_busy(device) || index == COPIER_INDEX_ENABLE || index == COPIER_INDEX_STATUS)
+	if (!is_busy(device) || index == COPIER_INDEX_ENABLE ||
+	    index == COPIER_INDEX_STATUS)
 		return true;
 	fail(device, COPIER_ERROR_CODE_BUSY_WRITE);
 	return false;
 }
 
-static struct order order_of(const struct device_card *device)
+static struct order order_of(const struct vgpu *device)
 {
 	return (struct order){
-		.operation = device_get(device, COPIER_INDEX_COMMAND),
-		.source = device_get(device, COPIER_INDEX_SOURCE),
-		.destination = device_get(device, COPIER_INDEX_DESTINATION),
-		.bytes = device_get(device, COPIER_INDEX_LENGTH),
-		.pattern = device_get(device, COPIER_INDEX_PATTERN),
+		.operation = vgpu_get(device, COPIER_INDEX_COMMAND),
+		.source = vgpu_get(device, COPIER_INDEX_SOURCE),
+		.destination = vgpu_get(device, COPIER_INDEX_DESTINATION),
+		.bytes = vgpu_get(device, COPIER_INDEX_LENGTH),
+		.pattern = vgpu_get(device, COPIER_INDEX_PATTERN),
 	};
 }
 
@@ -63,21 +64,23 @@ static enum copier_error_code check(const struct order *order)
 		return COPIER_ERROR_CODE_OPERATION;
 	if (!order->bytes || order->bytes > COPIER_DMA_SOURCE_BYTES_MAX)
 		return COPIER_ERROR_CODE_LENGTH;
-	if (order->operation != COPIER_COMMAND_OPERATION_FILL && !ALIGNED(order->source))
+	if (order->operation != COPIER_COMMAND_OPERATION_FILL &&
+	    !ALIGNED(order->source))
 		return COPIER_ERROR_CODE_ADDRESS;
-	if (order->operation != COPIER_COMMAND_OPERATION_CHECKSUM && !ALIGNED(order->destination))
+	if (order->operation != COPIER_COMMAND_OPERATION_CHECKSUM &&
+	    !ALIGNED(order->destination))
 		return COPIER_ERROR_CODE_ADDRESS;
 	return COPIER_ERROR_CODE_NONE;
 }
 
-static void stored(struct device_card *device, u32 index, u64 value)
+static void stored(struct vgpu *device, u32 index, u64 value)
 {
 	struct order order;
 	enum copier_error_code code;
 
 	if (index == COPIER_INDEX_STATUS &&
-	    !(device_get(device, index) & COPIER_STATUS_FAILED_MASK))
-		device_set(device, COPIER_INDEX_ERROR, COPIER_ERROR_CODE_NONE);
+	    !(vgpu_get(device, index) & COPIER_STATUS_FAILED_MASK))
+		vgpu_set(device, COPIER_INDEX_ERROR, COPIER_ERROR_CODE_NONE);
 	if (index != COPIER_INDEX_START)
 		return;
 	order = order_of(device);
@@ -86,11 +89,11 @@ static void stored(struct device_card *device, u32 index, u64 value)
 		fail(device, code);
 		return;
 	}
-	device_set_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
-	device_wake(device);
+	vgpu_set_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
+	vgpu_wake(device);
 }
 
-static int do_piece(struct device_card *device, struct order *order, u32 at, u32 bytes)
+static int do_piece(struct vgpu *device, struct order *order, u32 at, u32 bytes)
 {
 	struct copier *copier = device->state;
 	int ret = 0;
@@ -98,16 +101,18 @@ static int do_piece(struct device_card *device, struct order *order, u32 at, u32
 	if (order->operation == COPIER_COMMAND_OPERATION_FILL)
 		memset(copier->piece, order->pattern, bytes);
 	else
-		ret = vpcib_dma_read(device->card, order->source + at, copier->piece, bytes);
+		ret = vpcib_dma_read(device->card, order->source + at, copier->piece,
+				     bytes);
 	if (ret)
 		return ret;
 	if (order->operation != COPIER_COMMAND_OPERATION_CHECKSUM)
-		return vpcib_dma_write(device->card, order->destination + at, copier->piece, bytes);
+		return vpcib_dma_write(device->card, order->destination + at,
+				       copier->piece, bytes);
 	order->checksum = crc32c(order->checksum, copier->piece, bytes);
 	return 0;
 }
 
-static int carry_out(struct device_card *device, struct order *order)
+static int carry_out(struct vgpu *device, struct order *order)
 {
 	u32 at, bytes;
 	int ret = 0;
@@ -120,33 +125,34 @@ static int carry_out(struct device_card *device, struct order *order)
 	return ret;
 }
 
-static void finish(struct device_card *device, const struct order *order, int error)
+static void finish(struct vgpu *device, const struct order *order, int error)
 {
-	device_clear_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
+	vgpu_clear_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
 	if (error) {
 		fail(device, COPIER_ERROR_CODE_ADDRESS);
 		return;
 	}
 	if (order->operation == COPIER_COMMAND_OPERATION_CHECKSUM)
-		device_set(device, COPIER_INDEX_CHECKSUM, ~order->checksum);
-	device_set(device, COPIER_INDEX_COMPLETED, device_get(device, COPIER_INDEX_COMPLETED) + 1);
-	device_set_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_DONE_MASK);
+		vgpu_set(device, COPIER_INDEX_CHECKSUM, ~order->checksum);
+	vgpu_set(device, COPIER_INDEX_COMPLETED,
+		 vgpu_get(device, COPIER_INDEX_COMPLETED) + 1);
+	vgpu_set_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_DONE_MASK);
 }
 
-static void work(struct device_card *device)
+static void work(struct vgpu *device)
 {
-	unsigned long flags = device_lock(device);
+	unsigned long flags = vgpu_lock(device);
 	struct order order = order_of(device);
 	bool busy = is_busy(device);
 	int ret;
 
-	device_unlock(device, flags);
+	vgpu_unlock(device, flags);
 	if (!busy)
 		return;
 	ret = carry_out(device, &order);
-	flags = device_lock(device);
+	flags = vgpu_lock(device);
 	finish(device, &order, ret);
-	device_unlock(device, flags);
+	vgpu_unlock(device, flags);
 }
 
 const struct behaviour card_behaviour = {

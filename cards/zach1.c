@@ -28,24 +28,24 @@ struct zach1 {
 	bool fifo_half;
 };
 
-static struct zach1 *zach1_of(struct device_card *device)
+static struct zach1 *zach1_of(struct vgpu *device)
 {
 	return device->state;
 }
 
-static bool has_failed(const struct device_card *device)
+static bool has_failed(const struct vgpu *device)
 {
-	return device_get(device, ZACH1_INDEX_ERROR);
+	return vgpu_get(device, ZACH1_INDEX_ERROR);
 }
 
 /* The first error stops the card; locked. */
-static void fail(struct device_card *device, u32 code)
+static void fail(struct vgpu *device, u32 code)
 {
 	if (!has_failed(device))
-		device_set(device, ZACH1_INDEX_ERROR, code);
-	device_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FAILED_MASK);
-	device_clear_bits(device, ZACH1_INDEX_STATUS,
-			  ZACH1_STATUS_DMA_BUSY_MASK | ZACH1_STATUS_DRAWING_MASK);
+		vgpu_set(device, ZACH1_INDEX_ERROR, code);
+	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FAILED_MASK);
+	vgpu_clear_bits(device, ZACH1_INDEX_STATUS,
+			ZACH1_STATUS_DMA_BUSY_MASK | ZACH1_STATUS_DRAWING_MASK);
 	zach1_of(device)->left = 0;
 }
 
@@ -58,7 +58,7 @@ static bool is_command(u32 index)
 }
 
 /* The register that takes commands at an offset; false: there is none. */
-static bool find_command(struct device_card *device, u32 offset, u32 *index)
+static bool find_command(struct vgpu *device, u32 offset, u32 *index)
 {
 	struct register_access access =
 		registers_access(device->registers.table, ZACH1_BAR_CONTROL, offset, 4);
@@ -71,7 +71,7 @@ static bool find_command(struct device_card *device, u32 offset, u32 *index)
 }
 
 /* To the daemon, if there is room; locked. */
-static void hand_over(struct device_card *device, struct console_pair pair)
+static void hand_over(struct vgpu *device, struct console_pair pair)
 {
 	struct zach1 *zach1 = zach1_of(device);
 
@@ -79,12 +79,12 @@ static void hand_over(struct device_card *device, struct console_pair pair)
 		fail(device, ZACH1_ERROR_CODE_OVERFLOW);
 		return;
 	}
-	device_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DRAWING_MASK);
+	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DRAWING_MASK);
 	console_push(zach1->console, pair);
 }
 
 /* A command from the FIFO or a DMA buffer; locked. */
-static void take(struct device_card *device, struct console_pair pair, u32 flags)
+static void take(struct vgpu *device, struct console_pair pair, u32 flags)
 {
 	u32 index;
 
@@ -99,17 +99,17 @@ static void take(struct device_card *device, struct console_pair pair, u32 flags
 
 /* --- the FIFO ----------------------------------------------------------------------- */
 
-static void set_fifo_words(struct device_card *device, u32 words)
+static void set_fifo_words(struct vgpu *device, u32 words)
 {
 	struct zach1 *zach1 = zach1_of(device);
 
 	if (zach1->fifo_words > FIFO_WORDS / 4 && words <= FIFO_WORDS / 4)
-		device_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FIFO_LOW_MASK);
+		vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FIFO_LOW_MASK);
 	zach1->fifo_words = words;
-	device_set(device, ZACH1_INDEX_FIFO_STATE, FIFO_WORDS - words);
+	vgpu_set(device, ZACH1_INDEX_FIFO_STATE, FIFO_WORDS - words);
 }
 
-static void take_word(struct device_card *device, u32 word)
+static void take_word(struct vgpu *device, u32 word)
 {
 	struct zach1 *zach1 = zach1_of(device);
 
@@ -122,7 +122,8 @@ static void take_word(struct device_card *device, u32 word)
 	if (zach1->fifo_half)
 		zach1->fifo_offset = word;
 	else
-		take(device, (struct console_pair){ zach1->fifo_offset, word }, CONSOLE_FROM_FIFO);
+		take(device, (struct console_pair){ zach1->fifo_offset, word },
+		     CONSOLE_FROM_FIFO);
 }
 
 /* --- DMA ---------------------------------------------------------------------------- */
@@ -136,14 +137,14 @@ static u32 check(u64 address, u32 bytes)
 	return ZACH1_ERROR_CODE_NONE;
 }
 
-static void start_dma(struct device_card *device)
+static void start_dma(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);
-	u64 address = device_get(device, ZACH1_INDEX_DMA_ADDRESS);
-	u32 bytes = device_get(device, ZACH1_INDEX_DMA_LENGTH);
+	u64 address = vgpu_get(device, ZACH1_INDEX_DMA_ADDRESS);
+	u32 bytes = vgpu_get(device, ZACH1_INDEX_DMA_LENGTH);
 	u32 code = check(address, bytes);
 
-	if (device_get(device, ZACH1_INDEX_STATUS) & ZACH1_STATUS_DMA_BUSY_MASK)
+	if (vgpu_get(device, ZACH1_INDEX_STATUS) & ZACH1_STATUS_DMA_BUSY_MASK)
 		code = ZACH1_ERROR_CODE_BUSY;
 	if (code) {
 		fail(device, code);
@@ -151,8 +152,8 @@ static void start_dma(struct device_card *device)
 	}
 	zach1->next = address;
 	zach1->left = bytes;
-	device_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
-	device_wake(device);
+	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
+	vgpu_wake(device);
 }
 
 /* How many pairs of the buffer can be handed over now; locked. */
@@ -165,7 +166,7 @@ static u32 next_pairs(const struct zach1 *zach1)
 }
 
 /* Locked; a reset since it was read has left nothing to take it for. */
-static void take_piece(struct device_card *device, u32 pairs)
+static void take_piece(struct vgpu *device, u32 pairs)
 {
 	struct zach1 *zach1 = zach1_of(device);
 	u32 i;
@@ -179,30 +180,30 @@ static void take_piece(struct device_card *device, u32 pairs)
 }
 
 /* Fetch a piece of the buffer; false: there is none, or no room. */
-static bool fetch(struct device_card *device)
+static bool fetch(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);
-	unsigned long flags = device_lock(device);
+	unsigned long flags = vgpu_lock(device);
 	u32 resets = zach1->resets, pairs = next_pairs(zach1);
 	u64 address = zach1->next;
 	int ret;
 
-	device_unlock(device, flags);
+	vgpu_unlock(device, flags);
 	if (!pairs)
 		return false;
 	ret = vpcib_dma_read(device->card, address, zach1->piece, pairs * PAIR_BYTES);
-	flags = device_lock(device);
+	flags = vgpu_lock(device);
 	if (resets == zach1->resets && zach1->left) {
 		if (ret)
 			fail(device, ZACH1_ERROR_CODE_ADDRESS);
 		else
 			take_piece(device, pairs);
 	}
-	device_unlock(device, flags);
+	vgpu_unlock(device, flags);
 	return true;
 }
 
-static void work(struct device_card *device)
+static void work(struct vgpu *device)
 {
 	while (fetch(device))
 		cond_resched();
@@ -210,7 +211,7 @@ static void work(struct device_card *device)
 
 /* --- the driver's side -------------------------------------------------------------- */
 
-static void reset(struct device_card *device)
+static void reset(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);
 
@@ -222,15 +223,15 @@ static void reset(struct device_card *device)
 	console_push(zach1->console, (struct console_pair){ .offset = CONSOLE_RESET });
 }
 
-static bool may_store(struct device_card *device, u32 index)
+static bool may_store(struct vgpu *device, u32 index)
 {
 	return !has_failed(device) || index < ZACH1_INDEX_FENCE;
 }
 
-static void stored(struct device_card *device, u32 index, u64 value)
+static void stored(struct vgpu *device, u32 index, u64 value)
 {
 	if (index == ZACH1_INDEX_CONTROL && value & ZACH1_CONTROL_RESET_MASK) {
-		device_reset(device);
+		vgpu_reset(device);
 		return;
 	}
 	if (has_failed(device))
@@ -240,10 +241,16 @@ static void stored(struct device_card *device, u32 index, u64 value)
 	else if (index == ZACH1_INDEX_DMA_START)
 		start_dma(device);
 	else if (device->registers.table->registers[index].kind == REGISTER_DOORBELL)
-		hand_over(device, (struct console_pair){ device->registers.table->registers[index].offset, value });
-	else if (is_command(index) || index == ZACH1_INDEX_CONTROL || index == ZACH1_INDEX_MODE_SIZE)
-		hand_over(device, (struct console_pair){ device->registers.table->registers[index].offset,
-							 device_get(device, index) });
+		hand_over(device,
+			  (struct console_pair){
+				  device->registers.table->registers[index].offset,
+				  value });
+	else if (is_command(index) || index == ZACH1_INDEX_CONTROL ||
+		 index == ZACH1_INDEX_MODE_SIZE)
+		hand_over(device,
+			  (struct console_pair){
+				  device->registers.table->registers[index].offset,
+				  vgpu_get(device, index) });
 }
 
 /* --- the daemon's side -------------------------------------------------------------- */
@@ -254,48 +261,49 @@ static bool draws(u32 offset)
 	       offset == ZACH1_DRAW_RECTANGLE;
 }
 
-static void passed(struct device_card *device, const struct console_pair *pair)
+static void passed(struct vgpu *device, const struct console_pair *pair)
 {
 	u32 offset = pair->offset & ~CONSOLE_FROM_FIFO;
 	bool from_fifo = pair->offset & CONSOLE_FROM_FIFO;
 	unsigned long flags;
 
-	if (offset != ZACH1_FENCE && offset != CONSOLE_END && !draws(offset) && !from_fifo)
+	if (offset != ZACH1_FENCE && offset != CONSOLE_END && !draws(offset) &&
+	    !from_fifo)
 		return;
-	flags = device_lock(device);
+	flags = vgpu_lock(device);
 	if (from_fifo && zach1_of(device)->fifo_words >= 2)
 		set_fifo_words(device, zach1_of(device)->fifo_words - 2);
 	if (draws(offset)) {
-		device_set(device, ZACH1_INDEX_DRAWN,
-			   (u32)device_get(device, ZACH1_INDEX_DRAWN) + 1);
+		vgpu_set(device, ZACH1_INDEX_DRAWN,
+			 (u32)vgpu_get(device, ZACH1_INDEX_DRAWN) + 1);
 	} else if (offset == ZACH1_FENCE) {
-		device_set(device, ZACH1_INDEX_FENCE_PASSED, pair->value);
-		device_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FENCE_MASK);
+		vgpu_set(device, ZACH1_INDEX_FENCE_PASSED, pair->value);
+		vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FENCE_MASK);
 	} else if (offset == CONSOLE_END) {
-		device_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
-		device_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_DONE_MASK);
+		vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
+		vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_DONE_MASK);
 	}
-	device_unlock(device, flags);
+	vgpu_unlock(device, flags);
 }
 
-static void failed(struct device_card *device, u32 error)
+static void failed(struct vgpu *device, u32 error)
 {
-	unsigned long flags = device_lock(device);
+	unsigned long flags = vgpu_lock(device);
 
 	fail(device, error & ZACH1_ERROR_CODE_MASK);
 	console_drop(zach1_of(device)->console);
-	device_unlock(device, flags);
+	vgpu_unlock(device, flags);
 }
 
-static void advanced(struct device_card *device)
+static void advanced(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);
-	unsigned long flags = device_lock(device);
+	unsigned long flags = vgpu_lock(device);
 
 	if (console_room(zach1->console) == CONSOLE_PAIRS)
-		device_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DRAWING_MASK);
-	device_unlock(device, flags);
-	device_wake(device);
+		vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DRAWING_MASK);
+	vgpu_unlock(device, flags);
+	vgpu_wake(device);
 }
 
 static const struct console_events events = {
@@ -304,7 +312,7 @@ static const struct console_events events = {
 	.advanced = advanced,
 };
 
-static int start(struct device_card *device)
+static int start(struct vgpu *device)
 {
 	struct console *console = console_open(device, ZACH1_BAR_FRAMEBUFFER, &events);
 
@@ -314,7 +322,7 @@ static int start(struct device_card *device)
 	return 0;
 }
 
-static void stop(struct device_card *device)
+static void stop(struct vgpu *device)
 {
 	console_close(zach1_of(device)->console);
 }

@@ -36,7 +36,7 @@ struct console {
 	atomic_t daemons;
 
 	struct mutex alive; /* held while the daemon works with the card */
-	struct device_card *device; /* NULL: it was pulled out */
+	struct vgpu *device; /* NULL: it was pulled out */
 
 	/* under the card's lock */
 	u64 head; /* pairs handed over */
@@ -104,7 +104,7 @@ static int release_file(struct inode *inode, struct file *file)
 /* A pair that was dropped meanwhile is not news. */
 static void report(struct console *console, const struct console_next *next)
 {
-	struct device_card *device = console->device;
+	struct vgpu *device = console->device;
 	u64 at = READ_ONCE(console->tail);
 	unsigned long flags;
 
@@ -112,10 +112,10 @@ static void report(struct console *console, const struct console_next *next)
 		return;
 	for (; at < next->done; at++)
 		console->events->passed(device, &console->ring[at % CONSOLE_PAIRS]);
-	flags = device_lock(device);
+	flags = vgpu_lock(device);
 	if (console->tail < next->done)
 		console->tail = next->done;
-	device_unlock(device, flags);
+	vgpu_unlock(device, flags);
 	if (next->error)
 		console->events->failed(device, next->error);
 	console->events->advanced(device);
@@ -133,10 +133,10 @@ static int tell(struct console *console, struct console_next *next)
 
 	mutex_lock(&console->alive);
 	if (console->device) {
-		flags = device_lock(console->device);
+		flags = vgpu_lock(console->device);
 		next->from = console->tail;
 		next->to = console->head;
-		device_unlock(console->device, flags);
+		vgpu_unlock(console->device, flags);
 	}
 	mutex_unlock(&console->alive);
 	return console->device ? 0 : -ENODEV;
@@ -154,7 +154,8 @@ static int wait_for_more(struct console *console, struct console_next *next)
 	return ret;
 }
 
-static long control_file(struct file *file, unsigned int request, unsigned long argument)
+static long control_file(struct file *file, unsigned int request,
+			 unsigned long argument)
 {
 	struct console *console = console_of(file);
 	void __user *at = (void __user *)argument;
@@ -223,7 +224,7 @@ static const struct file_operations operations = {
 
 /* --- beginning and end -------------------------------------------------------------- */
 
-struct console *console_open(struct device_card *device, u32 framebuffer_bar,
+struct console *console_open(struct vgpu *device, u32 framebuffer_bar,
 			     const struct console_events *events)
 {
 	struct console *console = kzalloc(sizeof(*console), GFP_KERNEL);

@@ -60,15 +60,15 @@ struct console_next {
  * @advanced: after those
  */
 struct console_events {
-	void (*passed)(struct device_card *device, const struct console_pair *pair);
-	void (*failed)(struct device_card *device, u32 error);
-	void (*advanced)(struct device_card *device);
+	void (*passed)(struct vgpu *device, const struct console_pair *pair);
+	void (*failed)(struct vgpu *device, u32 error);
+	void (*advanced)(struct vgpu *device);
 };
 
 struct console;
 
 /* Returns an ERR_PTR if it can't be.  May sleep. */
-struct console *console_open(struct device_card *device, u32 framebuffer_bar,
+struct console *console_open(struct vgpu *device, u32 framebuffer_bar,
 			     const struct console_events *events);
 
 /* The card is gone; the daemon is told.  May sleep. */

@@ -14,13 +14,13 @@ static unsigned int instances = 1;
 module_param(instances, uint, 0444);
 MODULE_PARM_DESC(instances, "cards to plug in at once; more by /sys/kernel/vpcib/add");
 
-static struct device_card *device_of(struct vpcib_card *card)
+static struct vgpu *vgpu_of(struct vpcib_card *card)
 {
-	return *(struct device_card **)vpcib_state(card);
+	return *(struct vgpu **)vpcib_state(card);
 }
 
 /* A message for each interrupt that has got a reason, and the vectors of all that have. */
-static void update_interrupts(struct device_card *device)
+static void update_interrupts(struct vgpu *device)
 {
 	const struct card_table *table = device->registers.table;
 	u32 vectors = 0, messages = 0, i;
@@ -30,8 +30,10 @@ static void update_interrupts(struct device_card *device)
 		const struct card_interrupt *interrupt = &table->interrupts[i];
 		u32 vector = 1u << interrupt->vector;
 
-		if (!(device_get(device, interrupt->status_register) & interrupt->status_bit) ||
-		    !(device_get(device, interrupt->enable_register) & interrupt->enable_bit))
+		if (!(vgpu_get(device, interrupt->status_register) &
+		      interrupt->status_bit) ||
+		    !(vgpu_get(device, interrupt->enable_register) &
+		      interrupt->enable_bit))
 			continue;
 		sources |= 1ull << i;
 		vectors |= vector;
@@ -43,23 +45,23 @@ static void update_interrupts(struct device_card *device)
 	device->sources = sources;
 }
 
-unsigned long device_lock(struct device_card *device)
+unsigned long vgpu_lock(struct vgpu *device)
 {
 	return vpcib_lock(device->card);
 }
 
-void device_unlock(struct device_card *device, unsigned long flags)
+void vgpu_unlock(struct vgpu *device, unsigned long flags)
 {
 	update_interrupts(device);
 	vpcib_unlock(device->card, flags);
 }
 
-void device_wake(struct device_card *device)
+void vgpu_wake(struct vgpu *device)
 {
 	queue_work(device->thread, &device->work);
 }
 
-void device_reset(struct device_card *device)
+void vgpu_reset(struct vgpu *device)
 {
 	registers_reset(&device->registers);
 	if (card_behaviour.reset)
@@ -68,16 +70,18 @@ void device_reset(struct device_card *device)
 
 static u64 load(struct vpcib_card *card, u32 bar, u32 offset, u32 bytes)
 {
-	struct device_card *device = device_of(card);
+	struct vgpu *device = vgpu_of(card);
 	struct registers *registers = &device->registers;
-	struct register_access access = registers_access(registers->table, bar, offset, bytes);
+	struct register_access access =
+		registers_access(registers->table, bar, offset, bytes);
 	struct register_part part;
 	u64 value = 0;
 
 	while (registers_next(&access, &part)) {
 		if (card_behaviour.loading)
 			card_behaviour.loading(device, part.index);
-		value |= part_to_access(&part, registers_load(registers, part.index, part.lanes));
+		value |= part_to_access(
+			&part, registers_load(registers, part.index, part.lanes));
 	}
 	update_interrupts(device);
 	return value;
@@ -85,15 +89,17 @@ static u64 load(struct vpcib_card *card, u32 bar, u32 offset, u32 bytes)
 
 static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 bytes)
 {
-	struct device_card *device = device_of(card);
+	struct vgpu *device = vgpu_of(card);
 	struct registers *registers = &device->registers;
-	struct register_access access = registers_access(registers->table, bar, offset, bytes);
+	struct register_access access =
+		registers_access(registers->table, bar, offset, bytes);
 	struct register_part part;
 
 	while (registers_next(&access, &part)) {
 		u64 word = part_to_register(&part, value);
 
-		if (card_behaviour.may_store && !card_behaviour.may_store(device, part.index))
+		if (card_behaviour.may_store &&
+		    !card_behaviour.may_store(device, part.index))
 			continue;
 		registers_store(registers, part.index, word, part.lanes);
 		card_behaviour.stored(device, part.index, word);
@@ -103,10 +109,10 @@ static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 b
 
 static void run(struct work_struct *work)
 {
-	card_behaviour.work(container_of(work, struct device_card, work));
+	card_behaviour.work(container_of(work, struct vgpu, work));
 }
 
-static void device_free(struct device_card *device)
+static void vgpu_free(struct vgpu *device)
 {
 	if (device->thread)
 		destroy_workqueue(device->thread);
@@ -115,58 +121,61 @@ static void device_free(struct device_card *device)
 	kfree(device);
 }
 
-static struct device_card *device_alloc(struct vpcib_card *card)
+static struct vgpu *vgpu_alloc(struct vpcib_card *card)
 {
 	const struct card_table *table = card_behaviour.table;
-	struct device_card *device = kzalloc(sizeof(*device), GFP_KERNEL);
+	struct vgpu *device = kzalloc(sizeof(*device), GFP_KERNEL);
 
 	if (!device)
 		return NULL;
 	device->card = card;
 	device->values = kcalloc(table->nr_registers, sizeof(u64), GFP_KERNEL);
-	device->state = kzalloc(max_t(size_t, card_behaviour.state_bytes, 1), GFP_KERNEL);
-	device->thread = alloc_ordered_workqueue("%s%u", 0, table->name, vpcib_slot(card));
+	device->state =
+		kzalloc(max_t(size_t, card_behaviour.state_bytes, 1), GFP_KERNEL);
+	device->thread =
+		alloc_ordered_workqueue("%s%u", 0, table->name, vpcib_slot(card));
 	INIT_WORK(&device->work, run);
 	if (!device->values || !device->state || !device->thread) {
-		device_free(device);
+		vgpu_free(device);
 		return NULL;
 	}
-	device->registers = (struct registers){ .table = table, .values = device->values };
+	device->registers =
+		(struct registers){ .table = table, .values = device->values };
 	return device;
 }
 
 static int start(struct vpcib_card *card)
 {
-	struct device_card *device = device_alloc(card);
+	struct vgpu *device = vgpu_alloc(card);
 	unsigned long flags;
 	int ret;
 
 	if (!device)
 		return -ENOMEM;
-	*(struct device_card **)vpcib_state(card) = device;
+	*(struct vgpu **)vpcib_state(card) = device;
 	ret = card_behaviour.start ? card_behaviour.start(device) : 0;
 	if (ret) {
-		device_free(device);
+		vgpu_free(device);
 		return ret;
 	}
 	flags = vpcib_lock(card);
-	device_reset(device);
+	vgpu_reset(device);
 	vpcib_unlock(card, flags);
 	return 0;
 }
 
 static void stop(struct vpcib_card *card)
 {
-	struct device_card *device = device_of(card);
+	struct vgpu *device = vgpu_of(card);
 
 	cancel_work_sync(&device->work);
 	if (card_behaviour.stop)
 		card_behaviour.stop(device);
-	device_free(device);
+	vgpu_free(device);
 }
 
 static struct vpcib_kind kind = {
-	.state_bytes = sizeof(struct device_card *),
+	.state_bytes = sizeof(struct vgpu *),
 	.start = start,
 	.load = load,
 	.store = store,
@@ -204,7 +213,7 @@ static void describe(const struct card_table *table)
 		};
 }
 
-static int __init device_init(void)
+static int __init vgpu_init(void)
 {
 	unsigned int i;
 	int ret;
@@ -224,12 +233,12 @@ static int __init device_init(void)
 	return 0;
 }
 
-static void __exit device_exit(void)
+static void __exit vgpu_exit(void)
 {
 	vpcib_unregister(&kind);
 }
 
-module_init(device_init);
-module_exit(device_exit);
+module_init(vgpu_init);
+module_exit(vgpu_exit);
 MODULE_DESCRIPTION("A virtual PCI card");
 MODULE_LICENSE("GPL");

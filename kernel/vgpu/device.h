@@ -9,18 +9,18 @@
 
 #include <linux/workqueue.h>
 
-#include "../../core/registers.h"
+#include "../../core/cards/registers.h"
 #include "../vpcib/vpcib.h"
 
 /**
- * struct device_card - one card that is plugged in
+ * struct vgpu - one card that is plugged in
  * @card: on the bus
  * @registers: what its registers hold; under the card's lock
  * @state: the behaviour's own, zero at first
  *
  * The rest is private.
  */
-struct device_card {
+struct vgpu {
 	struct vpcib_card *card;
 	struct registers registers;
 	void *state;
@@ -42,56 +42,56 @@ struct device_card {
  * @stored: a driver has stored @value into register @index; it has had its effect on the
  *	register's bits.  Locked.
  * @loading: a driver is about to load register @index.  Locked; NULL: nothing to do.
- * @work: called in the card's own thread after device_wake; may sleep; NULL: never
+ * @work: called in the card's own thread after vgpu_wake; may sleep; NULL: never
  *
  * Locked means: under the card's lock, in any context, with interrupts off.
  */
 struct behaviour {
 	const struct card_table *table;
 	size_t state_bytes;
-	int (*start)(struct device_card *device);
-	void (*stop)(struct device_card *device);
-	void (*reset)(struct device_card *device);
-	bool (*may_store)(struct device_card *device, u32 index);
-	void (*stored)(struct device_card *device, u32 index, u64 value);
-	void (*loading)(struct device_card *device, u32 index);
-	void (*work)(struct device_card *device);
+	int (*start)(struct vgpu *device);
+	void (*stop)(struct vgpu *device);
+	void (*reset)(struct vgpu *device);
+	bool (*may_store)(struct vgpu *device, u32 index);
+	void (*stored)(struct vgpu *device, u32 index, u64 value);
+	void (*loading)(struct vgpu *device, u32 index);
+	void (*work)(struct vgpu *device);
 };
 
 /* Of the module that a card becomes; supplied by cards/NAME.c. */
 extern const struct behaviour card_behaviour;
 
-unsigned long device_lock(struct device_card *device);
+unsigned long vgpu_lock(struct vgpu *device);
 
 /* Interrupts go out for what has changed meanwhile. */
-void device_unlock(struct device_card *device, unsigned long flags);
+void vgpu_unlock(struct vgpu *device, unsigned long flags);
 
 /* What a register holds, whatever a driver would read; locked. */
-static inline u64 device_get(const struct device_card *device, u32 index)
+static inline u64 vgpu_get(const struct vgpu *device, u32 index)
 {
 	return device->registers.values[index];
 }
 
 /* The card itself may change any bit; locked. */
-static inline void device_set(struct device_card *device, u32 index, u64 value)
+static inline void vgpu_set(struct vgpu *device, u32 index, u64 value)
 {
 	device->registers.values[index] = value;
 }
 
-static inline void device_set_bits(struct device_card *device, u32 index, u64 bits)
+static inline void vgpu_set_bits(struct vgpu *device, u32 index, u64 bits)
 {
 	device->registers.values[index] |= bits;
 }
 
-static inline void device_clear_bits(struct device_card *device, u32 index, u64 bits)
+static inline void vgpu_clear_bits(struct vgpu *device, u32 index, u64 bits)
 {
 	device->registers.values[index] &= ~bits;
 }
 
 /* Have the card's thread run work(), once more if it is running already.  Any context. */
-void device_wake(struct device_card *device);
+void vgpu_wake(struct vgpu *device);
 
 /* All registers as after power-on, and what reset() adds; locked. */
-void device_reset(struct device_card *device);
+void vgpu_reset(struct vgpu *device);
 
 #endif

@@ -63,7 +63,7 @@ def card_module(kernel: Kernel, card: Card, behaviour: bytes) -> Path:
         f"cards/{card.name}_registers.h": header(card).encode(),
         f"cards/{card.name}_table.h": table(card).encode(),
     }
-    wanted = ("core/*.h", "core/registers.c", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
+    wanted = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
     taken = {**sources.matching(*wanted), f"cards/{card.name}.c": behaviour, **headers}
     exported = {f"base/{EXPORTED}": (_base(kernel) / EXPORTED).read_bytes()}
     return _built(kernel, part, taken, exported, f"{part}.ko") / f"{part}.ko"
@@ -133,7 +133,6 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
             f"M={tree}",
             f"PART={part}",
             f"PRIVATE={kernel.private_headers}",
-            f"KBUILD_EXTRA_SYMBOLS={tree}/base/{EXPORTED}",
             f"KCFLAGS=-g0 -ffile-prefix-map={tree}/= -ffile-prefix-map={kernel.folder}/=",
             f"-j{os.cpu_count()}",
             target,

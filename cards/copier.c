@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How the copier (copier.yaml) behaves: it copies, fills and adds up in its own thread. */
-#include <linux/crc32c.h>
+#include <linux/crc32.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
 
@@ -108,7 +108,7 @@ static int do_piece(struct vgpu *device, struct order *order, u32 at, u32 bytes)
 	if (order->operation != COPIER_COMMAND_OPERATION_CHECKSUM)
 		return vpcib_dma_write(device->card, order->destination + at,
 				       copier->piece, bytes);
-	order->checksum = crc32c(order->checksum, copier->piece, bytes);
+	order->checksum = __crc32c_le(order->checksum, copier->piece, bytes);
 	return 0;
 }
 

@@ -17,7 +17,9 @@ from pathlib import Path
 from understudy.base import sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import cards_dir
 from understudy.base.programs import compiler_version
+from understudy.cards import specification
 from understudy.cards.header import header
 from understudy.cards.model import Card
 from understudy.cards.table import table
@@ -29,6 +31,13 @@ SHARED = "iosched.o"
 EXPORTED = "Module.symvers"
 CARD = "card_"
 """Begins the name of a card's module: what follows is the card's."""
+
+
+def ours(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
+    """Our modules, with those of the wanted schedulers and cards."""
+    made = [scheduler_module(kernel, name) for name in wanted if registry.known(name)]
+    cards = [name.removeprefix(CARD) for name in wanted if name.startswith(CARD)]
+    return [*base_modules(kernel), *made, *(card_module(kernel, name) for name in cards)]
 
 
 def base_modules(kernel: Kernel) -> list[Path]:
@@ -55,17 +64,19 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
     return folder / f"{name}.ko"
 
 
-def card_module(kernel: Kernel, card: Card, behaviour: bytes) -> Path:
-    """The module that is a card: the device of kernel/vgpu with the card's specification and
-    how it behaves (cards/NAME.c); RunFailed if that does not compile."""
+def card_module(kernel: Kernel, name: str) -> Path:
+    """The module card_NAME, which is a card: the device of kernel/vgpu with its specification
+    and how it behaves (cards/NAME.c)."""
+    card = specification.load(name)
     part = f"{CARD}{card.name}"
     headers = {
         f"cards/{card.name}_registers.h": header(card).encode(),
         f"cards/{card.name}_table.h": table(card).encode(),
     }
     wanted = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
-    taken = {**sources.matching(*wanted), f"cards/{card.name}.c": behaviour, **headers}
+    behaviour = {f"cards/{card.name}.c": _read(cards_dir() / f"{card.name}.c")}
     exported = {f"base/{EXPORTED}": (_base(kernel) / EXPORTED).read_bytes()}
+    taken = {**sources.matching(*wanted), **behaviour, **headers}
     return _built(kernel, part, taken, exported, f"{part}.ko") / f"{part}.ko"
 
 
@@ -75,6 +86,8 @@ def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
     UserError with the compiler's own words if it does not build.
     """
     name = source.stem
+    if source.suffix != ".c":
+        raise UserError(f"{source}: a driver is one C file, NAME.c")
     taken = {
         "Kbuild": f"obj-m := {name}.o\n".encode(),
         f"{name}.c": _read(source),
@@ -88,8 +101,6 @@ def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
 
 
 def _read(source: Path) -> bytes:
-    if source.suffix != ".c":
-        raise UserError(f"{source}: a driver is one C file, NAME.c")
     try:
         return source.read_bytes()
     except OSError as error:

@@ -3,8 +3,8 @@
  * The journal: everything that drivers and cards do to one another, in order, for whoever
  * reads /dev/vpcib.
  *
- * It is a ring.  A reader who is too slow finds a gap in the numbers.  A read waits until
- * there is something, or, with O_NONBLOCK, gives nothing.
+ * It is a ring.  A reader who is too slow finds a gap in the numbers.  A file ends where there
+ * is no more yet, and goes on when there is, so `cat` takes all of it and `tail -f` follows.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -12,11 +12,9 @@
 #include <linux/module.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
-#include <linux/wait.h>
 
 #include "card.h"
 
-#define POLL_JIFFIES max(HZ / 50, 1)
 #define RECORDS_LEAST 64u
 #define RECORDS_MOST (1u << 24)
 
@@ -61,32 +59,13 @@ static bool take(u64 number, struct vpcib_access *access)
 	return there;
 }
 
-static int wait_for(u64 number, bool may_wait)
-{
-	struct vpcib_access access;
-	long ret;
-
-	while (!take(number, &access)) {
-		if (!may_wait)
-			return 0;
-		ret = wait_event_interruptible_timeout(
-			never_woken, take(number, &access), POLL_JIFFIES);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
-}
-
 static ssize_t journal_read(struct file *file, char __user *to, size_t bytes,
 			    loff_t *position)
 {
 	struct vpcib_access access;
 	u64 next = *position / sizeof(access);
 	ssize_t done = 0;
-	int ret = wait_for(next, !(file->f_flags & O_NONBLOCK));
 
-	if (ret)
-		return ret;
 	while (bytes - done >= sizeof(access) && take(next, &access)) {
 		if (copy_to_user(to + done, &access, sizeof(access)))
 			return done ?: -EFAULT;

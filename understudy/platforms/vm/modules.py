@@ -81,7 +81,8 @@ def card_module(kernel: Kernel, name: str) -> Path:
 
 
 def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
-    """The module of a card's driver, which knows nothing of us but the card's header.
+    """The module of a card's driver, built from one C file and the headers beside it; of us
+    it knows nothing but the card's header.
 
     UserError with the compiler's own words if it does not build.
     """
@@ -90,7 +91,8 @@ def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
         raise UserError(f"{source}: a driver is one C file, NAME.c")
     taken = {
         "Kbuild": f"obj-m := {name}.o\n".encode(),
-        f"{name}.c": _read(source),
+        source.name: _read(source),
+        **{beside.name: _read(beside) for beside in source.parent.glob("*.h")},
         f"{card.name}_registers.h": header(card).encode(),
     }
     try:

@@ -12,14 +12,9 @@ from raster_reference import Corner, Pixels
 
 from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
+from understudy.platforms.vm import card_programs
 
-HEADERS = ("guest/raster.h",)
-LIBRARY = Program(
-    "drawing.so",
-    ("guest/raster.c", "guest/triangle.c"),
-    (*HEADERS, "guest/walk.h"),
-    flags=("-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"),
-)
+HEADERS = ("guest/raster.h", "guest/commands.h")
 BESIDE = 0xBE51DE00
 MARGIN = 5
 
@@ -36,7 +31,14 @@ def ffi() -> FFI:
 @cache
 def library() -> Any:
     """The compiled code, which ends the process where C is undefined."""
-    return ffi().dlopen(str(compiled(LIBRARY)))
+    program = Program(
+        "drawing.so",
+        ("guest/commands.c", *card_programs.RASTER),
+        (*HEADERS, *card_programs.RASTER_HEADERS),
+        flags=("-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"),
+        generated=(card_programs.registers("zach1"),),
+    )
+    return ffi().dlopen(str(compiled(program)))
 
 
 class Canvas:

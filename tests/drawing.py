@@ -14,7 +14,7 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.platforms.vm import card_programs
 
-HEADERS = ("guest/raster.h", "guest/commands.h")
+HEADERS = ("guest/raster.h", "guest/commands.h", "guest/png.h")
 BESIDE = 0xBE51DE00
 MARGIN = 5
 
@@ -33,7 +33,7 @@ def library() -> Any:
     """The compiled code, which ends the process where C is undefined."""
     program = Program(
         "drawing.so",
-        ("guest/commands.c", *card_programs.RASTER),
+        ("guest/commands.c", "guest/png.c", *card_programs.RASTER),
         (*HEADERS, *card_programs.RASTER_HEADERS),
         flags=("-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"),
         generated=(card_programs.registers("zach1"),),
@@ -51,27 +51,27 @@ class Canvas:
         self.pixels[:] = 0
         self._kept = ffi().from_buffer("uint32_t[]", self.pixels.base, require_writable=True)
         first = self._kept + MARGIN * self._all.shape[1] + MARGIN
-        self._picture = ffi().new(
+        self.picture = ffi().new(
             "struct picture *",
             {"pixel": first, "width": width, "height": height, "stride": self._all.strides[0]},
         )
 
     def clear(self, color: int) -> int:
         """How many pixels were drawn, as all that follow."""
-        return int(library().raster_clear(self._picture, color))
+        return int(library().raster_clear(self.picture, color))
 
     def rectangle(self, x: int, y: int, width: int, height: int, color: int) -> int:
         """Draw it."""
         at = ffi().new("struct corner *", (x, y, color))
-        return int(library().raster_rectangle(self._picture, at, width, height))
+        return int(library().raster_rectangle(self.picture, at, width, height))
 
     def line(self, one: Corner, other: Corner) -> int:
         """Draw it."""
-        return int(library().raster_line(self._picture, _corners((one, other))))
+        return int(library().raster_line(self.picture, _corners((one, other))))
 
     def triangle(self, corners: Sequence[Corner]) -> int:
         """Draw it."""
-        return int(library().raster_triangle(self._picture, _corners(corners)))
+        return int(library().raster_triangle(self.picture, _corners(corners)))
 
     def is_clean_beside(self) -> bool:
         """Whether nothing was drawn in the margin."""

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * Draws smooth-shaded triangles as fast as it can (Jones' dissertation, section 3.2) and
- * tells how long that took:
+ * Draws smooth-shaded triangles (triangles.h) as fast as it can and tells how long that took:
  *
  *   done SECONDS CHECKSUM
  *
- * A triangle's size is the distance of its third corner from the dominant edge, which is
- * upright and as long: it has about size * size / 2 pixels.  Places and colours are drawn
- * from the seed before the time begins, so they are the same whoever draws.  The checksum
- * is FNV-1a of the picture's words.
+ * They are made before the time begins, from the seed alone, so they are the same whoever
+ * draws them.  The checksum is FNV-1a of the picture's words.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
+#include <stdbool.h>
 #include <time.h>
 
-#include "../core/draw.h"
 #include "commands.h"
 #include "complain.h"
 #include "options.h"
 #include "png.h"
 #include "renderer.h"
+#include "triangles.h"
 
-#define WIDTH 640
-#define HEIGHT 480
+#define WIDTH TRIANGLES_WIDTH
+#define HEIGHT TRIANGLES_HEIGHT
 #define TRIANGLES_MAX 10000000
 #define PAIRS_MAX 16384
 
@@ -90,28 +88,6 @@ static struct renderer *direct_renderer(void)
 
 	direct_renderer_init(&renderer, &picture);
 	return &renderer.renderer;
-}
-
-static void make(const struct triangles *triangles, struct corner (*corner)[3])
-{
-	int16_t size = (int16_t)triangles->size;
-	struct draw draw;
-
-	draw_seed(&draw, triangles->seed, 0);
-	for (uint32_t i = 0; i < triangles->n; i++) {
-		int16_t left = (int16_t)draw_below(&draw, WIDTH - triangles->size + 1);
-		int16_t top = (int16_t)draw_below(&draw, HEIGHT - triangles->size + 1);
-		int16_t third = (int16_t)draw_below(&draw, triangles->size + 1);
-		bool turned = draw_below(&draw, 2);
-		int16_t edge = turned ? left + size : left;
-
-		corner[i][0] = (struct corner){ edge, top, 0 };
-		corner[i][1] = (struct corner){ edge, top + size, 0 };
-		corner[i][2] =
-			(struct corner){ turned ? left : left + size, top + third, 0 };
-		for (int k = 0; k < 3; k++)
-			corner[i][k].color = (uint32_t)draw_below(&draw, 1 << 24);
-	}
 }
 
 /* Returns the seconds, or less than 0 and errno. */
@@ -207,7 +183,7 @@ int main(int argc, char **argv)
 	corner = malloc(triangles.n * sizeof(*corner));
 	if (!corner)
 		return complain("--triangles");
-	make(&triangles, corner);
+	triangles_make(corner, triangles.n, triangles.size, triangles.seed);
 	renderer = triangles.by_commands ? local_renderer() : direct_renderer();
 	seconds = draw_all(renderer, corner, triangles.n);
 	if (seconds < 0)

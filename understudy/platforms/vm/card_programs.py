@@ -10,6 +10,8 @@ from understudy.platforms.vm.guest_programs import ANY_HEADERS
 
 RASTER = ("guest/raster.c", "guest/triangle.c")
 RASTER_HEADERS = ("guest/raster.h", "guest/walk.h")
+TRIANGLES = ("guest/triangles.c", "core/draw.c")
+TRIANGLES_HEADERS = ("guest/triangles.h", "core/draw.h", "core/port.h")
 
 
 @cache
@@ -29,7 +31,7 @@ def draw_triangles() -> Program:
             "guest/commands.c",
             "guest/png.c",
             *RASTER,
-            "core/draw.c",
+            *TRIANGLES,
         ),
         (
             *ANY_HEADERS,
@@ -37,8 +39,7 @@ def draw_triangles() -> Program:
             "guest/renderer.h",
             "guest/commands.h",
             "guest/png.h",
-            "core/draw.h",
-            "core/port.h",
+            *TRIANGLES_HEADERS,
         ),
         generated=(registers("zach1"),),
     )

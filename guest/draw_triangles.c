@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Draws smooth-shaded triangles (triangles.h) as fast as it can and tells how long that took:
+ *
+ *   done SECONDS CHECKSUM
+ *
+ * They are made before the time begins, from the seed alone, so they are the same whoever
+ * draws them.  The checksum is FNV-1a of the picture's words.
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "commands.h"
+#include "complain.h"
+#include "options.h"
+#include "png.h"
+#include "renderer.h"
+#include "triangles.h"
+
+#define WIDTH TRIANGLES_WIDTH
+#define HEIGHT TRIANGLES_HEIGHT
+#define TRIANGLES_MAX 10000000
+#define PAIRS_MAX 16384
+
+struct triangles {
+	uint32_t n, size;
+	uint64_t seed;
+	bool by_commands;
+	const char *png;
+};
+
+static uint32_t pixels[WIDTH * HEIGHT];
+static const struct picture picture = { pixels, WIDTH, HEIGHT, 4 * WIDTH };
+
+/* Commands that the program executes itself, when they are submitted. */
+struct local_sink {
+	struct command_sink sink;
+	struct commands commands;
+	uint32_t words[2 * PAIRS_MAX];
+};
+
+static int submit(struct command_sink *sink, uint32_t pairs)
+{
+	struct local_sink *local = (struct local_sink *)sink;
+	const uint32_t *words = sink->words;
+	enum commands_end end;
+	size_t taken;
+
+	do {
+		taken = commands_take(&local->commands, words, pairs, &end);
+		words += 2 * taken;
+		pairs -= (uint32_t)taken;
+	} while (pairs && end != COMMANDS_FAILED);
+	if (!pairs)
+		return 0;
+	errno = EPROTO;
+	return -1;
+}
+
+static int finish(struct command_sink *sink)
+{
+	(void)sink;
+	return 0;
+}
+
+static struct renderer *local_renderer(void)
+{
+	static struct command_renderer renderer;
+	static struct local_sink local = {
+		.sink = { .pairs_max = PAIRS_MAX, .submit = submit, .finish = finish },
+		.commands = { .framebuffer = pixels,
+			      .framebuffer_bytes = sizeof(pixels),
+			      .width = WIDTH,
+			      .height = HEIGHT },
+	};
+
+	commands_reset(&local.commands);
+	local.sink.words = local.words;
+	command_renderer_init(&renderer, &local.sink);
+	return &renderer.renderer;
+}
+
+static struct renderer *direct_renderer(void)
+{
+	static struct direct_renderer renderer;
+
+	direct_renderer_init(&renderer, &picture);
+	return &renderer.renderer;
+}
+
+/* Returns the seconds, or less than 0 and errno. */
+static double draw_all(struct renderer *renderer, const struct corner (*corner)[3],
+		       uint32_t n)
+{
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (uint32_t i = 0; i < n; i++)
+		if (renderer->triangle(renderer, corner[i]))
+			return -1;
+	if (renderer->finish(renderer))
+		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	return (double)(end.tv_sec - begin.tv_sec) +
+	       1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+static uint64_t checksum(void)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (int i = 0; i < WIDTH * HEIGHT; i++)
+		hash = (hash ^ pixels[i]) * 0x100000001b3;
+	return hash;
+}
+
+static int save(const char *path)
+{
+	FILE *file = fopen(path, "wb");
+	int result;
+
+	if (!file)
+		return complain(path);
+	result = png_write(file, &picture) ? complain(path) : 0;
+	if (fclose(file) && !result)
+		result = complain(path);
+	return result;
+}
+
+static void usage(void)
+{
+	fputs("draw_triangles --size PIXELS [--triangles 1000000] [--seed 1] "
+	      "[--by-commands]\n"
+	      "               [--png FILE]\n",
+	      stderr);
+	exit(EXIT_USAGE);
+}
+
+static const struct option long_options[] = {
+	{ "size", required_argument, NULL, 's' },
+	{ "triangles", required_argument, NULL, 'n' },
+	{ "seed", required_argument, NULL, 'S' },
+	{ "by-commands", no_argument, NULL, 'c' },
+	{ "png", required_argument, NULL, 'p' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static void parse(int argc, char **argv, struct triangles *triangles)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (option == 's')
+			triangles->size =
+				(uint32_t)option_number("--size", optarg, 1, HEIGHT);
+		else if (option == 'n')
+			triangles->n = (uint32_t)option_number("--triangles", optarg, 1,
+							       TRIANGLES_MAX);
+		else if (option == 'S')
+			triangles->seed =
+				option_number("--seed", optarg, 0, UINT64_MAX);
+		else if (option == 'c')
+			triangles->by_commands = true;
+		else if (option == 'p')
+			triangles->png = optarg;
+		else
+			usage();
+	}
+	if (optind != argc || !triangles->size)
+		usage();
+}
+
+int main(int argc, char **argv)
+{
+	struct triangles triangles = { .n = 1000000, .seed = 1 };
+	struct corner(*corner)[3];
+	struct renderer *renderer;
+	double seconds;
+
+	parse(argc, argv, &triangles);
+	corner = malloc(triangles.n * sizeof(*corner));
+	if (!corner)
+		return complain("--triangles");
+	triangles_make(corner, triangles.n, triangles.size, triangles.seed);
+	renderer = triangles.by_commands ? local_renderer() : direct_renderer();
+	seconds = draw_all(renderer, corner, triangles.n);
+	if (seconds < 0)
+		return complain("draw_triangles");
+	printf("done %.6f %016llx\n", seconds, (unsigned long long)checksum());
+	return triangles.png ? save(triangles.png) : 0;
+}

@@ -101,19 +101,24 @@ class RandomCard:
         return bars
 
     def _words(self) -> str:
-        words = [
-            "it's",
-            "a",
-            "card:",
-            "# no",
-            "'1",
-            '"so"',
-            "<b>",
-            "ümlaut",
-            "yes",
-            "0x10",
+        words = ["it's", "a", "card:", "# no", "'1", '"so"', "<b>", "ümlaut", "yes", "0x10"]
+        words += [
             "\\",
             "{%",
+            "<%=",
+            "%>",
+            "`include",
+            "`",
+            "&#96;",
+            "&#38;#96;",
+            "a\r\nb",
+            "//",
+            "/*",
+            "*/",
+            "- x",
+            "\n  -",
+            "\n\n",
+            "[b]",
         ]
         return " ".join(self._draw.choices(words, k=self._draw.randrange(1, 6)))
 
@@ -178,7 +183,7 @@ class RandomCard:
         vectors = self._draw.choice([0, 1, 4, 32])
         card: dict[str, Any] = {
             "name": f"random{seed}",
-            "title": self._words(),
+            "title": " ".join(self._words().split()),
             "description": f"{self._words()}\n\n{self._words()}\n",
             "config": config,
             "bars": self._bars,

@@ -4,6 +4,9 @@
  *
  *   done SECONDS CHECKSUM
  *
+ * By the rasteriser, called for each; by commands that the program carries out itself; or by
+ * the card whose driver's device is named, which shows the picture at the end.
+ *
  * They are made before the time begins, from the seed alone, so they are the same whoever
  * draws them.  The checksum is FNV-1a of the picture's words.
  */
@@ -12,6 +15,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "card_sink.h"
 #include "commands.h"
 #include "complain.h"
 #include "options.h"
@@ -28,11 +32,12 @@ struct triangles {
 	uint32_t n, size;
 	uint64_t seed;
 	bool by_commands;
+	const char *card;
 	const char *png;
 };
 
 static uint32_t pixels[WIDTH * HEIGHT];
-static const struct picture picture = { pixels, WIDTH, HEIGHT, 4 * WIDTH };
+static struct picture picture = { pixels, WIDTH, HEIGHT, 4 * WIDTH };
 
 /* Commands that the program executes itself, when they are submitted. */
 struct local_sink {
@@ -90,6 +95,26 @@ static struct renderer *direct_renderer(void)
 	return &renderer.renderer;
 }
 
+/* Draws into the card's framebuffer; NULL and errno. */
+static struct renderer *card_renderer(const char *device)
+{
+	static struct command_renderer renderer;
+	static struct card_sink card;
+
+	if (card_sink_open(&card, device, WIDTH, HEIGHT))
+		return NULL;
+	picture = card.picture;
+	command_renderer_init(&renderer, &card.sink);
+	return &renderer.renderer;
+}
+
+static struct renderer *chosen(const struct triangles *triangles)
+{
+	if (triangles->card)
+		return card_renderer(triangles->card);
+	return triangles->by_commands ? local_renderer() : direct_renderer();
+}
+
 /* Returns the seconds, or less than 0 and errno. */
 static double draw_all(struct renderer *renderer, const struct corner (*corner)[3],
 		       uint32_t n)
@@ -112,7 +137,7 @@ static uint64_t checksum(void)
 	uint64_t hash = 0xcbf29ce484222325;
 
 	for (int i = 0; i < WIDTH * HEIGHT; i++)
-		hash = (hash ^ pixels[i]) * 0x100000001b3;
+		hash = (hash ^ picture.pixel[i]) * 0x100000001b3;
 	return hash;
 }
 
@@ -132,20 +157,20 @@ static int save(const char *path)
 static void usage(void)
 {
 	fputs("draw_triangles --size PIXELS [--triangles 1000000] [--seed 1] "
-	      "[--by-commands]\n"
-	      "               [--png FILE]\n",
+	      "[--png FILE]\n"
+	      "               [--by-commands | --card /dev/zach1_0]\n",
 	      stderr);
 	exit(EXIT_USAGE);
 }
 
-static const struct option long_options[] = {
-	{ "size", required_argument, NULL, 's' },
-	{ "triangles", required_argument, NULL, 'n' },
-	{ "seed", required_argument, NULL, 'S' },
-	{ "by-commands", no_argument, NULL, 'c' },
-	{ "png", required_argument, NULL, 'p' },
-	{ NULL, 0, NULL, 0 }
-};
+static const struct option long_options[] = { { "size", required_argument, NULL, 's' },
+					      { "triangles", required_argument, NULL,
+						'n' },
+					      { "seed", required_argument, NULL, 'S' },
+					      { "by-commands", no_argument, NULL, 'c' },
+					      { "card", required_argument, NULL, 'd' },
+					      { "png", required_argument, NULL, 'p' },
+					      { NULL, 0, NULL, 0 } };
 
 static void parse(int argc, char **argv, struct triangles *triangles)
 {
@@ -163,6 +188,8 @@ static void parse(int argc, char **argv, struct triangles *triangles)
 				option_number("--seed", optarg, 0, UINT64_MAX);
 		else if (option == 'c')
 			triangles->by_commands = true;
+		else if (option == 'd')
+			triangles->card = optarg;
 		else if (option == 'p')
 			triangles->png = optarg;
 		else
@@ -184,7 +211,9 @@ int main(int argc, char **argv)
 	if (!corner)
 		return complain("--triangles");
 	triangles_make(corner, triangles.n, triangles.size, triangles.seed);
-	renderer = triangles.by_commands ? local_renderer() : direct_renderer();
+	renderer = chosen(&triangles);
+	if (!renderer)
+		return complain(triangles.card);
 	seconds = draw_all(renderer, corner, triangles.n);
 	if (seconds < 0)
 		return complain("draw_triangles");

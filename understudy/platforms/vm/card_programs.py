@@ -27,6 +27,7 @@ def draw_triangles() -> Program:
         "draw_triangles",
         (
             "guest/draw_triangles.c",
+            "guest/card_sink.c",
             "guest/renderer.c",
             "guest/commands.c",
             "guest/png.c",
@@ -37,9 +38,28 @@ def draw_triangles() -> Program:
             *ANY_HEADERS,
             *RASTER_HEADERS,
             "guest/renderer.h",
+            "guest/card_sink.h",
             "guest/commands.h",
             "guest/png.h",
+            "cards/drivers/zach1_driver.h",
             *TRIANGLES_HEADERS,
+        ),
+        generated=(registers("zach1"),),
+    )
+
+
+@cache
+def vcd() -> Program:
+    """The virtual console daemon."""
+    return Program(
+        "vcd",
+        ("guest/vcd.c", "guest/commands.c", "guest/png.c", *RASTER),
+        (
+            *ANY_HEADERS,
+            *RASTER_HEADERS,
+            "guest/commands.h",
+            "guest/png.h",
+            "kernel/vgpu/console.h",
         ),
         generated=(registers("zach1"),),
     )

@@ -32,6 +32,7 @@ struct triangles {
 	uint32_t n, size;
 	uint64_t seed;
 	bool by_commands;
+	uint32_t pairs; /* in a buffer of commands */
 	const char *card;
 	const char *png;
 };
@@ -96,13 +97,15 @@ static struct renderer *direct_renderer(void)
 }
 
 /* Draws into the card's framebuffer; NULL and errno. */
-static struct renderer *card_renderer(const char *device)
+static struct renderer *card_renderer(const struct triangles *triangles)
 {
 	static struct command_renderer renderer;
 	static struct card_sink card;
 
-	if (card_sink_open(&card, device, WIDTH, HEIGHT))
+	if (card_sink_open(&card, triangles->card, WIDTH, HEIGHT))
 		return NULL;
+	if (card.sink.pairs_max > triangles->pairs)
+		card.sink.pairs_max = triangles->pairs;
 	picture = card.picture;
 	command_renderer_init(&renderer, &card.sink);
 	return &renderer.renderer;
@@ -111,7 +114,7 @@ static struct renderer *card_renderer(const char *device)
 static struct renderer *chosen(const struct triangles *triangles)
 {
 	if (triangles->card)
-		return card_renderer(triangles->card);
+		return card_renderer(triangles);
 	return triangles->by_commands ? local_renderer() : direct_renderer();
 }
 
@@ -158,19 +161,21 @@ static void usage(void)
 {
 	fputs("draw_triangles --size PIXELS [--triangles 1000000] [--seed 1] "
 	      "[--png FILE]\n"
-	      "               [--by-commands | --card /dev/zach1_0]\n",
+	      "               [--by-commands | --card /dev/zach1_0 [--pairs 32768]]\n",
 	      stderr);
 	exit(EXIT_USAGE);
 }
 
-static const struct option long_options[] = { { "size", required_argument, NULL, 's' },
-					      { "triangles", required_argument, NULL,
-						'n' },
-					      { "seed", required_argument, NULL, 'S' },
-					      { "by-commands", no_argument, NULL, 'c' },
-					      { "card", required_argument, NULL, 'd' },
-					      { "png", required_argument, NULL, 'p' },
-					      { NULL, 0, NULL, 0 } };
+static const struct option long_options[] = {
+	{ "size", required_argument, NULL, 's' },
+	{ "triangles", required_argument, NULL, 'n' },
+	{ "seed", required_argument, NULL, 'S' },
+	{ "by-commands", no_argument, NULL, 'c' },
+	{ "card", required_argument, NULL, 'd' },
+	{ "pairs", required_argument, NULL, 'P' },
+	{ "png", required_argument, NULL, 'p' },
+	{ NULL, 0, NULL, 0 }
+};
 
 static void parse(int argc, char **argv, struct triangles *triangles)
 {
@@ -190,6 +195,9 @@ static void parse(int argc, char **argv, struct triangles *triangles)
 			triangles->by_commands = true;
 		else if (option == 'd')
 			triangles->card = optarg;
+		else if (option == 'P')
+			triangles->pairs = (uint32_t)option_number(
+				"--pairs", optarg, COMMAND_PAIRS_TRIANGLE, UINT32_MAX);
 		else if (option == 'p')
 			triangles->png = optarg;
 		else
@@ -201,7 +209,7 @@ static void parse(int argc, char **argv, struct triangles *triangles)
 
 int main(int argc, char **argv)
 {
-	struct triangles triangles = { .n = 1000000, .seed = 1 };
+	struct triangles triangles = { .n = 1000000, .seed = 1, .pairs = UINT32_MAX };
 	struct corner(*corner)[3];
 	struct renderer *renderer;
 	double seconds;

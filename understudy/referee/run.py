@@ -9,15 +9,16 @@ exercised while its card is pulled out, and unloaded.
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from understudy.base.errors import RunFailed
 from understudy.base.paths import cards_dir
+from understudy.base.programs import compiled
 from understudy.cards.journal import Journal, journal
 from understudy.cards.model import Card
-from understudy.platforms.vm import machine, modules, packages, qemu
+from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
 from understudy.referee.findings import Finding, found
 
 JOURNAL_RECORDS = 2**20
@@ -79,6 +80,7 @@ judge() {{
 	cat /dev/vpcib > /out/journal
 }}
 trap judge EXIT
+[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
 load 1
 timeout {EXERCISE_SECONDS} sh /exercise || exit 2
 unload 3
@@ -95,7 +97,6 @@ def run(
     card: Card,
     driver: Path,
     setting: Setting,
-    files: Mapping[str, Path] | None = None,
     heard: Notify = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Outcome:
@@ -109,7 +110,8 @@ def run(
         {
             driver.name: driver,
             "exercise": cards_dir() / "drivers" / f"{card.name}_exercise",
-            **(files or {}),
+            "bin/vcd": compiled(card_programs.vcd()),
+            "bin/draw_triangles": compiled(card_programs.draw_triangles()),
         },
         qemu.Machine(
             clock="virtual" if setting.cpus == 1 else "wall",

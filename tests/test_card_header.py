@@ -65,31 +65,6 @@ def test_it_compiles_and_has_the_figures(card: str, language: str, tmp_path: Pat
     assert not compiled.returncode, compiled.stderr
 
 
-def test_the_same_card_gives_the_same_bytes(tmp_path: Path) -> None:
-    generate("copier", tmp_path / "one")
-    generate("copier", tmp_path / "two")
-    generate("copier", tmp_path / "two")
-    one, two = (sorted((tmp_path / name).iterdir()) for name in ("one", "two"))
-    assert [file.name for file in one] == ["copier.rdl", "copier_registers.h", "manual.html"]
-    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in two]
-
-
-def test_what_a_person_changed_is_kept(tmp_path: Path) -> None:
-    generate("copier", tmp_path)
-    file = tmp_path / "copier_registers.h"
-    for mine, said in (
-        (file.read_text() + "\n", "changed by hand"),
-        ("mine\n", "not generated"),
-        ("", "not generated"),
-    ):
-        file.write_text(mine)
-        with pytest.raises(UserError, match=f"^{file}: {said}: move it away"):
-            generate("copier", tmp_path)
-        assert file.read_text() == mine
-    with pytest.raises(UserError, match="not a folder"):
-        generate("copier", file)
-
-
 def test_texts_cannot_leave_their_comment_nor_two_names_be_one(tmp_path: Path) -> None:
     text = (cards_dir() / "copier.yaml").read_text()
     hostile = text.replace("The operation.", "ends */ int x; /* here\\")

@@ -10,9 +10,11 @@ import click
 from rich.console import Console
 
 from understudy.cards import generated, specification
+from understudy.cards.driver import driver, makefile
 from understudy.cards.header import header
 from understudy.cards.model import Buffer, Card
 from understudy.cards.rdl_export import rdl
+from understudy.cards.selftest import selftest
 from understudy.cards.wrong import WrongCard
 from understudy.cards.yaml_text import yaml_text
 from understudy.cli.main import EXIT_WRONG
@@ -98,18 +100,29 @@ def generate(name: str, out: Path) -> None:
     """Write what a driver's author needs of a card.
 
     NAME_registers.h is a C header, NAME.rdl the card in SystemRDL, manual.html the hardware
-    reference manual.
+    reference manual. NAME_driver.c is a Linux driver to begin with, NAME_selftest.c a kernel module
+    that tests a card; make builds both.
 
-    The same card gives the same bytes. A file that was changed by hand is never overwritten.
+    The same card gives the same bytes. A file that was changed by hand is never overwritten: driver
+    and Makefile are yours from then on, of another one you are told.
     """
     card = specification.load(name)
+    contents, begun = _files(card)
+    written = generated.write(out, card.name, contents, begun)
+    for file in (out / name for name in contents):
+        click.echo(f"wrote {file}" if file in written else f"kept {file}, which is yours")
+
+
+def _files(card: Card) -> tuple[dict[str, bytes], list[str]]:
+    """All that is generated, by file names, and those names that a person goes on with."""
+    begun = {f"{card.name}_driver.c": driver(card), "Makefile": makefile(card)}
     texts = {
         f"{card.name}_registers.h": header(card),
         f"{card.name}.rdl": rdl(card),
+        f"{card.name}_selftest.c": selftest(card),
         "manual.html": manual(card),
     }
-    for file in generated.write(out, card.name, texts):
-        click.echo(f"wrote {file}")
+    return {name: text.encode() for name, text in (texts | begun).items()}, list(begun)
 
 
 @command.command("import", epilog="Example: understudy card import mine.rdl > mine.yaml")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card generate`: the header compiles as C and C++ without a warning and has the
-specification's figures, and what a person has written is not overwritten."""
+"""The header of a card compiles as C and C++ without a warning, and has the specification's
+figures."""
 
 import subprocess
 from collections.abc import Iterator
@@ -8,23 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from understudy.base.errors import UserError
 from understudy.base.paths import cards_dir
 from understudy.cards import specification
 from understudy.cards.header import header
-from understudy.cli.card import command
 
 COMPILERS = {"c": ["gcc", "-std=c11"], "cc": ["g++", "-std=c++11"]}
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
-
-
-def generate(card: str, out: Path) -> None:
-    """The command in this process; errors come through."""
-    words = ["generate", card, "--out", str(out)]
-    CliRunner().invoke(command, words, standalone_mode=False, catch_exceptions=False)
 
 
 def values(card: str) -> Iterator[tuple[str, int]]:
@@ -50,7 +42,7 @@ def values(card: str) -> Iterator[tuple[str, int]]:
 @pytest.mark.parametrize("language", COMPILERS)
 @pytest.mark.parametrize("card", ["copier", "zach1"])
 def test_it_compiles_and_has_the_figures(card: str, language: str, tmp_path: Path) -> None:
-    generate(card, tmp_path)
+    (tmp_path / f"{card}_registers.h").write_text(header(specification.load(card)))
     expected = list(values(card))
     assert len(expected) > 50
     word = "_Static_assert" if language == "c" else "static_assert"

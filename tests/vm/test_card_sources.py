@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 from card_texts import GOOD, RandomCard
 from click.testing import CliRunner
+from manual_code import code
 
 from understudy.base.paths import cards_dir
+from understudy.cards import specification
+from understudy.cards.driver import part
 from understudy.cli.card import command
 from understudy.platforms.vm import packages
+from understudy.show.card.programmer import programmers_manual
 
 TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "zach1")}
 TEXTS |= {"tiny": GOOD}
@@ -42,4 +46,18 @@ def test_driver_and_selftest_build(name: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ["generate", str(card), "--out", str(out)]
     CliRunner().invoke(command, words, standalone_mode=False, catch_exceptions=False)
+    assert make(out) == [f"{name}_driver.ko", f"{name}_selftest.ko"]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_code_of_the_programmers_manual_builds(name: str, tmp_path: Path) -> None:
+    card = tmp_path / f"{name}.yaml"
+    card.write_text(TEXTS[name])
+    out = tmp_path / "out"
+    words = ["generate", str(card), "--out", str(out)]
+    CliRunner().invoke(command, words, standalone_mode=False, catch_exceptions=False)
+    loaded = specification.load(card)
+    examples = code(programmers_manual(loaded)).replace("static ", "static __maybe_unused ")
+    parts = [part(loaded, "includes"), examples, part(loaded, "module")]
+    (out / f"{name}_driver.c").write_text("\n".join(parts))
     assert make(out) == [f"{name}_driver.ko", f"{name}_selftest.ko"]

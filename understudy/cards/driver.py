@@ -100,6 +100,10 @@ def _source(card: Card, register: Register, interrupts: list[Interrupt]) -> dict
 
 def _enable(card: Card, register: Register, interrupts: list[Interrupt]) -> dict[str, Any]:
     """A register that lets the card interrupt: its bits, and others that are to stay."""
-    fields = {_field(register, one, "enable") for one in interrupts}
+    fields = list(dict.fromkeys(_field(register, one, "enable") for one in interrupts))
     stay = [one for one in register.fields if one.access == "rw" and one not in fields]
-    return {"register": register, "stay": [mask(card, register, one) for one in stay]}
+    return {
+        "register": register,
+        "bits": [mask(card, register, one) for one in fields],
+        "stay": [mask(card, register, one) for one in stay],
+    }

@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from understudy.cards.header import comment, one_line
+from understudy.cards.header import one_line
 
 
 def render(name: str, view: dict[str, Any]) -> str:
@@ -30,5 +30,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"comment": comment, "one_line": one_line}
+    environment.filters |= {"one_line": one_line, "quoted": _quoted}
     return environment
+
+
+def _quoted(text: str) -> str:
+    """A C string of one line."""
+    return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../core/registers.h"
+#include "../core/cards/registers.h"
 #include TABLE
 
 static const struct card_table *const table = &CARD;

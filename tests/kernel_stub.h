@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a driver of a card asks of Linux, in a program, before one card that is a register
- * file (core/registers.h): TABLE is the header with its table, CARD its name.
+ * file (core/cards/registers.h): TABLE is the header with its table, CARD its name.
  *
  * What is taken is given back in reverse; the call numbered fail_at, from 1, fails.  Whoever
  * touches a card must have enabled it, and mapped what it touches.  With CAREFUL, no access
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../core/registers.h"
+#include "../core/cards/registers.h"
 #include TABLE
 
 #define __iomem

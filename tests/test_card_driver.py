@@ -53,7 +53,7 @@ def run(kind: str, name: str, folder: Path, lines: list[str]) -> list[str]:
     paths = {key: folder / f"{card.name}_{file}" for key, file in _PARTS[kind].items()}
     names = [f'-D{key}="{path}"' for key, path in paths.items()]
     names += [f"-DCARD={card.name}_table", f"-I{folder}", f"-I{ROOT / 'tests'}"]
-    sources = [ROOT / "tests" / f"card_{kind}.c", ROOT / "core" / "registers.c"]
+    sources = [ROOT / "tests" / f"card_{kind}.c", ROOT / "core" / "cards" / "registers.c"]
     subprocess.run([*BUILD, *names, *sources, "-o", folder / kind], check=True)
     done = subprocess.run(
         [folder / kind], input="\n".join(lines), capture_output=True, text=True, check=False

@@ -35,7 +35,7 @@ Document = dict[str, Any]
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The register file, compiled."""
     compiled = tmp_path_factory.mktemp("core") / "registers.o"
-    source = ROOT / "core" / "registers.c"
+    source = ROOT / "core" / "cards" / "registers.c"
     subprocess.run(["gcc", *STRICT, *CHECKS, "-c", source, "-o", compiled], check=True)
     return compiled
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A card as bits, each with its own rule and no register around it: what core/registers.c
+ * A card as bits, each with its own rule and no register around it: what core/cards/registers.c
  * is held against.  Bytes become registers of all sizes, with gaps between them, and then
  * accesses of all widths and places to them; zeros follow the last byte.
  */
 #ifndef UNDERSTUDY_TEST_BITWISE_CARD_H
 #define UNDERSTUDY_TEST_BITWISE_CARD_H
 
-#include "../../core/registers.h"
+#include "../../core/cards/registers.h"
 #include "check.h"
 
 #define BARS 3 /* the middle one has no register */

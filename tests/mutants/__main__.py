@@ -27,7 +27,14 @@ from .python_suite import PythonSuite, check_python
 from .run import StoppedError, stop_all
 
 CHECKOUT = Path(__file__).parents[2]
-C_FILES = ("core/*.[ch]", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c", "traces/*.c")
+C_FILES = (
+    "core/*.[ch]",
+    "core/cards/*.[ch]",
+    "core/schedulers/*.c",
+    "sim/*.c",
+    "sim/workloads/*.c",
+    "traces/*.c",
+)
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
 PYTHON_FILES: dict[str, tuple[str, ...]] = {
     "understudy/measure/metrics.py": ("tests/test_metrics.py", "tests/test_figures.py"),

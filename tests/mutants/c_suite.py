@@ -22,7 +22,14 @@ from .mutation import Mutation
 from .run import run
 
 COPIED = ("core", "sim", "traces", "tests/core")
-LIBRARY = ("core/*.c", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c", "traces/*.c")
+LIBRARY = (
+    "core/*.c",
+    "core/cards/*.c",
+    "core/schedulers/*.c",
+    "sim/*.c",
+    "sim/workloads/*.c",
+    "traces/*.c",
+)
 NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out
 HELPERS = ("check", "host", "order_table", "schedulers", "simulation")
 TEST = "tests/core/test_*.c"

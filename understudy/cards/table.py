@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The C table of a card, from which its device side works (core/card_table.h).
+"""The C table of a card, from which its device side works (core/cards/card_table.h).
 
 CARD_INDEX_REG is a register's index, CARD_REGISTERS how many there are, and `card_table` the
-table.  The text includes nothing: core/registers.h goes before it.
+table.  The text includes nothing: core/cards/registers.h goes before it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

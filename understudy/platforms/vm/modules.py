@@ -17,19 +17,37 @@ from pathlib import Path
 from understudy.base import sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import cards_dir
 from understudy.base.programs import compiler_version
+from understudy.cards import specification
+from understudy.cards.header import header
+from understudy.cards.model import Card
+from understudy.cards.table import table
 from understudy.native import registry
 from understudy.platforms.vm.packages import Kernel
 
 KBUILD = "kernel/Kbuild"
 SHARED = "iosched.o"
+EXPORTED = "Module.symvers"
+CARD = "card_"
+"""Begins the name of a card's module: what follows is the card's."""
+
+
+def ours(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
+    """Our modules, with those of the wanted schedulers and cards."""
+    made = [scheduler_module(kernel, name) for name in wanted if registry.known(name)]
+    cards = [name.removeprefix(CARD) for name in wanted if name.startswith(CARD)]
+    return [*base_modules(kernel), *made, *(card_module(kernel, name) for name in cards)]
 
 
 def base_modules(kernel: Kernel) -> list[Path]:
-    """Those that are no schedulers."""
+    """Those that are neither schedulers nor cards."""
+    return sorted(_base(kernel).glob("*.ko"))
+
+
+def _base(kernel: Kernel) -> Path:
     taken = sources.matching("core/*.[ch]", "kernel/*/*.[ch]", KBUILD)
-    folder = _built(kernel, "base", taken, {}, "*.ko")
-    return sorted(folder.glob("*.ko"))
+    return _built(kernel, "base", taken, {}, "*.ko", EXPORTED)
 
 
 def scheduler_module(kernel: Kernel, name: str) -> Path:
@@ -46,27 +64,76 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
     return folder / f"{name}.ko"
 
 
+def card_module(kernel: Kernel, name: str) -> Path:
+    """The module card_NAME, which is a card: the device of kernel/vgpu with its specification
+    and how it behaves (cards/NAME.c)."""
+    card = specification.load(name)
+    part = f"{CARD}{card.name}"
+    headers = {
+        f"cards/{card.name}_registers.h": header(card).encode(),
+        f"cards/{card.name}_table.h": table(card).encode(),
+    }
+    wanted = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
+    behaviour = {f"cards/{card.name}.c": _read(cards_dir() / f"{card.name}.c")}
+    exported = {f"base/{EXPORTED}": (_base(kernel) / EXPORTED).read_bytes()}
+    taken = {**sources.matching(*wanted), **behaviour, **headers}
+    return _built(kernel, part, taken, exported, f"{part}.ko") / f"{part}.ko"
+
+
+def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
+    """The module of a card's driver, built from one C file and the headers beside it; of us
+    it knows nothing but the card's header.
+
+    UserError with the compiler's own words if it does not build.
+    """
+    name = source.stem
+    if source.suffix != ".c":
+        raise UserError(f"{source}: a driver is one C file, NAME.c")
+    taken = {
+        "Kbuild": f"obj-m := {name}.o\n".encode(),
+        source.name: _read(source),
+        **{beside.name: _read(beside) for beside in source.parent.glob("*.h")},
+        f"{card.name}_registers.h": header(card).encode(),
+    }
+    try:
+        return _made(kernel, f"driver-{name}", taken, f"{name}.ko") / f"{name}.ko"
+    except RunFailed as error:
+        words = str(error).partition("\n")[2]
+        raise UserError(f"{source} does not build:\n{words}") from error
+
+
+def _read(source: Path) -> bytes:
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        raise UserError(f"{source}: {error.strerror}") from error
+
+
 def _shared_object(kernel: Kernel) -> Path:
     taken = sources.matching("core/*.[ch]", "kernel/iosched/*.[ch]", "kernel/port/*.c", KBUILD)
     return _built(kernel, "iosched", taken, {}, SHARED) / SHARED
 
 
 def _built(
-    kernel: Kernel, part: str, taken: Mapping[str, bytes], made: Mapping[str, bytes], result: str
+    kernel: Kernel, part: str, taken: Mapping[str, bytes], made: Mapping[str, bytes], *kept: str
 ) -> Path:
-    """The folder with what kbuild makes of a part (kernel/Kbuild): files like `result`."""
-    content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(taken)]
-    key = digest([*content, *sources.parts(made)])
+    """The folder with what kbuild makes of a part (kernel/Kbuild): files like those kept."""
+    return _made(kernel, part, {**taken, **made, "Kbuild": taken[KBUILD]}, *kept)
+
+
+def _made(kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str) -> Path:
+    """The folder with what kbuild makes of a tree."""
+    content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(tree)]
 
     def make(folder: Path) -> None:
-        tree = folder / "tree"
-        sources.write({**taken, **made, "Kbuild": taken[KBUILD]}, tree)
-        _make(kernel, tree, part, SHARED if result == SHARED else "modules")
-        for found in tree.glob(result):
+        place = folder / "tree"
+        sources.write(tree, place)
+        _make(kernel, place, part, SHARED if kept == (SHARED,) else "modules")
+        for found in [path for pattern in kept for path in place.glob(pattern)]:
             shutil.move(found, folder)
-        shutil.rmtree(tree)
+        shutil.rmtree(place)
 
-    return cached_folder(f"modules/{part}-{key}", make)
+    return cached_folder(f"modules/{part}-{digest(content)}", make)
 
 
 def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:

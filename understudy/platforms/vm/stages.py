@@ -11,7 +11,6 @@ from pathlib import Path
 from understudy.base import programs
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
-from understudy.native import registry
 from understudy.platforms.vm import guest_programs, modules, packages
 from understudy.platforms.vm.initramfs import Initramfs
 
@@ -47,9 +46,7 @@ def _module_files(
     kernel: packages.Kernel, wanted: Mapping[str, str], loaded: Mapping[str, str]
 ) -> dict[str, Content]:
     """What is to be loaded once `loaded` is, and the list of it: guest/init reads both."""
-    schedulers = filter(registry.known, wanted)
-    ours = [modules.scheduler_module(kernel, name) for name in schedulers]
-    tree = modules.ModuleTree(kernel, [*modules.base_modules(kernel), *ours])
+    tree = modules.ModuleTree(kernel, modules.ours(kernel, wanted))
     before = tree.in_load_order(list(loaded))
     paths = [path for path in tree.in_load_order(list(wanted)) if path not in before]
     parameters = {name.replace("-", "_"): text for name, text in wanted.items()}

@@ -11,7 +11,7 @@
 #ifndef UNDERSTUDY_CARD_TABLE_H
 #define UNDERSTUDY_CARD_TABLE_H
 
-#include "port.h"
+#include "../port.h"
 
 enum register_kind {
 	REGISTER_PLAIN = 0,

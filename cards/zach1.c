@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How Zach 1 (zach1.yaml) behaves: commands come by registers, by the FIFO and by DMA, and
+ * all of them go to the daemon that draws, in one order.
+ */
+#include <linux/module.h>
+#include <linux/sizes.h>
+
+#include "../kernel/vgpu/console.h"
+#include "zach1_registers.h"
+#include "zach1_table.h"
+
+#define PIECE_PAIRS 512u
+#define FIFO_WORDS 512u
+#define KEPT_ROOM 4096u /* in the ring, for registers and FIFO while DMA goes on */
+#define PAIR_BYTES sizeof(struct console_pair)
+
+struct zach1 {
+	struct console *console;
+	struct console_pair piece[PIECE_PAIRS]; /* the thread's */
+
+	/* locked */
+	u32 resets;
+	u64 next; /* bus address of the DMA buffer's rest */
+	u32 left; /* its bytes */
+	u32 fifo_words; /* in the FIFO */
+	u32 fifo_offset; /* first word of a command, whose second is yet to come */
+	bool fifo_half;
+};
+
+static struct zach1 *zach1_of(struct vgpu *device)
+{
+	return device->state;
+}
+
+static bool has_failed(const struct vgpu *device)
+{
+	return vgpu_get(device, ZACH1_INDEX_ERROR);
+}
+
+/* The first error stops the card; locked. */
+static void fail(struct vgpu *device, u32 code)
+{
+	if (!has_failed(device))
+		vgpu_set(device, ZACH1_INDEX_ERROR, code);
+	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FAILED_MASK);
+	vgpu_clear_bits(device, ZACH1_INDEX_STATUS,
+			ZACH1_STATUS_DMA_BUSY_MASK | ZACH1_STATUS_DRAWING_MASK);
+	zach1_of(device)->left = 0;
+}
+
+/* --- commands ----------------------------------------------------------------------- */
+
+static bool is_command(u32 index)
+{
+	return index == ZACH1_INDEX_FENCE || index >= ZACH1_INDEX_CLEAR_COLOR ||
+	       (index >= ZACH1_INDEX_FRAME_BASE && index <= ZACH1_INDEX_FLIP);
+}
+
+/* The register that takes commands at an offset; false: there is none. */
+static bool find_command(struct vgpu *device, u32 offset, u32 *index)
+{
+	struct register_access access =
+		registers_access(device->registers.table, ZACH1_BAR_CONTROL, offset, 4);
+	struct register_part part;
+
+	if (offset & 3 || !registers_next(&access, &part) || part.shift)
+		return false;
+	*index = part.index;
+	return is_command(part.index);
+}
+
+/* To the daemon, if there is room; locked. */
+static void hand_over(struct vgpu *device, struct console_pair pair)
+{
+	struct zach1 *zach1 = zach1_of(device);
+
+	if (!console_room(zach1->console)) {
+		fail(device, ZACH1_ERROR_CODE_OVERFLOW);
+		return;
+	}
+	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DRAWING_MASK);
+	console_push(zach1->console, pair);
+}
+
+/* A command from the FIFO or a DMA buffer; locked. */
+static void take(struct vgpu *device, struct console_pair pair, u32 flags)
+{
+	u32 index;
+
+	if (!find_command(device, pair.offset, &index)) {
+		fail(device, ZACH1_ERROR_CODE_COMMAND);
+		return;
+	}
+	registers_store(&device->registers, index, pair.value, ~0u);
+	pair.offset |= flags;
+	hand_over(device, pair);
+}
+
+/* --- the FIFO ----------------------------------------------------------------------- */
+
+static void set_fifo_words(struct vgpu *device, u32 words)
+{
+	struct zach1 *zach1 = zach1_of(device);
+
+	if (zach1->fifo_words > FIFO_WORDS / 4 && words <= FIFO_WORDS / 4)
+		vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FIFO_LOW_MASK);
+	zach1->fifo_words = words;
+	vgpu_set(device, ZACH1_INDEX_FIFO_STATE, FIFO_WORDS - words);
+}
+
+static void take_word(struct vgpu *device, u32 word)
+{
+	struct zach1 *zach1 = zach1_of(device);
+
+	if (zach1->fifo_words == FIFO_WORDS) {
+		fail(device, ZACH1_ERROR_CODE_OVERFLOW);
+		return;
+	}
+	set_fifo_words(device, zach1->fifo_words + 1);
+	zach1->fifo_half = !zach1->fifo_half;
+	if (zach1->fifo_half)
+		zach1->fifo_offset = word;
+	else
+		take(device, (struct console_pair){ zach1->fifo_offset, word },
+		     CONSOLE_FROM_FIFO);
+}
+
+/* --- DMA ---------------------------------------------------------------------------- */
+
+static u32 check(u64 address, u32 bytes)
+{
+	if (address & (ZACH1_DMA_COMMANDS_ALIGNMENT - 1))
+		return ZACH1_ERROR_CODE_ADDRESS;
+	if (!bytes || bytes % PAIR_BYTES || bytes > ZACH1_DMA_COMMANDS_BYTES_MAX)
+		return ZACH1_ERROR_CODE_LENGTH;
+	return ZACH1_ERROR_CODE_NONE;
+}
+
+static void start_dma(struct vgpu *device)
+{
+	struct zach1 *zach1 = zach1_of(device);
+	u64 address = vgpu_get(device, ZACH1_INDEX_DMA_ADDRESS);
+	u32 bytes = vgpu_get(device, ZACH1_INDEX_DMA_LENGTH);
+	u32 code = check(address, bytes);
+
+	if (vgpu_get(device, ZACH1_INDEX_STATUS) & ZACH1_STATUS_DMA_BUSY_MASK)
+		code = ZACH1_ERROR_CODE_BUSY;
+	if (code) {
+		fail(device, code);
+		return;
+	}
+	zach1->next = address;
+	zach1->left = bytes;
+	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
+	vgpu_wake(device);
+}
+
+/* How many pairs of the buffer can be handed over now; locked. */
+static u32 next_pairs(const struct zach1 *zach1)
+{
+	u32 room = console_room(zach1->console);
+	u32 pairs = min_t(u32, zach1->left / PAIR_BYTES, PIECE_PAIRS);
+
+	return pairs + 1 + KEPT_ROOM <= room ? pairs : 0;
+}
+
+/* Locked; a reset since it was read has left nothing to take it for. */
+static void take_piece(struct vgpu *device, u32 pairs)
+{
+	struct zach1 *zach1 = zach1_of(device);
+	u32 i;
+
+	zach1->next += pairs * PAIR_BYTES;
+	zach1->left -= pairs * PAIR_BYTES;
+	for (i = 0; i < pairs && !has_failed(device); i++)
+		take(device, zach1->piece[i], 0);
+	if (!zach1->left && !has_failed(device))
+		hand_over(device, (struct console_pair){ .offset = CONSOLE_END });
+}
+
+/* Fetch a piece of the buffer; false: there is none, or no room. */
+static bool fetch(struct vgpu *device)
+{
+	struct zach1 *zach1 = zach1_of(device);
+	unsigned long flags = vgpu_lock(device);
+	u32 resets = zach1->resets, pairs = next_pairs(zach1);
+	u64 address = zach1->next;
+	int ret;
+
+	vgpu_unlock(device, flags);
+	if (!pairs)
+		return false;
+	ret = vpcib_dma_read(device->card, address, zach1->piece, pairs * PAIR_BYTES);
+	flags = vgpu_lock(device);
+	if (resets == zach1->resets && zach1->left) {
+		if (ret)
+			fail(device, ZACH1_ERROR_CODE_ADDRESS);
+		else
+			take_piece(device, pairs);
+	}
+	vgpu_unlock(device, flags);
+	return true;
+}
+
+static void work(struct vgpu *device)
+{
+	while (fetch(device))
+		cond_resched();
+}
+
+/* --- the driver's side -------------------------------------------------------------- */
+
+static void reset(struct vgpu *device)
+{
+	struct zach1 *zach1 = zach1_of(device);
+
+	zach1->resets++;
+	zach1->left = 0;
+	zach1->fifo_words = 0;
+	zach1->fifo_half = false;
+	console_drop(zach1->console);
+	console_push(zach1->console, (struct console_pair){ .offset = CONSOLE_RESET });
+}
+
+static bool may_store(struct vgpu *device, u32 index)
+{
+	return !has_failed(device) || index < ZACH1_INDEX_FENCE;
+}
+
+static void stored(struct vgpu *device, u32 index, u64 value)
+{
+	if (index == ZACH1_INDEX_CONTROL && value & ZACH1_CONTROL_RESET_MASK) {
+		vgpu_reset(device);
+		return;
+	}
+	if (has_failed(device))
+		return;
+	if (index == ZACH1_INDEX_FIFO)
+		take_word(device, value);
+	else if (index == ZACH1_INDEX_DMA_START)
+		start_dma(device);
+	else if (device->registers.table->registers[index].kind == REGISTER_DOORBELL)
+		hand_over(device,
+			  (struct console_pair){
+				  device->registers.table->registers[index].offset,
+				  value });
+	else if (is_command(index) || index == ZACH1_INDEX_CONTROL ||
+		 index == ZACH1_INDEX_MODE_SIZE)
+		hand_over(device,
+			  (struct console_pair){
+				  device->registers.table->registers[index].offset,
+				  vgpu_get(device, index) });
+}
+
+/* --- the daemon's side -------------------------------------------------------------- */
+
+static bool draws(u32 offset)
+{
+	return offset == ZACH1_DRAW_TRIANGLE || offset == ZACH1_DRAW_LINE ||
+	       offset == ZACH1_DRAW_RECTANGLE;
+}
+
+static void passed(struct vgpu *device, const struct console_pair *pair)
+{
+	u32 offset = pair->offset & ~CONSOLE_FROM_FIFO;
+	bool from_fifo = pair->offset & CONSOLE_FROM_FIFO;
+	unsigned long flags;
+
+	if (offset != ZACH1_FENCE && offset != CONSOLE_END && !draws(offset) &&
+	    !from_fifo)
+		return;
+	flags = vgpu_lock(device);
+	if (from_fifo && zach1_of(device)->fifo_words >= 2)
+		set_fifo_words(device, zach1_of(device)->fifo_words - 2);
+	if (draws(offset)) {
+		vgpu_set(device, ZACH1_INDEX_DRAWN,
+			 (u32)vgpu_get(device, ZACH1_INDEX_DRAWN) + 1);
+	} else if (offset == ZACH1_FENCE) {
+		vgpu_set(device, ZACH1_INDEX_FENCE_PASSED, pair->value);
+		vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FENCE_MASK);
+	} else if (offset == CONSOLE_END) {
+		vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
+		vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_DONE_MASK);
+	}
+	vgpu_unlock(device, flags);
+}
+
+static void failed(struct vgpu *device, u32 error)
+{
+	unsigned long flags = vgpu_lock(device);
+
+	fail(device, error & ZACH1_ERROR_CODE_MASK);
+	console_drop(zach1_of(device)->console);
+	vgpu_unlock(device, flags);
+}
+
+static void advanced(struct vgpu *device)
+{
+	struct zach1 *zach1 = zach1_of(device);
+	unsigned long flags = vgpu_lock(device);
+
+	if (console_room(zach1->console) == CONSOLE_PAIRS)
+		vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DRAWING_MASK);
+	vgpu_unlock(device, flags);
+	vgpu_wake(device);
+}
+
+static const struct console_events events = {
+	.passed = passed,
+	.failed = failed,
+	.advanced = advanced,
+};
+
+static int start(struct vgpu *device)
+{
+	struct console *console = console_open(device, ZACH1_BAR_FRAMEBUFFER, &events);
+
+	if (IS_ERR(console))
+		return PTR_ERR(console);
+	zach1_of(device)->console = console;
+	return 0;
+}
+
+static void stop(struct vgpu *device)
+{
+	console_close(zach1_of(device)->console);
+}
+
+const struct behaviour card_behaviour = {
+	.table = &zach1_table,
+	.state_bytes = sizeof(struct zach1),
+	.start = start,
+	.stop = stop,
+	.reset = reset,
+	.may_store = may_store,
+	.stored = stored,
+	.work = work,
+};

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What all cards do alike (device.h), and the module that one becomes: loaded, it plugs in as
+ * many cards as "instances" says, each with registers of its own.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "device.h"
+
+static unsigned int instances = 1;
+module_param(instances, uint, 0444);
+MODULE_PARM_DESC(instances, "cards to plug in at once; more by /sys/kernel/vpcib/add");
+
+static struct vgpu *vgpu_of(struct vpcib_card *card)
+{
+	return *(struct vgpu **)vpcib_state(card);
+}
+
+/* A message for each interrupt that has got a reason, and the vectors of all that have. */
+static void update_interrupts(struct vgpu *device)
+{
+	const struct card_table *table = device->registers.table;
+	u32 vectors = 0, messages = 0, i;
+	u64 sources = 0;
+
+	for (i = 0; i < table->nr_interrupts; i++) {
+		const struct card_interrupt *interrupt = &table->interrupts[i];
+		u32 vector = 1u << interrupt->vector;
+
+		if (!(vgpu_get(device, interrupt->status_register) &
+		      interrupt->status_bit) ||
+		    !(vgpu_get(device, interrupt->enable_register) &
+		      interrupt->enable_bit))
+			continue;
+		sources |= 1ull << i;
+		vectors |= vector;
+		if (!(device->sources & 1ull << i))
+			messages |= vector;
+	}
+	if (sources != device->sources)
+		vpcib_interrupt(device->card, vectors, messages, sources);
+	device->sources = sources;
+}
+
+unsigned long vgpu_lock(struct vgpu *device)
+{
+	return vpcib_lock(device->card);
+}
+
+void vgpu_unlock(struct vgpu *device, unsigned long flags)
+{
+	update_interrupts(device);
+	vpcib_unlock(device->card, flags);
+}
+
+void vgpu_wake(struct vgpu *device)
+{
+	queue_work(device->thread, &device->work);
+}
+
+void vgpu_reset(struct vgpu *device)
+{
+	registers_reset(&device->registers);
+	if (card_behaviour.reset)
+		card_behaviour.reset(device);
+}
+
+static u64 load(struct vpcib_card *card, u32 bar, u32 offset, u32 bytes)
+{
+	struct vgpu *device = vgpu_of(card);
+	struct registers *registers = &device->registers;
+	struct register_access access =
+		registers_access(registers->table, bar, offset, bytes);
+	struct register_part part;
+	u64 value = 0;
+
+	while (registers_next(&access, &part)) {
+		if (card_behaviour.loading)
+			card_behaviour.loading(device, part.index);
+		value |= part_to_access(
+			&part, registers_load(registers, part.index, part.lanes));
+	}
+	update_interrupts(device);
+	return value;
+}
+
+static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 bytes)
+{
+	struct vgpu *device = vgpu_of(card);
+	struct registers *registers = &device->registers;
+	struct register_access access =
+		registers_access(registers->table, bar, offset, bytes);
+	struct register_part part;
+
+	while (registers_next(&access, &part)) {
+		u64 word = part_to_register(&part, value);
+
+		if (card_behaviour.may_store &&
+		    !card_behaviour.may_store(device, part.index))
+			continue;
+		registers_store(registers, part.index, word, part.lanes);
+		card_behaviour.stored(device, part.index, word);
+	}
+	update_interrupts(device);
+}
+
+static void run(struct work_struct *work)
+{
+	card_behaviour.work(container_of(work, struct vgpu, work));
+}
+
+static void vgpu_free(struct vgpu *device)
+{
+	if (device->thread)
+		destroy_workqueue(device->thread);
+	kfree(device->values);
+	kfree(device->state);
+	kfree(device);
+}
+
+static struct vgpu *vgpu_alloc(struct vpcib_card *card)
+{
+	const struct card_table *table = card_behaviour.table;
+	struct vgpu *device = kzalloc(sizeof(*device), GFP_KERNEL);
+
+	if (!device)
+		return NULL;
+	device->card = card;
+	device->values = kcalloc(table->nr_registers, sizeof(u64), GFP_KERNEL);
+	device->state =
+		kzalloc(max_t(size_t, card_behaviour.state_bytes, 1), GFP_KERNEL);
+	device->thread =
+		alloc_ordered_workqueue("%s%u", 0, table->name, vpcib_slot(card));
+	INIT_WORK(&device->work, run);
+	if (!device->values || !device->state || !device->thread) {
+		vgpu_free(device);
+		return NULL;
+	}
+	device->registers =
+		(struct registers){ .table = table, .values = device->values };
+	return device;
+}
+
+static int start(struct vpcib_card *card)
+{
+	struct vgpu *device = vgpu_alloc(card);
+	unsigned long flags;
+	int ret;
+
+	if (!device)
+		return -ENOMEM;
+	*(struct vgpu **)vpcib_state(card) = device;
+	ret = card_behaviour.start ? card_behaviour.start(device) : 0;
+	if (ret) {
+		vgpu_free(device);
+		return ret;
+	}
+	flags = vpcib_lock(card);
+	vgpu_reset(device);
+	vpcib_unlock(card, flags);
+	return 0;
+}
+
+static void stop(struct vpcib_card *card)
+{
+	struct vgpu *device = vgpu_of(card);
+
+	cancel_work_sync(&device->work);
+	if (card_behaviour.stop)
+		card_behaviour.stop(device);
+	vgpu_free(device);
+}
+
+static struct vpcib_kind kind = {
+	.state_bytes = sizeof(struct vgpu *),
+	.start = start,
+	.load = load,
+	.store = store,
+	.stop = stop,
+};
+
+static bool has_registers(const struct card_table *table, u32 bar)
+{
+	u32 i;
+
+	for (i = 0; i < table->nr_registers; i++) {
+		if (table->registers[i].bar == bar)
+			return true;
+	}
+	return false;
+}
+
+static void describe(const struct card_table *table)
+{
+	u32 i;
+
+	kind.name = table->name;
+	kind.vendor = table->vendor;
+	kind.device = table->device;
+	kind.subsystem_vendor = table->subsystem_vendor;
+	kind.subsystem = table->subsystem;
+	kind.class_code = table->class_code;
+	kind.revision = table->revision;
+	kind.msi_vectors = table->msi_vectors;
+	for (i = 0; i < table->nr_bars; i++)
+		kind.bars[table->bars[i].number] = (struct vpcib_bar){
+			.bytes = table->bars[i].bytes,
+			.is64 = table->bars[i].is64,
+			.is_memory = !has_registers(table, table->bars[i].number),
+		};
+}
+
+static int __init vgpu_init(void)
+{
+	unsigned int i;
+	int ret;
+
+	describe(card_behaviour.table);
+	ret = vpcib_register(&kind);
+	if (ret)
+		return ret;
+	for (i = 0; i < instances; i++) {
+		ret = vpcib_add(&kind);
+		if (ret < 0) {
+			pr_err("card %u can't be plugged in\n", i);
+			vpcib_unregister(&kind);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static void __exit vgpu_exit(void)
+{
+	vpcib_unregister(&kind);
+}
+
+module_init(vgpu_init);
+module_exit(vgpu_exit);
+MODULE_DESCRIPTION("A virtual PCI card");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the bus know of a card, and of one another.
+ *
+ * Locks: slots_lock (a mutex: who is plugged in) is outermost, and pci_lock_rescan_remove
+ * inside it; drivers probe under both, so nothing that a driver calls takes either.  A card's
+ * lock is raw, since registers are touched in any context; inside it come the journal's
+ * lock and the lock of the DMA list, which are raw as well and have nothing inside.
+ * What finds a card by its address holds rcu_read_lock.
+ */
+#ifndef UNDERSTUDY_VPCIB_CARD_H
+#define UNDERSTUDY_VPCIB_CARD_H
+
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/kref.h>
+#include <linux/pci.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+
+#include "access.h"
+#include "vpcib.h"
+
+#define SLOTS 32
+#define CONFIG_BYTES 256
+
+/* Pages of a BAR that is memory: they stay while somebody maps them. */
+struct bar_memory {
+	struct kref users;
+	u32 count;
+	struct page *pages[];
+};
+
+struct vpcib_card {
+	struct vpcib_kind *kind;
+	u32 slot;
+	raw_spinlock_t lock;
+	bool gone; /* pulled out */
+	u8 config[CONFIG_BYTES];
+	struct resource address[VPCIB_BARS]; /* of each BAR, in the bridge's window */
+	struct bar_memory *memory[VPCIB_BARS];
+	struct pci_dev *pdev;
+
+	/* interrupts: under the lock */
+	u32 asserted; /* vectors that have a reason */
+	u32 pending; /* those whose message is yet to be handled */
+	bool line_masked; /* INTA, by its interrupt controller */
+	unsigned int line_irq;
+	u32 unanswered; /* INTAs in a row, and never was there no reason */
+	struct irq_work deliver;
+	u32 held; /* accesses until interrupts come; 0: they do */
+	u32 drawn; /* last random number */
+	struct hrtimer hold_end;
+
+	/* memory that the driver has given to the card */
+	raw_spinlock_t dma_lock;
+	struct list_head dma;
+
+	u64 state[];
+};
+
+/* bus.c */
+struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
+struct vpcib_card *card_of(const struct device *dev);
+bool on_bus(phys_addr_t address);
+int bus_init(void);
+void bus_exit(void);
+int slots_add(const char *name);
+
+/* config.c */
+void config_reset(struct vpcib_card *card);
+u32 config_read(struct vpcib_card *card, u32 where, u32 bytes);
+void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
+bool config_sends_messages(const struct vpcib_card *card);
+u32 config_message(const struct vpcib_card *card, u32 vector);
+u32 config_masked(const struct vpcib_card *card);
+void config_set_pending(struct vpcib_card *card, u32 vectors);
+bool config_line_disabled(const struct vpcib_card *card);
+
+/* interrupt.c */
+struct irq_domain *interrupt_domain(void);
+int interrupt_init(void);
+void interrupt_exit(void);
+int interrupt_add(struct vpcib_card *card);
+void interrupt_remove(struct vpcib_card *card);
+void interrupt_update(struct vpcib_card *card);
+void interrupt_touched(struct vpcib_card *card);
+
+/* mapping.c */
+struct bar_memory *memory_alloc(u64 bytes);
+void memory_put(struct bar_memory *memory);
+int mapping_init(void);
+void mapping_exit(void);
+
+/* trap.c */
+int trap_init(void);
+void trap_exit(void);
+
+/* dma.c */
+int dma_init(void);
+void dma_exit(void);
+void dma_forget(struct vpcib_card *card);
+
+/* journal.c */
+int journal_init(void);
+void journal_exit(void);
+void journal_note(const struct vpcib_card *card, struct vpcib_access access);
+
+/* symbols.c */
+unsigned long symbol_address(const char *name);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A card's configuration space: header of type 0, its BARs, and the MSI capability with
+ * 64-bit addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).
+ *
+ * Under the card's lock, but for the reset.
+ */
+#include <linux/log2.h>
+#include <linux/unaligned/packed_struct.h>
+
+#include "card.h"
+
+#define MSI 0x40
+#define MSI_CONTROL (MSI + PCI_MSI_FLAGS)
+#define MSI_ADDRESS (MSI + PCI_MSI_ADDRESS_LO)
+#define MSI_DATA (MSI + PCI_MSI_DATA_64)
+#define MSI_MASK (MSI + PCI_MSI_MASK_64)
+#define MSI_PENDING (MSI + PCI_MSI_PENDING_64)
+#define COMMAND_WRITABLE                                                \
+	(PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY | \
+	 PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE)
+
+static u32 get(const struct vpcib_card *card, u32 where, u32 bytes)
+{
+	const u8 *at = card->config + where;
+
+	return bytes == 1   ? *at
+	       : bytes == 2 ? __get_unaligned_cpu16(at)
+			    : __get_unaligned_cpu32(at);
+}
+
+static void put(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
+{
+	memcpy(card->config + where, &value, bytes);
+}
+
+static u32 vector_bits(const struct vpcib_card *card)
+{
+	return GENMASK(card->kind->msi_vectors - 1, 0);
+}
+
+static void reset_bars(struct vpcib_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < VPCIB_BARS; i++) {
+		const struct vpcib_bar *bar = &card->kind->bars[i];
+		u64 start = card->address[i].start;
+
+		if (!bar->bytes)
+			continue;
+		if (bar->is64)
+			start |= PCI_BASE_ADDRESS_MEM_TYPE_64;
+		put(card, PCI_BASE_ADDRESS_0 + 4 * i, lower_32_bits(start), 4);
+		if (bar->is64)
+			put(card, PCI_BASE_ADDRESS_1 + 4 * i, upper_32_bits(start), 4);
+	}
+}
+
+void config_reset(struct vpcib_card *card)
+{
+	const struct vpcib_kind *kind = card->kind;
+
+	memset(card->config, 0, CONFIG_BYTES);
+	put(card, PCI_VENDOR_ID, kind->vendor, 2);
+	put(card, PCI_DEVICE_ID, kind->device, 2);
+	put(card, PCI_STATUS, kind->msi_vectors ? PCI_STATUS_CAP_LIST : 0, 2);
+	put(card, PCI_CLASS_REVISION, kind->class_code << 8 | kind->revision, 4);
+	put(card, PCI_SUBSYSTEM_VENDOR_ID, kind->subsystem_vendor, 2);
+	put(card, PCI_SUBSYSTEM_ID, kind->subsystem, 2);
+	put(card, PCI_INTERRUPT_PIN, 1, 1);
+	reset_bars(card);
+	if (!kind->msi_vectors)
+		return;
+	put(card, PCI_CAPABILITY_LIST, MSI, 1);
+	put(card, MSI, PCI_CAP_ID_MSI, 1);
+	put(card, MSI_CONTROL,
+	    PCI_MSI_FLAGS_64BIT | PCI_MSI_FLAGS_MASKBIT | ilog2(kind->msi_vectors) << 1,
+	    2);
+}
+
+/* Which bits of the word at where a driver can change. */
+static u32 writable(const struct vpcib_card *card, u32 where)
+{
+	u32 i = (where - PCI_BASE_ADDRESS_0) / 4;
+
+	switch (where) {
+	case PCI_COMMAND:
+		return COMMAND_WRITABLE;
+	case PCI_CACHE_LINE_SIZE:
+		return 0xffff;
+	case PCI_BASE_ADDRESS_0 ... PCI_BASE_ADDRESS_5:
+		if (card->kind->bars[i].bytes)
+			return -(u32)min(card->kind->bars[i].bytes, 1ull << 31) &
+			       PCI_BASE_ADDRESS_MEM_MASK;
+		if (i && card->kind->bars[i - 1].is64)
+			return upper_32_bits(-card->kind->bars[i - 1].bytes);
+		return 0;
+	case PCI_INTERRUPT_LINE & ~3:
+		return 0xff;
+	}
+	if (!card->kind->msi_vectors)
+		return 0;
+	switch (where) {
+	case MSI:
+		return (u32)(PCI_MSI_FLAGS_ENABLE | PCI_MSI_FLAGS_QSIZE) << 16;
+	case MSI_ADDRESS:
+		return ~0x3u;
+	case MSI_ADDRESS + 4:
+		return ~0u;
+	case MSI_DATA:
+		return 0xffff;
+	case MSI_MASK:
+		return vector_bits(card);
+	default:
+		return 0;
+	}
+}
+
+u32 config_read(struct vpcib_card *card, u32 where, u32 bytes)
+{
+	if (where + bytes > CONFIG_BYTES)
+		return 0; /* there is no extended space */
+	return get(card, where, bytes);
+}
+
+void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
+{
+	u32 word = where & ~3u, shift = 8 * (where & 3);
+	u32 lanes = (bytes == 4 ? ~0u : (1u << (8 * bytes)) - 1) << shift;
+	u32 mask, old;
+
+	if (where + bytes > CONFIG_BYTES)
+		return;
+	mask = writable(card, word) & lanes;
+	old = get(card, word, 4);
+	put(card, word, (old & ~mask) | (value << shift & mask), 4);
+}
+
+static u32 msi_control(const struct vpcib_card *card)
+{
+	return card->kind->msi_vectors ? get(card, MSI_CONTROL, 2) : 0;
+}
+
+bool config_sends_messages(const struct vpcib_card *card)
+{
+	return msi_control(card) & PCI_MSI_FLAGS_ENABLE;
+}
+
+/* The data of a vector's message: its low bits say which, of as many as are enabled. */
+u32 config_message(const struct vpcib_card *card, u32 vector)
+{
+	u32 enabled = 1u << ((msi_control(card) & PCI_MSI_FLAGS_QSIZE) >> 4);
+
+	return (get(card, MSI_DATA, 2) & ~(enabled - 1)) | min(vector, enabled - 1);
+}
+
+u32 config_masked(const struct vpcib_card *card)
+{
+	return get(card, MSI_MASK, 4);
+}
+
+void config_set_pending(struct vpcib_card *card, u32 vectors)
+{
+	put(card, MSI_PENDING, vectors, 4);
+}
+
+bool config_line_disabled(const struct vpcib_card *card)
+{
+	return get(card, PCI_COMMAND, 2) & PCI_COMMAND_INTX_DISABLE;
+}

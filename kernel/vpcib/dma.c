@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What memory a driver has given to its card, and the card's reads and writes of it.
+ *
+ * The functions by which a driver gives memory and takes it back are intercepted, for our
+ * cards only, and do what they always do.  A card touches nothing else: an address that is
+ * not there is refused, and nothing is read or written.  The list is held while memory is
+ * copied, so none goes away meanwhile.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/dma-direct.h>
+#include <linux/dma-mapping.h>
+#include <linux/highmem.h>
+#include <linux/slab.h>
+
+#include "card.h"
+#include "../iprobe/iprobe.h"
+
+static struct iprobe alloc_probe;
+static struct iprobe free_probe;
+static struct iprobe map_probe;
+static struct iprobe unmap_probe;
+
+/* Memory that a card may touch. */
+struct given {
+	struct list_head list;
+	u64 address; /* on the bus */
+	size_t bytes;
+	void *where; /* to the kernel */
+	enum dma_data_direction direction;
+};
+
+static void note(struct vpcib_card *card, u8 what, u64 address, size_t bytes)
+{
+	journal_note(card, (struct vpcib_access){ .what = what,
+						  .context = what < VPCIB_DMA_GIVEN
+								     ? VPCIB_CARD
+								     : VPCIB_KERNEL,
+						  .value = address,
+						  .offset = bytes,
+						  .absent = card->gone });
+}
+
+/* --- the driver's side -------------------------------------------------------------- */
+
+/* In any context. */
+static void give(const struct device *dev, struct given given)
+{
+	struct given *kept = kmalloc(sizeof(*kept), GFP_ATOMIC);
+	struct vpcib_card *card;
+	unsigned long flags;
+
+	rcu_read_lock();
+	card = card_of(dev);
+	if (card && kept) {
+		*kept = given;
+		raw_spin_lock_irqsave(&card->dma_lock, flags);
+		list_add(&kept->list, &card->dma);
+		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+		note(card, VPCIB_DMA_GIVEN, given.address, given.bytes);
+		kept = NULL;
+	}
+	rcu_read_unlock();
+	kfree(kept);
+}
+
+static struct given *find(struct vpcib_card *card, u64 address)
+{
+	struct given *given;
+
+	list_for_each_entry (given, &card->dma, list) {
+		if (given->address == address)
+			return given;
+	}
+	return NULL;
+}
+
+static void take_back(const struct device *dev, u64 address)
+{
+	struct given *given = NULL;
+	struct vpcib_card *card;
+	unsigned long flags;
+
+	rcu_read_lock();
+	card = card_of(dev);
+	if (card) {
+		raw_spin_lock_irqsave(&card->dma_lock, flags);
+		given = find(card, address);
+		if (given)
+			list_del(&given->list);
+		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+		note(card, VPCIB_DMA_TAKEN, address, given ? given->bytes : 0);
+	}
+	rcu_read_unlock();
+	kfree(given);
+}
+
+static void *our_alloc(struct device *dev, size_t bytes, dma_addr_t *address, gfp_t gfp,
+		       unsigned long attributes)
+{
+	void *(*original)(struct device * dev, size_t bytes, dma_addr_t * address,
+			  gfp_t gfp, unsigned long attributes) = alloc_probe.original;
+	void *where = original(dev, bytes, address, gfp, attributes);
+
+	if (where)
+		give(dev,
+		     (struct given){ .address = *address,
+				     .bytes = bytes,
+				     .where = phys_to_virt(dma_to_phys(dev, *address)),
+				     .direction = DMA_BIDIRECTIONAL });
+	iprobe_done(&alloc_probe);
+	return where;
+}
+
+static void our_free(struct device *dev, size_t bytes, void *where, dma_addr_t address,
+		     unsigned long attributes)
+{
+	void (*original)(struct device * dev, size_t bytes, void *where,
+			 dma_addr_t address, unsigned long attributes) =
+		free_probe.original;
+
+	if (where)
+		take_back(dev, address);
+	original(dev, bytes, where, address, attributes);
+	iprobe_done(&free_probe);
+}
+
+static dma_addr_t our_map(struct device *dev, struct page *page, size_t offset,
+			  size_t bytes, enum dma_data_direction direction,
+			  unsigned long attributes)
+{
+	dma_addr_t (*original)(struct device * dev, struct page * page, size_t offset,
+			       size_t bytes, enum dma_data_direction direction,
+			       unsigned long attributes) = map_probe.original;
+	dma_addr_t address = original(dev, page, offset, bytes, direction, attributes);
+
+	if (!dma_mapping_error(dev, address))
+		give(dev,
+		     (struct given){ .address = address,
+				     .bytes = bytes,
+				     .where = phys_to_virt(dma_to_phys(dev, address)),
+				     .direction = direction });
+	iprobe_done(&map_probe);
+	return address;
+}
+
+static void our_unmap(struct device *dev, dma_addr_t address, size_t bytes,
+		      enum dma_data_direction direction, unsigned long attributes)
+{
+	void (*original)(struct device * dev, dma_addr_t address, size_t bytes,
+			 enum dma_data_direction direction, unsigned long attributes) =
+		unmap_probe.original;
+
+	take_back(dev, address);
+	original(dev, address, bytes, direction, attributes);
+	iprobe_done(&unmap_probe);
+}
+
+static bool is_for_card(struct iprobe *probe, struct pt_regs *regs)
+{
+	bool ours;
+
+	rcu_read_lock();
+	ours = card_of((struct device *)regs->di);
+	rcu_read_unlock();
+	return ours;
+}
+
+/* --- the card's side ---------------------------------------------------------------- */
+
+static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
+{
+	struct given *given;
+
+	list_for_each_entry (given, &card->dma, list) {
+		if (address >= given->address && bytes <= given->bytes &&
+		    address - given->address <= given->bytes - bytes)
+			return given;
+	}
+	return NULL;
+}
+
+static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t bytes,
+		    bool to_driver)
+{
+	enum dma_data_direction forbidden = to_driver ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	struct given *given;
+	unsigned long flags;
+	bool may;
+
+	raw_spin_lock_irqsave(&card->dma_lock, flags);
+	given = holding(card, address, bytes);
+	may = given && given->direction != forbidden && !card->gone;
+	if (may && to_driver)
+		memcpy(given->where + (address - given->address), buffer, bytes);
+	else if (may)
+		memcpy(buffer, given->where + (address - given->address), bytes);
+	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+	note(card,
+	     !may	 ? VPCIB_DMA_REFUSED
+	     : to_driver ? VPCIB_DMA_WRITE
+			 : VPCIB_DMA_READ,
+	     address, bytes);
+	return may ? 0 : -EFAULT;
+}
+
+int vpcib_dma_read(struct vpcib_card *card, u64 address, void *to, size_t bytes)
+{
+	return transfer(card, address, to, bytes, false);
+}
+EXPORT_SYMBOL_GPL(vpcib_dma_read);
+
+int vpcib_dma_write(struct vpcib_card *card, u64 address, const void *from,
+		    size_t bytes)
+{
+	return transfer(card, address, (void *)from, bytes, true);
+}
+EXPORT_SYMBOL_GPL(vpcib_dma_write);
+
+void dma_forget(struct vpcib_card *card)
+{
+	struct given *given, *next;
+
+	list_for_each_entry_safe (given, next, &card->dma, list)
+		kfree(given);
+	INIT_LIST_HEAD(&card->dma);
+}
+
+static struct {
+	struct iprobe *probe;
+	const char *symbol;
+	void *replacement;
+} hooks[] = {
+	{ &alloc_probe, "dma_alloc_attrs", our_alloc },
+	{ &free_probe, "dma_free_attrs", our_free },
+	{ &map_probe, "dma_map_page_attrs", our_map },
+	{ &unmap_probe, "dma_unmap_page_attrs", our_unmap },
+};
+
+int dma_init(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		struct iprobe *probe = hooks[i].probe;
+		int ret;
+
+		*probe = (struct iprobe){ .symbol = hooks[i].symbol,
+					  .replacement = hooks[i].replacement,
+					  .decide = is_for_card };
+		ret = iprobe_register(probe);
+		if (ret) {
+			pr_err("can't intercept %s\n", hooks[i].symbol);
+			while (i--)
+				iprobe_unregister(hooks[i].probe);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void dma_exit(void)
+{
+	u32 i = ARRAY_SIZE(hooks);
+
+	while (i--)
+		iprobe_unregister(hooks[i].probe);
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a decoded instruction does, with a device where its operand in memory is. */
+#include "instruction.h"
+
+#define CARRY 0x1ul
+#define DIRECTION 0x400ul
+#define ARITHMETIC_FLAGS 0x8d5ul /* OF SF ZF AF PF CF */
+#define OVERFLOW_BIT 11
+#define REX_R 0x4
+
+enum operation {
+	/* as bits 5:3 of an opcode or of its ModR/M number them */
+	ADD,
+	OR,
+	ADC,
+	SBB,
+	AND,
+	SUB,
+	XOR,
+	COMPARE,
+	/* and the others */
+	TEST,
+	INCREMENT,
+	DECREMENT,
+	NEGATE,
+};
+
+/*
+ * The processor computes the result and its flags: LAHF gives all but overflow, and
+ * a carry that goes in is put there by BT.
+ */
+#define COMPUTE(words, type)                                            \
+	do {                                                            \
+		type x = (type)a, y = (type)b;                          \
+		asm("bt $0, %[carry]\n\t" words "\n\tlahf\n\tseto %%al" \
+		    : [x] "+r"(x), [said] "=&a"(said)                   \
+		    : [y] "r"(y), [carry] "r"(*flags)                   \
+		    : "cc");                                            \
+		result = x;                                             \
+	} while (0)
+
+#define COMPUTE_AT_WIDTH(words)              \
+	do {                                 \
+		if (bytes == 1)              \
+			COMPUTE(words, u8);  \
+		else if (bytes == 2)         \
+			COMPUTE(words, u16); \
+		else if (bytes == 4)         \
+			COMPUTE(words, u32); \
+		else                         \
+			COMPUTE(words, u64); \
+	} while (0)
+
+/* a OPERATION b in that many bytes; the flags as the processor sets them. */
+static u64 compute(enum operation operation, u64 a, u64 b, u32 bytes,
+		   unsigned long *flags)
+{
+	u64 result = 0;
+	unsigned long said = 0;
+
+	switch (operation) {
+	case ADD:
+		COMPUTE_AT_WIDTH("add %[y], %[x]");
+		break;
+	case OR:
+		COMPUTE_AT_WIDTH("or %[y], %[x]");
+		break;
+	case ADC:
+		COMPUTE_AT_WIDTH("adc %[y], %[x]");
+		break;
+	case SBB:
+		COMPUTE_AT_WIDTH("sbb %[y], %[x]");
+		break;
+	case AND:
+	case TEST:
+		COMPUTE_AT_WIDTH("and %[y], %[x]");
+		break;
+	case SUB:
+	case COMPARE:
+		COMPUTE_AT_WIDTH("sub %[y], %[x]");
+		break;
+	case XOR:
+		COMPUTE_AT_WIDTH("xor %[y], %[x]");
+		break;
+	case INCREMENT:
+		COMPUTE_AT_WIDTH("inc %[x]");
+		break;
+	case DECREMENT:
+		COMPUTE_AT_WIDTH("dec %[x]");
+		break;
+	case NEGATE:
+		COMPUTE_AT_WIDTH("neg %[x]");
+		break;
+	}
+	*flags = (*flags & ~ARITHMETIC_FLAGS) | (said >> 8 & ARITHMETIC_FLAGS & 0xff) |
+		 (said & 0x1) << OVERFLOW_BIT;
+	return result;
+}
+
+static u64 low_bytes(u64 value, u32 bytes)
+{
+	return bytes == 8 ? value : value & ((1ull << (8 * bytes)) - 1);
+}
+
+/* Without REX, byte registers 4 to 7 are AH, CH, DH and BH. */
+static bool is_high_byte(const struct instruction *in, u32 number, u32 bytes)
+{
+	return bytes == 1 && !in->rex && number >= 4;
+}
+
+static u32 number_of_register(const struct instruction *in)
+{
+	return (in->modrm >> 3 & 0x7) | (in->rex & REX_R ? 8 : 0);
+}
+
+static u64 get_register(const struct instruction *in, const struct processor *cpu,
+			u32 number, u32 bytes)
+{
+	if (is_high_byte(in, number, bytes))
+		return *cpu->general[number - 4] >> 8 & 0xff;
+	return low_bytes(*cpu->general[number], bytes);
+}
+
+/* A write of 4 bytes clears the others, one of 1 or 2 leaves them. */
+static void set_register(const struct instruction *in, struct processor *cpu,
+			 u32 number, u64 value, u32 bytes)
+{
+	unsigned long *at = cpu->general[number];
+
+	if (is_high_byte(in, number, bytes)) {
+		at = cpu->general[number - 4];
+		*at = (*at & ~0xff00ul) | (value & 0xff) << 8;
+	} else if (bytes >= 4) {
+		*at = low_bytes(value, bytes);
+	} else {
+		*at = (*at & ~low_bytes(~0ull, bytes)) | low_bytes(value, bytes);
+	}
+}
+
+static u64 sign_extended(u64 value, u32 bytes)
+{
+	u32 shift = 64 - 8 * bytes;
+
+	return (u64)((s64)(value << shift) >> shift);
+}
+
+/* The device's operand is changed by an operation; compare and test only look. */
+static void change(enum operation operation, u64 by, u32 bytes, struct processor *cpu,
+		   u64 address, struct device_bus *bus)
+{
+	u64 old = bus->load(bus, address, bytes);
+	u64 result = compute(operation, old, by, bytes, cpu->flags);
+
+	if (operation != COMPARE && operation != TEST)
+		bus->store(bus, address, result, bytes);
+}
+
+/* Opcodes below 40: bits 5:3 say what, bit 1 whether the device is the source. */
+static void arithmetic(const struct instruction *in, struct processor *cpu, u64 address,
+		       struct device_bus *bus)
+{
+	enum operation operation = in->opcode >> 3;
+	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
+	u32 number = number_of_register(in);
+	u64 with = get_register(in, cpu, number, bytes);
+	u64 result;
+
+	if (!(in->opcode & 0x2)) {
+		change(operation, with, bytes, cpu, address, bus);
+		return;
+	}
+	result = compute(operation, with, bus->load(bus, address, bytes), bytes,
+			 cpu->flags);
+	if (operation != COMPARE)
+		set_register(in, cpu, number, result, bytes);
+}
+
+/* F6 and F7, FE and FF: what they do stands in the ModR/M byte. */
+static int unary(const struct instruction *in, struct processor *cpu, u64 address,
+		 struct device_bus *bus)
+{
+	static const enum operation of_f6[] = { TEST, TEST, 0, NEGATE };
+	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
+	u32 which = in->modrm >> 3 & 0x7;
+
+	if (in->opcode >= 0xfe) {
+		if (which > 1)
+			return -EOPNOTSUPP;
+		change(which ? DECREMENT : INCREMENT, 1, bytes, cpu, address, bus);
+		return 0;
+	}
+	if (which > 3)
+		return -EOPNOTSUPP;
+	if (which == 2)
+		bus->store(bus, address,
+			   low_bytes(~bus->load(bus, address, bytes), bytes), bytes);
+	else
+		change(of_f6[which], (u64)in->immediate, bytes, cpu, address, bus);
+	return 0;
+}
+
+static void exchange(const struct instruction *in, struct processor *cpu, u32 bytes,
+		     u64 address, struct device_bus *bus)
+{
+	u32 number = number_of_register(in);
+	u64 old = bus->load(bus, address, bytes);
+
+	bus->store(bus, address, get_register(in, cpu, number, bytes), bytes);
+	set_register(in, cpu, number, old, bytes);
+}
+
+static void exchange_and_add(const struct instruction *in, struct processor *cpu,
+			     u32 bytes, u64 address, struct device_bus *bus)
+{
+	u32 number = number_of_register(in);
+	u64 old = bus->load(bus, address, bytes);
+	u64 sum = compute(ADD, old, get_register(in, cpu, number, bytes), bytes,
+			  cpu->flags);
+
+	bus->store(bus, address, sum, bytes);
+	set_register(in, cpu, number, old, bytes);
+}
+
+static void compare_and_exchange(const struct instruction *in, struct processor *cpu,
+				 u32 bytes, u64 address, struct device_bus *bus)
+{
+	u64 old = bus->load(bus, address, bytes);
+	u64 expected = low_bytes(*cpu->general[REGISTER_AX], bytes);
+
+	compute(COMPARE, expected, old, bytes, cpu->flags);
+	if (old == expected)
+		bus->store(bus, address,
+			   get_register(in, cpu, number_of_register(in), bytes), bytes);
+	else
+		set_register(&(struct instruction){ .rex = 0x40 }, cpu, REGISTER_AX,
+			     old, bytes);
+}
+
+/* BT, BTS, BTR, BTC with the bit's number as immediate. */
+static int one_bit(const struct instruction *in, struct processor *cpu, u64 address,
+		   struct device_bus *bus)
+{
+	u32 which = in->modrm >> 3 & 0x7, bytes = in->operand_bytes;
+	u64 bit = 1ull << ((u64)in->immediate % (8 * bytes));
+	u64 old, new;
+
+	if (which < 4)
+		return -EOPNOTSUPP;
+	old = bus->load(bus, address, bytes);
+	*cpu->flags = (*cpu->flags & ~CARRY) | (old & bit ? CARRY : 0);
+	new = which == 5 ? old | bit : which == 6 ? old & ~bit : old ^ bit;
+	if (which > 4)
+		bus->store(bus, address, new, bytes);
+	return 0;
+}
+
+static int two_byte(const struct instruction *in, struct processor *cpu, u64 address,
+		    struct device_bus *bus)
+{
+	u32 number = number_of_register(in);
+	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
+	u32 narrow = in->opcode & 0x1 ? 2 : 1;
+
+	switch (in->opcode) {
+	case 0xb6:
+	case 0xb7:
+		set_register(in, cpu, number, bus->load(bus, address, narrow),
+			     in->operand_bytes);
+		return 0;
+	case 0xbe:
+	case 0xbf:
+		set_register(in, cpu, number,
+			     sign_extended(bus->load(bus, address, narrow), narrow),
+			     in->operand_bytes);
+		return 0;
+	case 0xb0:
+	case 0xb1:
+		compare_and_exchange(in, cpu, bytes, address, bus);
+		return 0;
+	case 0xba:
+		return one_bit(in, cpu, address, bus);
+	case 0xc0:
+	case 0xc1:
+		exchange_and_add(in, cpu, bytes, address, bus);
+		return 0;
+	case 0xc3: /* MOVNTI */
+		bus->store(bus, address,
+			   get_register(in, cpu, number, in->operand_bytes),
+			   in->operand_bytes);
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* A, from or to memory at SI or DI; which of the two is the device is seen by the address. */
+static int move_string(struct processor *cpu, u32 bytes, u64 address,
+		       struct device_bus *bus)
+{
+	u64 from = *cpu->general[REGISTER_SI], to = *cpu->general[REGISTER_DI];
+	u64 value = 0;
+	int ret;
+
+	if (to != address) {
+		if (from != address)
+			return -EOPNOTSUPP;
+		value = bus->load(bus, address, bytes);
+		return bus->to_memory(bus, to, &value, bytes);
+	}
+	ret = bus->from_memory(bus, &value, from, bytes);
+	if (!ret)
+		bus->store(bus, address, value, bytes);
+	return ret;
+}
+
+/* One round of STOS, LODS or MOVS; true if it was the last. */
+static int string(const struct instruction *in, struct processor *cpu, u64 address,
+		  struct device_bus *bus)
+{
+	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
+	u8 which = in->opcode & 0xfe;
+	unsigned long step = *cpu->flags & DIRECTION ? -(unsigned long)bytes : bytes;
+	int ret = 0;
+
+	if (which == 0xaa)
+		bus->store(bus, address, low_bytes(*cpu->general[REGISTER_AX], bytes),
+			   bytes);
+	else if (which == 0xac)
+		set_register(in, cpu, REGISTER_AX, bus->load(bus, address, bytes),
+			     bytes);
+	else
+		ret = move_string(cpu, bytes, address, bus);
+	if (ret)
+		return ret;
+	if (which != 0xac)
+		*cpu->general[REGISTER_DI] += step;
+	if (which != 0xaa)
+		*cpu->general[REGISTER_SI] += step;
+	return 0;
+}
+
+static bool is_string(const struct instruction *in)
+{
+	return !in->two_byte &&
+	       ((in->opcode & 0xfe) == 0xa4 || (in->opcode & 0xfe) == 0xaa ||
+		(in->opcode & 0xfe) == 0xac);
+}
+
+static int one_byte(const struct instruction *in, struct processor *cpu, u64 address,
+		    struct device_bus *bus)
+{
+	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
+	u32 number = number_of_register(in);
+
+	if (in->opcode < 0x40) {
+		arithmetic(in, cpu, address, bus);
+		return 0;
+	}
+	switch (in->opcode) {
+	case 0x63: /* MOVSXD */
+		set_register(in, cpu, number,
+			     sign_extended(bus->load(bus, address, 4), 4),
+			     in->operand_bytes);
+		return 0;
+	case 0x80:
+	case 0x81:
+	case 0x83:
+		change(in->modrm >> 3 & 0x7, (u64)in->immediate, bytes, cpu, address,
+		       bus);
+		return 0;
+	case 0x84:
+	case 0x85:
+		change(TEST, get_register(in, cpu, number, bytes), bytes, cpu, address,
+		       bus);
+		return 0;
+	case 0x86:
+	case 0x87:
+		exchange(in, cpu, bytes, address, bus);
+		return 0;
+	case 0x88:
+	case 0x89:
+		bus->store(bus, address, get_register(in, cpu, number, bytes), bytes);
+		return 0;
+	case 0x8a:
+	case 0x8b:
+		set_register(in, cpu, number, bus->load(bus, address, bytes), bytes);
+		return 0;
+	case 0xa0:
+	case 0xa1:
+		set_register(in, cpu, REGISTER_AX, bus->load(bus, address, bytes),
+			     bytes);
+		return 0;
+	case 0xa2:
+	case 0xa3:
+		bus->store(bus, address, low_bytes(*cpu->general[REGISTER_AX], bytes),
+			   bytes);
+		return 0;
+	case 0xc6:
+	case 0xc7:
+		if (in->modrm & 0x38)
+			return -EOPNOTSUPP;
+		bus->store(bus, address, low_bytes((u64)in->immediate, bytes), bytes);
+		return 0;
+	case 0xf6:
+	case 0xf7:
+	case 0xfe:
+	case 0xff:
+		return unary(in, cpu, address, bus);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int repeat(const struct instruction *in, struct processor *cpu, u64 address,
+		  struct device_bus *bus)
+{
+	unsigned long *count = cpu->general[REGISTER_CX];
+	int ret = string(in, cpu, address, bus);
+
+	if (!ret && (!in->repeated || --*count == 0))
+		*cpu->ip += in->length;
+	return ret;
+}
+
+int instruction_emulate(const struct instruction *in, struct processor *cpu,
+			u64 address, struct device_bus *bus)
+{
+	int ret;
+
+	if (is_string(in))
+		return repeat(in, cpu, address, bus);
+	ret = in->two_byte ? two_byte(in, cpu, address, bus)
+			   : one_byte(in, cpu, address, bus);
+	if (!ret)
+		*cpu->ip += in->length;
+	return ret;
+}

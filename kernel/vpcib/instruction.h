@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * x86-64 instructions that load or store: decoded, and carried out with a device in the
+ * place of memory (Jones 2010 section 3.2 decodes them as well).
+ *
+ * Portable: it knows neither the kernel's struct pt_regs nor where the device is, so a
+ * program can hold it against the processor itself (tests/core/test_instruction.c).
+ */
+#ifndef UNDERSTUDY_VPCIB_INSTRUCTION_H
+#define UNDERSTUDY_VPCIB_INSTRUCTION_H
+
+#include "../../core/port.h"
+
+#define INSTRUCTION_BYTES_MAX 15
+
+/* General registers by the number that instructions have for them. */
+enum processor_register {
+	REGISTER_AX,
+	REGISTER_CX,
+	REGISTER_DX,
+	REGISTER_BX,
+	REGISTER_SP,
+	REGISTER_BP,
+	REGISTER_SI,
+	REGISTER_DI,
+	REGISTERS = 16,
+};
+
+/**
+ * struct processor - what an instruction works on besides memory
+ * @general: where the general registers are
+ * @ip: where the instruction pointer is
+ * @flags: where RFLAGS is
+ */
+struct processor {
+	unsigned long *general[REGISTERS];
+	unsigned long *ip;
+	unsigned long *flags;
+};
+
+/**
+ * struct instruction - one that was decoded
+ * @length: its bytes
+ * @two_byte: the opcode is 0F @opcode
+ * @opcode: last byte of the opcode
+ * @modrm: the ModR/M byte, 0 if it has none
+ * @rex: the REX prefix, 0 if it has none
+ * @operand_bytes: 2, 4 or 8, as prefixes say; byte-sized opcodes know it themselves
+ * @repeated: prefix F2 or F3
+ * @immediate: sign-extended
+ */
+struct instruction {
+	u8 length;
+	bool two_byte;
+	u8 opcode;
+	u8 modrm;
+	u8 rex;
+	u8 operand_bytes;
+	bool repeated;
+	s64 immediate;
+};
+
+/**
+ * struct device_bus - what answers instead of memory
+ * @load: a read of @bytes (1, 2, 4 or 8) at the address that faulted
+ * @store: a write there
+ * @from_memory: read ordinary memory, for instructions that copy; 0 or -EFAULT
+ * @to_memory: write ordinary memory; 0 or -EFAULT
+ */
+struct device_bus {
+	u64 (*load)(struct device_bus *bus, u64 address, u32 bytes);
+	void (*store)(struct device_bus *bus, u64 address, u64 value, u32 bytes);
+	int (*from_memory)(struct device_bus *bus, void *to, u64 from, u32 bytes);
+	int (*to_memory)(struct device_bus *bus, u64 to, const void *from, u32 bytes);
+};
+
+/**
+ * instruction_decode - of 64-bit code
+ * @in: filled in
+ * @code: where it begins
+ * @bytes: how many of it are at hand
+ *
+ * Return: 0; -EOPNOTSUPP if it is none of those that instruction_emulate knows, or is cut off.
+ */
+int instruction_decode(struct instruction *in, const u8 *code, size_t bytes);
+
+/**
+ * instruction_emulate - carry out one whose operand in memory is the device
+ * @in: decoded
+ * @cpu: its registers; the instruction pointer is moved on
+ * @address: the first byte of the device that it touches
+ * @bus: the device
+ *
+ * Of a repeated one, one round: the instruction pointer stays until the last.
+ * Return: 0; -EOPNOTSUPP if it can't be carried out, -EFAULT if other memory can't be
+ * touched; then nothing has changed.
+ */
+int instruction_emulate(const struct instruction *in, struct processor *cpu,
+			u64 address, struct device_bus *bus);
+
+#endif

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Interrupts of the cards: messages (MSI) if the driver has enabled them, else INTA.
+ *
+ * What a card sends is taken from its configuration space, as the driver has left it.  Handlers
+ * run in a hard interrupt: the one by which an irq_work comes, on the processor that the
+ * affinity names, or at once where the card is touched from.  INTA is a level: it comes again
+ * as long as there is a reason.
+ *
+ * With "races" an interrupt waits for the driver to be in the middle of something: it comes
+ * right after one of the driver's next few accesses, or after HOLD_NS if there are none.  A
+ * driver that keeps its handler out meanwhile will not notice; others will.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdomain.h>
+#include <linux/module.h>
+#include <linux/msi.h>
+#include <linux/slab.h>
+
+#include "card.h"
+
+#define MESSAGE_ADDRESS 0xfee00000 /* where messages go on a PC; nobody writes there */
+#define UNANSWERED_MOST 10000
+#define HOLD_ACCESSES_MOST 8
+#define HOLD_NS (200 * NSEC_PER_USEC)
+
+static unsigned int races;
+module_param(races, uint, 0444);
+MODULE_PARM_DESC(
+	races,
+	"interrupts come between a driver's accesses, drawn by this seed; 0: no");
+
+static struct fwnode_handle *fwnode;
+static struct irq_domain
+	*vectors_domain; /* number: slot * VPCIB_VECTORS_MAX + vector */
+static struct irq_domain *msi_domain;
+
+struct irq_domain *interrupt_domain(void)
+{
+	return msi_domain;
+}
+
+/* --- messages ----------------------------------------------------------------------- */
+
+static void ack_nothing(struct irq_data *data)
+{
+}
+
+static void compose(struct irq_data *data, struct msi_msg *message)
+{
+	*message =
+		(struct msi_msg){ .address_lo = MESSAGE_ADDRESS, .data = data->hwirq };
+}
+
+static int set_affinity(struct irq_data *data, const struct cpumask *mask, bool force)
+{
+	unsigned int cpu = cpumask_any_and(mask, cpu_online_mask);
+
+	if (cpu >= nr_cpu_ids)
+		return -EINVAL;
+	irq_data_update_effective_affinity(data, cpumask_of(cpu));
+	return IRQ_SET_MASK_OK;
+}
+
+static struct irq_chip vector_chip = {
+	.name = "vpcib",
+	.irq_ack = ack_nothing,
+	.irq_compose_msi_msg = compose,
+	.irq_set_affinity = set_affinity,
+};
+
+static int alloc_vectors(struct irq_domain *domain, unsigned int irq,
+			 unsigned int count, void *arg)
+{
+	msi_alloc_info_t *info = arg;
+	struct pci_dev *pdev = to_pci_dev(info->desc->dev);
+	irq_hw_number_t first = PCI_SLOT(pdev->devfn) * VPCIB_VECTORS_MAX;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		irq_domain_set_info(domain, irq + i, first + i, &vector_chip, NULL,
+				    handle_edge_irq, NULL, NULL);
+	return 0;
+}
+
+static void free_vectors(struct irq_domain *domain, unsigned int irq,
+			 unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		irq_domain_reset_irq_data(irq_domain_get_irq_data(domain, irq + i));
+}
+
+static const struct irq_domain_ops vectors_operations = {
+	.alloc = alloc_vectors,
+	.free = free_vectors,
+};
+
+static struct irq_chip msi_chip = {
+	.name = "vpcib-msi",
+	.irq_ack = irq_chip_ack_parent,
+};
+
+static struct msi_domain_info msi_info = {
+	.flags = MSI_FLAG_USE_DEF_DOM_OPS | MSI_FLAG_USE_DEF_CHIP_OPS |
+		 MSI_FLAG_MULTI_PCI_MSI,
+	.chip = &msi_chip,
+	.handler = handle_edge_irq,
+	.handler_name = "edge",
+};
+
+/* --- INTA --------------------------------------------------------------------------- */
+
+static bool line_is_asserted(const struct vpcib_card *card)
+{
+	return card->asserted && !card->gone && !card->line_masked &&
+	       !config_sends_messages(card) && !config_line_disabled(card) &&
+	       card->unanswered < UNANSWERED_MOST;
+}
+
+static void set_masked(struct irq_data *data, bool masked)
+{
+	struct vpcib_card *card = irq_data_get_irq_chip_data(data);
+	unsigned long flags = vpcib_lock(card);
+
+	card->line_masked = masked;
+	interrupt_update(card);
+	vpcib_unlock(card, flags);
+}
+
+static void mask_line(struct irq_data *data)
+{
+	set_masked(data, true);
+}
+
+static void unmask_line(struct irq_data *data)
+{
+	set_masked(data, false);
+}
+
+static struct irq_chip line_chip = {
+	.name = "vpcib-inta",
+	.irq_mask = mask_line,
+	.irq_unmask = unmask_line,
+	.irq_set_affinity = set_affinity,
+};
+
+/* --- from the card to the processor ------------------------------------------------- */
+
+static u32 ready_messages(const struct vpcib_card *card)
+{
+	return config_sends_messages(card) && !card->gone
+		       ? card->pending & ~config_masked(card)
+		       : 0;
+}
+
+/* Whatever is ready after a change gets on its way.  Under the card's lock. */
+void interrupt_update(struct vpcib_card *card)
+{
+	if (config_sends_messages(card))
+		config_set_pending(card, card->pending & config_masked(card));
+	else
+		card->pending = 0;
+	if (!card->held && (ready_messages(card) || line_is_asserted(card)))
+		irq_work_queue(&card->deliver);
+}
+
+/* How many accesses an interrupt waits: the seed's numbers are drawn one after the other. */
+static u32 next_hold(struct vpcib_card *card)
+{
+	card->drawn = card->drawn * 1664525u + 1013904223u;
+	return 1 + (card->drawn >> 16) % HOLD_ACCESSES_MOST;
+}
+
+static void hold(struct vpcib_card *card)
+{
+	if (!races || card->held)
+		return;
+	card->held = next_hold(card);
+	hrtimer_start(&card->hold_end, ns_to_ktime(HOLD_NS), HRTIMER_MODE_REL_HARD);
+}
+
+static enum hrtimer_restart end_hold(struct hrtimer *timer)
+{
+	struct vpcib_card *card = container_of(timer, struct vpcib_card, hold_end);
+	unsigned long flags = vpcib_lock(card);
+
+	card->held = 0;
+	interrupt_update(card);
+	vpcib_unlock(card, flags);
+	return HRTIMER_NORESTART;
+}
+
+/* A driver that is no handler has touched a register.  Under the card's lock. */
+void interrupt_touched(struct vpcib_card *card)
+{
+	if (card->held && --card->held == 0)
+		interrupt_update(card);
+}
+
+void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources)
+{
+	if (messages || (vectors && !card->asserted))
+		journal_note(card, (struct vpcib_access){ .what = VPCIB_RAISED,
+							  .context = VPCIB_CARD,
+							  .value = sources });
+	if (!vectors)
+		card->unanswered = 0;
+	if (messages)
+		hold(card);
+	card->asserted = vectors;
+	card->pending |= messages;
+	interrupt_update(card);
+}
+EXPORT_SYMBOL_GPL(vpcib_interrupt);
+
+static void handle(struct vpcib_card *card, u32 vector, unsigned int irq)
+{
+	struct vpcib_access access = { .what = VPCIB_HANDLING,
+				       .context = VPCIB_CARD,
+				       .offset = vector };
+
+	if (!irq)
+		return;
+	journal_note(card, access);
+	generic_handle_irq(irq);
+	access.what = VPCIB_HANDLED;
+	journal_note(card, access);
+}
+
+/* A message that is not one of this card's goes nowhere. */
+static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
+{
+	return data / VPCIB_VECTORS_MAX == card->slot
+		       ? irq_find_mapping(vectors_domain, data)
+		       : 0;
+}
+
+/* In a hard interrupt. */
+static void deliver(struct irq_work *work)
+{
+	struct vpcib_card *card = container_of(work, struct vpcib_card, deliver);
+	unsigned long flags = vpcib_lock(card);
+	unsigned long ready = ready_messages(card);
+	bool line = line_is_asserted(card);
+	unsigned int irq[VPCIB_VECTORS_MAX] = {};
+	u32 vector;
+
+	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX) irq[vector] =
+		irq_of_message(card, config_message(card, vector));
+	card->pending &= ~ready;
+	if (line && ++card->unanswered == UNANSWERED_MOST)
+		pr_warn_ratelimited(
+			"the card in slot %u is not answered: INTA is ignored\n",
+			card->slot);
+	vpcib_unlock(card, flags);
+
+	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
+		handle(card, vector, irq[vector]);
+	if (line)
+		handle(card, 0, card->line_irq);
+}
+
+int interrupt_add(struct vpcib_card *card)
+{
+	int irq = irq_alloc_desc(NUMA_NO_NODE);
+
+	if (irq < 0)
+		return irq;
+	card->line_irq = irq;
+	card->deliver = IRQ_WORK_INIT_HARD(deliver);
+	card->drawn = races + card->slot;
+	hrtimer_init(&card->hold_end, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	card->hold_end.function = end_hold;
+	irq_set_chip_data(irq, card);
+	irq_set_chip_and_handler(irq, &line_chip, handle_level_irq);
+	return 0;
+}
+
+/* A driver that is gone and keeps its handler has the number, too. */
+void interrupt_remove(struct vpcib_card *card)
+{
+	hrtimer_cancel(&card->hold_end);
+	irq_work_sync(&card->deliver);
+	if (irq_has_action(card->line_irq)) {
+		pr_err("the driver of slot %u did not free its interrupt\n",
+		       card->slot);
+		return;
+	}
+	irq_set_chip_and_handler(card->line_irq, NULL, NULL);
+	irq_free_desc(card->line_irq);
+}
+
+int interrupt_init(void)
+{
+	fwnode = irq_domain_alloc_named_fwnode("vpcib");
+	if (!fwnode)
+		return -ENOMEM;
+	vectors_domain = irq_domain_create_linear(fwnode, SLOTS * VPCIB_VECTORS_MAX,
+						  &vectors_operations, NULL);
+	if (!vectors_domain)
+		goto free_node;
+	msi_domain = pci_msi_create_irq_domain(fwnode, &msi_info, vectors_domain);
+	if (!msi_domain)
+		goto remove_vectors;
+	return 0;
+
+remove_vectors:
+	irq_domain_remove(vectors_domain);
+free_node:
+	irq_domain_free_fwnode(fwnode);
+	return -ENOMEM;
+}
+
+void interrupt_exit(void)
+{
+	irq_domain_remove(msi_domain);
+	irq_domain_remove(vectors_domain);
+	irq_domain_free_fwnode(fwnode);
+}

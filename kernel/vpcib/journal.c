@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The journal: everything that drivers and cards do to one another, in order, for whoever
+ * reads /dev/vpcib.
+ *
+ * It is a ring.  A reader who is too slow finds a gap in the numbers.  A file ends where there
+ * is no more yet, and goes on when there is, so `cat` takes all of it and `tail -f` follows.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "card.h"
+
+#define RECORDS_LEAST 64u
+#define RECORDS_MOST (1u << 24)
+
+static unsigned int journal_records = 1u << 16;
+module_param(journal_records, uint, 0444);
+MODULE_PARM_DESC(journal_records,
+		 "how many accesses the journal holds, a power of two");
+
+static struct vpcib_access *ring;
+static u64 written; /* records so far */
+static DEFINE_RAW_SPINLOCK(journal_lock);
+static DECLARE_WAIT_QUEUE_HEAD(
+	never_woken); /* notes come in any context: readers poll */
+
+void journal_note(const struct vpcib_card *card, struct vpcib_access access)
+{
+	unsigned long flags;
+
+	access.ns = ktime_get_ns();
+	access.slot = card->slot;
+	access.cpu = raw_smp_processor_id();
+	access.pid = current->pid;
+	raw_spin_lock_irqsave(&journal_lock, flags);
+	access.number = written;
+	ring[written++ & (journal_records - 1)] = access;
+	raw_spin_unlock_irqrestore(&journal_lock, flags);
+}
+
+/* The first record from number on that is still there; false: there is none yet. */
+static bool take(u64 number, struct vpcib_access *access)
+{
+	unsigned long flags;
+	bool there;
+
+	raw_spin_lock_irqsave(&journal_lock, flags);
+	if (written > number + journal_records)
+		number = written - journal_records;
+	there = number < written;
+	if (there)
+		*access = ring[number & (journal_records - 1)];
+	raw_spin_unlock_irqrestore(&journal_lock, flags);
+	return there;
+}
+
+static ssize_t journal_read(struct file *file, char __user *to, size_t bytes,
+			    loff_t *position)
+{
+	struct vpcib_access access;
+	u64 next = *position / sizeof(access);
+	ssize_t done = 0;
+
+	while (bytes - done >= sizeof(access) && take(next, &access)) {
+		if (copy_to_user(to + done, &access, sizeof(access)))
+			return done ?: -EFAULT;
+		done += sizeof(access);
+		next = access.number + 1;
+	}
+	*position = next * sizeof(access);
+	return done;
+}
+
+static const struct file_operations journal_operations = {
+	.owner = THIS_MODULE,
+	.read = journal_read,
+	.llseek = no_llseek,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "vpcib",
+	.fops = &journal_operations,
+	.mode = 0400,
+};
+
+int journal_init(void)
+{
+	int ret;
+
+	if (!is_power_of_2(journal_records) || journal_records < RECORDS_LEAST ||
+	    journal_records > RECORDS_MOST) {
+		pr_err("journal_records: a power of two from %u to %u\n", RECORDS_LEAST,
+		       RECORDS_MOST);
+		return -EINVAL;
+	}
+	ring = vzalloc(array_size(journal_records, sizeof(*ring)));
+	if (!ring)
+		return -ENOMEM;
+	ret = misc_register(&device);
+	if (ret)
+		vfree(ring);
+	return ret;
+}
+
+void journal_exit(void)
+{
+	misc_deregister(&device);
+	vfree(ring);
+}

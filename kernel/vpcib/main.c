@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading and unloading of the virtual PCI bus, and /sys/kernel/vpcib:
+ *
+ *	add      write KIND: plug in a card of that kind
+ *	remove   write SLOT: pull out the card there
+ */
+#include <linux/kobject.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "card.h"
+
+#define NAME_BYTES 32
+
+static struct kobject *folder;
+
+static ssize_t add_store(struct kobject *kobj, struct kobj_attribute *attr,
+			 const char *page, size_t count)
+{
+	char name[NAME_BYTES];
+	int ret;
+
+	if (strscpy(name, page, sizeof(name)) < 0)
+		return -ENOENT;
+	ret = slots_add(strim(name));
+	return ret < 0 ? ret : count;
+}
+
+static ssize_t remove_store(struct kobject *kobj, struct kobj_attribute *attr,
+			    const char *page, size_t count)
+{
+	u32 slot;
+	int ret = kstrtou32(page, 0, &slot);
+
+	if (!ret)
+		ret = vpcib_remove(slot);
+	return ret ?: count;
+}
+
+static struct kobj_attribute add_attr = __ATTR_WO(add);
+static struct kobj_attribute remove_attr = __ATTR_WO(remove);
+
+static const struct attribute *attributes[] = { &add_attr.attr, &remove_attr.attr,
+						NULL };
+
+static int folder_init(void)
+{
+	int ret;
+
+	folder = kobject_create_and_add("vpcib", kernel_kobj);
+	if (!folder)
+		return -ENOMEM;
+	ret = sysfs_create_files(folder, attributes);
+	if (ret)
+		kobject_put(folder);
+	return ret;
+}
+
+static void folder_exit(void)
+{
+	kobject_put(folder);
+}
+
+/* In this order; taken down in the opposite one. */
+static const struct {
+	int (*init)(void);
+	void (*exit)(void);
+} parts[] = {
+	{ journal_init, journal_exit }, { interrupt_init, interrupt_exit },
+	{ bus_init, bus_exit },		{ mapping_init, mapping_exit },
+	{ trap_init, trap_exit },	{ dma_init, dma_exit },
+	{ folder_init, folder_exit },
+};
+
+static void take_down(u32 count)
+{
+	while (count--)
+		parts[count].exit();
+}
+
+static int __init vpcib_init(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		int ret = parts[i].init();
+
+		if (ret) {
+			take_down(i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static void __exit vpcib_exit(void)
+{
+	take_down(ARRAY_SIZE(parts));
+}
+
+module_init(vpcib_init);
+module_exit(vpcib_exit);
+MODULE_DESCRIPTION("Virtual PCI bus: cards that a driver can't tell from real ones");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a driver maps, and how: ioremap and its kin, remap_pfn_range and its kin.
+ *
+ * Behind a card's bus addresses is nothing.  Registers are mapped to them as they are, but
+ * without access (the entry of a page table that PROT_NONE makes): each touch faults, and the
+ * entry tells the fault handler (trap.c) where it went.  The unmapping needs no help, and nor
+ * do copies that fork and mremap make.  Memory BARs are mapped to pages, with access: for a
+ * process counted in each page, for the kernel in a list, so a card's memory outlives the card
+ * while somebody maps it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "card.h"
+#include "../iprobe/iprobe.h"
+
+static struct iprobe ioremap_probe;
+static struct iprobe iounmap_probe;
+static struct iprobe remap_probe;
+static struct iprobe mprotect_probe;
+
+struct kernel_mapping {
+	struct list_head list;
+	unsigned long address;
+	struct bar_memory *memory;
+};
+
+static LIST_HEAD(kernel_mappings);
+static DEFINE_SPINLOCK(kernel_mappings_lock);
+
+static void memory_free(struct kref *users)
+{
+	struct bar_memory *memory = container_of(users, struct bar_memory, users);
+	u32 i;
+
+	for (i = 0; i < memory->count; i++)
+		put_page(memory->pages[i]);
+	kvfree(memory);
+}
+
+void memory_put(struct bar_memory *memory)
+{
+	if (memory)
+		kref_put(&memory->users, memory_free);
+}
+
+struct bar_memory *memory_alloc(u64 bytes)
+{
+	u32 count = bytes >> PAGE_SHIFT;
+	struct bar_memory *memory =
+		kvzalloc(struct_size(memory, pages, count), GFP_KERNEL | __GFP_NOWARN);
+
+	if (!memory)
+		return NULL;
+	kref_init(&memory->users);
+	while (memory->count < count) {
+		struct page *page = alloc_page(GFP_KERNEL | __GFP_ZERO |
+					       __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+
+		if (!page) {
+			memory_put(memory);
+			return NULL;
+		}
+		memory->pages[memory->count++] = page;
+	}
+	return memory;
+}
+
+/* The memory behind a bus address, which the caller puts; NULL: registers, or nothing. */
+static struct bar_memory *memory_at(phys_addr_t address, u32 *page)
+{
+	struct bar_memory *memory = NULL;
+	struct vpcib_card *card;
+	u32 bar, offset;
+
+	rcu_read_lock();
+	card = card_at(address, &bar, &offset);
+	if (card)
+		memory = card->memory[bar];
+	if (memory && !kref_get_unless_zero(&memory->users))
+		memory = NULL;
+	rcu_read_unlock();
+	*page = memory ? offset >> PAGE_SHIFT : 0;
+	return memory;
+}
+
+static pgprot_t without_access(pgprot_t prot)
+{
+	pgprotval_t value =
+		pgprot_val(prot) & ~(_PAGE_PRESENT | _PAGE_RW | _PAGE_GLOBAL);
+
+	return __pgprot(value | _PAGE_PROTNONE);
+}
+
+/* --- the kernel's mappings -------------------------------------------------------- */
+
+typedef int (*map_fn)(unsigned long address, unsigned long end, phys_addr_t to,
+		      pgprot_t prot);
+
+/* One page at a time, so that none becomes part of a large one. */
+static int map_registers(unsigned long address, unsigned long end, phys_addr_t to,
+			 pgprot_t prot)
+{
+	map_fn map = ioremap_probe.original;
+	int ret = 0;
+
+	for (; address < end && !ret; address += PAGE_SIZE, to += PAGE_SIZE)
+		ret = map(address, address + PAGE_SIZE, to, without_access(prot));
+	return ret;
+}
+
+static int map_pages(unsigned long address, unsigned long end,
+		     struct bar_memory *memory, u32 page)
+{
+	map_fn map = ioremap_probe.original;
+	int ret = 0;
+
+	for (; address < end && !ret; address += PAGE_SIZE, page++)
+		ret = page < memory->count
+			      ? map(address, address + PAGE_SIZE,
+				    page_to_phys(memory->pages[page]), PAGE_KERNEL)
+			      : -EINVAL;
+	return ret;
+}
+
+/* Takes the caller's share of the memory, if it is a success. */
+static int map_memory(unsigned long address, unsigned long end,
+		      struct bar_memory *memory, u32 page)
+{
+	struct kernel_mapping *mapping = kmalloc(sizeof(*mapping), GFP_KERNEL);
+	int ret = mapping ? map_pages(address, end, memory, page) : -ENOMEM;
+
+	if (ret) {
+		kfree(mapping);
+		return ret;
+	}
+	*mapping = (struct kernel_mapping){ .address = address, .memory = memory };
+	spin_lock(&kernel_mappings_lock);
+	list_add(&mapping->list, &kernel_mappings);
+	spin_unlock(&kernel_mappings_lock);
+	return 0;
+}
+
+static int our_ioremap_page_range(unsigned long address, unsigned long end,
+				  phys_addr_t to, pgprot_t prot)
+{
+	struct bar_memory *memory;
+	u32 page;
+	int ret;
+
+	memory = memory_at(to, &page);
+	ret = memory ? map_memory(address, end, memory, page)
+		     : map_registers(address, end, to, prot);
+	if (ret)
+		memory_put(memory);
+	iprobe_done(&ioremap_probe);
+	return ret;
+}
+
+static bool is_our_ioremap(struct iprobe *probe, struct pt_regs *regs)
+{
+	return on_bus(regs->dx);
+}
+
+static struct kernel_mapping *mapping_at(unsigned long address)
+{
+	struct kernel_mapping *mapping;
+
+	list_for_each_entry (mapping, &kernel_mappings, list) {
+		if (mapping->address == address)
+			return mapping;
+	}
+	return NULL;
+}
+
+static void our_iounmap(volatile void __iomem *address)
+{
+	void (*original)(volatile void __iomem *address) = iounmap_probe.original;
+	struct kernel_mapping *mapping;
+
+	spin_lock(&kernel_mappings_lock);
+	mapping = mapping_at((unsigned long)address & PAGE_MASK);
+	if (mapping)
+		list_del(&mapping->list);
+	spin_unlock(&kernel_mappings_lock);
+	original(address);
+	if (mapping)
+		memory_put(mapping->memory);
+	kfree(mapping);
+	iprobe_done(&iounmap_probe);
+}
+
+/* --- mappings of processes -------------------------------------------------------- */
+
+/* Their pages are counted, as if the driver had inserted each. */
+static int remap_memory(struct vm_area_struct *vma, unsigned long address,
+			struct bar_memory *memory, u32 page, unsigned long bytes)
+{
+	unsigned long count = bytes >> PAGE_SHIFT;
+
+	if (page + count > memory->count || vma->vm_flags & VM_PFNMAP)
+		return -EINVAL;
+	vma->vm_flags |= VM_IO | VM_DONTEXPAND | VM_DONTDUMP;
+	return vm_insert_pages(vma, address, memory->pages + page, &count);
+}
+
+static int our_remap_pfn_range(struct vm_area_struct *vma, unsigned long address,
+			       unsigned long pfn, unsigned long bytes, pgprot_t prot)
+{
+	int (*original)(struct vm_area_struct * vma, unsigned long address,
+			unsigned long pfn, unsigned long bytes, pgprot_t prot) =
+		remap_probe.original;
+	struct bar_memory *memory;
+	u32 page;
+	int ret;
+
+	memory = memory_at(PFN_PHYS(pfn), &page);
+	ret = memory ? remap_memory(vma, address, memory, page, PAGE_ALIGN(bytes))
+		     : original(vma, address, pfn, bytes, without_access(prot));
+	memory_put(memory);
+	iprobe_done(&remap_probe);
+	return ret;
+}
+
+static bool is_our_remap(struct iprobe *probe, struct pt_regs *regs)
+{
+	return on_bus(PFN_PHYS(regs->dx));
+}
+
+/* Access that mprotect gave back would go past the card. */
+static int our_mprotect_fixup(struct mmu_gather *tlb, struct vm_area_struct *vma,
+			      struct vm_area_struct **previous, unsigned long start,
+			      unsigned long end, unsigned long flags)
+{
+	iprobe_done(&mprotect_probe);
+	return -EACCES;
+}
+
+static bool maps_registers(struct vm_area_struct *vma)
+{
+	spinlock_t *lock;
+	bool ours;
+	pte_t *pte;
+
+	if (!(vma->vm_flags & VM_PFNMAP) ||
+	    follow_pte(vma->vm_mm, vma->vm_start, &pte, &lock))
+		return false;
+	ours = on_bus(PFN_PHYS(pte_pfn(*pte)));
+	pte_unmap_unlock(pte, lock);
+	return ours;
+}
+
+static bool is_our_mprotect(struct iprobe *probe, struct pt_regs *regs)
+{
+	return maps_registers((struct vm_area_struct *)regs->si);
+}
+
+static struct {
+	struct iprobe *probe;
+	const char *symbol;
+	void *replacement;
+	bool (*decide)(struct iprobe *probe, struct pt_regs *regs);
+} hooks[] = {
+	{ &ioremap_probe, "ioremap_page_range", our_ioremap_page_range,
+	  is_our_ioremap },
+	{ &iounmap_probe, "iounmap", our_iounmap, NULL },
+	{ &remap_probe, "remap_pfn_range", our_remap_pfn_range, is_our_remap },
+	{ &mprotect_probe, "mprotect_fixup", our_mprotect_fixup, is_our_mprotect },
+};
+
+int mapping_init(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		struct iprobe *probe = hooks[i].probe;
+		int ret;
+
+		*probe = (struct iprobe){ .symbol = hooks[i].symbol,
+					  .replacement = hooks[i].replacement,
+					  .decide = hooks[i].decide };
+		ret = iprobe_register(probe);
+		if (ret) {
+			pr_err("can't intercept %s\n", hooks[i].symbol);
+			while (i--)
+				iprobe_unregister(hooks[i].probe);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void mapping_exit(void)
+{
+	u32 i = ARRAY_SIZE(hooks);
+
+	while (i--)
+		iprobe_unregister(hooks[i].probe);
+	if (!list_empty(&kernel_mappings))
+		pr_warn("a driver that is gone still maps a card's memory\n");
+}

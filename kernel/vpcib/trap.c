@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Each load and store of a register: the page fault that it makes, turned into an access
+ * of the card.
+ *
+ * The kernel's own come to do_kern_addr_fault, in any context, with interrupts off.  Those of
+ * processes come to handle_mm_fault, which has the registers at the fault; there mmap_lock is
+ * held for reading.  The instruction is decoded, carried out under the card's lock, and
+ * stepped over, so it is seen once, with its value and width, and its effect is there before
+ * the next one begins.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/hardirq.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <asm/trap_pf.h>
+
+#include "card.h"
+#include "instruction.h"
+#include "../iprobe/iprobe.h"
+
+static struct iprobe kernel_probe;
+static struct iprobe user_probe;
+
+/* One access on its way: what instruction_emulate is given as its bus. */
+struct access_bus {
+	struct device_bus bus;
+	struct vpcib_card *card; /* NULL: it was pulled out */
+	u32 bar;
+	u32 offset;
+	unsigned long ip;
+	bool user;
+};
+
+static u8 context_of(const struct access_bus *at)
+{
+	if (at->user)
+		return VPCIB_USER;
+	return in_hardirq()	      ? VPCIB_HARD_INTERRUPT
+	       : in_serving_softirq() ? VPCIB_SOFT_INTERRUPT
+				      : VPCIB_KERNEL;
+}
+
+static void touched(const struct access_bus *at)
+{
+	if (!in_hardirq())
+		interrupt_touched(at->card);
+}
+
+static void note(const struct access_bus *at, u8 what, u64 value, u32 bytes)
+{
+	journal_note(at->card, (struct vpcib_access){ .value = value,
+						      .ip = at->ip,
+						      .offset = at->offset,
+						      .bar = at->bar,
+						      .bytes = bytes,
+						      .what = what,
+						      .context = context_of(at),
+						      .absent = at->card->gone });
+}
+
+/* What is not there reads as ones. */
+static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
+{
+	struct access_bus *at = container_of(bus, struct access_bus, bus);
+	u64 value = ~0ull >> (64 - 8 * bytes);
+	unsigned long flags;
+
+	if (!at->card)
+		return value;
+	flags = vpcib_lock(at->card);
+	if (!at->card->gone)
+		value = at->card->kind->load(at->card, at->bar, at->offset, bytes);
+	note(at, VPCIB_LOAD, value, bytes);
+	touched(at);
+	vpcib_unlock(at->card, flags);
+	return value;
+}
+
+static void bus_store(struct device_bus *bus, u64 address, u64 value, u32 bytes)
+{
+	struct access_bus *at = container_of(bus, struct access_bus, bus);
+	unsigned long flags;
+
+	if (!at->card)
+		return;
+	flags = vpcib_lock(at->card);
+	note(at, VPCIB_STORE, value, bytes);
+	if (!at->card->gone)
+		at->card->kind->store(at->card, at->bar, at->offset, value, bytes);
+	touched(at);
+	vpcib_unlock(at->card, flags);
+}
+
+static int from_kernel(struct device_bus *bus, void *to, u64 from, u32 bytes)
+{
+	return copy_from_kernel_nofault(to, (void *)from, bytes);
+}
+
+static long (*write_kernel)(void *to, const void *from, size_t bytes);
+
+static int to_kernel(struct device_bus *bus, u64 to, const void *from, u32 bytes)
+{
+	return write_kernel((void *)to, from, bytes);
+}
+
+static int from_user(struct device_bus *bus, void *to, u64 from, u32 bytes)
+{
+	return copy_from_user_nofault(to, (void __user *)from, bytes);
+}
+
+static int to_user(struct device_bus *bus, u64 to, const void *from, u32 bytes)
+{
+	return copy_to_user_nofault((void __user *)to, from, bytes);
+}
+
+/* By the numbers that instructions have for them. */
+static struct processor processor_of(struct pt_regs *regs)
+{
+	return (struct processor){
+		.general = { &regs->ax, &regs->cx, &regs->dx, &regs->bx, &regs->sp,
+			     &regs->bp, &regs->si, &regs->di, &regs->r8, &regs->r9,
+			     &regs->r10, &regs->r11, &regs->r12, &regs->r13, &regs->r14,
+			     &regs->r15 },
+		.ip = &regs->ip,
+		.flags = &regs->flags,
+	};
+}
+
+/* As much of the code as there is: the next page may be missing. */
+static size_t fetch(const struct access_bus *at, u8 *code)
+{
+	size_t bytes = INSTRUCTION_BYTES_MAX;
+	struct device_bus *bus = (struct device_bus *)&at->bus;
+
+	if (!bus->from_memory(bus, code, at->ip, bytes))
+		return bytes;
+	bytes = min_t(size_t, bytes, PAGE_SIZE - offset_in_page(at->ip));
+	return bus->from_memory(bus, code, at->ip, bytes) ? 0 : bytes;
+}
+
+static void note_unknown(const struct access_bus *at, const u8 *code)
+{
+	u64 value;
+
+	memcpy(&value, code, sizeof(value));
+	if (at->card)
+		note(at, VPCIB_UNKNOWN, value, 0);
+	pr_err_ratelimited("an instruction that can't be decoded at %pS: %*ph\n",
+			   (void *)at->ip, INSTRUCTION_BYTES_MAX, code);
+}
+
+static int carry_out(struct access_bus *at, struct pt_regs *regs, unsigned long address)
+{
+	struct processor cpu = processor_of(regs);
+	u8 code[INSTRUCTION_BYTES_MAX] = {};
+	struct instruction in;
+	int ret;
+
+	size_t bytes = fetch(at, code);
+
+	if (!bytes)
+		return -EFAULT;
+	ret = instruction_decode(&in, code, bytes);
+	if (!ret)
+		ret = instruction_emulate(&in, &cpu, address, &at->bus);
+	if (ret == -EOPNOTSUPP)
+		note_unknown(at, code);
+	return ret;
+}
+
+/* The access at a faulting address that is mapped to this bus address. */
+static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *regs)
+{
+	bool user = user_mode(regs);
+	struct access_bus at = {
+		.bus = { .load = bus_load,
+			 .store = bus_store,
+			 .from_memory = user ? from_user : from_kernel,
+			 .to_memory = user ? to_user : to_kernel },
+		.ip = regs->ip,
+		.user = user,
+	};
+	int ret;
+
+	rcu_read_lock();
+	at.card = card_at(where, &at.bar, &at.offset);
+	ret = carry_out(&at, regs, address);
+	rcu_read_unlock();
+	return ret;
+}
+
+/* --- faults of the kernel ----------------------------------------------------------- */
+
+static bool without_access(pte_t entry)
+{
+	return !(pte_flags(entry) & _PAGE_PRESENT) && pte_flags(entry) & _PAGE_PROTNONE;
+}
+
+/* Where a kernel address leads that has no access to it; 0: elsewhere. */
+static phys_addr_t registers_of_kernel(unsigned long address)
+{
+	unsigned int level;
+	pte_t *entry;
+
+	if (!is_vmalloc_addr((void *)address))
+		return 0;
+	entry = lookup_address(address, &level);
+	if (!entry || level != PG_LEVEL_4K || !without_access(*entry))
+		return 0;
+	return PFN_PHYS(pte_pfn(*entry)) | offset_in_page(address);
+}
+
+static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
+{
+	unsigned long error = call->si, address = call->dx;
+	phys_addr_t where;
+
+	if (error & (X86_PF_PROT | X86_PF_USER | X86_PF_INSTR | X86_PF_RSVD))
+		return false;
+	where = registers_of_kernel(address);
+	return where && on_bus(where);
+}
+
+static void our_kernel_fault(struct pt_regs *regs, unsigned long error,
+			     unsigned long address)
+{
+	void (*original)(struct pt_regs * regs, unsigned long error,
+			 unsigned long address) = kernel_probe.original;
+
+	if (access_at(registers_of_kernel(address), address, regs))
+		original(regs, error, address);
+	iprobe_done(&kernel_probe);
+}
+
+/* --- faults of processes ------------------------------------------------------------ */
+
+static phys_addr_t registers_of_user(struct vm_area_struct *vma, unsigned long address)
+{
+	phys_addr_t where = 0;
+	spinlock_t *lock;
+	pte_t *entry;
+
+	if (follow_pte(vma->vm_mm, address, &entry, &lock))
+		return 0;
+	if (without_access(*entry))
+		where = PFN_PHYS(pte_pfn(*entry)) | offset_in_page(address);
+	pte_unmap_unlock(entry, lock);
+	return where && on_bus(where) ? where : 0;
+}
+
+static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
+{
+	struct vm_area_struct *vma = (void *)call->di;
+
+	return vma->vm_flags & VM_PFNMAP && call->cx;
+}
+
+/* It copies from or to memory that is not there yet. */
+static vm_fault_t bring_in(const struct pt_regs *regs)
+{
+	if (fixup_user_fault(current->mm, regs->si, 0, NULL) ||
+	    fixup_user_fault(current->mm, regs->di, FAULT_FLAG_WRITE, NULL))
+		return VM_FAULT_SIGBUS;
+	return 0;
+}
+
+static vm_fault_t access_of_user(phys_addr_t where, unsigned long address,
+				 unsigned int flags, struct pt_regs *regs)
+{
+	int ret;
+
+	if (flags & FAULT_FLAG_INSTRUCTION)
+		return VM_FAULT_SIGSEGV;
+	ret = access_at(where, address, regs);
+	if (ret == -EFAULT && user_mode(regs))
+		return bring_in(regs);
+	return ret ? VM_FAULT_SIGBUS : 0;
+}
+
+static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address,
+			       unsigned int flags, struct pt_regs *regs)
+{
+	vm_fault_t (*original)(struct vm_area_struct * vma, unsigned long address,
+			       unsigned int flags, struct pt_regs *regs) =
+		user_probe.original;
+	phys_addr_t where = registers_of_user(vma, address);
+	vm_fault_t ret;
+
+	ret = where ? access_of_user(where, address, flags, regs)
+		    : original(vma, address, flags, regs);
+	iprobe_done(&user_probe);
+	return ret;
+}
+
+int trap_init(void)
+{
+	int ret;
+
+	write_kernel = (void *)symbol_address("copy_to_kernel_nofault");
+	if (!write_kernel) {
+		pr_err("no copy_to_kernel_nofault in this kernel\n");
+		return -ENOENT;
+	}
+	kernel_probe = (struct iprobe){ .address = symbol_address("do_kern_addr_fault"),
+					.replacement = our_kernel_fault,
+					.decide = is_our_kernel_fault };
+	user_probe = (struct iprobe){ .symbol = "handle_mm_fault",
+				      .replacement = our_mm_fault,
+				      .decide = may_be_registers };
+	ret = iprobe_register(&kernel_probe);
+	if (ret) {
+		pr_err("can't intercept do_kern_addr_fault\n");
+		return ret;
+	}
+	ret = iprobe_register(&user_probe);
+	if (ret) {
+		pr_err("can't intercept handle_mm_fault\n");
+		iprobe_unregister(&kernel_probe);
+	}
+	return ret;
+}
+
+void trap_exit(void)
+{
+	iprobe_unregister(&user_probe);
+	iprobe_unregister(&kernel_probe);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a writer of the hammer writes n-th: all widths, values that differ.  tests/vm/
+ * test_card_accesses.py has the same in Python.  The writers keep to the halves of one
+ * register that nothing happens to.
+ */
+#ifndef HAMMER_PATTERN_H
+#define HAMMER_PATTERN_H
+
+#define HAMMER_AT 0x8 /* SOURCE of the copier */
+
+static inline unsigned int hammer_bytes(unsigned int n)
+{
+	return 1u << n % 4;
+}
+
+static inline unsigned int hammer_offset(unsigned int n)
+{
+	return HAMMER_AT + (n * 5 % 8 & ~(hammer_bytes(n) - 1));
+}
+
+static inline unsigned long hammer_value(unsigned int writer, unsigned int n)
+{
+	return (writer + 1) * 0x9e3779b97f4a7c15ul + n / 3 * 0xbf58476d1ce4e5b9ul;
+}
+
+static inline void hammer(volatile void *registers, unsigned int writer, unsigned int n)
+{
+	volatile void *at = (volatile char *)registers + hammer_offset(n);
+	unsigned long value = hammer_value(writer, n);
+
+	switch (hammer_bytes(n)) {
+	case 1:
+		*(volatile unsigned char *)at = value;
+		break;
+	case 2:
+		*(volatile unsigned short *)at = value;
+		break;
+	case 4:
+		*(volatile unsigned int *)at = value;
+		break;
+	default:
+		*(volatile unsigned long *)at = value;
+	}
+}
+
+#endif

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Every register write is seen: once, in order, with its value and width.
+
+Two kernel threads, two processes and the interrupt handler of a driver write registers of
+one card as fast as they can, on two processors, 100,000 times and more.  What they write is a
+formula of writer and number (tests/vm/drivers/hammer_pattern.h, and here again), so the journal
+is held against what they meant, not against what the card made of it.
+"""
+
+import re
+
+import numpy as np
+import pytest
+from guests import boot, group, once, text
+
+from understudy.base.paths import ROOT
+from understudy.base.programs import Program, compiled
+from understudy.cards import specification
+from understudy.cards.journal import Context, Journal, What, journal
+from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm.machine import Result
+
+pytestmark = group("card-accesses")
+
+WRITES = 25_000
+HANDLER = 9
+AT = 0x8
+START = 0x20
+STATUS = 0x24
+FOLDER = "tests/vm/drivers"
+
+SCENARIO = f"""
+insmod /hammer_driver.ko writes={WRITES} || fail 'no driver'
+hammer 2 {WRITES} > /out/user2 &
+hammer 3 {WRITES} > /out/user3 &
+wait
+wait_for '[ $(dmesg | grep -c "hammer: thread") = 2 ]'
+rmmod hammer_driver || fail 'the driver stayed'
+cat /dev/vpcib > /out/journal
+"""
+
+
+@once
+def hammered() -> Result:
+    """The VM in which everybody wrote."""
+    card = specification.load("copier")
+    kernel = packages.fetch_kernel()
+    driver = modules.driver_module(kernel, ROOT / FOLDER / "hammer_driver.c", card)
+    program = Program("hammer", (f"{FOLDER}/hammer_user.c",), (f"{FOLDER}/hammer_pattern.h",))
+    return boot(
+        SCENARIO,
+        {"vpcib": f"journal_records={2**18}", "card_copier": ""},
+        files={"hammer_driver.ko": driver, "bin/hammer": compiled(program)},
+        clock="wall",
+        cpus=2,
+    )
+
+
+@once
+def accesses() -> Journal:
+    """What the bus saw."""
+    return journal(hammered().out["journal"])
+
+
+def meant(writer: int, count: int) -> list[tuple[int, int, int]]:
+    """Offset, width and value of what a writer writes."""
+    found = []
+    for n in range(count):
+        width = 1 << n % 4
+        value = (writer + 1) * 0x9E3779B97F4A7C15 + n // 3 * 0xBF58476D1CE4E5B9
+        found.append((AT + (n * 5 % 8 & -width), width, value % 256**width))
+    return found
+
+
+def seen(stores: Journal) -> list[tuple[int, int, int]]:
+    """The same of what the bus saw."""
+    return list(
+        zip(
+            stores["offset"].tolist(),
+            stores["bytes"].tolist(),
+            stores["value"].tolist(),
+            strict=True,
+        )
+    )
+
+
+def of_pid(pid: int) -> Journal:
+    """The stores of a process or thread at the hammered register, outside the handler."""
+    found = accesses()
+    mine = (found["what"] == What.STORE) & (found["pid"] == pid)
+    outside = found["context"] != Context.HARD_INTERRUPT
+    there = (found["offset"] >= AT) & (found["offset"] < AT + 8)
+    chosen: Journal = found[mine & outside & there]
+    return chosen
+
+
+@pytest.mark.parametrize("writer", [0, 1])
+def test_writes_of_kernel_threads(writer: int) -> None:
+    """Each write of a thread, in its order."""
+    line = re.search(rf"hammer: thread {writer} is pid (\d+)", text(hammered(), "dmesg"))
+    assert line
+    stores = of_pid(int(line[1]))
+    assert set(stores["context"]) == {Context.KERNEL}
+    assert seen(stores) == meant(writer, WRITES)
+
+
+@pytest.mark.parametrize("writer", [2, 3])
+def test_writes_of_processes(writer: int) -> None:
+    """Each write of a process through its own mapping, in its order."""
+    line = re.search(r"is pid (\d+)", text(hammered(), f"user{writer}"))
+    assert line
+    stores = of_pid(int(line[1]))
+    assert set(stores["context"]) == {Context.USER}
+    assert seen(stores) == meant(writer, WRITES)
+
+
+def test_writes_of_the_handler() -> None:
+    """Each write of the interrupt handler, in its order."""
+    line = re.search(r"hammer: the handler wrote (\d+)", text(hammered(), "dmesg"))
+    assert line
+    assert int(line[1]) >= 1000
+    found = accesses()
+    mine = (found["what"] == What.STORE) & (found["context"] == Context.HARD_INTERRUPT)
+    stores = found[mine & (found["offset"] != STATUS)]
+    assert seen(stores) == meant(HANDLER, int(line[1]))
+
+
+def test_all_together() -> None:
+    """There were as many as the issue wants, on both processors."""
+    stores = accesses()[accesses()["what"] == What.STORE]
+    assert len(stores) > 100_000
+    assert min(np.count_nonzero(stores["cpu"] == cpu) for cpu in (0, 1)) > 10_000
+
+
+def test_no_interrupt_is_lost() -> None:
+    """Each message that the card sent was handled, and acknowledged in the handler."""
+    found = accesses()
+    count = {what: int(np.count_nonzero(found["what"] == what)) for what in What}
+    assert count[What.RAISED] == count[What.HANDLING] == count[What.HANDLED]
+    acknowledged = (found["what"] == What.STORE) & (found["offset"] == STATUS)
+    assert np.count_nonzero(acknowledged) == count[What.HANDLED]
+    assert count[What.UNKNOWN] == 0

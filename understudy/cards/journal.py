@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The journal of a virtual PCI bus: each thing that drivers and cards did to one another, in
+order, as the guest's /dev/vpcib has it (kernel/vpcib/access.h)."""
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.base.errors import RunFailed
+
+
+class What(IntEnum):
+    """What was done."""
+
+    LOAD = 0
+    STORE = 1
+    RAISED = 2
+    HANDLING = 3
+    HANDLED = 4
+    DMA_READ = 5
+    DMA_WRITE = 6
+    DMA_REFUSED = 7
+    DMA_GIVEN = 8
+    DMA_TAKEN = 9
+    ADDED = 10
+    REMOVED = 11
+    BOUND = 12
+    UNBOUND = 13
+    UNKNOWN = 14
+
+
+class Context(IntEnum):
+    """Where a driver was when it did it."""
+
+    USER = 0
+    KERNEL = 1
+    SOFT_INTERRUPT = 2
+    HARD_INTERRUPT = 3
+    CARD = 4
+
+
+ACCESS = np.dtype(
+    [
+        ("ns", "<u8"),  # monotonic clock of the guest
+        ("number", "<u8"),  # from 0, without gaps
+        ("value", "<u8"),
+        ("ip", "<u8"),  # of the instruction; 0: the card's
+        ("offset", "<u4"),  # in the BAR; of DMA: bytes
+        ("pid", "<u4"),
+        ("cpu", "<u2"),
+        ("slot", "u1"),
+        ("bar", "u1"),
+        ("bytes", "u1"),
+        ("what", "u1"),
+        ("context", "u1"),
+        ("absent", "u1"),  # the card was gone
+    ]
+)
+
+Journal = NDArray[np.void]
+
+
+def journal(raw: bytes) -> Journal:
+    """The accesses of a whole journal; RunFailed if some are lost or it is cut off."""
+    if len(raw) % ACCESS.itemsize:
+        raise RunFailed(f"the journal is cut off: {len(raw)} bytes")
+    accesses: Journal = np.frombuffer(raw, ACCESS)
+    gaps = np.flatnonzero(accesses["number"] != np.arange(len(accesses)))
+    if len(gaps):
+        raise RunFailed(
+            f"the journal has a gap at access {gaps[0]}: give the bus more, journal_records=N"
+        )
+    return accesses

@@ -55,7 +55,14 @@ def run(name: str, folder: Path, calls: list[str]) -> list[str]:
     )
     folders = [f"-I{folder}", f"-I{ROOT / 'tests'}"]
     subprocess.run(
-        [*BUILD, program, ROOT / "core" / "cards" / "registers.c", *folders, "-o", folder / "program"],
+        [
+            *BUILD,
+            program,
+            ROOT / "core" / "cards" / "registers.c",
+            *folders,
+            "-o",
+            folder / "program",
+        ],
         check=True,
     )
     done = subprocess.run([folder / "program"], capture_output=True, text=True, check=False)

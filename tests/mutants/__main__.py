@@ -21,13 +21,16 @@ from pathlib import Path
 from typing import Any
 
 from . import c_source, python_source
-from .c_suite import make_suites
+from .c_suite import INSTRUCTIONS, make_suites
 from .mutation import Mutation, known, stale
 from .python_suite import PythonSuite, check_python
 from .run import StoppedError, stop_all
 
 CHECKOUT = Path(__file__).parents[2]
-C_FILES = ("core/*.[ch]", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c", "traces/*.c")
+C_FILES = (
+    "core/*.[ch]", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c", "traces/*.c",
+    *INSTRUCTIONS,
+)  # fmt: skip
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
 PYTHON_FILES: dict[str, tuple[str, ...]] = {
     "understudy/measure/metrics.py": ("tests/test_metrics.py", "tests/test_figures.py"),

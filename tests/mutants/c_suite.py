@@ -21,10 +21,15 @@ from pathlib import Path
 from .mutation import Mutation
 from .run import run
 
-COPIED = ("core", "sim", "traces", "tests/core")
-LIBRARY = ("core/*.c", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c", "traces/*.c")
+COPIED = ("core", "sim", "traces", "kernel/vpcib", "tests/core")
+INSTRUCTIONS = tuple(f"kernel/vpcib/{name}.c" for name in ("compute", "decode", "emulate", "vector"))
+LIBRARY = (
+    "core/*.c", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c", "traces/*.c", *INSTRUCTIONS,
+)  # fmt: skip
 NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out
-HELPERS = ("check", "host", "order_table", "schedulers", "simulation")
+HELPERS = (
+    "check", "host", "instruction_forms", "native", "order_table", "schedulers", "simulation",
+)  # fmt: skip
 TEST = "tests/core/test_*.c"
 
 CC = (

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A small specification that uses every key, for tests to spoil."""
+"""A small specification that uses every key, for tests to spoil, and random ones."""
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
 
 GOOD = """\
 name: tiny
@@ -59,3 +64,167 @@ rings:
     tail: TAIL
     description: Commands.
 """
+
+
+class RandomCard:
+    """A specification that is right, drawn by a seed: all keys, sizes, widths and accesses.
+
+    `text`: as JSON, which is YAML too.
+    """
+
+    def __init__(self, seed: int) -> None:
+        """Of a seed; the same one gives the same card."""
+        self._draw = random.Random(seed)
+        self._bits: list[str] = []
+        self._registers: list[dict[str, Any]] = []
+        self._bars = self._some_bars()
+        for bar in self._bars:
+            self._fill(bar)
+        self.document = self._document(seed)
+        self.text = json.dumps(self.document, indent=1)
+
+    def _some_bars(self) -> list[dict[str, Any]]:
+        bars, number = [], self._draw.randrange(2)
+        while number < 5:
+            wide = self._draw.random() < 0.4
+            bars.append(
+                {
+                    "number": number,
+                    "name": f"WINDOW_{number}",
+                    "bytes": 4096 << self._draw.randrange(12),
+                    "kind": "memory64" if wide else "memory32",
+                    "description": self._words(),
+                }
+            )
+            number += 1 + wide + self._draw.randrange(3)
+        self._draw.shuffle(bars)
+        return bars
+
+    def _words(self) -> str:
+        words = ["it's", "a", "card:", "# no", "'1", '"so"', "<b>", "ümlaut", "yes", "0x10"]
+        words += [
+            "\\",
+            "{%",
+            "<%=",
+            "%>",
+            "`include",
+            "`",
+            "&#96;",
+            "&#38;#96;",
+            "a\r\nb",
+            "//",
+            "/*",
+            "*/",
+            "- x",
+            "\n  -",
+            "\n\n",
+            "[b]",
+        ]
+        return " ".join(self._draw.choices(words, k=self._draw.randrange(1, 6)))
+
+    def _fill(self, bar: dict[str, Any]) -> None:
+        """Registers from the start on, one at the end, with gaps."""
+        offset = 0
+        for _ in range(self._draw.randrange(1, 12)):
+            width = self._draw.choice([8, 16, 32, 64])
+            size = width // 8
+            offset = (offset + self._draw.randrange(3) * size + size - 1) // size * size
+            self._add(bar["number"], offset, width)
+            offset += size
+        self._add(bar["number"], bar["bytes"] - 4, 32)
+
+    def _add(self, bar: int, offset: int, width: int) -> None:
+        register: dict[str, Any] = {
+            "name": f"R{len(self._registers)}",
+            "bar": bar,
+            "offset": offset,
+            "width": width,
+            "kind": self._draw.choice(["plain", "doorbell", "port"]),
+            "description": self._words(),
+        }
+        if self._draw.random() < 0.3:
+            register |= {"access": self._access(), "reset": self._draw.getrandbits(width)}
+        else:
+            register["fields"] = list(self._fields(register))
+        self._registers.append(register)
+
+    def _access(self) -> str:
+        return self._draw.choice(["rw", "ro", "wo", "w1c", "w1s", "rc"])
+
+    def _fields(self, register: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        low = self._draw.randrange(3)
+        while low < register["width"]:
+            count = min(self._draw.choice([1, 1, 2, 5, 17]), register["width"] - low)
+            name = f"F{low}"
+            field: dict[str, Any] = {
+                "name": name,
+                "bits": f"{low + count - 1}:{low}" if count > 1 else low,
+                "access": self._access(),
+                "reset": self._draw.getrandbits(count),
+                "description": self._words(),
+            }
+            if self._draw.random() < 0.4:
+                values = self._draw.sample(range(2 ** min(count, 20)), 2)
+                field["values"] = [
+                    {"name": f"V{value}", "value": value, "description": self._words()}
+                    for value in values
+                ]
+            if count == 1:
+                self._bits.append(f"{register['name']}.{name}")
+            yield field
+            low += count + self._draw.choice([0, 0, 1, 7])
+
+    def _document(self, seed: int) -> dict[str, Any]:
+        config = {
+            key: self._draw.getrandbits(16)
+            for key in ("vendor", "device", "subsystem_vendor", "subsystem")
+        }
+        config |= {"class_code": self._draw.getrandbits(24), "revision": self._draw.getrandbits(8)}
+        vectors = self._draw.choice([0, 1, 4, 32])
+        card: dict[str, Any] = {
+            "name": f"random{seed}",
+            "title": " ".join(self._words().split()),
+            "description": f"{self._words()}\n\n{self._words()}\n",
+            "config": config,
+            "bars": self._bars,
+            "registers": self._draw.sample(self._registers, len(self._registers)),
+            "interrupts": list(self._interrupts(vectors or 1)),
+        }
+        if vectors:
+            card["capabilities"] = {"msi": {"vectors": vectors}}
+        if any(one["kind"] == "doorbell" for one in self._registers):
+            card["buffers"] = [self._buffer(f"buffer{i}") for i in range(self._draw.randrange(3))]
+            card["rings"] = [self._ring(f"ring{i}") for i in range(self._draw.randrange(3))]
+        return card
+
+    def _interrupts(self, vectors: int) -> Iterator[dict[str, Any]]:
+        for number in range(self._draw.randrange(6) if self._bits else 0):
+            yield {
+                "name": f"source{number}",
+                "status": self._draw.choice(self._bits),
+                "enable": self._draw.choice(self._bits),
+                "vector": self._draw.randrange(vectors),
+                "description": self._words(),
+            }
+
+    def _buffer(self, name: str) -> dict[str, Any]:
+        names = [one["name"] for one in self._registers]
+        doorbells = [one["name"] for one in self._registers if one["kind"] == "doorbell"]
+        return {
+            "name": name,
+            "direction": self._draw.choice(["to_device", "from_device"]),
+            "address": self._draw.choice(names),
+            "length": self._draw.choice(names),
+            "doorbell": self._draw.choice(doorbells),
+            "alignment": 2 ** self._draw.randrange(13),
+            "bytes_max": self._draw.randrange(1, 100) * 4096,
+            "description": self._words(),
+        }
+
+    def _ring(self, name: str) -> dict[str, Any]:
+        names = [one["name"] for one in self._registers]
+        return self._buffer(name) | {
+            "entry_bytes": 2 ** self._draw.randrange(13),
+            "head": self._draw.choice(names),
+            "tail": self._draw.choice(names),
+        }

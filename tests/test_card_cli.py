@@ -84,6 +84,6 @@ def test_the_page_has_the_keys_of_the_loader() -> None:
             assert re.search(rf"\| .*`{key}\b", page), f"{section.__name__}: {key}"
 
 
-@pytest.mark.parametrize("name", ["list", "check", "show", "generate", "schema"])
+@pytest.mark.parametrize("name", ["list", "check", "show", "generate", "import", "schema"])
 def test_help_has_an_example(name: str) -> None:
     assert f"Example: understudy card {name}" in card(name, "--help").output

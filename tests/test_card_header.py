@@ -70,7 +70,7 @@ def test_the_same_card_gives_the_same_bytes(tmp_path: Path) -> None:
     generate("copier", tmp_path / "two")
     generate("copier", tmp_path / "two")
     one, two = (sorted((tmp_path / name).iterdir()) for name in ("one", "two"))
-    assert [file.name for file in one] == ["copier_registers.h", "manual.html"]
+    assert [file.name for file in one] == ["copier.rdl", "copier_registers.h", "manual.html"]
     assert [file.read_bytes() for file in one] == [file.read_bytes() for file in two]
 
 

@@ -41,7 +41,7 @@ static void update_interrupts(struct vgpu *device)
 			messages |= vector;
 	}
 	if (sources != device->sources)
-		vpcib_interrupt(device->card, vectors, messages);
+		vpcib_interrupt(device->card, vectors, messages, sources);
 	device->sources = sources;
 }
 

@@ -12,7 +12,7 @@
 enum vpcib_what {
 	VPCIB_LOAD, /* a driver read a register */
 	VPCIB_STORE, /* it wrote one */
-	VPCIB_RAISED, /* the card has a reason to interrupt: value is its vectors */
+	VPCIB_RAISED, /* the card has a new reason to interrupt: value is all that it has */
 	VPCIB_HANDLING, /* a handler is about to run: offset is the vector */
 	VPCIB_HANDLED, /* it has returned */
 	VPCIB_DMA_READ, /* the card read the driver's memory: value is the address */
@@ -22,6 +22,8 @@ enum vpcib_what {
 	VPCIB_DMA_TAKEN, /* it has it back */
 	VPCIB_ADDED, /* the card is on the bus */
 	VPCIB_REMOVED,
+	VPCIB_BOUND, /* a driver is about to take the card */
+	VPCIB_UNBOUND, /* it has left it, or did not take it */
 	VPCIB_UNKNOWN, /* an instruction that could not be carried out: value is its bytes */
 };
 

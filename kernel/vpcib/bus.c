@@ -436,6 +436,32 @@ void vpcib_unregister(struct vpcib_kind *kind)
 }
 EXPORT_SYMBOL_GPL(vpcib_unregister);
 
+/* --- drivers ------------------------------------------------------------------------ */
+
+/* Before a driver's probe, and after all that its removal does. */
+static int driver_changes(struct notifier_block *block, unsigned long action,
+			  void *data)
+{
+	bool comes = action == BUS_NOTIFY_BIND_DRIVER;
+	bool goes = action == BUS_NOTIFY_UNBOUND_DRIVER ||
+		    action == BUS_NOTIFY_DRIVER_NOT_BOUND;
+	struct vpcib_card *card;
+
+	if (!comes && !goes)
+		return NOTIFY_DONE;
+	rcu_read_lock();
+	card = card_of(data);
+	if (card)
+		journal_note(card, (struct vpcib_access){ .what = comes ? VPCIB_BOUND
+									: VPCIB_UNBOUND,
+							  .context = VPCIB_KERNEL,
+							  .absent = card->gone });
+	rcu_read_unlock();
+	return NOTIFY_OK;
+}
+
+static struct notifier_block driver_notifier = { .notifier_call = driver_changes };
+
 /* --- the bridge --------------------------------------------------------------------- */
 
 static int take_window(void)
@@ -487,11 +513,16 @@ int bus_init(void)
 	ret = PTR_ERR_OR_ZERO(parent);
 	if (ret)
 		goto release;
-	ret = scan();
+	ret = bus_register_notifier(&pci_bus_type, &driver_notifier);
 	if (ret)
 		goto unregister;
+	ret = scan();
+	if (ret)
+		goto unnotify;
 	return 0;
 
+unnotify:
+	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
 unregister:
 	root_device_unregister(parent);
 release:
@@ -505,6 +536,7 @@ void bus_exit(void)
 	pci_stop_root_bus(root_bus);
 	pci_remove_root_bus(root_bus);
 	pci_unlock_rescan_remove();
+	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
 	root_device_unregister(parent);
 	release_resource(&window);
 }

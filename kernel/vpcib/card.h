@@ -11,6 +11,7 @@
 #ifndef UNDERSTUDY_VPCIB_CARD_H
 #define UNDERSTUDY_VPCIB_CARD_H
 
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/kref.h>
 #include <linux/pci.h>
@@ -47,6 +48,9 @@ struct vpcib_card {
 	unsigned int line_irq;
 	u32 unanswered; /* INTAs in a row, and never was there no reason */
 	struct irq_work deliver;
+	u32 held; /* accesses until interrupts come; 0: they do */
+	u32 drawn; /* last random number */
+	struct hrtimer hold_end;
 
 	/* memory that the driver has given to the card */
 	raw_spinlock_t dma_lock;
@@ -80,6 +84,7 @@ void interrupt_exit(void);
 int interrupt_add(struct vpcib_card *card);
 void interrupt_remove(struct vpcib_card *card);
 void interrupt_update(struct vpcib_card *card);
+void interrupt_touched(struct vpcib_card *card);
 
 /* mapping.c */
 struct bar_memory *memory_alloc(u64 bytes);

@@ -6,12 +6,17 @@
  * run in a hard interrupt: the one by which an irq_work comes, on the processor that the
  * affinity names, or at once where the card is touched from.  INTA is a level: it comes again
  * as long as there is a reason.
+ *
+ * With "races" an interrupt waits for the driver to be in the middle of something: it comes
+ * right after one of the driver's next few accesses, or after HOLD_NS if there are none.  A
+ * driver that keeps its handler out meanwhile will not notice; others will.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdomain.h>
+#include <linux/module.h>
 #include <linux/msi.h>
 #include <linux/slab.h>
 
@@ -19,6 +24,14 @@
 
 #define MESSAGE_ADDRESS 0xfee00000 /* where messages go on a PC; nobody writes there */
 #define UNANSWERED_MOST 10000
+#define HOLD_ACCESSES_MOST 8
+#define HOLD_NS (200 * NSEC_PER_USEC)
+
+static unsigned int races;
+module_param(races, uint, 0444);
+MODULE_PARM_DESC(
+	races,
+	"interrupts come between a driver's accesses, drawn by this seed; 0: no");
 
 static struct fwnode_handle *fwnode;
 static struct irq_domain
@@ -152,18 +165,53 @@ void interrupt_update(struct vpcib_card *card)
 		config_set_pending(card, card->pending & config_masked(card));
 	else
 		card->pending = 0;
-	if (ready_messages(card) || line_is_asserted(card))
+	if (!card->held && (ready_messages(card) || line_is_asserted(card)))
 		irq_work_queue(&card->deliver);
 }
 
-void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages)
+/* How many accesses an interrupt waits: the seed's numbers are drawn one after the other. */
+static u32 next_hold(struct vpcib_card *card)
+{
+	card->drawn = card->drawn * 1664525u + 1013904223u;
+	return 1 + (card->drawn >> 16) % HOLD_ACCESSES_MOST;
+}
+
+static void hold(struct vpcib_card *card)
+{
+	if (!races || card->held)
+		return;
+	card->held = next_hold(card);
+	hrtimer_start(&card->hold_end, ns_to_ktime(HOLD_NS), HRTIMER_MODE_REL_HARD);
+}
+
+static enum hrtimer_restart end_hold(struct hrtimer *timer)
+{
+	struct vpcib_card *card = container_of(timer, struct vpcib_card, hold_end);
+	unsigned long flags = vpcib_lock(card);
+
+	card->held = 0;
+	interrupt_update(card);
+	vpcib_unlock(card, flags);
+	return HRTIMER_NORESTART;
+}
+
+/* A driver that is no handler has touched a register.  Under the card's lock. */
+void interrupt_touched(struct vpcib_card *card)
+{
+	if (card->held && --card->held == 0)
+		interrupt_update(card);
+}
+
+void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources)
 {
 	if (messages || (vectors && !card->asserted))
 		journal_note(card, (struct vpcib_access){ .what = VPCIB_RAISED,
 							  .context = VPCIB_CARD,
-							  .value = vectors });
+							  .value = sources });
 	if (!vectors)
 		card->unanswered = 0;
+	if (messages)
+		hold(card);
 	card->asserted = vectors;
 	card->pending |= messages;
 	interrupt_update(card);
@@ -225,6 +273,9 @@ int interrupt_add(struct vpcib_card *card)
 		return irq;
 	card->line_irq = irq;
 	card->deliver = IRQ_WORK_INIT_HARD(deliver);
+	card->drawn = races + card->slot;
+	hrtimer_init(&card->hold_end, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	card->hold_end.function = end_hold;
 	irq_set_chip_data(irq, card);
 	irq_set_chip_and_handler(irq, &line_chip, handle_level_irq);
 	return 0;
@@ -233,6 +284,7 @@ int interrupt_add(struct vpcib_card *card)
 /* A driver that is gone and keeps its handler has the number, too. */
 void interrupt_remove(struct vpcib_card *card)
 {
+	hrtimer_cancel(&card->hold_end);
 	irq_work_sync(&card->deliver);
 	if (irq_has_action(card->line_irq)) {
 		pr_err("the driver of slot %u did not free its interrupt\n",

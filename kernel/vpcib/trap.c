@@ -43,6 +43,12 @@ static u8 context_of(const struct access_bus *at)
 				      : VPCIB_KERNEL;
 }
 
+static void touched(const struct access_bus *at)
+{
+	if (!in_hardirq())
+		interrupt_touched(at->card);
+}
+
 static void note(const struct access_bus *at, u8 what, u64 value, u32 bytes)
 {
 	journal_note(at->card, (struct vpcib_access){ .value = value,
@@ -68,6 +74,7 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 	if (!at->card->gone)
 		value = at->card->kind->load(at->card, at->bar, at->offset, bytes);
 	note(at, VPCIB_LOAD, value, bytes);
+	touched(at);
 	vpcib_unlock(at->card, flags);
 	return value;
 }
@@ -83,6 +90,7 @@ static void bus_store(struct device_bus *bus, u64 address, u64 value, u32 bytes)
 	note(at, VPCIB_STORE, value, bytes);
 	if (!at->card->gone)
 		at->card->kind->store(at->card, at->bar, at->offset, value, bytes);
+	touched(at);
 	vpcib_unlock(at->card, flags);
 }
 

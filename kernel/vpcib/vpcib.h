@@ -109,10 +109,11 @@ void vpcib_unlock(struct vpcib_card *card, unsigned long flags);
  * @card: locked
  * @vectors: those with a reason to interrupt, a bit each; INTA is asserted while there is any
  * @messages: those with a new one: a message is sent for each
+ * @sources: what the card knows of the reasons, for the journal
  *
  * The handlers run in hard interrupts, once the processor takes any.
  */
-void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages);
+void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources);
 
 /**
  * vpcib_dma_read - read the driver's memory

@@ -28,9 +28,14 @@ from .run import StoppedError, stop_all
 
 CHECKOUT = Path(__file__).parents[2]
 C_FILES = (
-    "core/*.[ch]", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c", "traces/*.c",
+    "core/*.[ch]",
+    "core/cards/*.[ch]",
+    "core/schedulers/*.c",
+    "sim/*.c",
+    "sim/workloads/*.c",
+    "traces/*.c",
     *INSTRUCTIONS,
-)  # fmt: skip
+)
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
 PYTHON_FILES: dict[str, tuple[str, ...]] = {
     "understudy/measure/metrics.py": ("tests/test_metrics.py", "tests/test_figures.py"),

@@ -24,12 +24,24 @@ from .run import run
 COPIED = ("core", "sim", "traces", "kernel/vpcib", "tests/core")
 INSTRUCTIONS = tuple(f"kernel/vpcib/{name}.c" for name in ("compute", "decode", "emulate", "vector"))
 LIBRARY = (
-    "core/*.c", "core/schedulers/*.c", "sim/*.c", "sim/workloads/*.c", "traces/*.c", *INSTRUCTIONS,
-)  # fmt: skip
+    "core/*.c",
+    "core/cards/*.c",
+    "core/schedulers/*.c",
+    "sim/*.c",
+    "sim/workloads/*.c",
+    "traces/*.c",
+    *INSTRUCTIONS,
+)
 NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out
 HELPERS = (
-    "check", "host", "instruction_forms", "native", "order_table", "schedulers", "simulation",
-)  # fmt: skip
+    "check",
+    "host",
+    "instruction_forms",
+    "native",
+    "order_table",
+    "schedulers",
+    "simulation",
+)
 TEST = "tests/core/test_*.c"
 
 CC = (

@@ -90,7 +90,8 @@ def of_pid(pid: int) -> Journal:
     mine = (found["what"] == What.STORE) & (found["pid"] == pid)
     outside = found["context"] != Context.HARD_INTERRUPT
     there = (found["offset"] >= AT) & (found["offset"] < AT + 8)
-    return found[mine & outside & there]
+    chosen: Journal = found[mine & outside & there]
+    return chosen
 
 
 @pytest.mark.parametrize("writer", [0, 1])

@@ -24,7 +24,10 @@ CFLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
 
 @dataclass(frozen=True)
 class Program:
-    """One executable: `depends` are compiled from nothing but make it stale."""
+    """One executable: `depends` are compiled from nothing but make it stale.
+
+    `generated` are headers that are in no file: where they would be, and their text.
+    """
 
     name: str
     sources: tuple[str, ...]
@@ -32,6 +35,7 @@ class Program:
     flags: tuple[str, ...] = ("-static",)
     libraries: tuple[str, ...] = ()
     package: str = "gcc libc6-dev"
+    generated: tuple[tuple[str, str], ...] = ()
 
 
 def compiled(program: Program) -> Path:
@@ -46,16 +50,18 @@ def compiled(program: Program) -> Path:
 def content(program: Program) -> str:
     """Name for all that the program is made of."""
     options = (compiler_version(), *CFLAGS, *program.flags, *program.libraries)
-    names = _names(program)
+    texts = _texts(program)
     return digest(
-        [part.encode() for part in (*options, *names)]
-        + [_source(name) for name in names]
+        [part.encode() for part in (*options, *texts)]
+        + list(texts.values())
         + [_library_contents(program)]
     )
 
 
-def _names(program: Program) -> tuple[str, ...]:
-    return (*program.sources, *program.depends)
+def _texts(program: Program) -> dict[str, bytes]:
+    """All that is compiled, by name."""
+    read = {name: _source(name) for name in (*program.sources, *program.depends)}
+    return read | {name: text.encode() for name, text in program.generated}
 
 
 @cache
@@ -88,10 +94,10 @@ def _static_libc() -> bytes:
 
 def _compile(program: Program, folder: Path) -> None:
     tree = folder / "tree"
-    for name in _names(program):
+    for name, text in _texts(program).items():
         copy = tree / _inside(name)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(_source(name))
+        copy.write_bytes(text)
     target = ("-o", f"../{program.name}")
     sources = (str(_inside(name)) for name in program.sources)
     command = ("gcc", *CFLAGS, *program.flags, *target, *sources, *program.libraries)

@@ -25,7 +25,9 @@ class What(IntEnum):
     DMA_TAKEN = 9
     ADDED = 10
     REMOVED = 11
-    UNKNOWN = 12
+    BOUND = 12
+    UNBOUND = 13
+    UNKNOWN = 14
 
 
 class Context(IntEnum):

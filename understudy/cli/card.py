@@ -12,7 +12,9 @@ from rich.console import Console
 from understudy.cards import generated, specification
 from understudy.cards.header import header
 from understudy.cards.model import Buffer, Card
+from understudy.cards.rdl_export import rdl
 from understudy.cards.wrong import WrongCard
+from understudy.cards.yaml_text import yaml_text
 from understudy.cli.main import EXIT_WRONG
 from understudy.show.card import manual
 from understudy.show.grid import Grid
@@ -30,6 +32,7 @@ def command() -> None:
       understudy card check mine.yaml
       understudy card show zach1
       understudy card generate zach1 --out build/zach1
+      understudy card import mine.rdl > mine.yaml
     """
 
 
@@ -94,14 +97,32 @@ def show(name: str, as_json: bool) -> None:
 def generate(name: str, out: Path) -> None:
     """Write what a driver's author needs of a card.
 
-    NAME_registers.h is a C header, manual.html the hardware reference manual.
+    NAME_registers.h is a C header, NAME.rdl the card in SystemRDL, manual.html the hardware
+    reference manual.
 
     The same card gives the same bytes. A file that was changed by hand is never overwritten.
     """
     card = specification.load(name)
-    texts = {f"{card.name}_registers.h": header(card), "manual.html": manual(card)}
+    texts = {
+        f"{card.name}_registers.h": header(card),
+        f"{card.name}.rdl": rdl(card),
+        "manual.html": manual(card),
+    }
     for file in generated.write(out, card.name, texts):
         click.echo(f"wrote {file}")
+
+
+@command.command("import", epilog="Example: understudy card import mine.rdl > mine.yaml")
+@click.argument("file", metavar="FILE.rdl", type=click.Path(path_type=Path))
+def import_rdl(file: Path) -> None:
+    """Print the specification of a card that is described in SystemRDL.
+
+    Config space, BARs, doorbells, interrupts and DMA are properties of understudy's own: NAME.rdl,
+    which understudy card generate writes, begins with their declarations.
+    """
+    from understudy.cards.rdl_import import load_rdl  # its compiler takes 0.1 s
+
+    click.echo(yaml_text(load_rdl(file)), nl=False)
 
 
 @command.command(epilog="Example: understudy card schema > card.schema.json")

@@ -7,6 +7,7 @@ initramfs    what the VM boots into
 packages     kernel, headers and private headers, unpacked into the cache
 modules      our kernel modules, built against them
 guest_programs what runs inside
+card_programs what of it knows a card
 scenario     an experiment in the words of the VM
 outcome      its answer, held against the witnesses
 in_vm        one experiment of the "workload x scheduler x device" sentence

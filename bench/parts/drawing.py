@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What a smooth-shaded triangle costs the rasteriser, and what it costs to send it as commands."""
+
+from bench import programs
+from bench.part import Column, Rows
+from understudy.base.programs import Program, compiled
+from understudy.platforms.vm import card_programs
+
+TITLE = "What a triangle costs"
+TEXT = """
+Instructions, valgrind's count, of the triangles that `guest/draw_triangles.c` draws: in a picture
+of 640 x 480, as high from the dominant edge as the size says, with a colour at each corner. *By
+commands* they are put into a buffer as commands of the card zach1, and taken out, in the same
+program, and *they add* that much to the rasteriser's.
+
+{{ triangles }}
+"""
+TABLES = {
+    "triangles": (
+        Column("size", "{size}"),
+        Column("pixels", "{pixels:,.0f}"),
+        Column("a triangle", "{raster:,.0f}"),
+        Column("a pixel", "{a_pixel:.1f}"),
+        Column("by commands", "{commands:,.0f}"),
+        Column("they add (%)", "{added_percent:.1f}"),
+    )
+}
+SIZES = {
+    "full": {"triangles": 20_000},
+    "quick": {"triangles": 4_000},
+    "tiny": {"triangles": 20},
+}
+IN_VM = False
+TRIANGLE_SIZES = (20, 40, 60, 80, 100)  # of the dissertation's Table 3.1
+
+
+def measure(triangles: int) -> Rows:
+    """A row for each size."""
+    program = compiled(_program())
+    for size in TRIANGLE_SIZES:
+        pixels = programs.printed(program, "raster", size, triangles)
+        raster, commands = (
+            programs.instructions(program, f"by_{way}", way, size, triangles) / triangles
+            for way in ("raster", "commands")
+        )
+        yield (
+            "triangles",
+            {
+                "size": size,
+                "pixels": pixels,
+                "raster": raster,
+                "a_pixel": raster / pixels,
+                "commands": commands,
+                "added_percent": 100 * (commands / raster - 1),
+            },
+        )
+
+
+def _program() -> Program:
+    return Program(
+        "drawing",
+        (
+            "bench/parts/drawing.c",
+            "guest/renderer.c",
+            "guest/commands.c",
+            *card_programs.RASTER,
+            *card_programs.TRIANGLES,
+        ),
+        (
+            "guest/renderer.h",
+            "guest/commands.h",
+            *card_programs.RASTER_HEADERS,
+            *card_programs.TRIANGLES_HEADERS,
+        ),
+        generated=(card_programs.registers("zach1"),),
+    )

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Draws smooth-shaded triangles (triangles.h) as fast as it can and tells how long that took:
+ *
+ *   done SECONDS CHECKSUM
+ *
+ * By the rasteriser, called for each; by commands that the program carries out itself; or by
+ * the card whose driver's device is named, which shows the picture at the end.
+ *
+ * They are made before the time begins, from the seed alone, so they are the same whoever
+ * draws them.  The checksum is FNV-1a of the picture's words.
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "card_sink.h"
+#include "commands.h"
+#include "complain.h"
+#include "options.h"
+#include "png.h"
+#include "renderer.h"
+#include "triangles.h"
+
+#define WIDTH TRIANGLES_WIDTH
+#define HEIGHT TRIANGLES_HEIGHT
+#define TRIANGLES_MAX 10000000
+#define PAIRS_MAX 16384
+
+struct triangles {
+	uint32_t n, size;
+	uint64_t seed;
+	bool by_commands;
+	uint32_t pairs; /* in a buffer of commands */
+	const char *card;
+	const char *png;
+};
+
+static uint32_t pixels[WIDTH * HEIGHT];
+static struct picture picture = { pixels, WIDTH, HEIGHT, 4 * WIDTH };
+
+/* Commands that the program executes itself, when they are submitted. */
+struct local_sink {
+	struct command_sink sink;
+	struct commands commands;
+	uint32_t words[2 * PAIRS_MAX];
+};
+
+static int submit(struct command_sink *sink, uint32_t pairs)
+{
+	struct local_sink *local = (struct local_sink *)sink;
+	const uint32_t *words = sink->words;
+	enum commands_end end;
+	size_t taken;
+
+	do {
+		taken = commands_take(&local->commands, words, pairs, &end);
+		words += 2 * taken;
+		pairs -= (uint32_t)taken;
+	} while (pairs && end != COMMANDS_FAILED);
+	if (!pairs)
+		return 0;
+	errno = EPROTO;
+	return -1;
+}
+
+static int finish(struct command_sink *sink)
+{
+	(void)sink;
+	return 0;
+}
+
+static struct renderer *local_renderer(void)
+{
+	static struct command_renderer renderer;
+	static struct local_sink local = {
+		.sink = { .pairs_max = PAIRS_MAX, .submit = submit, .finish = finish },
+		.commands = { .framebuffer = pixels,
+			      .framebuffer_bytes = sizeof(pixels),
+			      .width = WIDTH,
+			      .height = HEIGHT },
+	};
+
+	commands_reset(&local.commands);
+	local.sink.words = local.words;
+	command_renderer_init(&renderer, &local.sink);
+	return &renderer.renderer;
+}
+
+static struct renderer *direct_renderer(void)
+{
+	static struct direct_renderer renderer;
+
+	direct_renderer_init(&renderer, &picture);
+	return &renderer.renderer;
+}
+
+/* Draws into the card's framebuffer; NULL and errno. */
+static struct renderer *card_renderer(const struct triangles *triangles)
+{
+	static struct command_renderer renderer;
+	static struct card_sink card;
+
+	if (card_sink_open(&card, triangles->card, WIDTH, HEIGHT))
+		return NULL;
+	if (card.sink.pairs_max > triangles->pairs)
+		card.sink.pairs_max = triangles->pairs;
+	picture = card.picture;
+	command_renderer_init(&renderer, &card.sink);
+	return &renderer.renderer;
+}
+
+static struct renderer *chosen(const struct triangles *triangles)
+{
+	if (triangles->card)
+		return card_renderer(triangles);
+	return triangles->by_commands ? local_renderer() : direct_renderer();
+}
+
+/* Returns the seconds, or less than 0 and errno. */
+static double draw_all(struct renderer *renderer, const struct corner (*corner)[3],
+		       uint32_t n)
+{
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (uint32_t i = 0; i < n; i++)
+		if (renderer->triangle(renderer, corner[i]))
+			return -1;
+	if (renderer->finish(renderer))
+		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	return (double)(end.tv_sec - begin.tv_sec) +
+	       1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+static uint64_t checksum(void)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (int i = 0; i < WIDTH * HEIGHT; i++)
+		hash = (hash ^ picture.pixel[i]) * 0x100000001b3;
+	return hash;
+}
+
+static int save(const char *path)
+{
+	FILE *file = fopen(path, "wb");
+	int result;
+
+	if (!file)
+		return complain(path);
+	result = png_write(file, &picture) ? complain(path) : 0;
+	if (fclose(file) && !result)
+		result = complain(path);
+	return result;
+}
+
+static void usage(void)
+{
+	fputs("draw_triangles --size PIXELS [--triangles 1000000] [--seed 1] "
+	      "[--png FILE]\n"
+	      "               [--by-commands | --card /dev/zach1_0 [--pairs 32768]]\n",
+	      stderr);
+	exit(EXIT_USAGE);
+}
+
+static const struct option long_options[] = {
+	{ "size", required_argument, NULL, 's' },
+	{ "triangles", required_argument, NULL, 'n' },
+	{ "seed", required_argument, NULL, 'S' },
+	{ "by-commands", no_argument, NULL, 'c' },
+	{ "card", required_argument, NULL, 'd' },
+	{ "pairs", required_argument, NULL, 'P' },
+	{ "png", required_argument, NULL, 'p' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static void parse(int argc, char **argv, struct triangles *triangles)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (option == 's')
+			triangles->size =
+				(uint32_t)option_number("--size", optarg, 1, HEIGHT);
+		else if (option == 'n')
+			triangles->n = (uint32_t)option_number("--triangles", optarg, 1,
+							       TRIANGLES_MAX);
+		else if (option == 'S')
+			triangles->seed =
+				option_number("--seed", optarg, 0, UINT64_MAX);
+		else if (option == 'c')
+			triangles->by_commands = true;
+		else if (option == 'd')
+			triangles->card = optarg;
+		else if (option == 'P')
+			triangles->pairs = (uint32_t)option_number(
+				"--pairs", optarg, COMMAND_PAIRS_TRIANGLE, UINT32_MAX);
+		else if (option == 'p')
+			triangles->png = optarg;
+		else
+			usage();
+	}
+	if (optind != argc || !triangles->size)
+		usage();
+}
+
+int main(int argc, char **argv)
+{
+	struct triangles triangles = { .n = 1000000, .seed = 1, .pairs = UINT32_MAX };
+	struct corner(*corner)[3];
+	struct renderer *renderer;
+	double seconds;
+
+	parse(argc, argv, &triangles);
+	corner = malloc(triangles.n * sizeof(*corner));
+	if (!corner)
+		return complain("--triangles");
+	triangles_make(corner, triangles.n, triangles.size, triangles.seed);
+	renderer = chosen(&triangles);
+	if (!renderer)
+		return complain(triangles.card);
+	seconds = draw_all(renderer, corner, triangles.n);
+	if (seconds < 0)
+		return complain("draw_triangles");
+	printf("done %.6f %016llx\n", seconds, (unsigned long long)checksum());
+	return triangles.png ? save(triangles.png) : 0;
+}

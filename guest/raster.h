@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Draws into a picture in memory: all of it, rectangles, lines and triangles whose
+ * colours are blended between their corners.  Which pixels that are and what colour each
+ * gets is docs/drawing.md, to the bit.
+ *
+ * Integers only, no allocation, no libc.  Any corners will do: what lies outside the
+ * picture is left out before anything is drawn, so that the time taken is that of the
+ * pixels and rows inside.
+ */
+#ifndef UNDERSTUDY_GUEST_RASTER_H
+#define UNDERSTUDY_GUEST_RASTER_H
+
+#include <stdint.h>
+
+#define PICTURE_SIDE_MAX 65535
+
+/*
+ * Pixels are words 0x00RRGGBB.  Rows begin `stride` bytes apart, a multiple of 4 and at
+ * least 4 * width; width and height are at most PICTURE_SIDE_MAX.
+ */
+struct picture {
+	uint32_t *pixel;
+	uint32_t width;
+	uint32_t height;
+	uint32_t stride;
+};
+
+/* A place in pixels from the upper left, and a colour 0x00RRGGBB; its top byte is ignored. */
+struct corner {
+	int16_t x, y;
+	uint32_t color;
+};
+
+/* Each returns how many pixels it has drawn. */
+uint64_t raster_clear(const struct picture *picture, uint32_t color);
+uint64_t raster_rectangle(const struct picture *picture, const struct corner *at,
+			  uint16_t width, uint16_t height);
+uint64_t raster_line(const struct picture *picture, const struct corner end[2]);
+uint64_t raster_triangle(const struct picture *picture, const struct corner corner[3]);
+
+#endif

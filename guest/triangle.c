@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Triangles by their dominant edge, the one with the largest range of y: spans go from it
+ * to the other two edges, row by row, four pixels at a time.
+ *
+ * Colours have 24 binary places and are kept modulo 2^32.  On the way they may leave the 8
+ * bits of a channel; in a pixel of the triangle they don't (docs/drawing.md).
+ */
+#include "walk.h"
+
+#define COLOR_ONE ((int64_t)1 << 24)
+#define LANES 4
+
+typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
+typedef uint32_t stored __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+/* A channel of four pixels side by side, the first of which is at corner a. */
+struct shade {
+	lanes at;
+	uint32_t right, down; /* how it grows from pixel to pixel */
+};
+
+struct triangle {
+	const struct corner *a, *b,
+		*c; /* by y, then x: the dominant edge is from a to c */
+	int64_t area; /* twice that; positive if b is to the right of the dominant edge */
+	struct shade shade[CHANNELS];
+};
+
+static int is_before(const struct corner *one, const struct corner *other)
+{
+	return one->y < other->y || (one->y == other->y && one->x < other->x);
+}
+
+static void put_in_order(const struct corner **one, const struct corner **other)
+{
+	const struct corner *kept = *one;
+
+	if (is_before(*other, kept)) {
+		*one = *other;
+		*other = kept;
+	}
+}
+
+static void set_corners(struct triangle *triangle, const struct corner corner[3])
+{
+	const struct corner *a = &corner[0], *b = &corner[1], *c = &corner[2];
+
+	put_in_order(&a, &b);
+	put_in_order(&b, &c);
+	put_in_order(&a, &b);
+	triangle->a = a;
+	triangle->b = b;
+	triangle->c = c;
+	triangle->area = (int64_t)(b->x - a->x) * (c->y - a->y) -
+			 (int64_t)(c->x - a->x) * (b->y - a->y);
+}
+
+static void set_shades(struct triangle *triangle)
+{
+	const struct corner *a = triangle->a, *b = triangle->b, *c = triangle->c;
+	int64_t one = triangle->area < 0 ? -COLOR_ONE : COLOR_ONE;
+	int64_t area = max(triangle->area, -triangle->area);
+
+	for (int i = 0; i < CHANNELS; i++) {
+		struct shade *shade = &triangle->shade[i];
+		int64_t to_b = one * (channel(b, i) - channel(a, i));
+		int64_t to_c = one * (channel(c, i) - channel(a, i));
+		int64_t right = to_b * (c->y - a->y) - to_c * (b->y - a->y);
+		int64_t down = to_c * (b->x - a->x) - to_b * (c->x - a->x);
+
+		shade->right = (uint32_t)divide_down(right, area);
+		shade->down = (uint32_t)divide_down(down, area);
+		shade->at = (lanes){ 0, 1, 2, 3 } * shade->right +
+			    (uint32_t)(channel(a, i) * COLOR_ONE + COLOR_ONE / 2);
+	}
+}
+
+static lanes shade_at(const struct shade *shade, uint32_t right, uint32_t down)
+{
+	return shade->at + (right * shade->right + down * shade->down);
+}
+
+static lanes mixed(lanes red, lanes green, lanes blue)
+{
+	return (red >> 8 & 0xff0000) | (green >> 16 & 0xff00) | blue >> 24;
+}
+
+/* So many pixels; the first is so far to the right of corner a and below it. */
+static void draw_span(uint32_t *restrict pixel, int64_t n,
+		      const struct shade *restrict shade, uint32_t right, uint32_t down)
+{
+	lanes red = shade_at(&shade[RED], right, down);
+	lanes green = shade_at(&shade[GREEN], right, down);
+	lanes blue = shade_at(&shade[BLUE], right, down);
+	lanes rest;
+
+	for (; n >= LANES; n -= LANES) {
+		*(stored *)pixel = mixed(red, green, blue);
+		red += LANES * shade[RED].right;
+		green += LANES * shade[GREEN].right;
+		blue += LANES * shade[BLUE].right;
+		pixel += LANES;
+	}
+	rest = mixed(red, green, blue);
+	for (int i = 0; i < LANES - 1; i++)
+		if (i < n)
+			pixel[i] = rest[i];
+}
+
+static uint64_t draw_rows(const struct picture *picture,
+			  const struct triangle *triangle, struct walk left,
+			  struct walk right, int64_t top, int64_t bottom)
+{
+	const struct corner *a = triangle->a;
+	uint64_t drawn = 0;
+
+	for (int64_t y = top; y < bottom; y++) {
+		int64_t first = max(walk_place(&left), 0);
+		int64_t n = min(walk_place(&right), picture->width) - first;
+
+		if (n > 0) {
+			draw_span(picture_row(picture, y) + first, n, triangle->shade,
+				  (uint32_t)(first - a->x), (uint32_t)(y - a->y));
+			drawn += (uint64_t)n;
+		}
+		walk_on(&left, 1);
+		walk_on(&right, 1);
+	}
+	return drawn;
+}
+
+/* Between the dominant edge and another one, which ends above its lower corner. */
+static uint64_t draw_part(const struct picture *picture,
+			  const struct triangle *triangle, const struct corner *upper,
+			  const struct corner *lower)
+{
+	const struct corner *a = triangle->a, *c = triangle->c;
+	int64_t top = max(upper->y, 0);
+	int64_t bottom = min(lower->y, picture->height);
+	struct walk dominant, other;
+
+	if (top >= bottom)
+		return 0;
+	dominant = walk_from(a->x, c->x, c->y - a->y);
+	other = walk_from(upper->x, lower->x, lower->y - upper->y);
+	walk_on(&dominant, top - a->y);
+	walk_on(&other, top - upper->y);
+	return triangle->area > 0
+		       ? draw_rows(picture, triangle, dominant, other, top, bottom)
+		       : draw_rows(picture, triangle, other, dominant, top, bottom);
+}
+
+uint64_t raster_triangle(const struct picture *picture, const struct corner corner[3])
+{
+	struct triangle triangle;
+
+	set_corners(&triangle, corner);
+	if (!triangle.area)
+		return 0;
+	set_shades(&triangle);
+	return draw_part(picture, &triangle, triangle.a, triangle.b) +
+	       draw_part(picture, &triangle, triangle.b, triangle.c);
+}

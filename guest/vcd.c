@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The virtual console daemon: carries out the commands of a graphics card, and shows its
+ * picture (Jones 2010 section 3.1.1).
+ *
+ *   vcd --card /dev/vgpu0 [--png FOLDER] [--frames 100]
+ *
+ * It sleeps in the card's ioctl until there is work (kernel/vgpu/console.h), takes the pairs
+ * from the ring that both share, and draws into the card's framebuffer.  With --png each picture
+ * that is flipped to becomes FOLDER/frame-000001.png and so on, --frames of them at most.  It
+ * ends when the card is pulled out, or at SIGINT or SIGTERM.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../kernel/vgpu/console.h"
+#include "commands.h"
+#include "complain.h"
+#include "options.h"
+#include "png.h"
+#include "zach1_registers.h"
+
+#define PATH_BYTES 4096
+#define FIELD(value, name) (((value)&name##_MASK) >> name##_SHIFT)
+
+struct vcd {
+	int card;
+	const struct console_pair *ring;
+	struct commands commands;
+	uint32_t mode_size;
+	bool graphics;
+	const char *png;
+	uint64_t frames, frames_max;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+static void set_size(struct vcd *vcd)
+{
+	vcd->commands.width = FIELD(vcd->mode_size, ZACH1_MODE_SIZE_WIDTH);
+	vcd->commands.height = FIELD(vcd->mode_size, ZACH1_MODE_SIZE_HEIGHT);
+}
+
+static void reset(struct vcd *vcd)
+{
+	vcd->mode_size = ZACH1_MODE_SIZE_RESET_VALUE;
+	vcd->graphics = false;
+	set_size(vcd);
+	commands_reset(&vcd->commands);
+}
+
+static int show(struct vcd *vcd)
+{
+	char path[PATH_BYTES];
+	FILE *file;
+	int result;
+
+	if (!vcd->png || vcd->frames == vcd->frames_max)
+		return 0;
+	snprintf(path, sizeof(path), "%s/frame-%06llu.png", vcd->png,
+		 (unsigned long long)++vcd->frames);
+	file = fopen(path, "wb");
+	if (!file)
+		return complain(path);
+	result = png_write(file, &vcd->commands.shown) ? complain(path) : 0;
+	if (fclose(file) && !result)
+		result = complain(path);
+	return result;
+}
+
+static void set_control(struct vcd *vcd, uint32_t control)
+{
+	bool graphics =
+		FIELD(control, ZACH1_CONTROL_MODE) == ZACH1_CONTROL_MODE_GRAPHICS;
+
+	if (graphics && !vcd->graphics)
+		set_size(vcd);
+	vcd->graphics = graphics;
+}
+
+/* Of the card, not of what is drawn. */
+static bool is_special(const struct console_pair *pair)
+{
+	return pair->offset < ZACH1_FRAME_BASE || pair->offset >= CONSOLE_RESET;
+}
+
+/* Returns whether the kernel should hear of it at once. */
+static bool take_special(struct vcd *vcd, const struct console_pair *pair)
+{
+	switch (pair->offset) {
+	case CONSOLE_RESET:
+		reset(vcd);
+		return false;
+	case CONSOLE_END:
+		return true;
+	case ZACH1_CONTROL:
+		set_control(vcd, pair->value);
+		return false;
+	case ZACH1_MODE_SIZE:
+		vcd->mode_size = pair->value;
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* Pairs from there on that lie one behind the other and are only drawn. */
+static size_t plain_pairs(const struct vcd *vcd, uint64_t from, uint64_t to)
+{
+	const struct console_pair *first = &vcd->ring[from % CONSOLE_PAIRS];
+	size_t most = CONSOLE_PAIRS - from % CONSOLE_PAIRS, n = 0;
+
+	if (most > to - from)
+		most = to - from;
+	while (n < most && !is_special(first + n))
+		n++;
+	return n;
+}
+
+/* One pair that came by the FIFO, or as many as there are that did not. */
+static size_t draw(struct vcd *vcd, uint64_t from, uint64_t to, enum commands_end *end)
+{
+	const struct console_pair *pair = &vcd->ring[from % CONSOLE_PAIRS];
+	uint32_t words[2] = { pair->offset & ~CONSOLE_FROM_FIFO, pair->value };
+
+	if (pair->offset & CONSOLE_FROM_FIFO)
+		return commands_take(&vcd->commands, words, 1, end);
+	return commands_take(&vcd->commands, &pair->offset, plain_pairs(vcd, from, to),
+			     end);
+}
+
+static bool is_to_be_drawn(const struct console_pair *pair)
+{
+	return pair->offset & CONSOLE_FROM_FIFO || !is_special(pair);
+}
+
+/* Until something that the kernel should hear of; fills in how far it came. */
+static int carry_out(struct vcd *vcd, struct console_next *next)
+{
+	enum commands_end end = COMMANDS_ALL;
+	uint64_t at = next->from;
+	int result = 0;
+
+	next->error = 0;
+	while (at < next->to && !stopped && !result) {
+		const struct console_pair *pair = &vcd->ring[at % CONSOLE_PAIRS];
+
+		if (!is_to_be_drawn(pair)) {
+			at++;
+			if (take_special(vcd, pair))
+				break;
+			continue;
+		}
+		at += draw(vcd, at, next->to, &end);
+		if (end == COMMANDS_FLIP)
+			result = show(vcd);
+		if (end == COMMANDS_FAILED)
+			next->error = vcd->commands.error;
+		if (end == COMMANDS_FENCE || end == COMMANDS_FAILED)
+			break;
+	}
+	next->done = at;
+	return result;
+}
+
+static int serve(struct vcd *vcd)
+{
+	struct console_next next = { 0 };
+
+	while (!stopped) {
+		if (ioctl(vcd->card, CONSOLE_NEXT, &next)) {
+			if (errno == EINTR)
+				continue;
+			return errno == ENODEV ? 0 : complain("the card");
+		}
+		if (carry_out(vcd, &next))
+			return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static void *map(const struct vcd *vcd, size_t bytes, int access, unsigned long at)
+{
+	void *mapped = mmap(NULL, bytes, access, MAP_SHARED, vcd->card, (off_t)at);
+
+	return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static int open_card(struct vcd *vcd, const char *path)
+{
+	vcd->card = open(path, O_RDWR | O_CLOEXEC);
+	if (vcd->card < 0)
+		return complain(path);
+	vcd->ring = map(vcd, CONSOLE_PAIRS * sizeof(*vcd->ring), PROT_READ,
+			CONSOLE_RING_AT);
+	vcd->commands.framebuffer_bytes = ZACH1_BAR_FRAMEBUFFER_BYTES;
+	vcd->commands.framebuffer = map(vcd, ZACH1_BAR_FRAMEBUFFER_BYTES,
+					PROT_READ | PROT_WRITE, CONSOLE_FRAMEBUFFER_AT);
+	return vcd->ring && vcd->commands.framebuffer ? 0 : complain(path);
+}
+
+static void usage(void)
+{
+	fputs("vcd --card /dev/vgpu0 [--png FOLDER] [--frames 100]\n", stderr);
+	exit(EXIT_USAGE);
+}
+
+static const struct option long_options[] = { { "card", required_argument, NULL, 'c' },
+					      { "png", required_argument, NULL, 'p' },
+					      { "frames", required_argument, NULL,
+						'f' },
+					      { NULL, 0, NULL, 0 } };
+
+static const char *parse(int argc, char **argv, struct vcd *vcd)
+{
+	const char *card = NULL;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (option == 'c')
+			card = optarg;
+		else if (option == 'p')
+			vcd->png = optarg;
+		else if (option == 'f')
+			vcd->frames_max =
+				option_number("--frames", optarg, 1, UINT32_MAX);
+		else
+			usage();
+	}
+	if (optind != argc || !card)
+		usage();
+	return card;
+}
+
+int main(int argc, char **argv)
+{
+	static struct vcd vcd = { .frames_max = 100 };
+	struct sigaction action = { .sa_handler = stop };
+	const char *card = parse(argc, argv, &vcd);
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (open_card(&vcd, card))
+		return EXIT_FAILED;
+	reset(&vcd);
+	return serve(&vcd);
+}

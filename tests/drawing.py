@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""The guest's drawing code in Python, and pictures that notice who writes beside them."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from cffi import FFI
+from raster_reference import Corner, Pixels
+
+from understudy.base.paths import ROOT
+from understudy.base.programs import Program, compiled
+from understudy.platforms.vm import card_programs
+
+HEADERS = ("guest/raster.h", "guest/commands.h", "guest/png.h")
+BESIDE = 0xBE51DE00
+MARGIN = 5
+
+
+@cache
+def ffi() -> FFI:
+    """The headers' declarations."""
+    found = FFI()
+    for name in HEADERS:
+        found.cdef(re.sub(r"^#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE))
+    return found
+
+
+@cache
+def library() -> Any:
+    """The compiled code, which ends the process where C is undefined."""
+    program = Program(
+        "drawing.so",
+        ("guest/commands.c", "guest/png.c", *card_programs.RASTER),
+        (*HEADERS, *card_programs.RASTER_HEADERS),
+        flags=("-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"),
+        generated=(card_programs.registers("zach1"),),
+    )
+    return ffi().dlopen(str(compiled(program)))
+
+
+class Canvas:
+    """A picture with a margin all around, in which nothing may be drawn."""
+
+    def __init__(self, width: int, height: int) -> None:
+        """All black."""
+        self._all = np.full((height + 2 * MARGIN, width + 2 * MARGIN), BESIDE, np.uint32)
+        self.pixels: Pixels = self._all[MARGIN : MARGIN + height, MARGIN : MARGIN + width]
+        self.pixels[:] = 0
+        self._kept = ffi().from_buffer("uint32_t[]", self.pixels.base, require_writable=True)
+        first = self._kept + MARGIN * self._all.shape[1] + MARGIN
+        self.picture = ffi().new(
+            "struct picture *",
+            {"pixel": first, "width": width, "height": height, "stride": self._all.strides[0]},
+        )
+
+    def clear(self, color: int) -> int:
+        """How many pixels were drawn, as all that follow."""
+        return int(library().raster_clear(self.picture, color))
+
+    def rectangle(self, x: int, y: int, width: int, height: int, color: int) -> int:
+        """Draw it."""
+        at = ffi().new("struct corner *", (x, y, color))
+        return int(library().raster_rectangle(self.picture, at, width, height))
+
+    def line(self, one: Corner, other: Corner) -> int:
+        """Draw it."""
+        return int(library().raster_line(self.picture, _corners((one, other))))
+
+    def triangle(self, corners: Sequence[Corner]) -> int:
+        """Draw it."""
+        return int(library().raster_triangle(self.picture, _corners(corners)))
+
+    def is_clean_beside(self) -> bool:
+        """Whether nothing was drawn in the margin."""
+        beside = self._all.copy()
+        beside[MARGIN:-MARGIN, MARGIN:-MARGIN] = BESIDE
+        return bool((beside == BESIDE).all())
+
+
+def _corners(corners: Sequence[Corner]) -> Any:
+    return ffi().new("struct corner[]", list(corners))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""A SystemRDL file, compiled by systemrdl-compiler; its errors are told as those of any card."""
+
+from pathlib import Path
+
+from systemrdl.compiler import RDLCompiler
+from systemrdl.messages import MessagePrinter, RDLCompileError, Severity
+from systemrdl.node import AddrmapNode, Node
+from systemrdl.source_ref import FileSourceRef, SourceRefBase
+
+from understudy.base.errors import UserError
+from understudy.cards.document import BYTES_MAX
+from understudy.cards.wrong import WrongCard
+
+PERL = "<%"
+
+
+def compiled(file: Path) -> AddrmapNode:
+    """The last addrmap of a file; a UserError if it cannot be read, a WrongCard if it is none."""
+    _refuse_foreign(file)
+    told = _Told(file)
+    compiler = RDLCompiler(message_printer=told, dedent_desc=False)
+    try:
+        compiler.compile_file(str(file))
+        return compiler.elaborate().top
+    except RDLCompileError as error:
+        raise WrongCard(str(file), told.errors or [(1, str(error))]) from error
+
+
+def line(file: Path, node: Node) -> int:
+    """The line where a node is instantiated, or declared; 1 if that is in another file."""
+    return _line(file, node.inst.inst_src_ref or node.inst.def_src_ref)
+
+
+def _refuse_foreign(file: Path) -> None:
+    """What is too long, no text, or has Perl in it, which the compiler would run."""
+    try:
+        with file.open("rb") as opened:
+            raw = opened.read(BYTES_MAX + 1)
+        text = raw.decode()
+    except IsADirectoryError as error:
+        raise UserError(f"{file}: a folder, not a .rdl file") from error
+    except UnicodeDecodeError as error:
+        raise WrongCard(str(file), [(1, "not UTF-8: save the file as UTF-8")]) from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+    if len(raw) > BYTES_MAX:
+        raise WrongCard(str(file), [(1, f"longer than {BYTES_MAX} bytes: no card")])
+    if PERL in text:
+        place = text[: text.index(PERL)].count("\n") + 1
+        raise WrongCard(str(file), [(place, "Perl is not run: write out what it makes")])
+
+
+class _Told(MessagePrinter):
+    """Keeps the errors."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.errors: list[tuple[int, str]] = []
+
+    def print_message(self, severity: Severity, text: str, src_ref: SourceRefBase | None) -> None:
+        if severity == Severity.ERROR or (severity > Severity.ERROR and not self.errors):
+            self.errors.append((_line(self._file, src_ref), " ".join(text.split())))
+
+
+def _line(file: Path, place: SourceRefBase | None) -> int:
+    here = isinstance(place, FileSourceRef) and Path(place.path) == file
+    return int(getattr(place, "line", 1)) if here else 1

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The registers of a card as its driver's loads and stores know them.
+
+An access of 1 to 8 bytes touches several registers or a part of one; `Places` takes it apart.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from understudy.cards.model import Card, Register
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an access touches of one register: the bits `lanes`, which hold `value`."""
+
+    register: Register
+    lanes: int
+    value: int
+
+
+class Places:
+    """Finds the registers of a card by their addresses."""
+
+    def __init__(self, card: Card) -> None:
+        self._by_byte = {
+            (register.bar, byte): register
+            for register in card.registers
+            for byte in range(register.offset, register.end)
+        }
+
+    def parts(self, bar: int, offset: int, width: int, value: int) -> Iterator[Part]:
+        """The registers that an access of `width` bytes touches, from the lowest address up."""
+        touched: dict[str, tuple[Register, int, int]] = {}
+        for index in range(width):
+            register = self._by_byte.get((bar, offset + index))
+            if not register:
+                continue
+            shift = 8 * (offset + index - register.offset)
+            _, lanes, held = touched.get(register.name, (register, 0, 0))
+            byte = value >> 8 * index & 0xFF
+            touched[register.name] = (register, lanes | 0xFF << shift, held | byte << shift)
+        for register, lanes, held in touched.values():
+            yield Part(register, lanes, held)
+
+    def covered(self, bar: int, offset: int, width: int) -> bool:
+        """Whether each byte of an access belongs to a register."""
+        return all((bar, offset + index) in self._by_byte for index in range(width))
+
+
+def reserved(register: Register) -> int:
+    """The bits of a register that no field covers."""
+    everything = (1 << register.width) - 1
+    if register.access:
+        return 0
+    return everything & ~sum(field.bits.mask for field in register.fields)
+
+
+class Values:
+    """What a driver's stores have left in a card's registers, as far as they tell."""
+
+    def __init__(self, card: Card) -> None:
+        self._held = {register.name: register.initial for register in card.registers}
+
+    def __getitem__(self, name: str) -> int:
+        return self._held[name]
+
+    def store(self, part: Part) -> None:
+        """A store that the card has seen."""
+        old = self._held[part.register.name]
+        self._held[part.register.name] = (old & ~part.lanes) | part.value

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""What the journal of a run shows of a driver's mistakes.
+
+Each rule is one function: it takes a run on one card, and yields what it finds, each with the
+access where it shows.  A rule says only what the journal proves; docs/referee.md has them in
+words.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from understudy.cards.journal import Context, Journal, What
+from understudy.cards.model import Buffer, Card, Interrupt
+from understudy.cards.shadow import Part, Places, Values, reserved
+
+NEAR = 64
+"""Stores within which somebody is still about to start a transfer."""
+HANDLER, PROCESS = -1, -2
+"""Who started one meanwhile."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A mistake: its name, where the journal shows it, and what happened there."""
+
+    rule: str
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """One record of the journal, with the registers that it touches."""
+
+    number: int
+    what: What
+    context: Context
+    value: int
+    offset: int
+    width: int
+    bar: int
+    pid: int
+    absent: bool
+    parts: tuple[Part, ...]
+
+
+class Run:
+    """The journal of one card, and the card."""
+
+    def __init__(self, card: Card, accesses: Journal) -> None:
+        self.card = card
+        self.places = Places(card)
+        self.events = [self._event(access) for access in accesses]
+
+    def _event(self, access: "Journal") -> Event:
+        what = What(int(access["what"]))
+        touches = what in (What.LOAD, What.STORE)
+        place = (int(access["bar"]), int(access["offset"]), int(access["bytes"]))
+        value = int(access["value"])
+        return Event(
+            number=int(access["number"]),
+            what=what,
+            context=Context(int(access["context"])),
+            value=value,
+            offset=place[1],
+            width=place[2],
+            bar=place[0],
+            pid=int(access["pid"]),
+            absent=bool(access["absent"]),
+            parts=tuple(self.places.parts(*place, value)) if touches else (),
+        )
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All that the card reads and writes by DMA."""
+        return (*self.card.buffers, *self.card.rings)
+
+
+Rule = Callable[[Run], Iterator[Finding]]
+
+
+def reserved_bits(run: Run) -> Iterator[Finding]:
+    """A store sets bits that no field covers."""
+    for event in _stores(run):
+        for part in event.parts:
+            wrong = part.value & reserved(part.register)
+            if wrong:
+                name = part.register.name
+                yield Finding("reserved bits", event.number, f"{name}: {wrong:#x} is reserved")
+
+
+def no_register(run: Run) -> Iterator[Finding]:
+    """An access where no register is."""
+    for event in run.events:
+        if event.what in (What.LOAD, What.STORE) and not run.places.covered(
+            event.bar, event.offset, event.width
+        ):
+            what = event.what.name.lower()
+            yield Finding(
+                "no register", event.number, f"a {what} of {event.width} at {event.offset:#x}"
+            )
+
+
+def missing_acknowledge(run: Run) -> Iterator[Finding]:
+    """A handler has run for a reason that nobody has taken back before the driver left."""
+    for index, interrupt in enumerate(run.card.interrupts):
+        raised, handled = None, False
+        for event in run.events:
+            if event.what == What.RAISED and event.value >> index & 1:
+                raised = event.number if raised is None else raised
+            elif event.what == What.HANDLED and raised is not None:
+                handled = True
+            elif _acknowledges(event, interrupt):
+                raised, handled = None, False
+            elif event.what == What.UNBOUND and raised is not None:
+                if handled:
+                    yield Finding(
+                        "missing acknowledge", raised, f"{interrupt.status} is never cleared"
+                    )
+                raised, handled = None, False
+
+
+def _acknowledges(event: Event, interrupt: Interrupt) -> bool:
+    register, _, name = interrupt.status.partition(".")
+    for part in event.parts:
+        if part.register.name != register:
+            continue
+        field = next(field for field in part.register.fields if field.name == name)
+        if field.access == "w1c" and event.what == What.STORE:
+            return bool(part.value & field.bits.mask)
+        if field.access == "rc" and event.what == What.LOAD:
+            return bool(part.lanes & field.bits.mask)
+    return False
+
+
+def left_enabled(run: Run) -> Iterator[Finding]:
+    """The driver has gone, and the card may still interrupt."""
+    values = Values(run.card)
+    for event in run.events:
+        for part in event.parts if event.what == What.STORE else ():
+            values.store(part)
+        if event.what == What.UNBOUND and not event.absent:
+            for interrupt in run.card.interrupts:
+                if _is_set(run.card, values, interrupt.enable):
+                    yield Finding(
+                        "interrupts left enabled", event.number, f"{interrupt.enable} is set"
+                    )
+
+
+def _is_set(card: Card, values: Values, place: str) -> bool:
+    register, _, name = place.partition(".")
+    fields = next(found.fields for found in card.registers if found.name == register)
+    mask = next(field.bits.mask for field in fields if field.name == name)
+    return bool(values[register] & mask)
+
+
+def after_unbind(run: Run) -> Iterator[Finding]:
+    """The kernel touches registers of a card that no driver has."""
+    bound = False
+    for event in run.events:
+        if event.what in (What.BOUND, What.UNBOUND):
+            bound = event.what == What.BOUND
+        elif event.parts and not bound and event.context != Context.USER:
+            yield Finding("touched after removal", event.number, event.parts[0].register.name)
+
+
+class _Transfers:
+    """DMA that a driver has started and the card has not gone through."""
+
+    def __init__(self, run: Run) -> None:
+        self._buffers = run.buffers()
+        self._values = Values(run.card)
+        self.left: dict[str, list[tuple[int, int]]] = {}
+
+    def follow(self, event: Event) -> None:
+        if event.what == What.STORE and not event.absent:
+            for part in event.parts:
+                self._values.store(part)
+                self._start(part)
+        elif event.what in (What.DMA_READ, What.DMA_WRITE):
+            self._moved(event.value, event.value + event.offset)
+        elif event.what in (What.DMA_REFUSED, What.REMOVED):
+            self.left.clear()
+
+    def _start(self, part: Part) -> None:
+        for buffer in self._buffers:
+            if part.register.name == buffer.doorbell:
+                begin = self._values[buffer.address]
+                self.left[buffer.name] = [(begin, begin + self._values[buffer.length])]
+
+    def _moved(self, begin: int, end: int) -> None:
+        for name, pieces in self.left.items():
+            self.left[name] = [
+                piece
+                for low, high in pieces
+                for piece in ((low, min(high, begin)), (max(low, end), high))
+                if piece[0] < piece[1]
+            ]
+
+    def touches(self, begin: int, end: int) -> str | None:
+        """The buffer of which the card still needs some of these bytes."""
+        for name, pieces in self.left.items():
+            if any(low < end and begin < high for low, high in pieces):
+                return name
+        return None
+
+
+def freed_in_use(run: Run) -> Iterator[Finding]:
+    """DMA memory is freed or unmapped while the card has yet to read or write it."""
+    transfers = _Transfers(run)
+    for event in run.events:
+        transfers.follow(event)
+        if event.what == What.DMA_TAKEN and not event.absent:
+            name = transfers.touches(event.value, event.value + max(event.offset, 1))
+            if name:
+                yield Finding(
+                    "DMA buffer freed in use", event.number, f"{name} at {event.value:#x}"
+                )
+
+
+def not_given(run: Run) -> Iterator[Finding]:
+    """The card is sent to memory that the driver has not given to it."""
+    for event in run.events:
+        if event.what == What.DMA_REFUSED and not event.absent:
+            yield Finding(
+                "DMA outside the driver's memory",
+                event.number,
+                f"{event.offset} bytes at {event.value:#x}",
+            )
+
+
+def leaked(run: Run) -> Iterator[Finding]:
+    """Memory that the driver gave to the card is not taken back when it leaves."""
+    given: dict[int, int] = {}
+    for event in run.events:
+        if event.what == What.DMA_GIVEN:
+            given[event.value] = event.number
+        elif event.what == What.DMA_TAKEN:
+            given.pop(event.value, None)
+        elif event.what == What.UNBOUND:
+            for address, number in given.items():
+                yield Finding("DMA memory leaked", number, f"at {address:#x}")
+            given.clear()
+
+
+def torn_start(run: Run) -> Iterator[Finding]:
+    """Between two of the stores that start a transfer, somebody else starts one: there is no
+    lock, or one that does not keep the interrupt handler out."""
+    for buffer in run.buffers():
+        steps = {buffer.address, buffer.length, buffer.doorbell}
+        begun: dict[tuple[int, bool], int] = {}  # who is on the way, and since which store
+        for index, event in enumerate(_stores(run)):
+            names = steps & {part.register.name for part in event.parts}
+            if not names:
+                continue
+            who = (event.pid, event.context == Context.HARD_INTERRUPT)
+            if begun.get(who, index) < 0:
+                other = "the handler" if begun[who] == HANDLER or who[1] else "other processes"
+                text = f"{sorted(names)[0]} is stored, and {buffer.name} was started meanwhile"
+                yield Finding(f"no lock against {other}", event.number, text)
+            begun[who] = index
+            if buffer.doorbell in names:
+                del begun[who]
+                near = {other for other, since in begun.items() if index - since < NEAR}
+                begun |= dict.fromkeys(near, HANDLER if who[1] else PROCESS)
+
+
+RULES: tuple[Rule, ...] = (
+    reserved_bits,
+    no_register,
+    missing_acknowledge,
+    left_enabled,
+    after_unbind,
+    freed_in_use,
+    not_given,
+    leaked,
+    torn_start,
+)
+
+
+def found(card: Card, accesses: Journal) -> list[Finding]:
+    """All that the rules find, in the order of the journal, card by card."""
+    findings: list[Finding] = []
+    for slot in sorted(set(accesses["slot"].tolist())):
+        run = Run(card, accesses[accesses["slot"] == slot])
+        findings += [finding for rule in RULES for finding in rule(run)]
+    return sorted(findings, key=lambda finding: finding.number)
+
+
+def _stores(run: Run) -> Iterator[Event]:
+    return (event for event in run.events if event.what == What.STORE and not event.absent)

@@ -185,6 +185,20 @@ static void test_operand_elsewhere(void)
 	check_seed = 0;
 }
 
+/* The other register of a string instruction is no matter. */
+static void test_other_register(void)
+{
+	const struct code stosb = CODE(0xaa), lodsb = CODE(0xac);
+	unsigned long general[REGISTERS] = { [REGISTER_SI] = DEVICE };
+	struct deaf_bus bus = deaf(no_memory);
+
+	CHECK_EQ(run(&stosb, general, DEVICE, &bus), -EOPNOTSUPP);
+	general[REGISTER_SI] = 0;
+	general[REGISTER_DI] = DEVICE;
+	CHECK_EQ(run(&lodsb, general, DEVICE, &bus), -EOPNOTSUPP);
+	CHECK_EQ(bus.touched, 0);
+}
+
 /* A read may have taken something away, so the device is read only if memory can take it. */
 static void test_memory_that_fails(void)
 {
@@ -231,6 +245,7 @@ int main(void)
 {
 	test_refused();
 	test_operand_elsewhere();
+	test_other_register();
 	test_memory_that_fails();
 	test_no_vectors();
 	test_segments();

@@ -22,7 +22,9 @@ from .mutation import Mutation
 from .run import run
 
 COPIED = ("core", "sim", "traces", "kernel/vpcib", "tests/core")
-INSTRUCTIONS = tuple(f"kernel/vpcib/{name}.c" for name in ("compute", "decode", "emulate", "vector"))
+INSTRUCTIONS = tuple(
+    f"kernel/vpcib/{name}.c" for name in ("compute", "decode", "emulate", "vector")
+)
 LIBRARY = (
     "core/*.c",
     "core/cards/*.c",

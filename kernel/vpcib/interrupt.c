@@ -8,8 +8,8 @@
  * as long as there is a reason.
  *
  * With "races" an interrupt waits for the driver to be in the middle of something: it comes
- * right after one of the driver's next few accesses, or after HOLD_NS if there are none.  A
- * driver that keeps its handler out meanwhile will not notice; others will.
+ * right after one of the driver's next few accesses, or, if there are none, at most HOLD_NS_MOST
+ * later.  A driver that keeps its handler out meanwhile will not notice; others will.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +25,7 @@
 #define MESSAGE_ADDRESS 0xfee00000 /* where messages go on a PC; nobody writes there */
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
-#define HOLD_NS (200 * NSEC_PER_USEC)
+#define HOLD_NS_MOST (200 * NSEC_PER_USEC)
 
 static unsigned int races;
 module_param(races, uint, 0444);
@@ -169,19 +169,20 @@ void interrupt_update(struct vpcib_card *card)
 		irq_work_queue(&card->deliver);
 }
 
-/* How many accesses an interrupt waits: the seed's numbers are drawn one after the other. */
-static u32 next_hold(struct vpcib_card *card)
+/* A number below the limit: the seed's are drawn one after the other. */
+static u32 draw(struct vpcib_card *card, u32 limit)
 {
 	card->drawn = card->drawn * 1664525u + 1013904223u;
-	return 1 + (card->drawn >> 16) % HOLD_ACCESSES_MOST;
+	return (u64)card->drawn * limit >> 32;
 }
 
 static void hold(struct vpcib_card *card)
 {
 	if (!races || card->held)
 		return;
-	card->held = next_hold(card);
-	hrtimer_start(&card->hold_end, ns_to_ktime(HOLD_NS), HRTIMER_MODE_REL_HARD);
+	card->held = 1 + draw(card, HOLD_ACCESSES_MOST);
+	hrtimer_start(&card->hold_end, ns_to_ktime(1 + draw(card, HOLD_NS_MOST)),
+		      HRTIMER_MODE_REL_HARD);
 }
 
 static enum hrtimer_restart end_hold(struct hrtimer *timer)
@@ -273,7 +274,7 @@ int interrupt_add(struct vpcib_card *card)
 		return irq;
 	card->line_irq = irq;
 	card->deliver = IRQ_WORK_INIT_HARD(deliver);
-	card->drawn = races + card->slot;
+	card->drawn = races * 2654435761u + card->slot;
 	hrtimer_init(&card->hold_end, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	card->hold_end.function = end_hold;
 	irq_set_chip_data(irq, card);

@@ -17,6 +17,8 @@ from understudy.cards.rdl_export import rdl
 from understudy.cards.selftest import selftest
 from understudy.cards.wrong import WrongCard
 from understudy.cards.yaml_text import yaml_text
+from understudy.cli.card_demo import demo
+from understudy.cli.card_test import test
 from understudy.cli.main import EXIT_WRONG
 from understudy.show.card.programmer import programmers_manual
 from understudy.show.card.reference import reference_manual
@@ -36,7 +38,13 @@ def command() -> None:
       understudy card show zach1
       understudy card generate zach1 --out build/zach1
       understudy card import mine.rdl > mine.yaml
+      understudy card demo zach1
+      understudy card test zach1 --driver my_driver.c
     """
+
+
+command.add_command(demo)
+command.add_command(test)
 
 
 @command.command("list", epilog="Example: understudy card list --json")

@@ -35,6 +35,9 @@ enum vpcib_context {
 	VPCIB_CARD, /* the card itself */
 };
 
+#define VPCIB_ABSENT 0x1 /* the card was gone */
+#define VPCIB_INTERRUPTIBLE 0x2 /* the processor took interrupts there */
+
 struct vpcib_access {
 	__u64 ns; /* on the monotonic clock */
 	__u64 number; /* of the record, from 0: a gap is a loss */
@@ -48,7 +51,7 @@ struct vpcib_access {
 	__u8 bytes;
 	__u8 what; /* enum vpcib_what */
 	__u8 context; /* enum vpcib_context */
-	__u8 absent; /* the card was gone */
+	__u8 flags; /* VPCIB_ABSENT, ... */
 };
 
 #endif

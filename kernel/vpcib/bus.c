@@ -452,10 +452,10 @@ static int driver_changes(struct notifier_block *block, unsigned long action,
 	rcu_read_lock();
 	card = card_of(data);
 	if (card)
-		journal_note(card, (struct vpcib_access){ .what = comes ? VPCIB_BOUND
-									: VPCIB_UNBOUND,
-							  .context = VPCIB_KERNEL,
-							  .absent = card->gone });
+		journal_note(card, (struct vpcib_access){
+					   .what = comes ? VPCIB_BOUND : VPCIB_UNBOUND,
+					   .context = VPCIB_KERNEL,
+					   .flags = card->gone ? VPCIB_ABSENT : 0 });
 	rcu_read_unlock();
 	return NOTIFY_OK;
 }

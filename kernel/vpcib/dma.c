@@ -33,13 +33,13 @@ struct given {
 
 static void note(struct vpcib_card *card, u8 what, u64 address, size_t bytes)
 {
-	journal_note(card, (struct vpcib_access){ .what = what,
-						  .context = what < VPCIB_DMA_GIVEN
-								     ? VPCIB_CARD
+	journal_note(card, (struct vpcib_access){
+				   .what = what,
+				   .context = what < VPCIB_DMA_GIVEN ? VPCIB_CARD
 								     : VPCIB_KERNEL,
-						  .value = address,
-						  .offset = bytes,
-						  .absent = card->gone });
+				   .value = address,
+				   .offset = bytes,
+				   .flags = card->gone ? VPCIB_ABSENT : 0 });
 }
 
 /* --- the driver's side -------------------------------------------------------------- */

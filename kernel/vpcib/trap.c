@@ -32,6 +32,7 @@ struct access_bus {
 	u32 offset;
 	unsigned long ip;
 	bool user;
+	bool interruptible;
 };
 
 static u8 context_of(const struct access_bus *at)
@@ -41,6 +42,12 @@ static u8 context_of(const struct access_bus *at)
 	return in_hardirq()	      ? VPCIB_HARD_INTERRUPT
 	       : in_serving_softirq() ? VPCIB_SOFT_INTERRUPT
 				      : VPCIB_KERNEL;
+}
+
+static u8 flags_of(const struct access_bus *at)
+{
+	return (at->card->gone ? VPCIB_ABSENT : 0) |
+	       (at->interruptible ? VPCIB_INTERRUPTIBLE : 0);
 }
 
 static void touched(const struct access_bus *at)
@@ -58,7 +65,7 @@ static void note(const struct access_bus *at, u8 what, u64 value, u32 bytes)
 						      .bytes = bytes,
 						      .what = what,
 						      .context = context_of(at),
-						      .absent = at->card->gone });
+						      .flags = flags_of(at) });
 }
 
 /* What is not there reads as ones. */
@@ -182,6 +189,7 @@ static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *r
 			 .to_memory = user ? to_user : to_kernel },
 		.ip = regs->ip,
 		.user = user,
+		.interruptible = regs->flags & X86_EFLAGS_IF,
 	};
 	int ret;
 

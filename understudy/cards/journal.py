@@ -54,9 +54,14 @@ ACCESS = np.dtype(
         ("bytes", "u1"),
         ("what", "u1"),
         ("context", "u1"),
-        ("absent", "u1"),  # the card was gone
+        ("flags", "u1"),  # ABSENT, INTERRUPTIBLE
     ]
 )
+
+ABSENT = 0x1
+"""The card was gone."""
+INTERRUPTIBLE = 0x2
+"""The processor took interrupts there."""
 
 Journal = NDArray[np.void]
 

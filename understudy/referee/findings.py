@@ -9,14 +9,14 @@ words.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from understudy.cards.journal import Context, Journal, What
+from understudy.cards.journal import ABSENT, INTERRUPTIBLE, Context, Journal, What
 from understudy.cards.model import Buffer, Card, Interrupt
 from understudy.cards.shadow import Part, Places, Values, reserved
 
 NEAR = 64
 """Stores within which somebody is still about to start a transfer."""
-HANDLER, PROCESS = -1, -2
-"""Who started one meanwhile."""
+OVERTAKEN = -1
+"""Somebody else has started one meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Event:
     bar: int
     pid: int
     absent: bool
+    interruptible: bool
     parts: tuple[Part, ...]
 
 
@@ -66,9 +67,14 @@ class Run:
             width=place[2],
             bar=place[0],
             pid=int(access["pid"]),
-            absent=bool(access["absent"]),
+            absent=bool(access["flags"] & ABSENT),
+            interruptible=bool(access["flags"] & INTERRUPTIBLE),
             parts=tuple(self.places.parts(*place, value)) if touches else (),
         )
+
+    def end(self) -> Event:
+        """No driver is there when a run is over."""
+        return Event(len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, False, ())
 
     def buffers(self) -> tuple[Buffer, ...]:
         """All that the card reads and writes by DMA."""
@@ -101,21 +107,20 @@ def no_register(run: Run) -> Iterator[Finding]:
 
 
 def missing_acknowledge(run: Run) -> Iterator[Finding]:
-    """A handler has run for a reason that nobody has taken back before the driver left."""
+    """A handler has run for a reason, and until the driver left nobody has taken it back."""
     for index, interrupt in enumerate(run.card.interrupts):
         raised, handled = None, False
-        for event in run.events:
+        for event in [*run.events, run.end()]:
             if event.what == What.RAISED and event.value >> index & 1:
                 raised = event.number if raised is None else raised
             elif event.what == What.HANDLED and raised is not None:
                 handled = True
             elif _acknowledges(event, interrupt):
                 raised, handled = None, False
-            elif event.what == What.UNBOUND and raised is not None:
-                if handled:
-                    yield Finding(
-                        "missing acknowledge", raised, f"{interrupt.status} is never cleared"
-                    )
+            elif event.what == What.UNBOUND:
+                if raised is not None and handled:
+                    text = f"{interrupt.status} is handled and not cleared"
+                    yield Finding("missing acknowledge", raised, text)
                 raised, handled = None, False
 
 
@@ -218,14 +223,41 @@ def freed_in_use(run: Run) -> Iterator[Finding]:
 
 
 def not_given(run: Run) -> Iterator[Finding]:
-    """The card is sent to memory that the driver has not given to it."""
+    """The card is sent to memory that the driver has not given to it; past the end of what it
+    has given, that is a ring that does not turn where it should."""
+    given: dict[int, int] = {}
     for event in run.events:
-        if event.what == What.DMA_REFUSED and not event.absent:
-            yield Finding(
-                "DMA outside the driver's memory",
-                event.number,
-                f"{event.offset} bytes at {event.value:#x}",
+        if event.what == What.DMA_GIVEN:
+            given[event.value] = event.offset
+        elif event.what == What.DMA_TAKEN:
+            given.pop(event.value, None)
+        elif event.what == What.DMA_REFUSED and not event.absent:
+            past = any(
+                begin <= event.value < begin + 2 * size
+                and event.value + event.offset > begin + size
+                for begin, size in given.items()
             )
+            name = "wrong ring wrap" if past else "DMA outside the driver's memory"
+            yield Finding(name, event.number, f"{event.offset} bytes at {event.value:#x}")
+
+
+def bad_transfer(run: Run) -> Iterator[Finding]:
+    """A transfer is started whose address or length the card's manual rules out."""
+    values = Values(run.card)
+    for event in _stores(run):
+        for part in event.parts:
+            values.store(part)
+            for buffer in run.buffers():
+                if part.register.name == buffer.doorbell:
+                    yield from _misfits(buffer, values, event.number)
+
+
+def _misfits(buffer: Buffer, values: Values, number: int) -> Iterator[Finding]:
+    address, length = values[buffer.address], values[buffer.length]
+    if address % buffer.alignment:
+        yield Finding("misaligned DMA address", number, f"{buffer.name} at {address:#x}")
+    if not 0 < length <= buffer.bytes_max:
+        yield Finding("bad DMA length", number, f"{buffer.name}: {length} bytes")
 
 
 def leaked(run: Run) -> Iterator[Finding]:
@@ -242,26 +274,44 @@ def leaked(run: Run) -> Iterator[Finding]:
             given.clear()
 
 
+def no_lock(run: Run) -> Iterator[Finding]:
+    """The handler starts transfers, and so does a process that the handler may interrupt."""
+    for buffer in run.buffers():
+        steps = {buffer.address, buffer.length, buffer.doorbell}
+        stores = [event for event in _stores(run) if steps & _names(event)]
+        if any(event.context == Context.HARD_INTERRUPT for event in stores):
+            for event in filter(_is_open, stores):
+                text = f"{sorted(steps & _names(event))[0]} is stored where the handler may come"
+                yield Finding("no lock against the handler", event.number, text)
+
+
+def _is_open(event: Event) -> bool:
+    return event.interruptible and event.context == Context.KERNEL
+
+
+def _names(event: Event) -> set[str]:
+    return {part.register.name for part in event.parts}
+
+
 def torn_start(run: Run) -> Iterator[Finding]:
     """Between two of the stores that start a transfer, somebody else starts one: there is no
-    lock, or one that does not keep the interrupt handler out."""
+    lock, or one that does not keep out processors."""
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
         begun: dict[tuple[int, bool], int] = {}  # who is on the way, and since which store
         for index, event in enumerate(_stores(run)):
-            names = steps & {part.register.name for part in event.parts}
+            names = steps & _names(event)
             if not names:
                 continue
             who = (event.pid, event.context == Context.HARD_INTERRUPT)
-            if begun.get(who, index) < 0:
-                other = "the handler" if begun[who] == HANDLER or who[1] else "other processes"
+            if begun.get(who, index) == OVERTAKEN:
                 text = f"{sorted(names)[0]} is stored, and {buffer.name} was started meanwhile"
-                yield Finding(f"no lock against {other}", event.number, text)
+                yield Finding("no lock between processors", event.number, text)
             begun[who] = index
             if buffer.doorbell in names:
                 del begun[who]
                 near = {other for other, since in begun.items() if index - since < NEAR}
-                begun |= dict.fromkeys(near, HANDLER if who[1] else PROCESS)
+                begun |= dict.fromkeys(near, OVERTAKEN)
 
 
 RULES: tuple[Rule, ...] = (
@@ -272,7 +322,9 @@ RULES: tuple[Rule, ...] = (
     after_unbind,
     freed_in_use,
     not_given,
+    bad_transfer,
     leaked,
+    no_lock,
     torn_start,
 )
 

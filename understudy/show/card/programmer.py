@@ -8,8 +8,7 @@ from typing import Any
 
 from understudy.cards import examples
 from understudy.cards.driver import part
-from understudy.cards.model import Card
-from understudy.show.card.reference import ACCESS
+from understudy.cards.model import Card, Register
 from understudy.show.page import render
 
 
@@ -20,11 +19,8 @@ def programmers_manual(card: Card) -> str:
         "card": card,
         "paragraphs": card.description.strip().split("\n\n"),
         "prefix": card.name.upper(),
-        "access": ACCESS,
-        "special": [
-            one for one in card.registers if one.kind != "plain" or _on_touch(card, one.name)
-        ],
-        "on_touch": {one.name: _on_touch(card, one.name) for one in card.registers},
+        "special": [one for one in card.registers if one.kind != "plain" or _on_touch(one)],
+        "on_touch": _on_touch,
         "card_part": part(card, "card"),
         "probe": part(card, "probe"),
         "remove": part(card, "remove"),
@@ -38,9 +34,8 @@ def programmers_manual(card: Card) -> str:
     return render("card/programmer.html.j2", view)
 
 
-def _on_touch(card: Card, name: str) -> list[tuple[str, str]]:
+def _on_touch(register: Register) -> list[tuple[str, str]]:
     """Fields of a register, or itself, of which a read or a write of 1 does more than it says."""
-    register = next(one for one in card.registers if one.name == name)
     parts = [(field.name, field.access) for field in register.fields]
     if register.access:
         parts = [(register.name, register.access)]

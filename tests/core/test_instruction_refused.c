@@ -27,6 +27,11 @@ struct code {
 static const struct code refused[] = {
 	CODE(0x90), /* nop */
 	CODE(0xc3), /* ret */
+	CODE(0x04, 0x00), /* add $0, %al */
+	CODE(0x05, 0x00, 0, 0, 0), /* add $0, %eax */
+	CODE(0x06, 0x00), /* none in 64-bit code */
+	CODE(0x3f, 0x00), /* none in 64-bit code */
+	CODE(0x7f, 0x00), /* jg */
 	CODE(0x50), /* push %rax */
 	CODE(0xff, 0x30), /* push (%rax) */
 	CODE(0x8f, 0x00), /* pop (%rax) */
@@ -44,6 +49,12 @@ static const struct code refused[] = {
 	CODE(0x8e, 0x00), /* mov (%rax), %es */
 	CODE(0xc6, 0x08, 0x01), /* no instruction */
 	CODE(0xc7, 0x38, 0x01, 0, 0, 0), /* no instruction */
+	CODE(0xcf, 0x00), /* iret */
+	CODE(0xd4, 0x00), /* none in 64-bit code */
+	CODE(0x0f, 0x94, 0x00), /* sete (%rax) */
+	CODE(0x0f, 0x44, 0x00), /* cmove (%rax), %eax */
+	CODE(0x0f, 0xbc, 0x00), /* bsf (%rax), %eax */
+	CODE(0xf3, 0x0f, 0xb8, 0x00), /* popcnt (%rax), %eax */
 	CODE(0xf6, 0x20), /* mulb (%rax) */
 	CODE(0xf7, 0x30), /* divl (%rax) */
 	CODE(0x0f, 0xba, 0x00, 0x01), /* no instruction */

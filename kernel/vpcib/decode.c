@@ -99,8 +99,6 @@ static void take_address(struct instruction *in, struct cursor *c)
 	in->modrm = next(c);
 	mod = in->modrm >> 6;
 	rm = in->modrm & 0x7;
-	if (mod == 3)
-		return;
 	if (rm == 4)
 		in->sib = next(c);
 	if (mod == 1)

@@ -92,6 +92,11 @@ void memory_put(struct bar_memory *memory);
 int mapping_init(void);
 void mapping_exit(void);
 
+/* sse.c */
+struct processor;
+void vector_of_user(struct processor *cpu, u32 number, u64 value[2]);
+void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2]);
+
 /* trap.c */
 int trap_init(void);
 void trap_exit(void);

@@ -20,26 +20,22 @@ static u8 next(struct cursor *c)
 	return *c->at++;
 }
 
+/* Sign-extended; of no bytes, 0. */
 static s64 number(struct cursor *c, u32 bytes)
 {
+	u32 shift = 64 - 8 * bytes;
 	u64 value = 0;
 	u32 i;
 
 	for (i = 0; i < bytes; i++)
 		value |= (u64)next(c) << (8 * i);
-	switch (bytes) {
-	case 1:
-		return (signed char)value;
-	case 2:
-		return (short)value;
-	case 4:
-		return (s32)value;
-	default:
-		return (s64)value;
-	}
+	return bytes ? (s64)(value << shift) >> shift : 0;
 }
 
-/* Segments besides FS and GS begin at 0, and LOCK means nothing to a device. */
+/*
+ * Segments besides FS and GS begin at 0, and LOCK means nothing to a device.  67, which makes
+ * addresses shorter, is taken for an opcode, and so refused.
+ */
 static u8 take_prefixes(struct instruction *in, struct cursor *c, bool *half)
 {
 	for (;;) {
@@ -103,8 +99,6 @@ static void take_address(struct instruction *in, struct cursor *c)
 	in->modrm = next(c);
 	mod = in->modrm >> 6;
 	rm = in->modrm & 0x7;
-	if (mod == 3)
-		return;
 	if (rm == 4)
 		in->sib = next(c);
 	if (mod == 1)

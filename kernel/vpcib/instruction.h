@@ -3,6 +3,12 @@
  * x86-64 instructions that load or store: decoded, and carried out with a device in the
  * place of memory (Jones 2010 section 3.2 decodes them as well).
  *
+ * These are the moves, MOVS, STOS and LODS, the operations of two numbers and of one, shifts
+ * and rotations, IMUL of a register, single bits by an immediate, XCHG, XADD, CMPXCHG, and the
+ * moves of SSE registers: all that gcc makes of drivers and that libc copies by without AVX.
+ * Not among them: PUSH, POP, CALL and JMP through memory, MUL and DIV, SETcc, CMOVcc, bit scans,
+ * CMPS and SCAS, floating-point arithmetic, AVX, and addresses of 32 bits.
+ *
  * Portable: it knows neither the kernel's struct pt_regs nor where the device is, so a
  * program can hold it against the processor itself (tests/core/test_instruction.c).
  */

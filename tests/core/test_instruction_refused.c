@@ -23,17 +23,17 @@ struct code {
 	u8 byte[INSTRUCTION_BYTES_MAX + 1];
 };
 
-/* RAX, RSI and RDI are where the device is, and so are rip-relative operands. */
-static const struct code refused[] = {
+/* RAX is where the device is. */
+static const struct code undecoded[] = {
 	CODE(0x90), /* nop */
 	CODE(0xc3), /* ret */
+	CODE(0x04, 0x00), /* add $0, %al */
+	CODE(0x05, 0x00, 0, 0, 0), /* add $0, %eax */
+	CODE(0x06, 0x00), /* none in 64-bit code */
+	CODE(0x3f, 0x00), /* none in 64-bit code */
+	CODE(0x7f, 0x00), /* jg */
 	CODE(0x50), /* push %rax */
-	CODE(0xff, 0x30), /* push (%rax) */
 	CODE(0x8f, 0x00), /* pop (%rax) */
-	CODE(0xff, 0x10), /* call *(%rax) */
-	CODE(0xff, 0x20), /* jmp *(%rax) */
-	CODE(0xff, 0x38), /* no instruction */
-	CODE(0xfe, 0x10), /* no instruction */
 	CODE(0x89, 0xc0), /* mov %eax, %eax: no operand in memory */
 	CODE(0x0f, 0xb6, 0xc0), /* movzbl %al, %eax */
 	CODE(0x0f, 0x20, 0x00), /* mov %cr0, %rax */
@@ -42,11 +42,12 @@ static const struct code refused[] = {
 	CODE(0x8c, 0x00), /* mov %es, (%rax) */
 	CODE(0x8d, 0x00), /* lea (%rax), %eax */
 	CODE(0x8e, 0x00), /* mov (%rax), %es */
-	CODE(0xc6, 0x08, 0x01), /* no instruction */
-	CODE(0xc7, 0x38, 0x01, 0, 0, 0), /* no instruction */
-	CODE(0xf6, 0x20), /* mulb (%rax) */
-	CODE(0xf7, 0x30), /* divl (%rax) */
-	CODE(0x0f, 0xba, 0x00, 0x01), /* no instruction */
+	CODE(0xcf, 0x00), /* iret */
+	CODE(0xd4, 0x00), /* none in 64-bit code */
+	CODE(0x0f, 0x94, 0x00), /* sete (%rax) */
+	CODE(0x0f, 0x44, 0x00), /* cmove (%rax), %eax */
+	CODE(0x0f, 0xbc, 0x00), /* bsf (%rax), %eax */
+	CODE(0xf3, 0x0f, 0xb8, 0x00), /* popcnt (%rax), %eax */
 	CODE(0x0f, 0xa3, 0x00), /* bt %eax, (%rax): RAX moves the address */
 	CODE(0x0f, 0xab, 0x00), /* bts %eax, (%rax) */
 	CODE(0x0f, 0xc7, 0x08), /* cmpxchg8b (%rax) */
@@ -55,10 +56,6 @@ static const struct code refused[] = {
 	CODE(0x0f, 0x58, 0x00), /* addps (%rax), %xmm0 */
 	CODE(0x66, 0x0f, 0xfc, 0x00), /* paddb (%rax), %xmm0 */
 	CODE(0x0f, 0x38, 0xf0, 0x00), /* movbe (%rax), %eax */
-	CODE(0x66, 0x63,
-	     0x00), /* movsxd (%rax), %ax: its width is the maker's choice */
-	CODE(0x66, 0x0f, 0xc3, 0x00), /* no instruction */
-	CODE(0xf3, 0x0f, 0xc3, 0x00), /* no instruction */
 	CODE(0xa6), /* cmpsb */
 	CODE(0xae), /* scasb */
 	CODE(0x6c), /* insb */
@@ -74,6 +71,24 @@ static const struct code refused[] = {
 	CODE(0x8f, 0xe8, 0x78, 0xa2, 0x00), /* XOP */
 	CODE(0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e,
 	     0x2e, 0x2e, 0x8b, 0x00), /* 16 bytes */
+};
+
+/* Decoded, for their opcodes are known, and then refused. */
+static const struct code refused[] = {
+	CODE(0xff, 0x30), /* push (%rax) */
+	CODE(0xff, 0x10), /* call *(%rax) */
+	CODE(0xff, 0x20), /* jmp *(%rax) */
+	CODE(0xff, 0x38), /* no instruction */
+	CODE(0xfe, 0x10), /* no instruction */
+	CODE(0xc6, 0x08, 0x01), /* no instruction */
+	CODE(0xc7, 0x38, 0x01, 0, 0, 0), /* no instruction */
+	CODE(0xf6, 0x20), /* mulb (%rax) */
+	CODE(0xf7, 0x30), /* divl (%rax) */
+	CODE(0x0f, 0xba, 0x00, 0x01), /* no instruction */
+	CODE(0x66, 0x63,
+	     0x00), /* movsxd (%rax), %ax: its width is the maker's choice */
+	CODE(0x66, 0x0f, 0xc3, 0x00), /* no instruction */
+	CODE(0xf3, 0x0f, 0xc3, 0x00), /* no instruction */
 };
 
 /* The device counts, and memory fails. */
@@ -140,17 +155,28 @@ static struct deaf_bus deaf(int (*from)(struct device_bus *, void *, u64, u32))
 	return (struct deaf_bus){ .bus = { load, store, from, no_write } };
 }
 
+static void test_undecoded(void)
+{
+	struct instruction in;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(undecoded); i++) {
+		check_seed = i; /* tells which */
+		CHECK_EQ(instruction_decode(&in, undecoded[i].byte, undecoded[i].bytes),
+			 -EOPNOTSUPP);
+	}
+	check_seed = 0;
+}
+
 static void test_refused(void)
 {
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(refused); i++) {
-		unsigned long general[REGISTERS] = { [REGISTER_AX] = DEVICE,
-						     [REGISTER_SI] = DEVICE,
-						     [REGISTER_DI] = DEVICE };
+		unsigned long general[REGISTERS] = { [REGISTER_AX] = DEVICE };
 		struct deaf_bus bus = deaf(no_memory);
 
-		check_seed = i; /* tells which */
+		check_seed = i;
 		CHECK_EQ(run(&refused[i], general, DEVICE, &bus), -EOPNOTSUPP);
 		CHECK_EQ(bus.touched, 0);
 	}
@@ -243,6 +269,7 @@ static void test_segments(void)
 
 int main(void)
 {
+	test_undecoded();
 	test_refused();
 	test_operand_elsewhere();
 	test_other_register();

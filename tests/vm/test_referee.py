@@ -3,7 +3,6 @@
 reference drivers pass clean (tests/broken_drivers.py)."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,11 +22,11 @@ ONE = run.Setting(1, 1)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
+def folder(tmp_path: Path) -> Path:
     """Where a driver finds its header."""
     header = REFERENCE.with_suffix(".h")
     (tmp_path / header.name).write_text(header.read_text())
-    yield tmp_path
+    return tmp_path
 
 
 @pytest.mark.parametrize("name", MISTAKES)

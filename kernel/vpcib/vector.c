@@ -2,12 +2,13 @@
 #include "vector.h"
 
 #define REX_W 0x8
+#define WHOLE 16
 
 static const struct vector_move moves[] = {
-	{ .prefix = 0x00, .opcode = 0x10, .bytes = 16 }, /* MOVUPS */
-	{ .prefix = 0x00, .opcode = 0x11, .bytes = 16, .store = true },
-	{ .prefix = 0x66, .opcode = 0x10, .bytes = 16 }, /* MOVUPD */
-	{ .prefix = 0x66, .opcode = 0x11, .bytes = 16, .store = true },
+	{ .prefix = 0x00, .opcode = 0x10, .bytes = WHOLE }, /* MOVUPS */
+	{ .prefix = 0x00, .opcode = 0x11, .bytes = WHOLE, .store = true },
+	{ .prefix = 0x66, .opcode = 0x10, .bytes = WHOLE }, /* MOVUPD */
+	{ .prefix = 0x66, .opcode = 0x11, .bytes = WHOLE, .store = true },
 	{ .prefix = 0xf3, .opcode = 0x10, .bytes = 4 }, /* MOVSS */
 	{ .prefix = 0xf3, .opcode = 0x11, .bytes = 4, .store = true },
 	{ .prefix = 0xf2, .opcode = 0x10, .bytes = 8 }, /* MOVSD */
@@ -20,22 +21,22 @@ static const struct vector_move moves[] = {
 	{ .prefix = 0x00, .opcode = 0x17, .bytes = 8, .store = true, .high = true },
 	{ .prefix = 0x66, .opcode = 0x16, .bytes = 8, .keeps = true, .high = true },
 	{ .prefix = 0x66, .opcode = 0x17, .bytes = 8, .store = true, .high = true },
-	{ .prefix = 0x00, .opcode = 0x28, .bytes = 16 }, /* MOVAPS */
-	{ .prefix = 0x00, .opcode = 0x29, .bytes = 16, .store = true },
-	{ .prefix = 0x66, .opcode = 0x28, .bytes = 16 }, /* MOVAPD */
-	{ .prefix = 0x66, .opcode = 0x29, .bytes = 16, .store = true },
-	{ .prefix = 0x00, .opcode = 0x2b, .bytes = 16, .store = true }, /* MOVNTPS */
-	{ .prefix = 0x66, .opcode = 0x2b, .bytes = 16, .store = true }, /* MOVNTPD */
+	{ .prefix = 0x00, .opcode = 0x28, .bytes = WHOLE }, /* MOVAPS */
+	{ .prefix = 0x00, .opcode = 0x29, .bytes = WHOLE, .store = true },
+	{ .prefix = 0x66, .opcode = 0x28, .bytes = WHOLE }, /* MOVAPD */
+	{ .prefix = 0x66, .opcode = 0x29, .bytes = WHOLE, .store = true },
+	{ .prefix = 0x00, .opcode = 0x2b, .bytes = WHOLE, .store = true }, /* MOVNTPS */
+	{ .prefix = 0x66, .opcode = 0x2b, .bytes = WHOLE, .store = true }, /* MOVNTPD */
 	{ .prefix = 0x66, .opcode = 0x6e }, /* MOVD, MOVQ */
 	{ .prefix = 0x66, .opcode = 0x7e, .store = true },
-	{ .prefix = 0x66, .opcode = 0x6f, .bytes = 16 }, /* MOVDQA */
-	{ .prefix = 0x66, .opcode = 0x7f, .bytes = 16, .store = true },
-	{ .prefix = 0xf3, .opcode = 0x6f, .bytes = 16 }, /* MOVDQU */
-	{ .prefix = 0xf3, .opcode = 0x7f, .bytes = 16, .store = true },
+	{ .prefix = 0x66, .opcode = 0x6f, .bytes = WHOLE }, /* MOVDQA */
+	{ .prefix = 0x66, .opcode = 0x7f, .bytes = WHOLE, .store = true },
+	{ .prefix = 0xf3, .opcode = 0x6f, .bytes = WHOLE }, /* MOVDQU */
+	{ .prefix = 0xf3, .opcode = 0x7f, .bytes = WHOLE, .store = true },
 	{ .prefix = 0xf3, .opcode = 0x7e, .bytes = 8 }, /* MOVQ */
 	{ .prefix = 0x66, .opcode = 0xd6, .bytes = 8, .store = true },
-	{ .prefix = 0x66, .opcode = 0xe7, .bytes = 16, .store = true }, /* MOVNTDQ */
-	{ .prefix = 0xf2, .opcode = 0xf0, .bytes = 16 }, /* LDDQU */
+	{ .prefix = 0x66, .opcode = 0xe7, .bytes = WHOLE, .store = true }, /* MOVNTDQ */
+	{ .prefix = 0xf2, .opcode = 0xf0, .bytes = WHOLE }, /* LDDQU */
 };
 
 const struct vector_move *vector_move(const struct instruction *in)

@@ -85,6 +85,7 @@ static const struct code refused[] = {
 	CODE(0xf6, 0x20), /* mulb (%rax) */
 	CODE(0xf7, 0x30), /* divl (%rax) */
 	CODE(0x0f, 0xba, 0x00, 0x01), /* no instruction */
+	CODE(0x0f, 0xba, 0x18, 0x01), /* no instruction */
 	CODE(0x66, 0x63,
 	     0x00), /* movsxd (%rax), %ax: its width is the maker's choice */
 	CODE(0x66, 0x0f, 0xc3, 0x00), /* no instruction */
@@ -235,8 +236,10 @@ static void test_memory_that_fails(void)
 	struct deaf_bus bus = deaf(no_memory);
 
 	CHECK_EQ(run(&movsl, general, DEVICE, &bus), -EFAULT);
+	CHECK_EQ(bus.touched, 0);
 	bus = deaf(read_only_memory);
 	CHECK_EQ(run(&movsl, general, DEVICE, &bus), -EFAULT);
+	CHECK_EQ(bus.touched, 0);
 	general[REGISTER_SI] = 0x9000;
 	general[REGISTER_DI] = DEVICE;
 	bus = deaf(no_memory);

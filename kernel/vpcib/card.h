@@ -22,6 +22,7 @@
 #include "vpcib.h"
 
 #define SLOTS 32
+#define WINDOW_MOST (256ull << 20)
 #define CONFIG_BYTES 256
 
 /* Pages of a BAR that is memory: they stay while somebody maps them. */
@@ -59,12 +60,17 @@ struct vpcib_card {
 	u64 state[];
 };
 
-/* bus.c */
+/* bridge.c */
+bool on_bus(phys_addr_t address);
+struct resource *bridge_window(void);
+struct pci_bus *bridge_bus(void);
+int bridge_init(void);
+void bridge_exit(void);
+
+/* slots.c */
+struct vpcib_card *card_in(u32 slot);
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
 struct vpcib_card *card_of(const struct device *dev);
-bool on_bus(phys_addr_t address);
-int bus_init(void);
-void bus_exit(void);
 int slots_add(const char *name);
 
 /* config.c */

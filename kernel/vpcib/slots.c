@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The slots of the bus: which kinds of cards there are, and which card is plugged in where.
+ *
+ * BARs come preset, as firmware leaves them.
+ */
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "card.h"
+
+static DEFINE_MUTEX(slots_lock);
+static struct vpcib_card __rcu *slots[SLOTS];
+static LIST_HEAD(kinds);
+
+/* --- who is where ------------------------------------------------------------------- */
+
+/* Under rcu_read_lock; NULL: the slot is empty. */
+struct vpcib_card *card_in(u32 slot)
+{
+	return rcu_dereference(slots[slot]);
+}
+
+static bool is_inside(const struct resource *range, phys_addr_t address)
+{
+	return range->flags && address >= range->start && address <= range->end;
+}
+
+/* Under rcu_read_lock. */
+struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset)
+{
+	struct vpcib_card *card;
+	u32 slot, i;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		card = card_in(slot);
+		for (i = 0; card && i < VPCIB_BARS; i++) {
+			if (!is_inside(&card->address[i], address))
+				continue;
+			*bar = i;
+			*offset = address - card->address[i].start;
+			return card;
+		}
+	}
+	return NULL;
+}
+
+/* Under rcu_read_lock; NULL: it is no card of ours. */
+struct vpcib_card *card_of(const struct device *dev)
+{
+	const struct pci_dev *pdev;
+
+	if (!dev || dev->bus != &pci_bus_type)
+		return NULL;
+	pdev = to_pci_dev(dev);
+	return pdev->bus == bridge_bus() ? card_in(PCI_SLOT(pdev->devfn)) : NULL;
+}
+
+void *vpcib_state(struct vpcib_card *card)
+{
+	return card->state;
+}
+EXPORT_SYMBOL_GPL(vpcib_state);
+
+u32 vpcib_slot(const struct vpcib_card *card)
+{
+	return card->slot;
+}
+EXPORT_SYMBOL_GPL(vpcib_slot);
+
+unsigned long vpcib_lock(struct vpcib_card *card)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&card->lock, flags);
+	return flags;
+}
+EXPORT_SYMBOL_GPL(vpcib_lock);
+
+void vpcib_unlock(struct vpcib_card *card, unsigned long flags)
+{
+	raw_spin_unlock_irqrestore(&card->lock, flags);
+}
+EXPORT_SYMBOL_GPL(vpcib_unlock);
+
+struct page **vpcib_memory(struct vpcib_card *card, u32 bar, u32 *pages)
+{
+	*pages = card->memory[bar] ? card->memory[bar]->count : 0;
+	return card->memory[bar] ? card->memory[bar]->pages : NULL;
+}
+EXPORT_SYMBOL_GPL(vpcib_memory);
+
+/* --- plugging in and pulling out ---------------------------------------------------- */
+
+static void card_free(struct vpcib_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < VPCIB_BARS; i++) {
+		memory_put(card->memory[i]);
+		if (card->address[i].parent)
+			release_resource(&card->address[i]);
+	}
+	kfree(card);
+}
+
+/* Its place is kept by a resource of ours only until the PCI core claims it. */
+static int place_bar(struct vpcib_card *card, u32 i)
+{
+	const struct vpcib_bar *bar = &card->kind->bars[i];
+	struct resource *window = bridge_window();
+	int ret;
+
+	if (!bar->bytes)
+		return 0;
+	card->address[i].name = card->kind->name;
+	card->address[i].flags = IORESOURCE_MEM;
+	ret = allocate_resource(window, &card->address[i], bar->bytes, window->start,
+				window->end, bar->bytes, NULL, NULL);
+	if (ret || !bar->is_memory)
+		return ret;
+	card->memory[i] = memory_alloc(bar->bytes);
+	return card->memory[i] ? 0 : -ENOMEM;
+}
+
+static void hand_over_bars(struct vpcib_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < VPCIB_BARS; i++) {
+		if (card->address[i].parent)
+			release_resource(&card->address[i]);
+	}
+}
+
+static struct vpcib_card *card_alloc(struct vpcib_kind *kind)
+{
+	struct vpcib_card *card =
+		kzalloc(struct_size(card, state, DIV_ROUND_UP(kind->state_bytes, 8)),
+			GFP_KERNEL);
+	int ret = 0;
+	u32 i;
+
+	if (!card)
+		return ERR_PTR(-ENOMEM);
+	card->kind = kind;
+	raw_spin_lock_init(&card->lock);
+	raw_spin_lock_init(&card->dma_lock);
+	INIT_LIST_HEAD(&card->dma);
+	for (i = 0; i < VPCIB_BARS && !ret; i++)
+		ret = place_bar(card, i);
+	if (ret) {
+		card_free(card);
+		return ERR_PTR(ret);
+	}
+	config_reset(card);
+	return card;
+}
+
+/* INTA is routed by us: the PCI core must not ask the firmware about the pin. */
+static void prepare(struct vpcib_card *card, struct pci_dev *pdev)
+{
+	u32 i;
+
+	pdev->pin = 0;
+	pdev->irq = card->line_irq;
+	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+		if (pdev->resource[i].flags && pci_claim_resource(pdev, i))
+			pci_warn(pdev, "BAR %u is not where it was put\n", i);
+	}
+}
+
+static int discover(struct vpcib_card *card)
+{
+	int devfn = PCI_DEVFN(card->slot, 0);
+
+	pci_lock_rescan_remove();
+	hand_over_bars(card);
+	pci_scan_slot(bridge_bus(), devfn);
+	card->pdev = pci_get_slot(bridge_bus(), devfn);
+	if (card->pdev) {
+		pci_write_config_byte(card->pdev, PCI_INTERRUPT_LINE, card->line_irq);
+		prepare(card, card->pdev);
+		journal_note(card, (struct vpcib_access){ .what = VPCIB_ADDED,
+							  .context = VPCIB_CARD });
+		pci_bus_add_devices(bridge_bus());
+	}
+	pci_unlock_rescan_remove();
+	return card->pdev ? 0 : -ENODEV;
+}
+
+static int free_slot(void)
+{
+	int slot;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		if (!rcu_access_pointer(slots[slot]))
+			return slot;
+	}
+	return -ENOSPC;
+}
+
+static void pull_out(struct vpcib_card *card)
+{
+	unsigned long flags = vpcib_lock(card);
+
+	card->gone = true;
+	card->asserted = 0;
+	vpcib_unlock(card, flags);
+	journal_note(card, (struct vpcib_access){ .what = VPCIB_REMOVED,
+						  .context = VPCIB_CARD });
+	if (card->pdev) {
+		pci_stop_and_remove_bus_device_locked(card->pdev);
+		pci_dev_put(card->pdev);
+	}
+	rcu_assign_pointer(slots[card->slot], NULL);
+	synchronize_rcu();
+	if (card->kind->stop)
+		card->kind->stop(card);
+	interrupt_remove(card); /* nobody is left who could raise one */
+	dma_forget(card);
+	card_free(card);
+}
+
+static int start(struct vpcib_card *card)
+{
+	int ret = interrupt_add(card);
+
+	if (ret)
+		return ret;
+	ret = card->kind->start ? card->kind->start(card) : 0;
+	if (ret)
+		interrupt_remove(card);
+	return ret;
+}
+
+static int plug_in(struct vpcib_kind *kind, int slot)
+{
+	struct vpcib_card *card = card_alloc(kind);
+	int ret;
+
+	if (IS_ERR(card))
+		return PTR_ERR(card);
+	card->slot = slot;
+	ret = start(card);
+	if (ret) {
+		card_free(card);
+		return ret;
+	}
+	rcu_assign_pointer(slots[slot], card);
+	ret = discover(card);
+	if (ret)
+		pull_out(card);
+	return ret ?: slot;
+}
+
+/* Under slots_lock. */
+static int add(struct vpcib_kind *kind)
+{
+	int slot = free_slot();
+
+	return slot < 0 ? slot : plug_in(kind, slot);
+}
+
+int vpcib_add(struct vpcib_kind *kind)
+{
+	int ret;
+
+	mutex_lock(&slots_lock);
+	ret = add(kind);
+	mutex_unlock(&slots_lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(vpcib_add);
+
+/* Under slots_lock. */
+static struct vpcib_card *plugged_into(u32 slot)
+{
+	return rcu_dereference_protected(slots[slot], lockdep_is_held(&slots_lock));
+}
+
+int vpcib_remove(u32 slot)
+{
+	struct vpcib_card *card;
+
+	if (slot >= SLOTS)
+		return -ENODEV;
+	mutex_lock(&slots_lock);
+	card = plugged_into(slot);
+	if (card)
+		pull_out(card);
+	mutex_unlock(&slots_lock);
+	return card ? 0 : -ENODEV;
+}
+EXPORT_SYMBOL_GPL(vpcib_remove);
+
+/* --- kinds -------------------------------------------------------------------------- */
+
+static struct vpcib_kind *kind_named(const char *name)
+{
+	struct vpcib_kind *kind;
+
+	list_for_each_entry (kind, &kinds, list) {
+		if (!strcmp(kind->name, name))
+			return kind;
+	}
+	return NULL;
+}
+
+int slots_add(const char *name)
+{
+	struct vpcib_kind *kind;
+	int ret = -ENOENT;
+
+	mutex_lock(&slots_lock);
+	kind = kind_named(name);
+	if (kind)
+		ret = add(kind);
+	mutex_unlock(&slots_lock);
+	return ret;
+}
+
+static bool can_be(const struct vpcib_kind *kind)
+{
+	u32 i;
+
+	if (kind->msi_vectors &&
+	    (!is_power_of_2(kind->msi_vectors) || kind->msi_vectors > 32))
+		return false;
+	for (i = 0; i < VPCIB_BARS; i++) {
+		const struct vpcib_bar *bar = &kind->bars[i];
+
+		if (!bar->bytes)
+			continue;
+		if (!is_power_of_2(bar->bytes) || bar->bytes < PAGE_SIZE ||
+		    bar->bytes > WINDOW_MOST)
+			return false;
+		if (bar->is64 && (i + 1 == VPCIB_BARS || kind->bars[i + 1].bytes))
+			return false;
+	}
+	return true;
+}
+
+int vpcib_register(struct vpcib_kind *kind)
+{
+	int ret = 0;
+
+	if (!can_be(kind))
+		return -EINVAL;
+	mutex_lock(&slots_lock);
+	if (kind_named(kind->name))
+		ret = -EEXIST;
+	else
+		list_add_tail(&kind->list, &kinds);
+	mutex_unlock(&slots_lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(vpcib_register);
+
+void vpcib_unregister(struct vpcib_kind *kind)
+{
+	u32 slot;
+
+	mutex_lock(&slots_lock);
+	list_del(&kind->list);
+	for (slot = 0; slot < SLOTS; slot++) {
+		if (plugged_into(slot) && plugged_into(slot)->kind == kind)
+			pull_out(plugged_into(slot));
+	}
+	mutex_unlock(&slots_lock);
+}
+EXPORT_SYMBOL_GPL(vpcib_unregister);

@@ -39,6 +39,14 @@ paint() {
 		sleep 0.1
 	done > /out/painted$1 2>&1
 }
+all_worked() {
+	for file in painted0 painted1; do
+		[ $(grep -c done /out/$file) -ge $n ] || return 1
+	done
+	for file in copies0 copies1; do
+		[ $(grep -c hello /out/$file) -ge $n ] || return 1
+	done
+}
 insmod /copier_driver.ko && insmod /zach1_driver.ko || fail 'no driver'
 copy 0 & copy 1 & paint 0 & paint 1 &
 n=0
@@ -49,12 +57,12 @@ while [ $n -lt $ROUNDS ]; do
 	for slot in 1 3; do
 		vcd --card /dev/vgpu$slot &
 	done
-	sleep 1
+	n=$((n + 1))
+	wait_for 'all_worked'
 	for slot in 0 1 2 3; do
 		put $(((slot + n) % 4)) /sys/kernel/vpcib/remove
 		sleep 0.1
 	done
-	n=$((n + 1))
 done
 kill %1 %2 %3 %4
 wait
@@ -107,7 +115,7 @@ def run(scenario: str, cpus: int) -> Result:
         },
         clock="wall",
         cpus=cpus,
-        timeout_seconds=300,
+        timeout_seconds=900,
     )
 
 

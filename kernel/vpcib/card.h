@@ -24,6 +24,7 @@
 #define SLOTS 32
 #define WINDOW_MOST (256ull << 20)
 #define CONFIG_BYTES 256
+#define TRANSFERS_MOST 16
 
 /* Pages of a BAR that is memory: they stay while somebody maps them. */
 struct bar_memory {
@@ -56,6 +57,11 @@ struct vpcib_card {
 	/* memory that the driver has given to the card */
 	raw_spinlock_t dma_lock;
 	struct list_head dma;
+	struct {
+		u64 address;
+		size_t bytes; /* 0: none */
+	} begun[TRANSFERS_MOST];
+	u32 last_begun;
 
 	u64 state[];
 };
@@ -91,6 +97,8 @@ int interrupt_add(struct vpcib_card *card);
 void interrupt_remove(struct vpcib_card *card);
 void interrupt_update(struct vpcib_card *card);
 void interrupt_touched(struct vpcib_card *card);
+bool interrupt_races(void);
+bool interrupt_may_come(const struct vpcib_card *card);
 
 /* mapping.c */
 struct bar_memory *memory_alloc(u64 bytes);

@@ -13,6 +13,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdomain.h>
@@ -33,6 +34,11 @@ MODULE_PARM_DESC(
 	races,
 	"interrupts come between a driver's accesses, drawn by this seed; 0: no");
 
+bool interrupt_races(void)
+{
+	return races;
+}
+
 static struct fwnode_handle *fwnode;
 static struct irq_domain
 	*vectors_domain; /* number: slot * VPCIB_VECTORS_MAX + vector */
@@ -47,6 +53,18 @@ struct irq_domain *interrupt_domain(void)
 
 static void ack_nothing(struct irq_data *data)
 {
+}
+
+/* The card's vectors whose message is this one; locked. */
+static u32 messages_of(const struct vpcib_card *card, u32 data)
+{
+	u32 vectors = 0, i;
+
+	for (i = 0; i < card->kind->msi_vectors; i++) {
+		if (config_message(card, i) == data)
+			vectors |= 1u << i;
+	}
+	return vectors;
 }
 
 static void compose(struct irq_data *data, struct msi_msg *message)
@@ -65,9 +83,28 @@ static int set_affinity(struct irq_data *data, const struct cpumask *mask, bool 
 	return IRQ_SET_MASK_OK;
 }
 
+/* It came while the driver kept it out with disable_irq.  The interrupt's lock is held. */
+static int retrigger(struct irq_data *data)
+{
+	struct vpcib_card *card;
+	unsigned long flags;
+
+	rcu_read_lock();
+	card = card_in(data->hwirq / VPCIB_VECTORS_MAX);
+	if (card) {
+		flags = vpcib_lock(card);
+		card->pending |= messages_of(card, data->hwirq);
+		interrupt_update(card);
+		vpcib_unlock(card, flags);
+	}
+	rcu_read_unlock();
+	return 1;
+}
+
 static struct irq_chip vector_chip = {
 	.name = "vpcib",
 	.irq_ack = ack_nothing,
+	.irq_retrigger = retrigger,
 	.irq_compose_msi_msg = compose,
 	.irq_set_affinity = set_affinity,
 };
@@ -203,12 +240,25 @@ void interrupt_touched(struct vpcib_card *card)
 		interrupt_update(card);
 }
 
+void vpcib_dawdle(struct vpcib_card *card)
+{
+	unsigned long flags;
+	u32 us;
+
+	if (!races)
+		return;
+	flags = vpcib_lock(card);
+	us = 1 + draw(card, HOLD_NS_MOST / NSEC_PER_USEC);
+	vpcib_unlock(card, flags);
+	usleep_range(us, us);
+}
+EXPORT_SYMBOL_GPL(vpcib_dawdle);
+
 void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources)
 {
-	if (messages || (vectors && !card->asserted))
-		journal_note(card, (struct vpcib_access){ .what = VPCIB_RAISED,
-							  .context = VPCIB_CARD,
-							  .value = sources });
+	journal_note(card, (struct vpcib_access){ .what = VPCIB_RAISED,
+						  .context = VPCIB_CARD,
+						  .value = sources });
 	if (!vectors)
 		card->unanswered = 0;
 	if (messages)
@@ -239,6 +289,28 @@ static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
 	return data / VPCIB_VECTORS_MAX == card->slot
 		       ? irq_find_mapping(vectors_domain, data)
 		       : 0;
+}
+
+static bool is_enabled(unsigned int irq)
+{
+	struct irq_data *data = irq ? irq_get_irq_data(irq) : NULL;
+
+	return data && !irqd_irq_disabled(data);
+}
+
+/* Whether a handler of the card's is there that is not kept out by disable_irq.  Under
+ * rcu_read_lock. */
+bool interrupt_may_come(const struct vpcib_card *card)
+{
+	u32 vector;
+
+	if (!config_sends_messages(card))
+		return is_enabled(card->line_irq);
+	for (vector = 0; vector < card->kind->msi_vectors; vector++) {
+		if (is_enabled(irq_of_message(card, config_message(card, vector))))
+			return true;
+	}
+	return false;
 }
 
 /* In a hard interrupt. */

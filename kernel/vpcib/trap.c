@@ -33,7 +33,7 @@ struct access_bus {
 	unsigned long address;
 	unsigned long ip;
 	bool user;
-	bool interruptible;
+	bool interrupts; /* the processor takes them */
 	struct {
 		unsigned long address;
 		u32 bytes;
@@ -52,8 +52,12 @@ static u8 context_of(const struct access_bus *at)
 
 static u8 flags_of(const struct access_bus *at)
 {
+	bool soft = at->interrupts && !softirq_count();
+
 	return (at->card->gone ? VPCIB_ABSENT : 0) |
-	       (at->interruptible ? VPCIB_INTERRUPTIBLE : 0);
+	       (at->interrupts && interrupt_may_come(at->card) ? VPCIB_INTERRUPTIBLE
+							       : 0) |
+	       (soft ? VPCIB_SOFT_INTERRUPTIBLE : 0);
 }
 
 static void touched(const struct access_bus *at)
@@ -229,7 +233,7 @@ static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *r
 		.address = address,
 		.ip = regs->ip,
 		.user = user,
-		.interruptible = regs->flags & X86_EFLAGS_IF,
+		.interrupts = regs->flags & X86_EFLAGS_IF,
 	};
 	int ret;
 

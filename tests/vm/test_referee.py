@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from broken_drivers import MISTAKES, REFERENCE
+from broken_drivers import MISTAKES, REFERENCE, RIGHT, edited
 from click.testing import CliRunner
 from guests import group
 
@@ -45,6 +45,16 @@ def test_the_reference_driver_passes(cpus: int) -> None:
     assert outcome.findings == ()
     assert outcome.accesses is not None
     assert len(outcome.accesses) > 10_000
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("name", RIGHT)
+def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
+    """Threaded handlers, disable_irq, tasklets: nothing is found where nothing is wrong."""
+    source = folder / f"{name}.c"
+    source.write_text(edited(*RIGHT[name]))
+    outcome = run.run(CARD, run.prepared(CARD, source), run.Setting(cpus, 1))
+    assert outcome.findings == ()
 
 
 def test_a_run_repeats_with_its_seed() -> None:

@@ -20,7 +20,7 @@ CONTEXTS = {
     Context.HARD_INTERRUPT: "handler",
     Context.CARD: "card",
 }
-DMA = (What.DMA_READ, What.DMA_WRITE, What.DMA_REFUSED, What.DMA_GIVEN, What.DMA_TAKEN)
+DMA = tuple(what for what in What if what.name.startswith("DMA_"))
 
 
 def lines(card: Card, accesses: Journal) -> Iterator[str]:

@@ -8,13 +8,25 @@ words.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from understudy.cards.journal import ABSENT, INTERRUPTIBLE, Context, Journal, What
+from understudy.cards.journal import (
+    ABSENT,
+    INTERRUPTIBLE,
+    SOFT_INTERRUPTIBLE,
+    Context,
+    Journal,
+    What,
+)
 from understudy.cards.model import Buffer, Card, Interrupt
 from understudy.cards.shadow import Part, Places, Values, reserved
 
 NEAR = 64
 """Stores within which somebody is still about to start a transfer."""
+HANDLERS = {
+    INTERRUPTIBLE: Context.HARD_INTERRUPT,
+    SOFT_INTERRUPTIBLE: Context.SOFT_INTERRUPT,
+}
 OVERTAKEN = -1
 """Somebody else has started one meanwhile."""
 
@@ -41,7 +53,8 @@ class Event:
     bar: int
     pid: int
     absent: bool
-    interruptible: bool
+    handlers: frozenset[Context]
+    """Those that could have come there."""
     parts: tuple[Part, ...]
 
 
@@ -68,13 +81,15 @@ class Run:
             bar=place[0],
             pid=int(access["pid"]),
             absent=bool(access["flags"] & ABSENT),
-            interruptible=bool(access["flags"] & INTERRUPTIBLE),
+            handlers=frozenset(HANDLERS[flag] for flag in HANDLERS if access["flags"] & flag),
             parts=tuple(self.places.parts(*place, value)) if touches else (),
         )
 
     def end(self) -> Event:
         """No driver is there when a run is over."""
-        return Event(len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, False, ())
+        return Event(
+            len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, frozenset(), ()
+        )
 
     def buffers(self) -> tuple[Buffer, ...]:
         """All that the card reads and writes by DMA."""
@@ -106,35 +121,68 @@ def no_register(run: Run) -> Iterator[Finding]:
             )
 
 
+@dataclass
+class _Reason:
+    """A reason to interrupt: since when, whether a handler has run, and read that it is there."""
+
+    since: int
+    handled: bool = False
+    seen: bool = False
+
+
 def missing_acknowledge(run: Run) -> Iterator[Finding]:
-    """A handler has run for a reason, and until the driver left nobody has taken it back."""
+    """A handler has run for a reason, and until the driver left nobody has taken it back.
+
+    A reset takes it back too, which is right for what the driver has not seen yet.
+    """
     for index, interrupt in enumerate(run.card.interrupts):
-        raised, handled = None, False
+        reason: _Reason | None = None
+        values = Values(run.card)
         for event in [*run.events, run.end()]:
+            for part in event.parts if event.what == What.STORE else ():
+                values.store(part)
             if event.what == What.RAISED and event.value >> index & 1:
-                raised = event.number if raised is None else raised
-            elif event.what == What.HANDLED and raised is not None:
-                handled = True
+                reason = reason or _Reason(event.number)
+            elif reason is None:
+                continue
+            elif event.what == What.HANDLED:
+                reason.handled = True
             elif _acknowledges(event, interrupt):
-                raised, handled = None, False
-            elif event.what == What.UNBOUND:
-                if raised is not None and handled:
+                reason = None
+            elif event.what == What.LOAD:
+                reason.seen |= bool(_bits(event, interrupt.status).value)
+            elif event.what == What.UNBOUND or (
+                event.what == What.RAISED and _is_set(run.card, values, interrupt.enable)
+            ):
+                if reason.handled and (reason.seen or event.what == What.UNBOUND):
                     text = f"{interrupt.status} is handled and not cleared"
-                    yield Finding("missing acknowledge", raised, text)
-                raised, handled = None, False
+                    yield Finding("missing acknowledge", reason.since, text)
+                reason = None
 
 
 def _acknowledges(event: Event, interrupt: Interrupt) -> bool:
-    register, _, name = interrupt.status.partition(".")
+    bits = _bits(event, interrupt.status)
+    if bits.access == "w1c":
+        return event.what == What.STORE and bool(bits.value)
+    return bits.access == "rc" and event.what == What.LOAD and bool(bits.lanes)
+
+
+class _Bits(NamedTuple):
+    """What an access touches of one field: which bits, and what they hold."""
+
+    access: str
+    lanes: int
+    value: int
+
+
+def _bits(event: Event, place: str) -> _Bits:
+    register, _, name = place.partition(".")
     for part in event.parts:
-        if part.register.name != register:
-            continue
-        field = next(field for field in part.register.fields if field.name == name)
-        if field.access == "w1c" and event.what == What.STORE:
-            return bool(part.value & field.bits.mask)
-        if field.access == "rc" and event.what == What.LOAD:
-            return bool(part.lanes & field.bits.mask)
-    return False
+        for field in part.register.fields:
+            if (part.register.name, field.name) == (register, name):
+                mask = field.bits.mask
+                return _Bits(field.access, part.lanes & mask, part.value & mask)
+    return _Bits("", 0, 0)
 
 
 def left_enabled(run: Run) -> Iterator[Finding]:
@@ -222,6 +270,14 @@ def freed_in_use(run: Run) -> Iterator[Finding]:
                 )
 
 
+def changed_in_use(run: Run) -> Iterator[Finding]:
+    """DMA memory changes while the card reads it, or has yet to."""
+    for event in run.events:
+        if event.what == What.DMA_CHANGED:
+            text = f"among the {event.offset} bytes at {event.value:#x}"
+            yield Finding("DMA memory changed in use", event.number, text)
+
+
 def not_given(run: Run) -> Iterator[Finding]:
     """The card is sent to memory that the driver has not given to it; past the end of what it
     has given, that is a ring that does not turn where it should."""
@@ -275,18 +331,28 @@ def leaked(run: Run) -> Iterator[Finding]:
 
 
 def no_lock(run: Run) -> Iterator[Finding]:
-    """The handler starts transfers, and so does a process that the handler may interrupt."""
+    """A handler, of hard or soft interrupts, starts transfers, and so does somebody whom it may
+    interrupt."""
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
         stores = [event for event in _stores(run) if steps & _names(event)]
-        if any(event.context == Context.HARD_INTERRUPT for event in stores):
-            for event in filter(_is_open, stores):
-                text = f"{sorted(steps & _names(event))[0]} is stored where the handler may come"
-                yield Finding("no lock against the handler", event.number, text)
+        exposed = [event for event in _while_enabled(run) if steps & _names(event)]
+        for handler in sorted({event.context for event in stores} & set(HANDLERS.values())):
+            for event in exposed:
+                if handler in event.handlers and Context.KERNEL <= event.context < handler:
+                    name = sorted(steps & _names(event))[0]
+                    text = f"{name} is stored where the handler may come"
+                    yield Finding("no lock against the handler", event.number, text)
 
 
-def _is_open(event: Event) -> bool:
-    return event.interruptible and event.context == Context.KERNEL
+def _while_enabled(run: Run) -> Iterator[Event]:
+    """The stores that are made while the card may interrupt."""
+    values = Values(run.card)
+    for event in _stores(run):
+        if any(_is_set(run.card, values, interrupt.enable) for interrupt in run.card.interrupts):
+            yield event
+        for part in event.parts:
+            values.store(part)
 
 
 def _names(event: Event) -> set[str]:
@@ -321,6 +387,7 @@ RULES: tuple[Rule, ...] = (
     left_enabled,
     after_unbind,
     freed_in_use,
+    changed_in_use,
     not_given,
     bad_transfer,
     leaked,

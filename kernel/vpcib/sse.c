@@ -27,12 +27,12 @@
 	DO(14);           \
 	DO(15)
 
-#define READ(n)                                                                   \
+#define FETCH(n)                                                                  \
 	case n:                                                                   \
 		asm volatile("movdqu %%xmm" #n ", %0" : "=m"(*(u64(*)[2])value)); \
 		break
 
-#define WRITE(n)                                                                   \
+#define PUT(n)                                                                     \
 	case n:                                                                    \
 		asm volatile("movdqu %0, %%xmm" #n::"m"(*(const u64(*)[2])value)); \
 		break
@@ -49,7 +49,7 @@ void vector_of_user(struct processor *cpu, u32 number, u64 value[2])
 {
 	begin();
 	switch (number) {
-		EACH_REGISTER(READ);
+		EACH_REGISTER(FETCH);
 	}
 	fpregs_unlock();
 }
@@ -58,7 +58,7 @@ void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2])
 {
 	begin();
 	switch (number) {
-		EACH_REGISTER(WRITE);
+		EACH_REGISTER(PUT);
 	}
 	fpregs_unlock();
 }

@@ -10,7 +10,7 @@ from understudy.referee.demo import demonstrate
 
 
 @click.command(epilog="Example: understudy card demo zach1 --out demo")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME|FILE.yaml")
 @click.option(
     "--out",
     metavar="FOLDER",
@@ -24,7 +24,7 @@ def demo(name: str, out: Path | None) -> None:
     Leaves the pictures that a graphics card showed (frame-*.png), and register-log.txt: each load
     and store of the driver, each interrupt and each transfer, by name.
     """
-    folder = out or Path(f"{name}-demo")
+    folder = out or Path(f"{Path(name).stem}-demo")
     with phases(name) as report:
         shown = demonstrate(name, folder, lambda line: report(line, 0.5))
     click.echo(shown.said.strip())

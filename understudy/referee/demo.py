@@ -14,10 +14,15 @@ from understudy.cards.journal import journal
 from understudy.cards.register_log import lines
 from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
 
+ON_VNC = """
+SCREEN="--screen /dev/fb0"
+HOLD=5
+"""
 SCRIPT = """
 insmod /card.ko || exit 4
-[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 --png /out &
+[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 $SCREEN --png /out &
 insmod /driver.ko || exit 1
+export HOLD
 sh /demo > /out/said || exit 2
 rmmod {name}_driver || exit 3
 cat /dev/vpcib > /out/journal
@@ -42,10 +47,15 @@ class Demonstration:
 def demonstrate(
     name: str,
     out: Path,
+    vnc: int | None = None,
     heard: Callable[[str], None] = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Demonstration:
-    """Run the demo of a card; its files go to a folder."""
+    """Run the demo of a card; its files go to a folder.
+
+    With `vnc` the guest has a display, where a picture stays for five seconds, on the wall
+    clock; QEMU shows it as that VNC display of this machine.
+    """
     card = specification.load(name)
     folder = specification.file_of(name).parent / "drivers"
     source, shown = folder / f"{card.name}_driver.c", folder / f"{card.name}_demo"
@@ -54,8 +64,8 @@ def demonstrate(
             raise UserError(f"{needed}: not there, so {card.name} has no demo")
     kernel = packages.fetch_kernel()
     vm = machine.Vm(
-        SCRIPT.format(name=card.name),
-        {"vpcib": ""},
+        ("" if vnc is None else ON_VNC) + SCRIPT.format(name=card.name),
+        {"vpcib": ""} if vnc is None else {"vpcib": "", "bochs": ""},
         {
             "card.ko": modules.card_module(kernel, name),
             "driver.ko": modules.driver_module(kernel, source, card),
@@ -63,7 +73,7 @@ def demonstrate(
             "bin/vcd": compiled(card_programs.vcd()),
             "bin/draw_triangles": compiled(card_programs.draw_triangles()),
         },
-        qemu.Machine(),
+        qemu.Machine() if vnc is None else _with_display(vnc),
     )
     result = machine.run(vm, kernel, heard, stop)
     if result.exit_code:
@@ -78,3 +88,7 @@ def demonstrate(
         picture.write_bytes(result.out[picture.name])
     said = result.out["said"].decode(errors="replace")
     return Demonstration(said, (*pictures, log), len(accesses))
+
+
+def _with_display(vnc: int) -> qemu.Machine:
+    return qemu.Machine(clock="wall", devices=(*qemu.DISPLAY, "-vnc", f"127.0.0.1:{vnc}"))

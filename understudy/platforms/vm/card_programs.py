@@ -56,12 +56,13 @@ def vcd() -> Program:
     """The virtual console daemon."""
     return Program(
         "vcd",
-        ("guest/vcd.c", "guest/commands.c", "guest/png.c", *RASTER),
+        ("guest/vcd.c", "guest/commands.c", "guest/png.c", "guest/screen.c", *RASTER),
         (
             *ANY_HEADERS,
             *RASTER_HEADERS,
             "guest/commands.h",
             "guest/png.h",
+            "guest/screen.h",
             "kernel/vgpu/console.h",
         ),
         generated=(registers("zach1"),),

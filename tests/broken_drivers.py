@@ -130,6 +130,26 @@ _TASKLET = (
     ),
 )
 
+MISTAKES["deadlock"] = Mistake(
+    (
+        ("spin_lock_irq(&zach1->lock)", "spin_lock(&zach1->lock)"),
+        ("spin_unlock_irq(&zach1->lock)", "spin_unlock(&zach1->lock)"),
+        (
+            "\tret = state_of(zach1);\n\tif (!ret) {",
+            "\tret = state_of(zach1);\n\tioread32(zach1->registers + ZACH1_STATUS);\n\tif (!ret) {",
+        ),
+    ),
+    "deadlock",
+)
+MISTAKES["never_loads"] = Mistake(
+    (
+        (
+            "\tpci_set_drvdata(pdev, zach1);\n",
+            "\tfor (;;)\n\t\tschedule_timeout_uninterruptible(1);\n",
+        ),
+    ),
+    "loading failed",
+)
 MISTAKES["tasklet"] = Mistake(
     (
         *_TASKLET,

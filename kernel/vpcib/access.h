@@ -56,4 +56,9 @@ struct vpcib_access {
 	__u8 flags; /* VPCIB_ABSENT, ... */
 };
 
+/* What lies at "journal_at", a page before the records. */
+struct vpcib_journal {
+	__u64 written; /* records so far, also those for which there was no room */
+};
+
 #endif

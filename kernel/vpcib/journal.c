@@ -5,9 +5,13 @@
  *
  * It is a ring.  A reader who is too slow finds a gap in the numbers.  A file ends where there
  * is no more yet, and goes on when there is, so `cat` takes all of it and `tail -f` follows.
+ *
+ * With "journal_at" it lies where somebody outside can see it even if the kernel dies, and keeps
+ * the first records instead of the last.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/io.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/uaccess.h>
@@ -23,6 +27,13 @@ module_param(journal_records, uint, 0444);
 MODULE_PARM_DESC(journal_records,
 		 "how many accesses the journal holds, a power of two");
 
+static unsigned long journal_at;
+module_param(journal_at, ulong, 0400);
+MODULE_PARM_DESC(
+	journal_at,
+	"physical address of a page and the records, not the kernel's; 0: none");
+
+static struct vpcib_journal *outside; /* NULL: it is a ring */
 static struct vpcib_access *ring;
 static u64 written; /* records so far */
 static DEFINE_RAW_SPINLOCK(journal_lock);
@@ -39,7 +50,11 @@ void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 	access.pid = current->pid;
 	raw_spin_lock_irqsave(&journal_lock, flags);
 	access.number = written;
-	ring[written++ & (journal_records - 1)] = access;
+	if (!outside || written < journal_records)
+		ring[written & (journal_records - 1)] = access;
+	written++;
+	if (outside)
+		WRITE_ONCE(outside->written, written);
 	raw_spin_unlock_irqrestore(&journal_lock, flags);
 }
 
@@ -50,9 +65,9 @@ static bool take(u64 number, struct vpcib_access *access)
 	bool there;
 
 	raw_spin_lock_irqsave(&journal_lock, flags);
-	if (written > number + journal_records)
+	if (!outside && written > number + journal_records)
 		number = written - journal_records;
-	there = number < written;
+	there = number < (outside ? min_t(u64, written, journal_records) : written);
 	if (there)
 		*access = ring[number & (journal_records - 1)];
 	raw_spin_unlock_irqrestore(&journal_lock, flags);
@@ -89,6 +104,31 @@ static struct miscdevice device = {
 	.mode = 0400,
 };
 
+static int ring_alloc(void)
+{
+	size_t bytes = array_size(journal_records, sizeof(*ring));
+
+	if (!journal_at) {
+		ring = vzalloc(bytes);
+		return ring ? 0 : -ENOMEM;
+	}
+	outside = memremap(journal_at, PAGE_SIZE + bytes, MEMREMAP_WB);
+	if (!outside) {
+		pr_err("journal_at: nothing can be mapped there\n");
+		return -EINVAL;
+	}
+	ring = (void *)outside + PAGE_SIZE;
+	return 0;
+}
+
+static void ring_free(void)
+{
+	if (outside)
+		memunmap(outside);
+	else
+		vfree(ring);
+}
+
 int journal_init(void)
 {
 	int ret;
@@ -99,17 +139,17 @@ int journal_init(void)
 		       RECORDS_MOST);
 		return -EINVAL;
 	}
-	ring = vzalloc(array_size(journal_records, sizeof(*ring)));
-	if (!ring)
-		return -ENOMEM;
+	ret = ring_alloc();
+	if (ret)
+		return ret;
 	ret = misc_register(&device);
 	if (ret)
-		vfree(ring);
+		ring_free();
 	return ret;
 }
 
 void journal_exit(void)
 {
 	misc_deregister(&device);
-	vfree(ring);
+	ring_free();
 }

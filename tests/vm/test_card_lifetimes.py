@@ -96,6 +96,19 @@ count 1
 plug
 count 2
 rmmod card_copier && rmmod copier_driver || fail 'they stayed'
+leaks() {
+	: > /out/leaks
+	mount -t debugfs debug /sys/kernel/debug 2> /dev/null
+	kmemleak=/sys/kernel/debug/kmemleak
+	[ -e $kmemleak ] || return
+	# It tells of what was old enough at the first scan and is still there at the second.
+	for round in 1 2; do
+		sleep 6
+		echo scan > $kmemleak
+	done
+	cat $kmemleak > /out/leaks
+}
+leaks
 rmmod vpcib || fail 'the bus stayed'
 rmmod iprobe || fail 'the probes stayed'
 ls /sys/bus/pci/devices > /out/devices
@@ -128,6 +141,11 @@ def test_no_leak(what: str) -> None:
     both times; what the kernel keeps by itself is not."""
     counts = [float(text(worn(), f"{what}-{when}")) for when in range(3)]
     assert min(counts[1] - counts[0], counts[2] - counts[1]) < PLUGGED / 2
+
+
+def test_kmemleak() -> None:
+    """On a kernel that has it (docs/kernels.md); others tell of no leak."""
+    assert text(worn(), "leaks") == ""
 
 
 @pytest.mark.parametrize("copier", [0, 1])

@@ -3,6 +3,8 @@
 order, as the guest's /dev/vpcib has it (kernel/vpcib/access.h)."""
 
 from enum import IntEnum
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,3 +82,29 @@ def journal(raw: bytes) -> Journal:
             f"the journal has a gap at access {gaps[0]}: give the bus more, journal_records=N"
         )
     return accesses
+
+
+class Kept(NamedTuple):
+    """The first accesses of a run, and how many came after those."""
+
+    accesses: Journal
+    missed: int
+
+
+PAGE_BYTES = 4096
+NOTHING_KEPT = Kept(np.zeros(0, ACCESS), 0)
+
+
+def bytes_outside(records: int) -> int:
+    """What a journal takes that lies outside the guest (journal_at, kernel/vpcib/journal.c)."""
+    return PAGE_BYTES + records * ACCESS.itemsize
+
+
+def kept_outside(file: Path, at: int, records: int) -> Kept:
+    """What lies there in a file."""
+    with file.open("rb") as opened:
+        opened.seek(at)
+        written = int.from_bytes(opened.read(8), "little")
+        opened.seek(at + PAGE_BYTES)
+        raw = opened.read(min(written, records) * ACCESS.itemsize)
+    return Kept(journal(raw), max(written - records, 0))

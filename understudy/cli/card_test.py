@@ -100,7 +100,9 @@ def test(
 
 
 def _told(outcome: run.Outcome) -> Iterator[str]:
-    accesses = "no journal" if outcome.accesses is None else f"{len(outcome.accesses)} accesses"
+    accesses = f"{len(outcome.accesses)} accesses"
+    if outcome.missed:
+        accesses += f" (and {outcome.missed} more, which nobody looked at)"
     if not outcome.findings:
         yield f"{outcome.setting}: nothing wrong in {accesses}"
         return
@@ -121,7 +123,8 @@ def _as_json(card: Card, driver: Path, outcomes: list[run.Outcome]) -> dict[str,
             {
                 "cpus": outcome.setting.cpus,
                 "seed": outcome.setting.seed,
-                "accesses": None if outcome.accesses is None else len(outcome.accesses),
+                "accesses": len(outcome.accesses),
+                "missed": outcome.missed,
                 "findings": [_finding(finding) for finding in outcome.findings],
             }
             for outcome in outcomes
@@ -138,8 +141,7 @@ def _keep(card: Card, outcome: run.Outcome, out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         (out / f"{stem}-kernel.log").write_text(outcome.log)
-        if outcome.accesses is not None:
-            text = "".join(f"{line}\n" for line in lines(card, outcome.accesses))
-            (out / f"{stem}-register-log.txt").write_text(text)
+        text = "".join(f"{line}\n" for line in lines(card, outcome.accesses))
+        (out / f"{stem}-register-log.txt").write_text(text)
     except OSError as error:
         raise UserError(f"{error.filename}: {error.strerror}: name another --out") from error

@@ -61,10 +61,13 @@ class Event:
 class Run:
     """The journal of one card, and the card."""
 
-    def __init__(self, card: Card, accesses: Journal) -> None:
+    def __init__(self, card: Card, accesses: Journal, whole: bool) -> None:
+        """`whole`: it goes on until the last driver has left."""
         self.card = card
         self.places = Places(card)
         self.events = [self._event(access) for access in accesses]
+        if whole:
+            self.events.append(self._end())
 
     def _event(self, access: "Journal") -> Event:
         what = What(int(access["what"]))
@@ -85,8 +88,7 @@ class Run:
             parts=tuple(self.places.parts(*place, value)) if touches else (),
         )
 
-    def end(self) -> Event:
-        """No driver is there when a run is over."""
+    def _end(self) -> Event:
         return Event(
             len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, frozenset(), ()
         )
@@ -138,7 +140,7 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
     for index, interrupt in enumerate(run.card.interrupts):
         reason: _Reason | None = None
         values = Values(run.card)
-        for event in [*run.events, run.end()]:
+        for event in run.events:
             for part in event.parts if event.what == What.STORE else ():
                 values.store(part)
             if event.what == What.RAISED and event.value >> index & 1:
@@ -396,11 +398,14 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def found(card: Card, accesses: Journal) -> list[Finding]:
-    """All that the rules find, in the order of the journal, card by card."""
+def found(card: Card, accesses: Journal, whole: bool = True) -> list[Finding]:
+    """All that the rules find, in the order of the journal, card by card.
+
+    `whole`: it goes on until the last driver has left.
+    """
     findings: list[Finding] = []
     for slot in sorted(set(accesses["slot"].tolist())):
-        run = Run(card, accesses[accesses["slot"] == slot])
+        run = Run(card, accesses[accesses["slot"] == slot], whole)
         findings += [finding for rule in RULES for finding in rule(run)]
     return sorted(findings, key=lambda finding: finding.number)
 

@@ -16,18 +16,24 @@ from pathlib import Path
 from understudy.base.errors import RunFailed
 from understudy.base.programs import compiled
 from understudy.cards import specification
-from understudy.cards.journal import Journal, journal
+from understudy.cards.journal import NOTHING_KEPT, Journal, Kept, bytes_outside, kept_outside
 from understudy.cards.model import Card
 from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
 from understudy.referee.findings import Finding, found
 
 JOURNAL_RECORDS = 2**20
 EXERCISE_SECONDS = 120
+LOADING_SECONDS = 30
 MEMORY_MIB = 512
 COMPLAINT = re.compile(
     r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |general protection|refcount_t|did not free|"
     r"is not answered|still maps"
 )
+DEATHS = {
+    "deadlock": re.compile(r"is stuck in \S*spin_lock"),
+    "the kernel hangs": re.compile(r"is stuck|did not end within"),
+    "the kernel died": re.compile(r"panic|Oops|BUG"),
+}
 STEPS = {1: "loading", 2: "exercise", 3: "unloading", 4: "loading again", 5: "hot removal"}
 
 Notify = Callable[[str], None]
@@ -61,8 +67,9 @@ class Outcome:
 
     setting: Setting
     findings: tuple[Finding, ...]
-    accesses: Journal | None
-    """None: the kernel died, and the journal with it."""
+    accesses: Journal
+    missed: int
+    """How many came after those, and were not looked at."""
     log: str
     """The kernel's."""
 
@@ -72,35 +79,64 @@ def settings(cpus: Iterable[int], seed: int) -> list[Setting]:
     return [Setting(count, seed) for count in cpus]
 
 
-def script(driver: Path) -> str:
-    """What the guest does with a driver; its exit code is the step that went wrong."""
+def script(driver: Path, cpus: int) -> str:
+    """What the guest does with a driver; its exit code is the step that went wrong.
+
+    As long as each processor does something it says so, so that a guest that hangs is noticed.
+    """
+    masks = " ".join(f"{1 << cpu:x}" for cpu in range(cpus))
     return f"""
-insmod /card.ko || exit 99
+pulse() {{
+	while port notify progress; do
+		for mask in {masks}; do
+			taskset $mask sleep 1
+		done
+	done
+}}
+# within STEP SECONDS COMMAND: whoever does not come back is left behind.
+within() {{
+	step=$1 tries=$(($2 * 10))
+	shift 2
+	rm -f /tmp/ended
+	( "$@"; echo $? > /tmp/ending; mv /tmp/ending /tmp/ended ) &
+	until [ -e /tmp/ended ]; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || {{ echo "it does not come back: $*"; exit $step; }}
+		sleep 0.1
+	done
+	return $(cat /tmp/ended)
+}}
 load() {{
-	insmod /{driver.name} || exit $1
+	within $1 {LOADING_SECONDS} insmod /{driver.name} || exit $1
 	sleep 1
 }}
 unload() {{
 	tries=0
-	while ! rmmod {driver.stem}; do
+	while ! within $1 {LOADING_SECONDS} rmmod {driver.stem} 2> /tmp/said; do
 		tries=$((tries + 1))
-		[ $tries -lt 50 ] || exit $1
+		[ $tries -lt 50 ] || {{ cat /tmp/said; exit $1; }}
 		sleep 0.1
-	done 2> /dev/null
+	done
 }}
-judge() {{
-	cat /dev/vpcib > /out/journal
+pull_out() {{
+	echo 0 > /sys/kernel/vpcib/remove
 }}
-trap judge EXIT
+exercised() {{
+	until [ -e /tmp/exercised ]; do
+		sleep 0.1
+	done
+}}
+pulse &
+insmod /card.ko || exit 99
 [ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
 load 1
-timeout {EXERCISE_SECONDS} /bin/exercise || exit 2
+within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
 unload 3
 load 4
-timeout {EXERCISE_SECONDS} /bin/exercise > /dev/null 2>&1 &
+( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &
 sleep 0.5
-echo 0 > /sys/kernel/vpcib/remove || exit 5
-wait
+within 5 {LOADING_SECONDS} pull_out || exit 5
+within 5 {EXERCISE_SECONDS} exercised
 unload 5
 """
 
@@ -112,9 +148,25 @@ def run(
     stop: threading.Event | None = None,
 ) -> Outcome:
     """One run of a built driver; RunFailed only if the VM itself is at fault."""
+    hardware = qemu.Machine(
+        clock="virtual" if setting.cpus == 1 else "wall",
+        cpus=setting.cpus,
+        memory_mib=MEMORY_MIB,
+    )
+    at = qemu.wire_bytes(hardware) - bytes_outside(JOURNAL_RECORDS)
+    kept = [NOTHING_KEPT]
+
+    def salvage(wire: Path) -> None:
+        kept.append(kept_outside(wire, at, JOURNAL_RECORDS))
+
+    parameters = {
+        "journal_records": JOURNAL_RECORDS,
+        "journal_at": qemu.wire_address(hardware) + at,
+        "races": setting.seed,
+    }
     vm = machine.Vm(
-        script(subject.driver),
-        {"vpcib": f"journal_records={JOURNAL_RECORDS} races={setting.seed}"},
+        script(subject.driver, setting.cpus),
+        {"vpcib": " ".join(f"{name}={value}" for name, value in parameters.items())},
         {
             "card.ko": subject.card_module,
             subject.driver.name: subject.driver,
@@ -122,30 +174,35 @@ def run(
             "bin/vcd": compiled(card_programs.vcd()),
             "bin/draw_triangles": compiled(card_programs.draw_triangles()),
         },
-        qemu.Machine(
-            clock="virtual" if setting.cpus == 1 else "wall",
-            cpus=setting.cpus,
-            memory_mib=MEMORY_MIB,
-        ),
+        hardware,
+        salvage=salvage,
     )
     try:
         result = machine.run(vm, packages.fetch_kernel(), heard, stop)
     except RunFailed as error:
-        return _died(setting, error)
-    accesses = journal(result.out["journal"])
+        return _died(subject, setting, error, kept[-1])
+    accesses, missed = kept[-1]
     log = result.out["dmesg"].decode(errors="replace")
-    findings = [*found(subject.card, accesses), *_complaints(log)]
+    findings = [*found(subject.card, accesses, whole=not missed), *_complaints(log)]
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
         findings.append(Finding(f"{step} failed", len(accesses), _last(result.console)))
-    return Outcome(setting, tuple(findings), accesses, log)
+    return Outcome(setting, tuple(findings), accesses, missed, log)
 
 
-def _died(setting: Setting, error: RunFailed) -> Outcome:
+def _died(subject: Subject, setting: Setting, error: RunFailed, kept: Kept) -> Outcome:
+    """What the kernel died of, and what the driver had done by then."""
     text = str(error)
-    if "panic" not in text and "Oops" not in text and "BUG" not in text:
+    rule = next((rule for rule, words in DEATHS.items() if words.search(text)), None)
+    if rule is None:
         raise error
-    return Outcome(setting, (Finding("the kernel died", 0, text),), None, text)
+    stem = subject.driver.stem.replace("-", "_")
+    frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{stem}\]", text)
+    where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
+    first = text.partition("; its last words")[0]
+    death = Finding(rule, len(kept.accesses), f"{first}{where}")
+    findings = (*found(subject.card, kept.accesses, whole=False), death)
+    return Outcome(setting, findings, kept.accesses, kept.missed, text)
 
 
 def _complaints(log: str) -> list[Finding]:

@@ -48,6 +48,8 @@ class Vm:
     ahead: Stage = field(default_factory=Stage)
     keeps_rules: bool = False
     """Whether a scheduler that breaks a rule ends it."""
+    salvage: Callable[[Path], None] = lambda wire: None
+    """Told its wire when the guest has ended, also if it has died."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +269,7 @@ class _Run:
     def _boot(self, because: str) -> Result:
         with self._scratch() as folder:
             command = self.lay_out(folder)
-            with self._guest(command, folder) as guest:
+            with self._salvaged(folder), self._guest(command, folder) as guest:
                 guest.wait()
                 return guest.result(command, Start(self._key, because))
 
@@ -276,7 +278,7 @@ class _Run:
             theirs = monitor.theirs.fileno()
             command = self.lay_out(folder)
             command += qemu.resuming(self._vm.machine, machine.memory, theirs)
-            with self._guest(command, folder, (theirs,)) as guest:
+            with self._salvaged(folder), self._guest(command, folder, (theirs,)) as guest:
                 try:
                     monitor.greet(guest.check)
                     monitor.load_state(state.fileno())
@@ -316,6 +318,13 @@ class _Run:
                 if guest.exit_code():
                     raise guest.gone(Gone("it gave up"))
                 conversation.out = wire.results(folder / "wire")
+
+    @contextlib.contextmanager
+    def _salvaged(self, folder: Path) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._vm.salvage(folder / "wire")
 
     def _lay_wire(self, folder: Path, files: Mapping[str, Content]) -> None:
         wire.lay(folder / "wire", qemu.wire_bytes(self._vm.machine), files)

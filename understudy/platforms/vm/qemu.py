@@ -93,7 +93,7 @@ def wire_bytes(machine: Machine) -> int:
     return machine.memory_mib * MIB
 
 
-def _wire_address(machine: Machine) -> int:
+def wire_address(machine: Machine) -> int:
     """Where QEMU's "pc" puts what comes after the ordinary memory."""
     memory = machine.memory_mib * MIB
     high = memory - 3 * GIB if memory >= 3.5 * GIB else 0
@@ -106,7 +106,7 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
     folder holds the wire (understudy/platforms/vm/wire.py) and receives console.log and
     notify.log.
     """
-    address, size = _wire_address(machine), wire_bytes(machine)
+    address, size = wire_address(machine), wire_bytes(machine)
     wire = f"memory-backend-file,id=wire,mem-path={folder / 'wire'},size={size},share=on"
     return [
         binary(),

@@ -141,6 +141,18 @@ MISTAKES["deadlock"] = Mistake(
     ),
     "deadlock",
 )
+MISTAKES["freed_at_close"] = Mistake(
+    (
+        (
+            "\tif (!zach1->gone)\n\t\treset_card(zach1);\n\tmutex_unlock(&zach1->control);\n",
+            "\tdma_free_coherent(&zach1->pdev->dev, ALL_BYTES, zach1->buffers, zach1->address);\n"
+            "\tzach1->buffers = dma_alloc_coherent(&zach1->pdev->dev, ALL_BYTES, &zach1->address,"
+            " GFP_KERNEL);\n"
+            "\tif (!zach1->gone)\n\t\treset_card(zach1);\n\tmutex_unlock(&zach1->control);\n",
+        ),
+    ),
+    "DMA buffer freed in use",
+)
 MISTAKES["never_loads"] = Mistake(
     (
         (

@@ -62,12 +62,11 @@ class Run:
     """The journal of one card, and the card."""
 
     def __init__(self, card: Card, accesses: Journal, whole: bool) -> None:
-        """`whole`: it goes on until the last driver has left."""
+        """`whole`: nothing is missing at its end."""
         self.card = card
         self.places = Places(card)
         self.events = [self._event(access) for access in accesses]
-        if whole:
-            self.events.append(self._end())
+        self.to_the_end = [*self.events, self._end()] if whole else self.events
 
     def _event(self, access: "Journal") -> Event:
         what = What(int(access["what"]))
@@ -89,6 +88,7 @@ class Run:
         )
 
     def _end(self) -> Event:
+        """Nothing more will be done."""
         return Event(
             len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, frozenset(), ()
         )
@@ -140,7 +140,7 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
     for index, interrupt in enumerate(run.card.interrupts):
         reason: _Reason | None = None
         values = Values(run.card)
-        for event in run.events:
+        for event in run.to_the_end:
             for part in event.parts if event.what == What.STORE else ():
                 values.store(part)
             if event.what == What.RAISED and event.value >> index & 1:
@@ -401,7 +401,7 @@ RULES: tuple[Rule, ...] = (
 def found(card: Card, accesses: Journal, whole: bool = True) -> list[Finding]:
     """All that the rules find, in the order of the journal, card by card.
 
-    `whole`: it goes on until the last driver has left.
+    `whole`: nothing is missing at its end.
     """
     findings: list[Finding] = []
     for slot in sorted(set(accesses["slot"].tolist())):

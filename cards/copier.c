@@ -90,6 +90,8 @@ static void stored(struct vgpu *device, u32 index, u64 value)
 		return;
 	}
 	vgpu_set_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
+	if (order.operation != COPIER_COMMAND_OPERATION_FILL)
+		vpcib_dma_begin(device->card, order.source, order.bytes);
 	vgpu_wake(device);
 }
 
@@ -128,6 +130,7 @@ static int carry_out(struct vgpu *device, struct order *order)
 static void finish(struct vgpu *device, const struct order *order, int error)
 {
 	vgpu_clear_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
+	vpcib_dma_end(device->card, order->source);
 	if (error) {
 		fail(device, COPIER_ERROR_CODE_ADDRESS);
 		return;

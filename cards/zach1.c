@@ -21,7 +21,8 @@ struct zach1 {
 
 	/* locked */
 	u32 resets;
-	u64 next; /* bus address of the DMA buffer's rest */
+	u64 begun; /* bus address of the DMA buffer */
+	u64 next; /* and of its rest */
 	u32 left; /* its bytes */
 	u32 fifo_words; /* in the FIFO */
 	u32 fifo_offset; /* first word of a command, whose second is yet to come */
@@ -38,15 +39,22 @@ static bool has_failed(const struct vgpu *device)
 	return vgpu_get(device, ZACH1_INDEX_ERROR);
 }
 
+/* The driver may have its buffer back; locked. */
+static void end_dma(struct vgpu *device)
+{
+	vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
+	vpcib_dma_end(device->card, zach1_of(device)->begun);
+	zach1_of(device)->left = 0;
+}
+
 /* The first error stops the card; locked. */
 static void fail(struct vgpu *device, u32 code)
 {
 	if (!has_failed(device))
 		vgpu_set(device, ZACH1_INDEX_ERROR, code);
 	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FAILED_MASK);
-	vgpu_clear_bits(device, ZACH1_INDEX_STATUS,
-			ZACH1_STATUS_DMA_BUSY_MASK | ZACH1_STATUS_DRAWING_MASK);
-	zach1_of(device)->left = 0;
+	vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DRAWING_MASK);
+	end_dma(device);
 }
 
 /* --- commands ----------------------------------------------------------------------- */
@@ -150,8 +158,10 @@ static void start_dma(struct vgpu *device)
 		fail(device, code);
 		return;
 	}
+	zach1->begun = address;
 	zach1->next = address;
 	zach1->left = bytes;
+	vpcib_dma_begin(device->card, address, bytes);
 	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
 	vgpu_wake(device);
 }
@@ -216,7 +226,7 @@ static void reset(struct vgpu *device)
 	struct zach1 *zach1 = zach1_of(device);
 
 	zach1->resets++;
-	zach1->left = 0;
+	end_dma(device);
 	zach1->fifo_words = 0;
 	zach1->fifo_half = false;
 	console_drop(zach1->console);
@@ -280,7 +290,7 @@ static void passed(struct vgpu *device, const struct console_pair *pair)
 		vgpu_set(device, ZACH1_INDEX_FENCE_PASSED, pair->value);
 		vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_FENCE_MASK);
 	} else if (offset == CONSOLE_END) {
-		vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
+		end_dma(device);
 		vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_DONE_MASK);
 	}
 	vgpu_unlock(device, flags);

@@ -16,7 +16,7 @@ typedef uint32_t stored __attribute__((vector_size(4 * LANES), aligned(4), may_a
 
 /* A channel of four pixels side by side, the first of which is at corner a. */
 struct shade {
-	lanes at;
+	lanes at, step; /* step: to the next four */
 	uint32_t right, down; /* how it grows from pixel to pixel */
 };
 
@@ -71,6 +71,7 @@ static void set_shades(struct triangle *triangle)
 
 		shade->right = (uint32_t)divide_down(right, area);
 		shade->down = (uint32_t)divide_down(down, area);
+		shade->step = (lanes){ 0 } + LANES * shade->right;
 		shade->at = (lanes){ 0, 1, 2, 3 } * shade->right +
 			    (uint32_t)(channel(a, i) * COLOR_ONE + COLOR_ONE / 2);
 	}
@@ -97,9 +98,9 @@ static void draw_span(uint32_t *restrict pixel, int64_t n,
 
 	for (; n >= LANES; n -= LANES) {
 		*(stored *)pixel = mixed(red, green, blue);
-		red += LANES * shade[RED].right;
-		green += LANES * shade[GREEN].right;
-		blue += LANES * shade[BLUE].right;
+		red += shade[RED].step;
+		green += shade[GREEN].step;
+		blue += shade[BLUE].step;
 		pixel += LANES;
 	}
 	rest = mixed(red, green, blue);

@@ -11,7 +11,7 @@ from card_texts import GOOD
 from understudy.base.paths import cards_dir
 from understudy.cards import specification
 from understudy.cards.model import Card
-from understudy.show.card import manual
+from understudy.show.card.reference import reference_manual as manual
 
 TINY = specification.parse("x.yaml", GOOD.encode())
 CARDS = [specification.load("copier"), specification.load("zach1"), TINY]

@@ -2,6 +2,7 @@
 """SystemRDL: a card goes there and back, the compiler finds the registers where the YAML has them,
 and what is no card is told with its line."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,8 @@ def test_properties_that_somebody_else_declared_otherwise(tmp_path: Path) -> Non
         (b"/" * (2**20 + 1), "x.rdl:1: longer than 1048576 bytes: no card"),
         (b"addrmap " * 10000, "x.rdl:1: "),
         (b"property p { component = reg; type = longint[]; };", "x.rdl:1: "),
+        # Here the compiler fails itself.
+        (b"addrmap a { x = '{\n c'{ h: \"a\",\n head:\t}\n}; reg {} x; };", "x.rdl:3: "),
     ],
 )
 def test_what_is_no_rdl(raw: bytes, said: str, tmp_path: Path) -> None:
@@ -187,3 +190,37 @@ def test_what_is_no_rdl(raw: bytes, said: str, tmp_path: Path) -> None:
 def test_no_file_and_a_folder(tmp_path: Path) -> None:
     assert "No such file or directory" in str(imported(tmp_path / "none.rdl").exception)
     assert "a folder, not a .rdl file" in str(imported(tmp_path).exception)
+
+
+MARKS = [*"{}[]();'\"=@09-~`\\", "reg", "signal", "external", "8'hff", "true", "ref", "[8]", "+="]
+
+
+def spoilt(text: str, draw: random.Random) -> str:
+    """With something left out, put in, doubled or exchanged, once or a few times."""
+    for _ in range(draw.randrange(1, 4)):
+        place = draw.randrange(len(text))
+        match draw.randrange(4):
+            case 0:
+                text = text[:place] + text[place + draw.randrange(1, 30) :]
+            case 1:
+                text = text[:place] + draw.choice(MARKS) + text[place:]
+            case 2:
+                words = text.split()
+                text = text.replace(draw.choice(words), draw.choice(words), 1)
+            case 3:
+                lines = text.splitlines()
+                lines.insert(draw.randrange(len(lines)), draw.choice(lines))
+                text = "\n".join(lines)
+    return text
+
+
+def test_a_spoilt_file_is_a_card_or_told_to_be_none(tmp_path: Path) -> None:
+    file = tmp_path / "x.rdl"
+    right = rdl(specification.parse("x.yaml", GOOD.encode()))
+    wrong = 0
+    for seed in range(200):
+        file.write_text(spoilt(right, random.Random(seed)))
+        result = imported(file)
+        assert result.exception is None or isinstance(result.exception, WrongCard), f"seed {seed}"
+        wrong += result.exception is not None
+    assert wrong > 100

@@ -433,6 +433,18 @@ def test_a_changed_source_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.M
     assert len(list((tmp_path / "cache" / "understudy" / "programs").glob("[!.]*"))) == 2
 
 
+def test_a_generated_header_is_compiled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that it is found beside the source without being there, and goes by content."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    source = tmp_path / "answer.c"
+    source.write_text('#include "answer.h"\nint main(void) { return ANSWER; }\n')
+    for value in (3, 4):
+        generated = ((str(tmp_path / "answer.h"), f"#define ANSWER {value}\n"),)
+        answer = programs.Program("answer", (str(source),), generated=generated)
+        assert subprocess.run([programs.compiled(answer)], check=False).returncode == value
+    assert not (tmp_path / "answer.h").exists()
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

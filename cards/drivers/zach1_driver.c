@@ -306,6 +306,7 @@ static int map_card(struct zach1 *zach1)
 	if (ret)
 		goto unmap;
 	pci_set_master(pdev);
+	iowrite32(ZACH1_CONTROL_RESET_MASK, zach1->registers + ZACH1_CONTROL);
 	return 0;
 
 unmap:

@@ -109,7 +109,10 @@ static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 b
 
 static void run(struct work_struct *work)
 {
-	card_behaviour.work(container_of(work, struct vgpu, work));
+	struct vgpu *device = container_of(work, struct vgpu, work);
+
+	vpcib_dawdle(device->card);
+	card_behaviour.work(device);
 }
 
 static void vgpu_free(struct vgpu *device)

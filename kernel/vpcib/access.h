@@ -12,7 +12,7 @@
 enum vpcib_what {
 	VPCIB_LOAD, /* a driver read a register */
 	VPCIB_STORE, /* it wrote one */
-	VPCIB_RAISED, /* the card has a new reason to interrupt: value is all that it has */
+	VPCIB_RAISED, /* the card's reasons to interrupt have changed: value is all of them */
 	VPCIB_HANDLING, /* a handler is about to run: offset is the vector */
 	VPCIB_HANDLED, /* it has returned */
 	VPCIB_DMA_READ, /* the card read the driver's memory: value is the address */
@@ -25,6 +25,7 @@ enum vpcib_what {
 	VPCIB_BOUND, /* a driver is about to take the card */
 	VPCIB_UNBOUND, /* it has left it, or did not take it */
 	VPCIB_UNKNOWN, /* an instruction that could not be carried out: value is its bytes */
+	VPCIB_DMA_CHANGED, /* the driver changed what it had sent the card to read */
 };
 
 enum vpcib_context {
@@ -34,6 +35,10 @@ enum vpcib_context {
 	VPCIB_HARD_INTERRUPT,
 	VPCIB_CARD, /* the card itself */
 };
+
+#define VPCIB_ABSENT 0x1 /* the card was gone */
+#define VPCIB_INTERRUPTIBLE 0x2 /* the card could interrupt there */
+#define VPCIB_SOFT_INTERRUPTIBLE 0x4 /* soft interrupts could come there */
 
 struct vpcib_access {
 	__u64 ns; /* on the monotonic clock */
@@ -48,7 +53,7 @@ struct vpcib_access {
 	__u8 bytes;
 	__u8 what; /* enum vpcib_what */
 	__u8 context; /* enum vpcib_context */
-	__u8 absent; /* the card was gone */
+	__u8 flags; /* VPCIB_ABSENT, ... */
 };
 
 #endif

@@ -22,7 +22,9 @@
 #include "vpcib.h"
 
 #define SLOTS 32
+#define WINDOW_MOST (256ull << 20)
 #define CONFIG_BYTES 256
+#define TRANSFERS_MOST 16
 
 /* Pages of a BAR that is memory: they stay while somebody maps them. */
 struct bar_memory {
@@ -55,16 +57,26 @@ struct vpcib_card {
 	/* memory that the driver has given to the card */
 	raw_spinlock_t dma_lock;
 	struct list_head dma;
+	struct {
+		u64 address;
+		size_t bytes; /* 0: none */
+	} begun[TRANSFERS_MOST];
+	u32 last_begun;
 
 	u64 state[];
 };
 
-/* bus.c */
+/* bridge.c */
+bool on_bus(phys_addr_t address);
+struct resource *bridge_window(void);
+struct pci_bus *bridge_bus(void);
+int bridge_init(void);
+void bridge_exit(void);
+
+/* slots.c */
+struct vpcib_card *card_in(u32 slot);
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
 struct vpcib_card *card_of(const struct device *dev);
-bool on_bus(phys_addr_t address);
-int bus_init(void);
-void bus_exit(void);
 int slots_add(const char *name);
 
 /* config.c */
@@ -85,12 +97,19 @@ int interrupt_add(struct vpcib_card *card);
 void interrupt_remove(struct vpcib_card *card);
 void interrupt_update(struct vpcib_card *card);
 void interrupt_touched(struct vpcib_card *card);
+bool interrupt_races(void);
+bool interrupt_may_come(const struct vpcib_card *card);
 
 /* mapping.c */
 struct bar_memory *memory_alloc(u64 bytes);
 void memory_put(struct bar_memory *memory);
 int mapping_init(void);
 void mapping_exit(void);
+
+/* sse.c */
+struct processor;
+void vector_of_user(struct processor *cpu, u32 number, u64 value[2]);
+void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2]);
 
 /* trap.c */
 int trap_init(void);

@@ -28,33 +28,53 @@ struct given {
 	u64 address; /* on the bus */
 	size_t bytes;
 	void *where; /* to the kernel */
+	u8 *before; /* with races: what transfers that have begun found there; or NULL */
 	enum dma_data_direction direction;
 };
 
 static void note(struct vpcib_card *card, u8 what, u64 address, size_t bytes)
 {
-	journal_note(card, (struct vpcib_access){ .what = what,
-						  .context = what < VPCIB_DMA_GIVEN
-								     ? VPCIB_CARD
+	journal_note(card, (struct vpcib_access){
+				   .what = what,
+				   .context = what < VPCIB_DMA_GIVEN ? VPCIB_CARD
 								     : VPCIB_KERNEL,
-						  .value = address,
-						  .offset = bytes,
-						  .absent = card->gone });
+				   .value = address,
+				   .offset = bytes,
+				   .flags = card->gone ? VPCIB_ABSENT : 0 });
 }
 
 /* --- the driver's side -------------------------------------------------------------- */
 
-/* In any context. */
-static void give(const struct device *dev, struct given given)
+static void given_free(struct given *given)
 {
-	struct given *kept = kmalloc(sizeof(*kept), GFP_ATOMIC);
+	if (given)
+		kvfree(given->before);
+	kfree(given);
+}
+
+static struct given *given_alloc(struct given given, gfp_t gfp)
+{
+	struct given *kept = kmalloc(sizeof(*kept), gfp);
+
+	if (kept) {
+		*kept = given;
+		if (interrupt_races())
+			kept->before = gfp == GFP_KERNEL ? kvmalloc(given.bytes, gfp)
+							 : kmalloc(given.bytes,
+								   gfp | __GFP_NOWARN);
+	}
+	return kept;
+}
+
+static void give(const struct device *dev, struct given given, gfp_t gfp)
+{
+	struct given *kept = given_alloc(given, gfp);
 	struct vpcib_card *card;
 	unsigned long flags;
 
 	rcu_read_lock();
 	card = card_of(dev);
 	if (card && kept) {
-		*kept = given;
 		raw_spin_lock_irqsave(&card->dma_lock, flags);
 		list_add(&kept->list, &card->dma);
 		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
@@ -62,7 +82,7 @@ static void give(const struct device *dev, struct given given)
 		kept = NULL;
 	}
 	rcu_read_unlock();
-	kfree(kept);
+	given_free(kept);
 }
 
 static struct given *find(struct vpcib_card *card, u64 address)
@@ -93,7 +113,7 @@ static void take_back(const struct device *dev, u64 address)
 		note(card, VPCIB_DMA_TAKEN, address, given ? given->bytes : 0);
 	}
 	rcu_read_unlock();
-	kfree(given);
+	given_free(given);
 }
 
 static void *our_alloc(struct device *dev, size_t bytes, dma_addr_t *address, gfp_t gfp,
@@ -108,7 +128,8 @@ static void *our_alloc(struct device *dev, size_t bytes, dma_addr_t *address, gf
 		     (struct given){ .address = *address,
 				     .bytes = bytes,
 				     .where = phys_to_virt(dma_to_phys(dev, *address)),
-				     .direction = DMA_BIDIRECTIONAL });
+				     .direction = DMA_BIDIRECTIONAL },
+		     gfpflags_allow_blocking(gfp) ? GFP_KERNEL : GFP_ATOMIC);
 	iprobe_done(&alloc_probe);
 	return where;
 }
@@ -140,7 +161,8 @@ static dma_addr_t our_map(struct device *dev, struct page *page, size_t offset,
 		     (struct given){ .address = address,
 				     .bytes = bytes,
 				     .where = phys_to_virt(dma_to_phys(dev, address)),
-				     .direction = direction });
+				     .direction = direction },
+		     GFP_ATOMIC);
 	iprobe_done(&map_probe);
 	return address;
 }
@@ -181,6 +203,68 @@ static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
 	return NULL;
 }
 
+/* The bytes of a transfer that has begun, if they are still as they were then.  Locked. */
+static void compare(struct vpcib_card *card, u32 index, u64 address, size_t bytes)
+{
+	struct given *given = holding(card, address, bytes);
+	size_t at = given ? address - given->address : 0;
+
+	if (!given || !given->before ||
+	    !memcmp(given->where + at, given->before + at, bytes))
+		return;
+	note(card, VPCIB_DMA_CHANGED, address, bytes);
+	card->begun[index].bytes = 0;
+}
+
+static void compare_all(struct vpcib_card *card, u64 address, size_t bytes)
+{
+	u32 i;
+
+	for (i = 0; i < TRANSFERS_MOST; i++) {
+		u64 begin = max(address, card->begun[i].address);
+		u64 end = min(address + bytes,
+			      card->begun[i].address + card->begun[i].bytes);
+
+		if (begin < end)
+			compare(card, i, begin, end - begin);
+	}
+}
+
+void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes)
+{
+	struct given *given;
+	unsigned long flags;
+	u32 i;
+
+	raw_spin_lock_irqsave(&card->dma_lock, flags);
+	given = holding(card, address, bytes);
+	if (given && given->before) {
+		memcpy(given->before + (address - given->address),
+		       given->where + (address - given->address), bytes);
+		i = ++card->last_begun % TRANSFERS_MOST;
+		card->begun[i].address = address;
+		card->begun[i].bytes = bytes;
+	}
+	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+}
+EXPORT_SYMBOL_GPL(vpcib_dma_begin);
+
+void vpcib_dma_end(struct vpcib_card *card, u64 address)
+{
+	unsigned long flags;
+	u32 i;
+
+	raw_spin_lock_irqsave(&card->dma_lock, flags);
+	for (i = 0; i < TRANSFERS_MOST; i++) {
+		if (card->begun[i].bytes && card->begun[i].address == address) {
+			compare(card, i, address, card->begun[i].bytes);
+			card->begun[i].bytes = 0;
+		}
+	}
+	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+}
+EXPORT_SYMBOL_GPL(vpcib_dma_end);
+
 static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t bytes,
 		    bool to_driver)
 {
@@ -192,6 +276,8 @@ static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t b
 	raw_spin_lock_irqsave(&card->dma_lock, flags);
 	given = holding(card, address, bytes);
 	may = given && given->direction != forbidden && !card->gone;
+	if (may && !to_driver)
+		compare_all(card, address, bytes);
 	if (may && to_driver)
 		memcpy(given->where + (address - given->address), buffer, bytes);
 	else if (may)
@@ -223,7 +309,7 @@ void dma_forget(struct vpcib_card *card)
 	struct given *given, *next;
 
 	list_for_each_entry_safe (given, next, &card->dma, list)
-		kfree(given);
+		given_free(given);
 	INIT_LIST_HEAD(&card->dma);
 }
 

@@ -1,101 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a decoded instruction does, with a device where its operand in memory is. */
+#include "compute.h"
 #include "instruction.h"
+#include "vector.h"
 
 #define CARRY 0x1ul
 #define DIRECTION 0x400ul
-#define ARITHMETIC_FLAGS 0x8d5ul /* OF SF ZF AF PF CF */
-#define OVERFLOW_BIT 11
-#define REX_R 0x4
-
-enum operation {
-	/* as bits 5:3 of an opcode or of its ModR/M number them */
-	ADD,
-	OR,
-	ADC,
-	SBB,
-	AND,
-	SUB,
-	XOR,
-	COMPARE,
-	/* and the others */
-	TEST,
-	INCREMENT,
-	DECREMENT,
-	NEGATE,
-};
-
-/*
- * The processor computes the result and its flags: LAHF gives all but overflow, and
- * a carry that goes in is put there by BT.
- */
-#define COMPUTE(words, type)                                            \
-	do {                                                            \
-		type x = (type)a, y = (type)b;                          \
-		asm("bt $0, %[carry]\n\t" words "\n\tlahf\n\tseto %%al" \
-		    : [x] "+r"(x), [said] "=&a"(said)                   \
-		    : [y] "r"(y), [carry] "r"(*flags)                   \
-		    : "cc");                                            \
-		result = x;                                             \
-	} while (0)
-
-#define COMPUTE_AT_WIDTH(words)              \
-	do {                                 \
-		if (bytes == 1)              \
-			COMPUTE(words, u8);  \
-		else if (bytes == 2)         \
-			COMPUTE(words, u16); \
-		else if (bytes == 4)         \
-			COMPUTE(words, u32); \
-		else                         \
-			COMPUTE(words, u64); \
-	} while (0)
-
-/* a OPERATION b in that many bytes; the flags as the processor sets them. */
-static u64 compute(enum operation operation, u64 a, u64 b, u32 bytes,
-		   unsigned long *flags)
-{
-	u64 result = 0;
-	unsigned long said = 0;
-
-	switch (operation) {
-	case ADD:
-		COMPUTE_AT_WIDTH("add %[y], %[x]");
-		break;
-	case OR:
-		COMPUTE_AT_WIDTH("or %[y], %[x]");
-		break;
-	case ADC:
-		COMPUTE_AT_WIDTH("adc %[y], %[x]");
-		break;
-	case SBB:
-		COMPUTE_AT_WIDTH("sbb %[y], %[x]");
-		break;
-	case AND:
-	case TEST:
-		COMPUTE_AT_WIDTH("and %[y], %[x]");
-		break;
-	case SUB:
-	case COMPARE:
-		COMPUTE_AT_WIDTH("sub %[y], %[x]");
-		break;
-	case XOR:
-		COMPUTE_AT_WIDTH("xor %[y], %[x]");
-		break;
-	case INCREMENT:
-		COMPUTE_AT_WIDTH("inc %[x]");
-		break;
-	case DECREMENT:
-		COMPUTE_AT_WIDTH("dec %[x]");
-		break;
-	case NEGATE:
-		COMPUTE_AT_WIDTH("neg %[x]");
-		break;
-	}
-	*flags = (*flags & ~ARITHMETIC_FLAGS) | (said >> 8 & ARITHMETIC_FLAGS & 0xff) |
-		 (said & 0x1) << OVERFLOW_BIT;
-	return result;
-}
+#define REX_B 0x1
+#define REX_X 0x2
 
 static u64 low_bytes(u64 value, u32 bytes)
 {
@@ -106,11 +18,6 @@ static u64 low_bytes(u64 value, u32 bytes)
 static bool is_high_byte(const struct instruction *in, u32 number, u32 bytes)
 {
 	return bytes == 1 && !in->rex && number >= 4;
-}
-
-static u32 number_of_register(const struct instruction *in)
-{
-	return (in->modrm >> 3 & 0x7) | (in->rex & REX_R ? 8 : 0);
 }
 
 static u64 get_register(const struct instruction *in, const struct processor *cpu,
@@ -161,7 +68,7 @@ static void arithmetic(const struct instruction *in, struct processor *cpu, u64 
 {
 	enum operation operation = in->opcode >> 3;
 	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
-	u32 number = number_of_register(in);
+	u32 number = instruction_register(in);
 	u64 with = get_register(in, cpu, number, bytes);
 	u64 result;
 
@@ -199,10 +106,34 @@ static int unary(const struct instruction *in, struct processor *cpu, u64 addres
 	return 0;
 }
 
+/* C0, C1 and D0 to D3.  By 0, no flag changes. */
+static void shift(const struct instruction *in, u64 by, struct processor *cpu,
+		  u64 address, struct device_bus *bus)
+{
+	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
+
+	by &= bytes == 8 ? 0x3f : 0x1f;
+	if (by)
+		change(ROTATE_LEFT + (in->modrm >> 3 & 0x7), by, bytes, cpu, address,
+		       bus);
+	else
+		bus->store(bus, address, bus->load(bus, address, bytes), bytes);
+}
+
+static void multiply(const struct instruction *in, struct processor *cpu, u64 by,
+		     u64 address, struct device_bus *bus)
+{
+	u32 bytes = in->operand_bytes;
+	u64 old = bus->load(bus, address, bytes);
+
+	set_register(in, cpu, instruction_register(in),
+		     compute(MULTIPLY, old, by, bytes, cpu->flags), bytes);
+}
+
 static void exchange(const struct instruction *in, struct processor *cpu, u32 bytes,
 		     u64 address, struct device_bus *bus)
 {
-	u32 number = number_of_register(in);
+	u32 number = instruction_register(in);
 	u64 old = bus->load(bus, address, bytes);
 
 	bus->store(bus, address, get_register(in, cpu, number, bytes), bytes);
@@ -212,7 +143,7 @@ static void exchange(const struct instruction *in, struct processor *cpu, u32 by
 static void exchange_and_add(const struct instruction *in, struct processor *cpu,
 			     u32 bytes, u64 address, struct device_bus *bus)
 {
-	u32 number = number_of_register(in);
+	u32 number = instruction_register(in);
 	u64 old = bus->load(bus, address, bytes);
 	u64 sum = compute(ADD, old, get_register(in, cpu, number, bytes), bytes,
 			  cpu->flags);
@@ -221,19 +152,18 @@ static void exchange_and_add(const struct instruction *in, struct processor *cpu
 	set_register(in, cpu, number, old, bytes);
 }
 
+/* What isn't exchanged is written as it was (SDM, CMPXCHG). */
 static void compare_and_exchange(const struct instruction *in, struct processor *cpu,
 				 u32 bytes, u64 address, struct device_bus *bus)
 {
 	u64 old = bus->load(bus, address, bytes);
 	u64 expected = low_bytes(*cpu->general[REGISTER_AX], bytes);
+	u64 new = get_register(in, cpu, instruction_register(in), bytes);
 
 	compute(COMPARE, expected, old, bytes, cpu->flags);
-	if (old == expected)
-		bus->store(bus, address,
-			   get_register(in, cpu, number_of_register(in), bytes), bytes);
-	else
-		set_register(&(struct instruction){ .rex = 0x40 }, cpu, REGISTER_AX,
-			     old, bytes);
+	bus->store(bus, address, old == expected ? new : old, bytes);
+	if (old != expected)
+		set_register(in, cpu, REGISTER_AX, old, bytes);
 }
 
 /* BT, BTS, BTR, BTC with the bit's number as immediate. */
@@ -257,11 +187,17 @@ static int one_bit(const struct instruction *in, struct processor *cpu, u64 addr
 static int two_byte(const struct instruction *in, struct processor *cpu, u64 address,
 		    struct device_bus *bus)
 {
-	u32 number = number_of_register(in);
+	u32 number = instruction_register(in);
 	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
 	u32 narrow = in->opcode & 0x1 ? 2 : 1;
 
+	if (vector_move(in))
+		return vector_emulate(in, cpu, address, bus);
 	switch (in->opcode) {
+	case 0xaf:
+		multiply(in, cpu, get_register(in, cpu, number, in->operand_bytes),
+			 address, bus);
+		return 0;
 	case 0xb6:
 	case 0xb7:
 		set_register(in, cpu, number, bus->load(bus, address, narrow),
@@ -284,6 +220,8 @@ static int two_byte(const struct instruction *in, struct processor *cpu, u64 add
 		exchange_and_add(in, cpu, bytes, address, bus);
 		return 0;
 	case 0xc3: /* MOVNTI */
+		if (in->prefix)
+			return -EOPNOTSUPP;
 		bus->store(bus, address,
 			   get_register(in, cpu, number, in->operand_bytes),
 			   in->operand_bytes);
@@ -293,35 +231,46 @@ static int two_byte(const struct instruction *in, struct processor *cpu, u64 add
 	}
 }
 
-/* A, from or to memory at SI or DI; which of the two is the device is seen by the address. */
-static int move_string(struct processor *cpu, u32 bytes, u64 address,
-		       struct device_bus *bus)
+/*
+ * From the device to memory.  What memory has is written to it first: if that can't be, the
+ * device has not been read.
+ */
+static int move_from_device(u64 to, u32 bytes, u64 address, struct device_bus *bus)
 {
-	u64 from = *cpu->general[REGISTER_SI], to = *cpu->general[REGISTER_DI];
 	u64 value = 0;
-	int ret;
+	int ret = bus->from_memory(bus, &value, to, bytes);
 
-	if (to != address) {
-		if (from != address)
-			return -EOPNOTSUPP;
-		value = bus->load(bus, address, bytes);
-		return bus->to_memory(bus, to, &value, bytes);
-	}
-	ret = bus->from_memory(bus, &value, from, bytes);
+	if (!ret)
+		ret = bus->to_memory(bus, to, &value, bytes);
+	if (ret)
+		return ret;
+	value = bus->load(bus, address, bytes);
+	return bus->to_memory(bus, to, &value, bytes);
+}
+
+static int move_to_device(u64 from, u32 bytes, u64 address, struct device_bus *bus)
+{
+	u64 value = 0;
+	int ret = bus->from_memory(bus, &value, from, bytes);
+
 	if (!ret)
 		bus->store(bus, address, value, bytes);
 	return ret;
 }
 
-/* One round of STOS, LODS or MOVS; true if it was the last. */
+/* One round of STOS, LODS or MOVS; of MOVS, the address tells which end is the device. */
 static int string(const struct instruction *in, struct processor *cpu, u64 address,
 		  struct device_bus *bus)
 {
 	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
 	u8 which = in->opcode & 0xfe;
 	unsigned long step = *cpu->flags & DIRECTION ? -(unsigned long)bytes : bytes;
+	unsigned long *si = cpu->general[REGISTER_SI], *di = cpu->general[REGISTER_DI];
+	bool to = which != 0xac && *di == address;
 	int ret = 0;
 
+	if (!to && (which == 0xaa || *si != address))
+		return -EOPNOTSUPP;
 	if (which == 0xaa)
 		bus->store(bus, address, low_bytes(*cpu->general[REGISTER_AX], bytes),
 			   bytes);
@@ -329,13 +278,14 @@ static int string(const struct instruction *in, struct processor *cpu, u64 addre
 		set_register(in, cpu, REGISTER_AX, bus->load(bus, address, bytes),
 			     bytes);
 	else
-		ret = move_string(cpu, bytes, address, bus);
+		ret = to ? move_to_device(*si, bytes, address, bus)
+			 : move_from_device(*di, bytes, address, bus);
 	if (ret)
 		return ret;
 	if (which != 0xac)
-		*cpu->general[REGISTER_DI] += step;
+		*di += step;
 	if (which != 0xaa)
-		*cpu->general[REGISTER_SI] += step;
+		*si += step;
 	return 0;
 }
 
@@ -350,17 +300,23 @@ static int one_byte(const struct instruction *in, struct processor *cpu, u64 add
 		    struct device_bus *bus)
 {
 	u32 bytes = in->opcode & 0x1 ? in->operand_bytes : 1;
-	u32 number = number_of_register(in);
+	u32 number = instruction_register(in);
 
 	if (in->opcode < 0x40) {
 		arithmetic(in, cpu, address, bus);
 		return 0;
 	}
 	switch (in->opcode) {
-	case 0x63: /* MOVSXD */
+	case 0x63: /* MOVSXD; how much one to 2 bytes reads, makers don't agree on */
+		if (in->operand_bytes == 2)
+			return -EOPNOTSUPP;
 		set_register(in, cpu, number,
 			     sign_extended(bus->load(bus, address, 4), 4),
 			     in->operand_bytes);
+		return 0;
+	case 0x69:
+	case 0x6b:
+		multiply(in, cpu, (u64)in->immediate, address, bus);
 		return 0;
 	case 0x80:
 	case 0x81:
@@ -395,6 +351,18 @@ static int one_byte(const struct instruction *in, struct processor *cpu, u64 add
 		bus->store(bus, address, low_bytes(*cpu->general[REGISTER_AX], bytes),
 			   bytes);
 		return 0;
+	case 0xc0:
+	case 0xc1:
+		shift(in, (u64)in->immediate, cpu, address, bus);
+		return 0;
+	case 0xd0:
+	case 0xd1:
+		shift(in, 1, cpu, address, bus);
+		return 0;
+	case 0xd2:
+	case 0xd3:
+		shift(in, *cpu->general[REGISTER_CX], cpu, address, bus);
+		return 0;
 	case 0xc6:
 	case 0xc7:
 		if (in->modrm & 0x38)
@@ -414,12 +382,36 @@ static int one_byte(const struct instruction *in, struct processor *cpu, u64 add
 static int repeat(const struct instruction *in, struct processor *cpu, u64 address,
 		  struct device_bus *bus)
 {
+	bool repeated = in->prefix == 0xf2 || in->prefix == 0xf3;
 	unsigned long *count = cpu->general[REGISTER_CX];
-	int ret = string(in, cpu, address, bus);
+	int ret;
 
-	if (!ret && (!in->repeated || --*count == 0))
+	if (!repeated || *count) {
+		ret = string(in, cpu, address, bus);
+		if (ret)
+			return ret;
+		*count -= repeated;
+	}
+	if (!repeated || !*count)
 		*cpu->ip += in->length;
-	return ret;
+	return 0;
+}
+
+/* Where its operand begins, but for FS and GS (SDM volume 2, tables 2-2 and 2-3). */
+static u64 operand_address(const struct instruction *in, const struct processor *cpu)
+{
+	u64 address = (u64)in->displacement;
+	bool has_sib = (in->modrm & 0x7) == 4;
+	u32 base = has_sib ? in->sib & 0x7 : in->modrm & 0x7;
+	u32 index = (in->sib >> 3 & 0x7) | (in->rex & REX_X ? 8 : 0);
+
+	if (!in->two_byte && (in->opcode & 0xfc) == 0xa0)
+		return address;
+	if (has_sib && index != 4)
+		address += *cpu->general[index] << (in->sib >> 6);
+	if (base != 5 || in->modrm >> 6)
+		return address + *cpu->general[base | (in->rex & REX_B ? 8 : 0)];
+	return has_sib ? address : address + *cpu->ip + in->length;
 }
 
 int instruction_emulate(const struct instruction *in, struct processor *cpu,
@@ -429,6 +421,8 @@ int instruction_emulate(const struct instruction *in, struct processor *cpu,
 
 	if (is_string(in))
 		return repeat(in, cpu, address, bus);
+	if (!in->segment && operand_address(in, cpu) != address)
+		return -EOPNOTSUPP;
 	ret = in->two_byte ? two_byte(in, cpu, address, bus)
 			   : one_byte(in, cpu, address, bus);
 	if (!ret)

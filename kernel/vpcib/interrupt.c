@@ -8,11 +8,12 @@
  * as long as there is a reason.
  *
  * With "races" an interrupt waits for the driver to be in the middle of something: it comes
- * right after one of the driver's next few accesses, or after HOLD_NS if there are none.  A
- * driver that keeps its handler out meanwhile will not notice; others will.
+ * right after one of the driver's next few accesses, or, if there are none, at most HOLD_NS_MOST
+ * later.  A driver that keeps its handler out meanwhile will not notice; others will.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdomain.h>
@@ -25,13 +26,18 @@
 #define MESSAGE_ADDRESS 0xfee00000 /* where messages go on a PC; nobody writes there */
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
-#define HOLD_NS (200 * NSEC_PER_USEC)
+#define HOLD_NS_MOST (200 * NSEC_PER_USEC)
 
 static unsigned int races;
 module_param(races, uint, 0444);
 MODULE_PARM_DESC(
 	races,
 	"interrupts come between a driver's accesses, drawn by this seed; 0: no");
+
+bool interrupt_races(void)
+{
+	return races;
+}
 
 static struct fwnode_handle *fwnode;
 static struct irq_domain
@@ -47,6 +53,18 @@ struct irq_domain *interrupt_domain(void)
 
 static void ack_nothing(struct irq_data *data)
 {
+}
+
+/* The card's vectors whose message is this one; locked. */
+static u32 messages_of(const struct vpcib_card *card, u32 data)
+{
+	u32 vectors = 0, i;
+
+	for (i = 0; i < card->kind->msi_vectors; i++) {
+		if (config_message(card, i) == data)
+			vectors |= 1u << i;
+	}
+	return vectors;
 }
 
 static void compose(struct irq_data *data, struct msi_msg *message)
@@ -65,9 +83,28 @@ static int set_affinity(struct irq_data *data, const struct cpumask *mask, bool 
 	return IRQ_SET_MASK_OK;
 }
 
+/* It came while the driver kept it out with disable_irq.  The interrupt's lock is held. */
+static int retrigger(struct irq_data *data)
+{
+	struct vpcib_card *card;
+	unsigned long flags;
+
+	rcu_read_lock();
+	card = card_in(data->hwirq / VPCIB_VECTORS_MAX);
+	if (card) {
+		flags = vpcib_lock(card);
+		card->pending |= messages_of(card, data->hwirq);
+		interrupt_update(card);
+		vpcib_unlock(card, flags);
+	}
+	rcu_read_unlock();
+	return 1;
+}
+
 static struct irq_chip vector_chip = {
 	.name = "vpcib",
 	.irq_ack = ack_nothing,
+	.irq_retrigger = retrigger,
 	.irq_compose_msi_msg = compose,
 	.irq_set_affinity = set_affinity,
 };
@@ -169,19 +206,20 @@ void interrupt_update(struct vpcib_card *card)
 		irq_work_queue(&card->deliver);
 }
 
-/* How many accesses an interrupt waits: the seed's numbers are drawn one after the other. */
-static u32 next_hold(struct vpcib_card *card)
+/* A number below the limit: the seed's are drawn one after the other. */
+static u32 draw(struct vpcib_card *card, u32 limit)
 {
 	card->drawn = card->drawn * 1664525u + 1013904223u;
-	return 1 + (card->drawn >> 16) % HOLD_ACCESSES_MOST;
+	return (u64)card->drawn * limit >> 32;
 }
 
 static void hold(struct vpcib_card *card)
 {
 	if (!races || card->held)
 		return;
-	card->held = next_hold(card);
-	hrtimer_start(&card->hold_end, ns_to_ktime(HOLD_NS), HRTIMER_MODE_REL_HARD);
+	card->held = 1 + draw(card, HOLD_ACCESSES_MOST);
+	hrtimer_start(&card->hold_end, ns_to_ktime(1 + draw(card, HOLD_NS_MOST)),
+		      HRTIMER_MODE_REL_HARD);
 }
 
 static enum hrtimer_restart end_hold(struct hrtimer *timer)
@@ -202,12 +240,25 @@ void interrupt_touched(struct vpcib_card *card)
 		interrupt_update(card);
 }
 
+void vpcib_dawdle(struct vpcib_card *card)
+{
+	unsigned long flags;
+	u32 us;
+
+	if (!races)
+		return;
+	flags = vpcib_lock(card);
+	us = 1 + draw(card, HOLD_NS_MOST / NSEC_PER_USEC);
+	vpcib_unlock(card, flags);
+	usleep_range(us, us);
+}
+EXPORT_SYMBOL_GPL(vpcib_dawdle);
+
 void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources)
 {
-	if (messages || (vectors && !card->asserted))
-		journal_note(card, (struct vpcib_access){ .what = VPCIB_RAISED,
-							  .context = VPCIB_CARD,
-							  .value = sources });
+	journal_note(card, (struct vpcib_access){ .what = VPCIB_RAISED,
+						  .context = VPCIB_CARD,
+						  .value = sources });
 	if (!vectors)
 		card->unanswered = 0;
 	if (messages)
@@ -238,6 +289,28 @@ static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
 	return data / VPCIB_VECTORS_MAX == card->slot
 		       ? irq_find_mapping(vectors_domain, data)
 		       : 0;
+}
+
+static bool is_enabled(unsigned int irq)
+{
+	struct irq_data *data = irq ? irq_get_irq_data(irq) : NULL;
+
+	return data && !irqd_irq_disabled(data);
+}
+
+/* Whether a handler of the card's is there that is not kept out by disable_irq.  Under
+ * rcu_read_lock. */
+bool interrupt_may_come(const struct vpcib_card *card)
+{
+	u32 vector;
+
+	if (!config_sends_messages(card))
+		return is_enabled(card->line_irq);
+	for (vector = 0; vector < card->kind->msi_vectors; vector++) {
+		if (is_enabled(irq_of_message(card, config_message(card, vector))))
+			return true;
+	}
+	return false;
 }
 
 /* In a hard interrupt. */
@@ -273,7 +346,7 @@ int interrupt_add(struct vpcib_card *card)
 		return irq;
 	card->line_irq = irq;
 	card->deliver = IRQ_WORK_INIT_HARD(deliver);
-	card->drawn = races + card->slot;
+	card->drawn = races * 2654435761u + card->slot;
 	hrtimer_init(&card->hold_end, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	card->hold_end.function = end_hold;
 	irq_set_chip_data(irq, card);

@@ -70,7 +70,7 @@ static const struct {
 	void (*exit)(void);
 } parts[] = {
 	{ journal_init, journal_exit }, { interrupt_init, interrupt_exit },
-	{ bus_init, bus_exit },		{ mapping_init, mapping_exit },
+	{ bridge_init, bridge_exit },	{ mapping_init, mapping_exit },
 	{ trap_init, trap_exit },	{ dma_init, dma_exit },
 	{ folder_init, folder_exit },
 };

@@ -29,9 +29,16 @@ struct access_bus {
 	struct device_bus bus;
 	struct vpcib_card *card; /* NULL: it was pulled out */
 	u32 bar;
-	u32 offset;
+	u32 offset; /* of the address that faulted */
+	unsigned long address;
 	unsigned long ip;
 	bool user;
+	bool interrupts; /* the processor takes them */
+	struct {
+		unsigned long address;
+		u32 bytes;
+		unsigned int flags;
+	} missing; /* memory that could not be touched */
 };
 
 static u8 context_of(const struct access_bus *at)
@@ -43,22 +50,37 @@ static u8 context_of(const struct access_bus *at)
 				      : VPCIB_KERNEL;
 }
 
+static u8 flags_of(const struct access_bus *at)
+{
+	bool soft = at->interrupts && !softirq_count();
+
+	return (at->card->gone ? VPCIB_ABSENT : 0) |
+	       (at->interrupts && interrupt_may_come(at->card) ? VPCIB_INTERRUPTIBLE
+							       : 0) |
+	       (soft ? VPCIB_SOFT_INTERRUPTIBLE : 0);
+}
+
 static void touched(const struct access_bus *at)
 {
 	if (!in_hardirq())
 		interrupt_touched(at->card);
 }
 
-static void note(const struct access_bus *at, u8 what, u64 value, u32 bytes)
+static void note(const struct access_bus *at, u8 what, u32 offset, u64 value, u32 bytes)
 {
 	journal_note(at->card, (struct vpcib_access){ .value = value,
 						      .ip = at->ip,
-						      .offset = at->offset,
+						      .offset = offset,
 						      .bar = at->bar,
 						      .bytes = bytes,
 						      .what = what,
 						      .context = context_of(at),
-						      .absent = at->card->gone });
+						      .flags = flags_of(at) });
+}
+
+static u32 offset_of(const struct access_bus *at, u64 address)
+{
+	return at->offset + (u32)(address - at->address);
 }
 
 /* What is not there reads as ones. */
@@ -66,14 +88,15 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 {
 	struct access_bus *at = container_of(bus, struct access_bus, bus);
 	u64 value = ~0ull >> (64 - 8 * bytes);
+	u32 offset = offset_of(at, address);
 	unsigned long flags;
 
 	if (!at->card)
 		return value;
 	flags = vpcib_lock(at->card);
 	if (!at->card->gone)
-		value = at->card->kind->load(at->card, at->bar, at->offset, bytes);
-	note(at, VPCIB_LOAD, value, bytes);
+		value = at->card->kind->load(at->card, at->bar, offset, bytes);
+	note(at, VPCIB_LOAD, offset, value, bytes);
 	touched(at);
 	vpcib_unlock(at->card, flags);
 	return value;
@@ -82,14 +105,15 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 static void bus_store(struct device_bus *bus, u64 address, u64 value, u32 bytes)
 {
 	struct access_bus *at = container_of(bus, struct access_bus, bus);
+	u32 offset = offset_of(at, address);
 	unsigned long flags;
 
 	if (!at->card)
 		return;
 	flags = vpcib_lock(at->card);
-	note(at, VPCIB_STORE, value, bytes);
+	note(at, VPCIB_STORE, offset, value, bytes);
 	if (!at->card->gone)
-		at->card->kind->store(at->card, at->bar, at->offset, value, bytes);
+		at->card->kind->store(at->card, at->bar, offset, value, bytes);
 	touched(at);
 	vpcib_unlock(at->card, flags);
 }
@@ -106,14 +130,28 @@ static int to_kernel(struct device_bus *bus, u64 to, const void *from, u32 bytes
 	return write_kernel((void *)to, from, bytes);
 }
 
+static int miss(struct device_bus *bus, u64 address, u32 bytes, unsigned int flags)
+{
+	struct access_bus *at = container_of(bus, struct access_bus, bus);
+
+	at->missing.address = address;
+	at->missing.bytes = bytes;
+	at->missing.flags = flags;
+	return -EFAULT;
+}
+
 static int from_user(struct device_bus *bus, void *to, u64 from, u32 bytes)
 {
-	return copy_from_user_nofault(to, (void __user *)from, bytes);
+	if (copy_from_user_nofault(to, (void __user *)from, bytes))
+		return miss(bus, from, bytes, 0);
+	return 0;
 }
 
 static int to_user(struct device_bus *bus, u64 to, const void *from, u32 bytes)
 {
-	return copy_to_user_nofault((void __user *)to, from, bytes);
+	if (copy_to_user_nofault((void __user *)to, from, bytes))
+		return miss(bus, to, bytes, FAULT_FLAG_WRITE);
+	return 0;
 }
 
 /* By the numbers that instructions have for them. */
@@ -126,6 +164,8 @@ static struct processor processor_of(struct pt_regs *regs)
 			     &regs->r15 },
 		.ip = &regs->ip,
 		.flags = &regs->flags,
+		.get_vector = user_mode(regs) ? vector_of_user : NULL,
+		.set_vector = user_mode(regs) ? set_vector_of_user : NULL,
 	};
 }
 
@@ -147,7 +187,7 @@ static void note_unknown(const struct access_bus *at, const u8 *code)
 
 	memcpy(&value, code, sizeof(value));
 	if (at->card)
-		note(at, VPCIB_UNKNOWN, value, 0);
+		note(at, VPCIB_UNKNOWN, at->offset, value, 0);
 	pr_err_ratelimited("an instruction that can't be decoded at %pS: %*ph\n",
 			   (void *)at->ip, INSTRUCTION_BYTES_MAX, code);
 }
@@ -163,12 +203,22 @@ static int carry_out(struct access_bus *at, struct pt_regs *regs, unsigned long 
 
 	if (!bytes)
 		return -EFAULT;
-	ret = instruction_decode(&in, code, bytes);
+	ret = any_64bit_mode(regs) ? instruction_decode(&in, code, bytes) : -EOPNOTSUPP;
 	if (!ret)
 		ret = instruction_emulate(&in, &cpu, address, &at->bus);
 	if (ret == -EOPNOTSUPP)
 		note_unknown(at, code);
 	return ret;
+}
+
+/* Memory of a process that is not there yet; then the instruction is tried again. */
+static int bring_in(const struct access_bus *at)
+{
+	unsigned long first = at->missing.address, last = first + at->missing.bytes - 1;
+	unsigned int flags = at->missing.flags;
+
+	return fixup_user_fault(current->mm, first, flags, NULL)
+		       ?: fixup_user_fault(current->mm, last, flags, NULL);
 }
 
 /* The access at a faulting address that is mapped to this bus address. */
@@ -180,8 +230,10 @@ static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *r
 			 .store = bus_store,
 			 .from_memory = user ? from_user : from_kernel,
 			 .to_memory = user ? to_user : to_kernel },
+		.address = address,
 		.ip = regs->ip,
 		.user = user,
+		.interrupts = regs->flags & X86_EFLAGS_IF,
 	};
 	int ret;
 
@@ -189,7 +241,7 @@ static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *r
 	at.card = card_at(where, &at.bar, &at.offset);
 	ret = carry_out(&at, regs, address);
 	rcu_read_unlock();
-	return ret;
+	return ret == -EFAULT && user ? bring_in(&at) : ret;
 }
 
 /* --- faults of the kernel ----------------------------------------------------------- */
@@ -255,29 +307,16 @@ static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
 {
 	struct vm_area_struct *vma = (void *)call->di;
 
-	return vma->vm_flags & VM_PFNMAP && call->cx;
+	return vma->vm_flags & VM_PFNMAP;
 }
 
-/* It copies from or to memory that is not there yet. */
-static vm_fault_t bring_in(const struct pt_regs *regs)
-{
-	if (fixup_user_fault(current->mm, regs->si, 0, NULL) ||
-	    fixup_user_fault(current->mm, regs->di, FAULT_FLAG_WRITE, NULL))
-		return VM_FAULT_SIGBUS;
-	return 0;
-}
-
+/* Without registers it is no access, but a wish to have the page at hand. */
 static vm_fault_t access_of_user(phys_addr_t where, unsigned long address,
 				 unsigned int flags, struct pt_regs *regs)
 {
-	int ret;
-
 	if (flags & FAULT_FLAG_INSTRUCTION)
 		return VM_FAULT_SIGSEGV;
-	ret = access_at(where, address, regs);
-	if (ret == -EFAULT && user_mode(regs))
-		return bring_in(regs);
-	return ret ? VM_FAULT_SIGBUS : 0;
+	return !regs || access_at(where, address, regs) ? VM_FAULT_SIGBUS : 0;
 }
 
 static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address,

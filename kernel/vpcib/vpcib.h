@@ -111,6 +111,7 @@ void vpcib_unlock(struct vpcib_card *card, unsigned long flags);
  * @messages: those with a new one: a message is sent for each
  * @sources: what the card knows of the reasons, for the journal
  *
+ * Called when they have changed.
  * The handlers run in hard interrupts, once the processor takes any.
  */
 void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources);
@@ -131,6 +132,24 @@ int vpcib_dma_read(struct vpcib_card *card, u64 address, void *to, size_t bytes)
 /* vpcib_dma_write - write the driver's memory; likewise. */
 int vpcib_dma_write(struct vpcib_card *card, u64 address, const void *from,
 		    size_t bytes);
+
+/**
+ * vpcib_dma_begin - the driver has sent the card to read its memory
+ * @card: the reader
+ * @address: bus address
+ * @bytes: how many
+ *
+ * Until vpcib_dma_end these bytes are the card's.  With races, each read and the end compare
+ * them with what they were, and the journal has it if the driver has changed them.
+ * Context: any, locked or not.
+ */
+void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes);
+
+/* vpcib_dma_end - the driver may have its memory back; @address as at the beginning */
+void vpcib_dma_end(struct vpcib_card *card, u64 address);
+
+/* With races, a busy card: sleeps for a while that the seed draws. */
+void vpcib_dawdle(struct vpcib_card *card);
 
 /* Pages of a BAR that is memory, and their number. */
 struct page **vpcib_memory(struct vpcib_card *card, u32 bar, u32 *pages);

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from . import c_source, python_source
-from .c_suite import make_suites
+from .c_suite import INSTRUCTIONS, make_suites
 from .mutation import Mutation, known, stale
 from .python_suite import PythonSuite, check_python
 from .run import StoppedError, stop_all
@@ -34,6 +34,7 @@ C_FILES = (
     "sim/*.c",
     "sim/workloads/*.c",
     "traces/*.c",
+    *INSTRUCTIONS,
 )
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
 PYTHON_FILES: dict[str, tuple[str, ...]] = {

@@ -21,7 +21,10 @@ from pathlib import Path
 from .mutation import Mutation
 from .run import run
 
-COPIED = ("core", "sim", "traces", "tests/core")
+COPIED = ("core", "sim", "traces", "kernel/vpcib", "tests/core")
+INSTRUCTIONS = tuple(
+    f"kernel/vpcib/{name}.c" for name in ("compute", "decode", "emulate", "vector")
+)
 LIBRARY = (
     "core/*.c",
     "core/cards/*.c",
@@ -29,9 +32,18 @@ LIBRARY = (
     "sim/*.c",
     "sim/workloads/*.c",
     "traces/*.c",
+    *INSTRUCTIONS,
 )
 NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out
-HELPERS = ("check", "host", "order_table", "schedulers", "simulation")
+HELPERS = (
+    "check",
+    "host",
+    "instruction_forms",
+    "native",
+    "order_table",
+    "schedulers",
+    "simulation",
+)
 TEST = "tests/core/test_*.c"
 
 CC = (

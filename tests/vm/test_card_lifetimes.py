@@ -21,7 +21,7 @@ from understudy.platforms.vm.machine import Result
 pytestmark = group("card-lifetimes")
 
 CYCLES = int(os.environ.get("CARD_CYCLES", "60"))
-PLUGGED = 300
+PLUGGED = 200
 
 SCENARIO = (
     f"CYCLES={CYCLES} PLUGGED={PLUGGED}\n"
@@ -47,9 +47,10 @@ plug() {
 }
 use() {
 	while :; do
-		echo "hello $1" > /dev/copier$1
-		cat /dev/copier$1
-	done > /dev/null 2>&1
+		# A shell makes a file where no device is.
+		[ -c /dev/copier$1 ] || { rm -f /dev/copier$1; continue; }
+		echo "hello $1" > /dev/copier$1 && cat /dev/copier$1
+	done > /out/copies$1 2> /dev/null
 }
 # A program may be using it at this moment.
 unload() {
@@ -89,9 +90,11 @@ wait
 
 insmod /copier_driver.ko && insmod /modules/card_copier.ko instances=0 || fail 'not once more'
 plug
-count before
+count 0
 plug
-count after
+count 1
+plug
+count 2
 rmmod card_copier && rmmod copier_driver || fail 'they stayed'
 rmmod vpcib || fail 'the bus stayed'
 rmmod iprobe || fail 'the probes stayed'
@@ -121,9 +124,16 @@ def worn() -> Result:
 
 @pytest.mark.parametrize("what", ["objects", "pages"])
 def test_no_leak(what: str) -> None:
-    """Not even half an object, or half a page, for each time that a card comes and goes."""
-    before, after = (float(text(worn(), f"{what}-{when}")) for when in ("before", "after"))
-    assert after - before < PLUGGED / 2
+    """Half an object, or half a page, for each time that a card comes and goes would be seen
+    both times; what the kernel keeps by itself is not."""
+    counts = [float(text(worn(), f"{what}-{when}")) for when in range(3)]
+    assert min(counts[1] - counts[0], counts[2] - counts[1]) < PLUGGED / 2
+
+
+@pytest.mark.parametrize("copier", [0, 1])
+def test_there_was_load(copier: int) -> None:
+    """The programs got work done between the changes."""
+    assert f"hello {copier}" in text(worn(), f"copies{copier}")
 
 
 def test_nothing_is_left() -> None:

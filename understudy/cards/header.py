@@ -28,7 +28,7 @@ def header(card: Card) -> str:
             lines += _enum(f"{prefix}_{field.name}", field)
     guard = f"{card.name}_REGISTERS_H".upper()
     body = "\n".join(lines)
-    title = _comment(card.title)
+    title = comment(card.title)
     return f"{title}\n\n#ifndef {guard}\n#define {guard}\n\n{body}\n\n#endif\n"
 
 
@@ -55,8 +55,8 @@ def _prefix(card: Card, register: Register) -> str:
 
 
 def _defined(definitions: Iterator[Definition] | list[Definition]) -> Iterator[str]:
-    for name, value, comment in definitions:
-        yield f"#define {name} {value}{' ' + _comment(comment) if comment else ''}"
+    for name, value, said in definitions:
+        yield f"#define {name} {value}{' ' + comment(said) if said else ''}"
 
 
 def _of_card(card: Card) -> Iterator[Definition]:
@@ -98,7 +98,7 @@ def _enum(name: str, field: RegisterField) -> Iterator[str]:
     if small:
         yield f"enum {name.lower()} {{"
         for entry in small:
-            said = _comment(entry.description)
+            said = comment(entry.description)
             yield f"\t{name}_{entry.name} = {entry.value:#x}, {said}"
         yield "};"
     large = [entry for entry in field.values if entry.value > INT_MAX]
@@ -111,6 +111,11 @@ def _hex(value: int) -> str:
     return f"{value:#x}u" if value < 2**32 else f"{value:#x}ull"
 
 
-def _comment(text: str) -> str:
-    """One line, which the text cannot end, nor begin another in."""
-    return f"/* {' '.join(text.split()).replace('*/', '* /').replace('/*', '/ *')} */"
+def one_line(text: str) -> str:
+    """A text for a C comment, which it cannot end, nor begin another in."""
+    return " ".join(text.split()).replace("*/", "* /").replace("/*", "/ *")
+
+
+def comment(text: str) -> str:
+    """A C comment of one line."""
+    return f"/* {one_line(text)} */"

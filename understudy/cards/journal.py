@@ -28,6 +28,7 @@ class What(IntEnum):
     BOUND = 12
     UNBOUND = 13
     UNKNOWN = 14
+    DMA_CHANGED = 15
 
 
 class Context(IntEnum):
@@ -54,9 +55,16 @@ ACCESS = np.dtype(
         ("bytes", "u1"),
         ("what", "u1"),
         ("context", "u1"),
-        ("absent", "u1"),  # the card was gone
+        ("flags", "u1"),  # ABSENT, ...
     ]
 )
+
+ABSENT = 0x1
+"""The card was gone."""
+INTERRUPTIBLE = 0x2
+"""The card could interrupt there."""
+SOFT_INTERRUPTIBLE = 0x4
+"""Soft interrupts could come there."""
 
 Journal = NDArray[np.void]
 

@@ -188,6 +188,12 @@ class Register(Section):
             return self.reset
         return sum(field.reset << field.bits.low for field in self.fields)
 
+    def bits_with(self, *accesses: Access) -> int:
+        """The bits that have one of these kinds of access."""
+        if self.access:
+            return (1 << self.width) - 1 if self.access in accesses else 0
+        return sum(field.bits.mask for field in self.fields if field.access in accesses)
+
     @property
     def end(self) -> int:
         """Offset of the byte behind it."""

@@ -25,6 +25,9 @@ def compiled(file: Path) -> AddrmapNode:
         return compiler.elaborate().top
     except RDLCompileError as error:
         raise WrongCard(str(file), told.errors or [(1, str(error))]) from error
+    except Exception as error:  # its parser has mistakes of its own where a token is none
+        gives_up = (1, f"systemrdl-compiler gives up: {error}")
+        raise WrongCard(str(file), told.errors or [gives_up]) from error
 
 
 def line(file: Path, node: Node) -> int:
@@ -60,7 +63,8 @@ class _Told(MessagePrinter):
 
     def print_message(self, severity: Severity, text: str, src_ref: SourceRefBase | None) -> None:
         if severity == Severity.ERROR or (severity > Severity.ERROR and not self.errors):
-            self.errors.append((_line(self._file, src_ref), " ".join(text.split())))
+            reason = " ".join(text.partition(" expecting {")[0].split())
+            self.errors.append((_line(self._file, src_ref), reason))
 
 
 def _line(file: Path, place: SourceRefBase | None) -> int:

@@ -56,6 +56,11 @@ def reserved(register: Register) -> int:
     return everything & ~sum(field.bits.mask for field in register.fields)
 
 
+def meaning(register: Register) -> int:
+    """The bits of a register that mean something."""
+    return ((1 << register.width) - 1) & ~reserved(register)
+
+
 class Values:
     """What a driver's stores have left in a card's registers, as far as they tell."""
 
@@ -68,4 +73,5 @@ class Values:
     def store(self, part: Part) -> None:
         """A store that the card has seen."""
         old = self._held[part.register.name]
-        self._held[part.register.name] = (old & ~part.lanes) | part.value
+        new = (old & ~part.lanes) | part.value
+        self._held[part.register.name] = new & meaning(part.register)

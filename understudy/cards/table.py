@@ -11,12 +11,12 @@ from typing import Final
 from understudy.cards.header import names, refuse_twice
 from understudy.cards.model import Access, Bar, Buffer, Card, Interrupt, Register, Ring
 
-MASKS: Final[dict[str, frozenset[Access]]] = {
-    "readable": frozenset({"rw", "ro", "w1c", "w1s", "rc"}),
-    "writable": frozenset({"rw", "wo"}),
-    "clears": frozenset({"w1c"}),
-    "sets": frozenset({"w1s"}),
-    "read_clears": frozenset({"rc"}),
+MASKS: Final[dict[str, tuple[Access, ...]]] = {
+    "readable": ("rw", "ro", "w1c", "w1s", "rc"),
+    "writable": ("rw", "wo"),
+    "clears": ("w1c",),
+    "sets": ("w1s",),
+    "read_clears": ("rc",),
 }
 DIRECTIONS = {"to_device": "CARD_READS", "from_device": "CARD_WRITES"}
 
@@ -84,14 +84,7 @@ def _register(register: Register) -> Iterator[Member]:
     yield "kind", f"REGISTER_{register.kind.upper()}"
     yield "reset", _wide(register.initial)
     for name, accesses in MASKS.items():
-        yield name, _wide(_bits(register, accesses))
-
-
-def _bits(register: Register, accesses: frozenset[Access]) -> int:
-    """The bits of a register that have one of these kinds of access."""
-    if register.access:
-        return (1 << register.width) - 1 if register.access in accesses else 0
-    return sum(field.bits.mask for field in register.fields if field.access in accesses)
+        yield name, _wide(register.bits_with(*accesses))
 
 
 def _interrupt(card: Card, interrupt: Interrupt) -> Iterator[Member]:

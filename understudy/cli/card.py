@@ -10,13 +10,18 @@ import click
 from rich.console import Console
 
 from understudy.cards import generated, specification
+from understudy.cards.driver import driver, makefile
 from understudy.cards.header import header
 from understudy.cards.model import Buffer, Card
 from understudy.cards.rdl_export import rdl
+from understudy.cards.selftest import selftest
 from understudy.cards.wrong import WrongCard
 from understudy.cards.yaml_text import yaml_text
+from understudy.cli.card_demo import demo
+from understudy.cli.card_test import test
 from understudy.cli.main import EXIT_WRONG
-from understudy.show.card import manual
+from understudy.show.card.programmer import programmers_manual
+from understudy.show.card.reference import reference_manual
 from understudy.show.grid import Grid
 
 WORDS = ("kind", "access")
@@ -33,7 +38,13 @@ def command() -> None:
       understudy card show zach1
       understudy card generate zach1 --out build/zach1
       understudy card import mine.rdl > mine.yaml
+      understudy card demo zach1
+      understudy card test zach1 --driver my_driver.c
     """
+
+
+command.add_command(demo)
+command.add_command(test)
 
 
 @command.command("list", epilog="Example: understudy card list --json")
@@ -97,19 +108,36 @@ def show(name: str, as_json: bool) -> None:
 def generate(name: str, out: Path) -> None:
     """Write what a driver's author needs of a card.
 
-    NAME_registers.h is a C header, NAME.rdl the card in SystemRDL, manual.html the hardware
-    reference manual.
+    NAME_registers.h is a C header, NAME.rdl the card in SystemRDL. NAME_driver.c is a Linux driver
+    to begin with, NAME_selftest.c a kernel module that tests a card; make builds both. reference
+    and programmer are the manuals, .html and .pdf.
 
-    The same card gives the same bytes. A file that was changed by hand is never overwritten.
+    The same card gives the same bytes. A file that was changed by hand is never overwritten: driver
+    and Makefile are yours from then on, of another one you are told.
     """
     card = specification.load(name)
+    contents, begun = _files(card)
+    written = generated.write(out, card.name, contents, begun)
+    for file in (out / name for name in contents):
+        click.echo(f"wrote {file}" if file in written else f"kept {file}, which is yours")
+
+
+def _files(card: Card) -> tuple[dict[str, bytes], list[str]]:
+    """All that is generated, by file names, and those names that a person goes on with."""
+    from understudy.show.card.pdf import pdf  # Matplotlib, whose fonts it has, takes 0.1 s
+
+    begun = {f"{card.name}_driver.c": driver(card), "Makefile": makefile(card)}
+    manuals = {"reference": reference_manual(card), "programmer": programmers_manual(card)}
     texts = {
         f"{card.name}_registers.h": header(card),
         f"{card.name}.rdl": rdl(card),
-        "manual.html": manual(card),
+        f"{card.name}_selftest.c": selftest(card),
+        **{f"{name}.html": page for name, page in manuals.items()},
+        **begun,
     }
-    for file in generated.write(out, card.name, texts):
-        click.echo(f"wrote {file}")
+    contents = {name: text.encode() for name, text in texts.items()}
+    contents |= {f"{name}.pdf": pdf(page) for name, page in manuals.items()}
+    return contents, list(begun)
 
 
 @command.command("import", epilog="Example: understudy card import mine.rdl > mine.yaml")

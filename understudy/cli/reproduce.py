@@ -1,31 +1,56 @@
 # SPDX-License-Identifier: MIT
-"""`understudy reproduce`: the papers' Tables 2 and 3, ours beside theirs (PERFORM 2010, 6)."""
+"""`understudy reproduce`: the papers' Tables 2 and 3 (PERFORM 2010, 6) and the dissertation's Table
+3.1 (Jones 2010), ours beside theirs."""
 
 import click
 
 from understudy.ask.workloads import WORKLOADS
 from understudy.base import catalog
+from understudy.base.errors import UserError
+from understudy.cli import drawing_table
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
+from understudy.papers.drawing import TRIANGLES
 from understudy.papers.tables import PAPERS_DISK, REPRODUCED, TABLES
+
+DRAWING = "table3.1"
 
 
 @click.command("reproduce", epilog="Example: understudy reproduce table2 --seeds 5")
-@click.argument("name", metavar="|".join(TABLES))
+@click.argument("name", metavar="|".join((*TABLES, DRAWING)))
+@click.option(
+    "--triangles",
+    metavar="N",
+    type=click.IntRange(1, 10_000_000),
+    help=f"Of {DRAWING}: how many; default: {TRIANGLES:,}, which takes minutes.",
+)
 @with_settings()
 @click.pass_obj
-def command(line: str, name: str, settings: Settings) -> None:
+def command(line: str, name: str, triangles: int | None, settings: Settings) -> None:
     """Run a table of the papers and print theirs beside ours.
 
-    The schedulers are cats, mq-deadline, which is deadline's successor, and our cfq, on
-    the papers' disk; the ranks by each measure are what to compare, not the absolute
-    figures.
+    The schedulers of table2 and table3 are cats, mq-deadline, which is deadline's successor, and
+    our cfq, on the papers' disk; the ranks by each measure are what to compare, not the absolute
+    figures.  table3.1 draws triangles through the virtual graphics card, and directly.
     """
-    paper = catalog.pick("table", name, TABLES)
+    paper = catalog.pick("table", name, {**TABLES, DRAWING: None})
+    if paper is None:
+        _drawing(triangles, settings)
+        return
+    if triangles is not None:
+        raise UserError(f"{name}: takes no --triangles: {DRAWING} does")
     asked = Asked(
         disk=profile.load(PAPERS_DISK),
         workload=WORKLOADS[paper.workload],
         schedulers=list(REPRODUCED),
     )
     carry_out(line, settings, asked)
+
+
+def _drawing(triangles: int | None, settings: Settings) -> None:
+    useless = sorted(set(settings.given) - {"seed"})
+    if useless:
+        option = useless[0].replace("_", "-")
+        raise UserError(f"{DRAWING}: takes no --{option}: --triangles, --seed and --json are its")
+    drawing_table.reproduce(triangles or TRIANGLES, settings.given.get("seed", 1), settings.as_json)

@@ -30,6 +30,7 @@ REPLAY: int = lib.JOB_REPLAY
 
 MEMORY_BYTES = 2 * 2**30
 MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
+MORE_MEMORY = MEMORY_BYTES // 64  # new memory can take long on a busy host: it is progress
 OUTPUT_BYTES = 2**20
 LOOK_SECONDS = 0.1
 PATIENCE_SECONDS = 3.0  # of processor time without progress
@@ -240,15 +241,16 @@ def _wait(process: int, handle: int, job: Job, look: Look, answering: _Answering
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     watch = job.structure.watch
-    events, since, asleep = -1, 0.0, 0
+    progress, since, asleep = (-1, 0), 0.0, 0
     stopped = ""
     while not stopped:
         if _ends(handle, answering):
             return ""
         look(int(watch.completed))
         asleep = asleep + 1 if _sleeps(process) else 0
-        if watch.events != events:
-            events, since, asleep = watch.events, _used_seconds(process), 0
+        reached = (int(watch.events), _largest(process) // MORE_MEMORY)
+        if reached != progress:
+            progress, since, asleep = reached, _used_seconds(process), 0
         elif _used_seconds(process) - since > PATIENCE_SECONDS:
             stopped = LOOPS
         elif asleep > PATIENCE_LOOKS:
@@ -277,6 +279,12 @@ def _ends(handle: int, answering: _Answering) -> bool:
 def _used_seconds(process: int) -> float:
     """Processor time so far."""
     return time.clock_gettime(~process << 3 | 2)  # as clock_getcpuclockid(3) has it
+
+
+def _largest(process: int) -> int:
+    """Bytes of memory at most so far; 0 when it has just ended."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace")
+    return 1024 * sum(int(line.split()[1]) for line in status.split("\n") if "VmHWM" in line)
 
 
 def _sleeps(process: int) -> bool:

@@ -8,15 +8,27 @@ words.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from understudy.cards.journal import Context, Journal, What
+from understudy.cards.journal import (
+    ABSENT,
+    INTERRUPTIBLE,
+    SOFT_INTERRUPTIBLE,
+    Context,
+    Journal,
+    What,
+)
 from understudy.cards.model import Buffer, Card, Interrupt
 from understudy.cards.shadow import Part, Places, Values, reserved
 
 NEAR = 64
 """Stores within which somebody is still about to start a transfer."""
-HANDLER, PROCESS = -1, -2
-"""Who started one meanwhile."""
+HANDLERS = {
+    INTERRUPTIBLE: Context.HARD_INTERRUPT,
+    SOFT_INTERRUPTIBLE: Context.SOFT_INTERRUPT,
+}
+OVERTAKEN = -1
+"""Somebody else has started one meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,8 @@ class Event:
     bar: int
     pid: int
     absent: bool
+    handlers: frozenset[Context]
+    """Those that could have come there."""
     parts: tuple[Part, ...]
 
 
@@ -66,8 +80,15 @@ class Run:
             width=place[2],
             bar=place[0],
             pid=int(access["pid"]),
-            absent=bool(access["absent"]),
+            absent=bool(access["flags"] & ABSENT),
+            handlers=frozenset(HANDLERS[flag] for flag in HANDLERS if access["flags"] & flag),
             parts=tuple(self.places.parts(*place, value)) if touches else (),
+        )
+
+    def end(self) -> Event:
+        """No driver is there when a run is over."""
+        return Event(
+            len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, frozenset(), ()
         )
 
     def buffers(self) -> tuple[Buffer, ...]:
@@ -100,36 +121,68 @@ def no_register(run: Run) -> Iterator[Finding]:
             )
 
 
+@dataclass
+class _Reason:
+    """A reason to interrupt: since when, whether a handler has run, and read that it is there."""
+
+    since: int
+    handled: bool = False
+    seen: bool = False
+
+
 def missing_acknowledge(run: Run) -> Iterator[Finding]:
-    """A handler has run for a reason that nobody has taken back before the driver left."""
+    """A handler has run for a reason, and until the driver left nobody has taken it back.
+
+    A reset takes it back too, which is right for what the driver has not seen yet.
+    """
     for index, interrupt in enumerate(run.card.interrupts):
-        raised, handled = None, False
-        for event in run.events:
+        reason: _Reason | None = None
+        values = Values(run.card)
+        for event in [*run.events, run.end()]:
+            for part in event.parts if event.what == What.STORE else ():
+                values.store(part)
             if event.what == What.RAISED and event.value >> index & 1:
-                raised = event.number if raised is None else raised
-            elif event.what == What.HANDLED and raised is not None:
-                handled = True
+                reason = reason or _Reason(event.number)
+            elif reason is None:
+                continue
+            elif event.what == What.HANDLED:
+                reason.handled = True
             elif _acknowledges(event, interrupt):
-                raised, handled = None, False
-            elif event.what == What.UNBOUND and raised is not None:
-                if handled:
-                    yield Finding(
-                        "missing acknowledge", raised, f"{interrupt.status} is never cleared"
-                    )
-                raised, handled = None, False
+                reason = None
+            elif event.what == What.LOAD:
+                reason.seen |= bool(_bits(event, interrupt.status).value)
+            elif event.what == What.UNBOUND or (
+                event.what == What.RAISED and _is_set(run.card, values, interrupt.enable)
+            ):
+                if reason.handled and (reason.seen or event.what == What.UNBOUND):
+                    text = f"{interrupt.status} is handled and not cleared"
+                    yield Finding("missing acknowledge", reason.since, text)
+                reason = None
 
 
 def _acknowledges(event: Event, interrupt: Interrupt) -> bool:
-    register, _, name = interrupt.status.partition(".")
+    bits = _bits(event, interrupt.status)
+    if bits.access == "w1c":
+        return event.what == What.STORE and bool(bits.value)
+    return bits.access == "rc" and event.what == What.LOAD and bool(bits.lanes)
+
+
+class _Bits(NamedTuple):
+    """What an access touches of one field: which bits, and what they hold."""
+
+    access: str
+    lanes: int
+    value: int
+
+
+def _bits(event: Event, place: str) -> _Bits:
+    register, _, name = place.partition(".")
     for part in event.parts:
-        if part.register.name != register:
-            continue
-        field = next(field for field in part.register.fields if field.name == name)
-        if field.access == "w1c" and event.what == What.STORE:
-            return bool(part.value & field.bits.mask)
-        if field.access == "rc" and event.what == What.LOAD:
-            return bool(part.lanes & field.bits.mask)
-    return False
+        for field in part.register.fields:
+            if (part.register.name, field.name) == (register, name):
+                mask = field.bits.mask
+                return _Bits(field.access, part.lanes & mask, part.value & mask)
+    return _Bits("", 0, 0)
 
 
 def left_enabled(run: Run) -> Iterator[Finding]:
@@ -217,15 +270,50 @@ def freed_in_use(run: Run) -> Iterator[Finding]:
                 )
 
 
-def not_given(run: Run) -> Iterator[Finding]:
-    """The card is sent to memory that the driver has not given to it."""
+def changed_in_use(run: Run) -> Iterator[Finding]:
+    """DMA memory changes while the card reads it, or has yet to."""
     for event in run.events:
-        if event.what == What.DMA_REFUSED and not event.absent:
-            yield Finding(
-                "DMA outside the driver's memory",
-                event.number,
-                f"{event.offset} bytes at {event.value:#x}",
+        if event.what == What.DMA_CHANGED:
+            text = f"among the {event.offset} bytes at {event.value:#x}"
+            yield Finding("DMA memory changed in use", event.number, text)
+
+
+def not_given(run: Run) -> Iterator[Finding]:
+    """The card is sent to memory that the driver has not given to it; past the end of what it
+    has given, that is a ring that does not turn where it should."""
+    given: dict[int, int] = {}
+    for event in run.events:
+        if event.what == What.DMA_GIVEN:
+            given[event.value] = event.offset
+        elif event.what == What.DMA_TAKEN:
+            given.pop(event.value, None)
+        elif event.what == What.DMA_REFUSED and not event.absent:
+            past = any(
+                begin <= event.value < begin + 2 * size
+                and event.value + event.offset > begin + size
+                for begin, size in given.items()
             )
+            name = "wrong ring wrap" if past else "DMA outside the driver's memory"
+            yield Finding(name, event.number, f"{event.offset} bytes at {event.value:#x}")
+
+
+def bad_transfer(run: Run) -> Iterator[Finding]:
+    """A transfer is started whose address or length the card's manual rules out."""
+    values = Values(run.card)
+    for event in _stores(run):
+        for part in event.parts:
+            values.store(part)
+            for buffer in run.buffers():
+                if part.register.name == buffer.doorbell:
+                    yield from _misfits(buffer, values, event.number)
+
+
+def _misfits(buffer: Buffer, values: Values, number: int) -> Iterator[Finding]:
+    address, length = values[buffer.address], values[buffer.length]
+    if address % buffer.alignment:
+        yield Finding("misaligned DMA address", number, f"{buffer.name} at {address:#x}")
+    if not 0 < length <= buffer.bytes_max:
+        yield Finding("bad DMA length", number, f"{buffer.name}: {length} bytes")
 
 
 def leaked(run: Run) -> Iterator[Finding]:
@@ -242,26 +330,54 @@ def leaked(run: Run) -> Iterator[Finding]:
             given.clear()
 
 
+def no_lock(run: Run) -> Iterator[Finding]:
+    """A handler, of hard or soft interrupts, starts transfers, and so does somebody whom it may
+    interrupt."""
+    for buffer in run.buffers():
+        steps = {buffer.address, buffer.length, buffer.doorbell}
+        stores = [event for event in _stores(run) if steps & _names(event)]
+        exposed = [event for event in _while_enabled(run) if steps & _names(event)]
+        for handler in sorted({event.context for event in stores} & set(HANDLERS.values())):
+            for event in exposed:
+                if handler in event.handlers and Context.KERNEL <= event.context < handler:
+                    name = sorted(steps & _names(event))[0]
+                    text = f"{name} is stored where the handler may come"
+                    yield Finding("no lock against the handler", event.number, text)
+
+
+def _while_enabled(run: Run) -> Iterator[Event]:
+    """The stores that are made while the card may interrupt."""
+    values = Values(run.card)
+    for event in _stores(run):
+        if any(_is_set(run.card, values, interrupt.enable) for interrupt in run.card.interrupts):
+            yield event
+        for part in event.parts:
+            values.store(part)
+
+
+def _names(event: Event) -> set[str]:
+    return {part.register.name for part in event.parts}
+
+
 def torn_start(run: Run) -> Iterator[Finding]:
     """Between two of the stores that start a transfer, somebody else starts one: there is no
-    lock, or one that does not keep the interrupt handler out."""
+    lock, or one that does not keep out processors."""
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
         begun: dict[tuple[int, bool], int] = {}  # who is on the way, and since which store
         for index, event in enumerate(_stores(run)):
-            names = steps & {part.register.name for part in event.parts}
+            names = steps & _names(event)
             if not names:
                 continue
             who = (event.pid, event.context == Context.HARD_INTERRUPT)
-            if begun.get(who, index) < 0:
-                other = "the handler" if begun[who] == HANDLER or who[1] else "other processes"
+            if begun.get(who, index) == OVERTAKEN:
                 text = f"{sorted(names)[0]} is stored, and {buffer.name} was started meanwhile"
-                yield Finding(f"no lock against {other}", event.number, text)
+                yield Finding("no lock between processors", event.number, text)
             begun[who] = index
             if buffer.doorbell in names:
                 del begun[who]
                 near = {other for other, since in begun.items() if index - since < NEAR}
-                begun |= dict.fromkeys(near, HANDLER if who[1] else PROCESS)
+                begun |= dict.fromkeys(near, OVERTAKEN)
 
 
 RULES: tuple[Rule, ...] = (
@@ -271,8 +387,11 @@ RULES: tuple[Rule, ...] = (
     left_enabled,
     after_unbind,
     freed_in_use,
+    changed_in_use,
     not_given,
+    bad_transfer,
     leaked,
+    no_lock,
     torn_start,
 )
 

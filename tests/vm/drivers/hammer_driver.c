@@ -69,7 +69,8 @@ static int map_registers(struct file *file, struct vm_area_struct *vma)
 	unsigned long pfn = pci_resource_start(hammering.pdev, 0) >> PAGE_SHIFT;
 
 	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
-	return io_remap_pfn_range(vma, vma->vm_start, pfn, PAGE_SIZE, vma->vm_page_prot);
+	return io_remap_pfn_range(vma, vma->vm_start, pfn, PAGE_SIZE,
+				  vma->vm_page_prot);
 }
 
 static const struct file_operations operations = {
@@ -106,7 +107,8 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	pci_set_master(pdev);
 	hammering.pdev = pdev;
 	hammering.registers = pcim_iomap_table(pdev)[0];
-	hammering.memory = dmam_alloc_coherent(&pdev->dev, 64, &hammering.address, GFP_KERNEL);
+	hammering.memory =
+		dmam_alloc_coherent(&pdev->dev, 64, &hammering.address, GFP_KERNEL);
 	if (!hammering.memory)
 		return -ENOMEM;
 	ret = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSI);
@@ -119,7 +121,8 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return ret;
 	prepare();
 	for (i = 0; i < THREADS; i++)
-		hammering.threads[i] = kthread_run(write_all, (void *)i, "hammer%lu", i);
+		hammering.threads[i] =
+			kthread_run(write_all, (void *)i, "hammer%lu", i);
 	return 0;
 }
 
@@ -133,7 +136,8 @@ static void hammer_remove(struct pci_dev *pdev)
 	misc_deregister(&node);
 	free_irq(pci_irq_vector(pdev, 0), &hammering);
 	pci_free_irq_vectors(pdev);
-	pr_info("hammer: the handler wrote %u\n", hammering.handled * WRITES_IN_HANDLER);
+	pr_info("hammer: the handler wrote %u\n",
+		hammering.handled * WRITES_IN_HANDLER);
 }
 
 static const struct pci_device_id ids[] = {

@@ -2,7 +2,8 @@
 """The stock kernel and what modules are built against, from Debian's packages.
 
 Nothing is installed: the packages are fetched by name in their current version
-and unpacked into the cache.
+and unpacked into the cache.  UNDERSTUDY_KERNEL names a folder with another kernel that lies
+there in the same way (scripts/debug-kernel makes one).
 """
 
 import contextlib
@@ -26,6 +27,7 @@ from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import cache_dir
 
 META_PACKAGE = "linux-image-amd64"
+OWN_KERNEL = "UNDERSTUDY_KERNEL"
 APT_DECIDES = tuple(
     Path(path)
     for path in (
@@ -103,11 +105,29 @@ def _apt_state() -> bytes:
     return "\n".join(states).encode()
 
 
+def _own_kernel() -> Kernel | None:
+    """The kernel that the environment names; None: none."""
+    given = os.environ.get(OWN_KERNEL)
+    if not given:
+        return None
+    folder = Path(given).absolute()
+    release, underscore, version = folder.name.partition("_")
+    kernel = Kernel(release, version, folder)
+    if not underscore or not kernel.image.is_file():
+        wanted = "RELEASE_VERSION/boot/vmlinux-RELEASE"
+        raise UserError(f"{OWN_KERNEL}={given}: no {wanted}: scripts/debug-kernel makes one")
+    return kernel
+
+
 def current_kernel() -> Kernel:
-    """The kernel that Debian's stock package names today, fetched or not.
+    """The kernel of this environment, or the one that Debian's stock package names today,
+    fetched or not.
 
     apt takes half a second to say it, so its answer is kept until its lists change.
     """
+    own = _own_kernel()
+    if own:
+        return own
     top = cache_dir() / "kernel"
     answer = top / f".apt-{digest([META_PACKAGE.encode(), _apt_state()])}"
     with contextlib.suppress(OSError, ValueError):
@@ -254,6 +274,8 @@ def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
 def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:
     """The current stock kernel, unpacked; fetched if this version is not there."""
     kernel = current_kernel()
+    if os.environ.get(OWN_KERNEL):
+        return kernel
     name = str(kernel.folder.relative_to(cache_dir()))
     cached_folder(name, lambda folder: _fetch(kernel, report, folder))
     return kernel

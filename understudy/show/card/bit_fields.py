@@ -92,7 +92,7 @@ def _box(part: Part, row: int, row_bits: int, top: int) -> str:
 def _numbers(high: int, low: int, base: int, left: int, top: int) -> Iterator[str]:
     for bit in sorted({high, low}, reverse=True):
         x = left + (high - bit) * BIT + BIT / 2
-        yield f'<text x="{x:g}" y="{top - 5}" font-size="11" opacity=".7">{base + bit}</text>'
+        yield f'<text x="{x:g}" y="{top - 5}" font-size="11" fill-opacity=".7">{base + bit}</text>'
 
 
 def _label(part: Part, x: float, top: int) -> str:
@@ -100,7 +100,8 @@ def _label(part: Part, x: float, top: int) -> str:
     if not part.name:
         return ""
     size, name = _size(part), escape(part.name)
-    access = f'<text x="{x:g}" y="{top + 47}" font-size="10.5" opacity=".7">{part.access}</text>'
+    soft = f'x="{x:g}" y="{top + 47}" font-size="10.5" fill-opacity=".7"'
+    access = f"<text {soft}>{part.access}</text>"
     if size >= SIZE_MIN:
         return f'<text x="{x:g}" y="{top + 21}" font-size="{size:.1f}">{name}</text>{access}'
     turned = f'transform="translate({x + 4:g} {top + 54}) rotate(-90)" text-anchor="end"'

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host bridge, and what is plugged into its slots.
+ * The slots of the bus: which kinds of cards there are, and which card is plugged in where.
  *
- * It is a PCI domain of its own with one bus of 32 slots.  Its window is taken out of that of
- * the machine's first root bus, where nothing answers.  BARs come preset, as firmware leaves
- * them.
+ * BARs come preset, as firmware leaves them.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
-#include <linux/irqdomain.h>
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -16,26 +11,16 @@
 
 #include "card.h"
 
-#define DOMAIN 0x10000 /* the first that no firmware can use */
-#define WINDOW_FROM (16ull << 20)
-#define WINDOW_MOST (256ull << 20)
-#define WINDOW_LEAST (32ull << 20)
-
 static DEFINE_MUTEX(slots_lock);
 static struct vpcib_card __rcu *slots[SLOTS];
 static LIST_HEAD(kinds);
 
-static struct resource window = { .name = "virtual PCI bus", .flags = IORESOURCE_MEM };
-static struct resource numbers = { .name = "virtual PCI bus", .flags = IORESOURCE_BUS };
-static struct pci_sysdata sysdata = { .domain = DOMAIN, .node = NUMA_NO_NODE };
-static struct device *parent;
-static struct pci_bus *root_bus;
-
 /* --- who is where ------------------------------------------------------------------- */
 
-bool on_bus(phys_addr_t address)
+/* Under rcu_read_lock; NULL: the slot is empty. */
+struct vpcib_card *card_in(u32 slot)
 {
-	return address >= window.start && address <= window.end;
+	return rcu_dereference(slots[slot]);
 }
 
 static bool is_inside(const struct resource *range, phys_addr_t address)
@@ -50,7 +35,7 @@ struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset)
 	u32 slot, i;
 
 	for (slot = 0; slot < SLOTS; slot++) {
-		card = rcu_dereference(slots[slot]);
+		card = card_in(slot);
 		for (i = 0; card && i < VPCIB_BARS; i++) {
 			if (!is_inside(&card->address[i], address))
 				continue;
@@ -70,9 +55,7 @@ struct vpcib_card *card_of(const struct device *dev)
 	if (!dev || dev->bus != &pci_bus_type)
 		return NULL;
 	pdev = to_pci_dev(dev);
-	if (pdev->bus != root_bus)
-		return NULL;
-	return rcu_dereference(slots[PCI_SLOT(pdev->devfn)]);
+	return pdev->bus == bridge_bus() ? card_in(PCI_SLOT(pdev->devfn)) : NULL;
 }
 
 void *vpcib_state(struct vpcib_card *card)
@@ -109,54 +92,6 @@ struct page **vpcib_memory(struct vpcib_card *card, u32 bar, u32 *pages)
 }
 EXPORT_SYMBOL_GPL(vpcib_memory);
 
-/* --- configuration accesses --------------------------------------------------------- */
-
-static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int bytes,
-		       u32 *value)
-{
-	struct vpcib_card *card;
-	unsigned long flags;
-
-	*value = ~0u >> (32 - 8 * bytes);
-	if (PCI_FUNC(devfn))
-		return PCIBIOS_DEVICE_NOT_FOUND;
-	rcu_read_lock();
-	card = rcu_dereference(slots[PCI_SLOT(devfn)]);
-	if (card) {
-		flags = vpcib_lock(card);
-		if (!card->gone)
-			*value = config_read(card, where, bytes);
-		vpcib_unlock(card, flags);
-	}
-	rcu_read_unlock();
-	return card ? PCIBIOS_SUCCESSFUL : PCIBIOS_DEVICE_NOT_FOUND;
-}
-
-static int write_config(struct pci_bus *bus, unsigned int devfn, int where, int bytes,
-			u32 value)
-{
-	struct vpcib_card *card;
-	unsigned long flags;
-
-	if (PCI_FUNC(devfn))
-		return PCIBIOS_DEVICE_NOT_FOUND;
-	rcu_read_lock();
-	card = rcu_dereference(slots[PCI_SLOT(devfn)]);
-	if (card) {
-		flags = vpcib_lock(card);
-		if (!card->gone) {
-			config_write(card, where, value, bytes);
-			interrupt_update(card);
-		}
-		vpcib_unlock(card, flags);
-	}
-	rcu_read_unlock();
-	return card ? PCIBIOS_SUCCESSFUL : PCIBIOS_DEVICE_NOT_FOUND;
-}
-
-static struct pci_ops config_operations = { .read = read_config,
-					    .write = write_config };
-
 /* --- plugging in and pulling out ---------------------------------------------------- */
 
 static void card_free(struct vpcib_card *card)
@@ -175,14 +110,15 @@ static void card_free(struct vpcib_card *card)
 static int place_bar(struct vpcib_card *card, u32 i)
 {
 	const struct vpcib_bar *bar = &card->kind->bars[i];
+	struct resource *window = bridge_window();
 	int ret;
 
 	if (!bar->bytes)
 		return 0;
 	card->address[i].name = card->kind->name;
 	card->address[i].flags = IORESOURCE_MEM;
-	ret = allocate_resource(&window, &card->address[i], bar->bytes, window.start,
-				window.end, bar->bytes, NULL, NULL);
+	ret = allocate_resource(window, &card->address[i], bar->bytes, window->start,
+				window->end, bar->bytes, NULL, NULL);
 	if (ret || !bar->is_memory)
 		return ret;
 	card->memory[i] = memory_alloc(bar->bytes);
@@ -242,14 +178,14 @@ static int discover(struct vpcib_card *card)
 
 	pci_lock_rescan_remove();
 	hand_over_bars(card);
-	pci_scan_slot(root_bus, devfn);
-	card->pdev = pci_get_slot(root_bus, devfn);
+	pci_scan_slot(bridge_bus(), devfn);
+	card->pdev = pci_get_slot(bridge_bus(), devfn);
 	if (card->pdev) {
 		pci_write_config_byte(card->pdev, PCI_INTERRUPT_LINE, card->line_irq);
 		prepare(card, card->pdev);
 		journal_note(card, (struct vpcib_access){ .what = VPCIB_ADDED,
 							  .context = VPCIB_CARD });
-		pci_bus_add_devices(root_bus);
+		pci_bus_add_devices(bridge_bus());
 	}
 	pci_unlock_rescan_remove();
 	return card->pdev ? 0 : -ENODEV;
@@ -281,9 +217,9 @@ static void pull_out(struct vpcib_card *card)
 	}
 	rcu_assign_pointer(slots[card->slot], NULL);
 	synchronize_rcu();
-	interrupt_remove(card);
 	if (card->kind->stop)
 		card->kind->stop(card);
+	interrupt_remove(card); /* nobody is left who could raise one */
 	dma_forget(card);
 	card_free(card);
 }
@@ -339,7 +275,8 @@ int vpcib_add(struct vpcib_kind *kind)
 }
 EXPORT_SYMBOL_GPL(vpcib_add);
 
-static struct vpcib_card *card_in(u32 slot)
+/* Under slots_lock. */
+static struct vpcib_card *plugged_into(u32 slot)
 {
 	return rcu_dereference_protected(slots[slot], lockdep_is_held(&slots_lock));
 }
@@ -351,7 +288,7 @@ int vpcib_remove(u32 slot)
 	if (slot >= SLOTS)
 		return -ENODEV;
 	mutex_lock(&slots_lock);
-	card = card_in(slot);
+	card = plugged_into(slot);
 	if (card)
 		pull_out(card);
 	mutex_unlock(&slots_lock);
@@ -429,114 +366,9 @@ void vpcib_unregister(struct vpcib_kind *kind)
 	mutex_lock(&slots_lock);
 	list_del(&kind->list);
 	for (slot = 0; slot < SLOTS; slot++) {
-		if (card_in(slot) && card_in(slot)->kind == kind)
-			pull_out(card_in(slot));
+		if (plugged_into(slot) && plugged_into(slot)->kind == kind)
+			pull_out(plugged_into(slot));
 	}
 	mutex_unlock(&slots_lock);
 }
 EXPORT_SYMBOL_GPL(vpcib_unregister);
-
-/* --- drivers ------------------------------------------------------------------------ */
-
-/* Before a driver's probe, and after all that its removal does. */
-static int driver_changes(struct notifier_block *block, unsigned long action,
-			  void *data)
-{
-	bool comes = action == BUS_NOTIFY_BIND_DRIVER;
-	bool goes = action == BUS_NOTIFY_UNBOUND_DRIVER ||
-		    action == BUS_NOTIFY_DRIVER_NOT_BOUND;
-	struct vpcib_card *card;
-
-	if (!comes && !goes)
-		return NOTIFY_DONE;
-	rcu_read_lock();
-	card = card_of(data);
-	if (card)
-		journal_note(card, (struct vpcib_access){ .what = comes ? VPCIB_BOUND
-									: VPCIB_UNBOUND,
-							  .context = VPCIB_KERNEL,
-							  .absent = card->gone });
-	rcu_read_unlock();
-	return NOTIFY_OK;
-}
-
-static struct notifier_block driver_notifier = { .notifier_call = driver_changes };
-
-/* --- the bridge --------------------------------------------------------------------- */
-
-static int take_window(void)
-{
-	struct pci_bus *first = pci_find_bus(0, 0);
-	resource_size_t bytes;
-	int ret = -ENODEV;
-
-	for (bytes = WINDOW_MOST; first && ret && bytes >= WINDOW_LEAST; bytes /= 2)
-		ret = pci_bus_alloc_resource(first, &window, bytes, bytes, WINDOW_FROM,
-					     0, NULL, NULL);
-	if (ret)
-		pr_err("no room below 4 GiB for the cards' registers\n");
-	return ret;
-}
-
-static int scan(void)
-{
-	struct pci_host_bridge *bridge = pci_alloc_host_bridge(0);
-	int ret;
-
-	if (!bridge)
-		return -ENOMEM;
-	bridge->dev.parent = parent;
-	bridge->sysdata = &sysdata;
-	bridge->ops = &config_operations;
-	pci_add_resource(&bridge->windows, &window);
-	pci_add_resource(&bridge->windows, &numbers);
-	dev_set_msi_domain(&bridge->dev, interrupt_domain());
-	pci_lock_rescan_remove();
-	ret = pci_scan_root_bus_bridge(bridge);
-	if (!ret)
-		pci_bus_add_devices(bridge->bus);
-	pci_unlock_rescan_remove();
-	if (ret)
-		pci_free_host_bridge(bridge);
-	else
-		root_bus = bridge->bus;
-	return ret;
-}
-
-int bus_init(void)
-{
-	int ret = take_window();
-
-	if (ret)
-		return ret;
-	parent = root_device_register("vpcib");
-	ret = PTR_ERR_OR_ZERO(parent);
-	if (ret)
-		goto release;
-	ret = bus_register_notifier(&pci_bus_type, &driver_notifier);
-	if (ret)
-		goto unregister;
-	ret = scan();
-	if (ret)
-		goto unnotify;
-	return 0;
-
-unnotify:
-	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
-unregister:
-	root_device_unregister(parent);
-release:
-	release_resource(&window);
-	return ret;
-}
-
-void bus_exit(void)
-{
-	pci_lock_rescan_remove();
-	pci_stop_root_bus(root_bus);
-	pci_remove_root_bus(root_bus);
-	pci_unlock_rescan_remove();
-	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
-	root_device_unregister(parent);
-	release_resource(&window);
-}

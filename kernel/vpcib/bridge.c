@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The host bridge: a PCI domain of its own with one bus of 32 slots.
+ *
+ * Its window is taken out of that of the machine's first root bus, where nothing answers.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/irqdomain.h>
+
+#include "card.h"
+
+#define DOMAIN 0x10000 /* the first that no firmware can use */
+#define WINDOW_FROM (16ull << 20)
+#define WINDOW_LEAST (32ull << 20)
+
+static struct resource window = { .name = "virtual PCI bus", .flags = IORESOURCE_MEM };
+static struct resource numbers = { .name = "virtual PCI bus", .flags = IORESOURCE_BUS };
+static struct pci_sysdata sysdata = { .domain = DOMAIN, .node = NUMA_NO_NODE };
+static struct device *parent;
+static struct pci_bus *root_bus;
+
+bool on_bus(phys_addr_t address)
+{
+	return address >= window.start && address <= window.end;
+}
+
+struct resource *bridge_window(void)
+{
+	return &window;
+}
+
+struct pci_bus *bridge_bus(void)
+{
+	return root_bus;
+}
+
+/* --- configuration accesses --------------------------------------------------------- */
+
+static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int bytes,
+		       u32 *value)
+{
+	struct vpcib_card *card;
+	unsigned long flags;
+
+	*value = ~0u >> (32 - 8 * bytes);
+	if (PCI_FUNC(devfn))
+		return PCIBIOS_DEVICE_NOT_FOUND;
+	rcu_read_lock();
+	card = card_in(PCI_SLOT(devfn));
+	if (card) {
+		flags = vpcib_lock(card);
+		if (!card->gone)
+			*value = config_read(card, where, bytes);
+		vpcib_unlock(card, flags);
+	}
+	rcu_read_unlock();
+	return card ? PCIBIOS_SUCCESSFUL : PCIBIOS_DEVICE_NOT_FOUND;
+}
+
+static int write_config(struct pci_bus *bus, unsigned int devfn, int where, int bytes,
+			u32 value)
+{
+	struct vpcib_card *card;
+	unsigned long flags;
+
+	if (PCI_FUNC(devfn))
+		return PCIBIOS_DEVICE_NOT_FOUND;
+	rcu_read_lock();
+	card = card_in(PCI_SLOT(devfn));
+	if (card) {
+		flags = vpcib_lock(card);
+		if (!card->gone) {
+			config_write(card, where, value, bytes);
+			interrupt_update(card);
+		}
+		vpcib_unlock(card, flags);
+	}
+	rcu_read_unlock();
+	return card ? PCIBIOS_SUCCESSFUL : PCIBIOS_DEVICE_NOT_FOUND;
+}
+
+static struct pci_ops config_operations = { .read = read_config,
+					    .write = write_config };
+
+/* --- drivers ------------------------------------------------------------------------ */
+
+/* Before a driver's probe, and after all that its removal does. */
+static int driver_changes(struct notifier_block *block, unsigned long action,
+			  void *data)
+{
+	bool comes = action == BUS_NOTIFY_BIND_DRIVER;
+	bool goes = action == BUS_NOTIFY_UNBOUND_DRIVER ||
+		    action == BUS_NOTIFY_DRIVER_NOT_BOUND;
+	struct vpcib_card *card;
+
+	if (!comes && !goes)
+		return NOTIFY_DONE;
+	rcu_read_lock();
+	card = card_of(data);
+	if (card)
+		journal_note(card, (struct vpcib_access){
+					   .what = comes ? VPCIB_BOUND : VPCIB_UNBOUND,
+					   .context = VPCIB_KERNEL,
+					   .flags = card->gone ? VPCIB_ABSENT : 0 });
+	rcu_read_unlock();
+	return NOTIFY_OK;
+}
+
+static struct notifier_block driver_notifier = { .notifier_call = driver_changes };
+
+/* --- the bridge --------------------------------------------------------------------- */
+
+static int take_window(void)
+{
+	struct pci_bus *first = pci_find_bus(0, 0);
+	resource_size_t bytes;
+	int ret = -ENODEV;
+
+	for (bytes = WINDOW_MOST; first && ret && bytes >= WINDOW_LEAST; bytes /= 2)
+		ret = pci_bus_alloc_resource(first, &window, bytes, bytes, WINDOW_FROM,
+					     0, NULL, NULL);
+	if (ret)
+		pr_err("no room below 4 GiB for the cards' registers\n");
+	return ret;
+}
+
+static int scan(void)
+{
+	struct pci_host_bridge *bridge = pci_alloc_host_bridge(0);
+	int ret;
+
+	if (!bridge)
+		return -ENOMEM;
+	bridge->dev.parent = parent;
+	bridge->sysdata = &sysdata;
+	bridge->ops = &config_operations;
+	pci_add_resource(&bridge->windows, &window);
+	pci_add_resource(&bridge->windows, &numbers);
+	dev_set_msi_domain(&bridge->dev, interrupt_domain());
+	pci_lock_rescan_remove();
+	ret = pci_scan_root_bus_bridge(bridge);
+	if (!ret)
+		pci_bus_add_devices(bridge->bus);
+	pci_unlock_rescan_remove();
+	if (ret)
+		pci_free_host_bridge(bridge);
+	else
+		root_bus = bridge->bus;
+	return ret;
+}
+
+int bridge_init(void)
+{
+	int ret = take_window();
+
+	if (ret)
+		return ret;
+	parent = root_device_register("vpcib");
+	ret = PTR_ERR_OR_ZERO(parent);
+	if (ret)
+		goto release;
+	ret = bus_register_notifier(&pci_bus_type, &driver_notifier);
+	if (ret)
+		goto unregister;
+	ret = scan();
+	if (ret)
+		goto unnotify;
+	return 0;
+
+unnotify:
+	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
+unregister:
+	root_device_unregister(parent);
+release:
+	release_resource(&window);
+	return ret;
+}
+
+void bridge_exit(void)
+{
+	pci_lock_rescan_remove();
+	pci_stop_root_bus(root_bus);
+	pci_remove_root_bus(root_bus);
+	pci_unlock_rescan_remove();
+	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
+	root_device_unregister(parent);
+	release_resource(&window);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The SSE registers of the process that is running.  While it is in the kernel they are still
+ * in the processor, unless somebody needed that meanwhile: then they are loaded again, as they
+ * would be on the way back.
+ */
+#include <linux/sched.h>
+#include <asm/fpu/api.h>
+
+#include "card.h"
+
+#define EACH_REGISTER(DO) \
+	DO(0);            \
+	DO(1);            \
+	DO(2);            \
+	DO(3);            \
+	DO(4);            \
+	DO(5);            \
+	DO(6);            \
+	DO(7);            \
+	DO(8);            \
+	DO(9);            \
+	DO(10);           \
+	DO(11);           \
+	DO(12);           \
+	DO(13);           \
+	DO(14);           \
+	DO(15)
+
+#define FETCH(n)                                                                  \
+	case n:                                                                   \
+		asm volatile("movdqu %%xmm" #n ", %0" : "=m"(*(u64(*)[2])value)); \
+		break
+
+#define PUT(n)                                                                     \
+	case n:                                                                    \
+		asm volatile("movdqu %0, %%xmm" #n::"m"(*(const u64(*)[2])value)); \
+		break
+
+static void begin(void)
+{
+	fpregs_lock();
+	fpregs_assert_state_consistent();
+	if (test_thread_flag(TIF_NEED_FPU_LOAD))
+		switch_fpu_return();
+}
+
+void vector_of_user(struct processor *cpu, u32 number, u64 value[2])
+{
+	begin();
+	switch (number) {
+		EACH_REGISTER(FETCH);
+	}
+	fpregs_unlock();
+}
+
+void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2])
+{
+	begin();
+	switch (number) {
+		EACH_REGISTER(PUT);
+	}
+	fpregs_unlock();
+}

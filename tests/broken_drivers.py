@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""The reference driver of Zach 1, broken: each mistake is one edit of its source, and has the
+name by which the referee must call it."""
+
+from dataclasses import dataclass
+
+from understudy.base.paths import cards_dir
+
+REFERENCE = cards_dir() / "drivers" / "zach1_driver.c"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """Texts of the driver, what becomes of them, and the finding."""
+
+    edits: tuple[tuple[str, str], ...]
+    finding: str
+
+    def source(self) -> str:
+        """The driver with the mistake."""
+        return edited(*self.edits)
+
+
+def edited(*edits: tuple[str, str]) -> str:
+    """The reference driver with other texts in it."""
+    text = REFERENCE.read_text()
+    for old, new in edits:
+        assert old in text, f"the reference driver has no {old!r}"
+        text = text.replace(old, new)
+    return text
+
+
+MISTAKES = {
+    "ring_wrap": Mistake(
+        (
+            (
+                "zach1->address + number * ZACH1_BUFFER_BYTES",
+                "zach1->address + zach1->drawn % (ZACH1_BUFFERS + 1) * ZACH1_BUFFER_BYTES",
+            ),
+        ),
+        "wrong ring wrap",
+    ),
+    "no_acknowledge": Mistake(
+        (("iowrite32(status & HANDLED, zach1->registers + ZACH1_STATUS);", ""),),
+        "missing acknowledge",
+    ),
+    "no_lock": Mistake(
+        (
+            ("\tspin_lock(&zach1->lock);\n", ""),
+            ("\tspin_unlock(&zach1->lock);\n", ""),
+            ("\tspin_lock_irq(&zach1->lock);\n", ""),
+            ("\tspin_unlock_irq(&zach1->lock);\n", ""),
+        ),
+        "no lock against the handler",
+    ),
+    "use_after_free": Mistake(
+        (
+            (
+                "return ret ?: wait_until_fewer(zach1, ZACH1_BUFFERS);",
+                "if (zach1->filled == 5) {"
+                " dma_free_coherent(&zach1->pdev->dev, ALL_BYTES, zach1->buffers, zach1->address);"
+                " zach1->buffers = dma_alloc_coherent(&zach1->pdev->dev, ALL_BYTES,"
+                " &zach1->address, GFP_KERNEL); }"
+                "return ret ?: wait_until_fewer(zach1, ZACH1_BUFFERS);",
+            ),
+        ),
+        "DMA buffer freed in use",
+    ),
+    "reserved_bits": Mistake(
+        (
+            (
+                "iowrite32(zach1->bytes[number], zach1->registers + ZACH1_DMA_LENGTH);",
+                "iowrite32(zach1->bytes[number] | 1u << 31, zach1->registers + ZACH1_DMA_LENGTH);",
+            ),
+        ),
+        "reserved bits",
+    ),
+    "left_enabled": Mistake(
+        (("iowrite32(0, zach1->registers + ZACH1_ENABLE);", ""),),
+        "interrupts left enabled",
+    ),
+    "leak": Mistake(
+        (
+            (
+                "stop_interrupts(zach1);\n\tdma_free_coherent(&pdev->dev, ALL_BYTES, "
+                "zach1->buffers, zach1->address);\n\tunmap_card",
+                "stop_interrupts(zach1);\n\tunmap_card",
+            ),
+        ),
+        "DMA memory leaked",
+    ),
+    "no_wait": Mistake(
+        (
+            ("ret = wait_until_fewer(zach1, ZACH1_BUFFERS);", "ret = 0;"),
+            ("return ret ?: wait_until_fewer(zach1, ZACH1_BUFFERS);", "return ret;"),
+        ),
+        "DMA memory changed in use",
+    ),
+    "null_pointer": Mistake(
+        (("zach1->drawn++;", "*(volatile int *)zach1->bytes[7] = 0;"),),
+        "the kernel died",
+    ),
+}
+
+_REQUEST = "request_irq(pci_irq_vector(pdev, 0), handle, IRQF_SHARED, zach1->name,"
+_TASKLET = (
+    (
+        "\twait_queue_head_t progress;\n",
+        "\twait_queue_head_t progress;\n\tstruct tasklet_struct late;\n",
+    ),
+    (
+        "static irqreturn_t handle(int irq, void *data)\n{\n",
+        "static void late(unsigned long data)\n{\n",
+    ),
+    ("\tstruct zach1 *zach1 = data;\n", "\tstruct zach1 *zach1 = (void *)data;\n"),
+    ("\t\treturn IRQ_NONE;\n", "\t\treturn;\n"),
+    (
+        "\twake_up_all(&zach1->progress);\n\treturn IRQ_HANDLED;\n}\n",
+        "\twake_up_all(&zach1->progress);\n}\n\n"
+        "static irqreturn_t handle(int irq, void *data)\n{\n"
+        "\ttasklet_schedule(&((struct zach1 *)data)->late);\n\treturn IRQ_HANDLED;\n}\n",
+    ),
+    (
+        "\tzach1->pdev = pdev;\n",
+        "\tzach1->pdev = pdev;\n\ttasklet_init(&zach1->late, late, (unsigned long)zach1);\n",
+    ),
+    (
+        "\tpci_free_irq_vectors(zach1->pdev);\n",
+        "\ttasklet_kill(&zach1->late);\n\tpci_free_irq_vectors(zach1->pdev);\n",
+    ),
+)
+
+MISTAKES["tasklet"] = Mistake(
+    (
+        *_TASKLET,
+        ("spin_lock_irq(&zach1->lock)", "spin_lock(&zach1->lock)"),
+        ("spin_unlock_irq(&zach1->lock)", "spin_unlock(&zach1->lock)"),
+    ),
+    "no lock against the handler",
+)
+
+RIGHT = {
+    "threaded": (
+        (
+            _REQUEST,
+            "request_threaded_irq(pci_irq_vector(pdev, 0), NULL, handle, "
+            "IRQF_SHARED | IRQF_ONESHOT, zach1->name,",
+        ),
+    ),
+    "disable_irq": (
+        ("\twait_queue_head_t progress;\n", "\twait_queue_head_t progress;\n\tint irq;\n"),
+        ("\tret = " + _REQUEST, "\tzach1->irq = pci_irq_vector(pdev, 0);\n\tret = " + _REQUEST),
+        ("IRQF_SHARED", "0"),
+        ("spin_lock_irq(&zach1->lock)", "disable_irq(zach1->irq)"),
+        ("spin_unlock_irq(&zach1->lock)", "enable_irq(zach1->irq)"),
+    ),
+    "tasklet": (
+        *_TASKLET,
+        ("spin_lock_irq(&zach1->lock)", "spin_lock_bh(&zach1->lock)"),
+        ("spin_unlock_irq(&zach1->lock)", "spin_unlock_bh(&zach1->lock)"),
+    ),
+}
+"""Drivers that keep their handler out in other ways, and make no mistake."""

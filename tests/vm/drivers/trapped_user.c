@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * trapped_user: a process that touches the copier's registers in ways that are more than one
+ * load or store; what came of each goes to its output.  tests/vm/test_card_instructions.py
+ * holds that, and the journal, against what each means.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define SOURCE 0x8
+#define DESTINATION 0x10
+
+static uint8_t *registers;
+static sigjmp_buf after_signal;
+
+/* Pages that nobody has touched yet. */
+static uint8_t *fresh_pages(void)
+{
+	return mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+}
+
+/* To memory that is not there yet, the first of them across two pages. */
+static void copy_to_fresh(void)
+{
+	uint8_t *begin = fresh_pages() + PAGE - 4, *to = begin;
+	uint8_t *from = registers;
+	unsigned long count = 3, value[3];
+
+	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(count)::"memory");
+	memcpy(value, begin, sizeof(value));
+	printf("copied %lx %lx %lx\n", value[0], value[1], value[2]);
+}
+
+/* By an SSE register, with others around it that must stay, while others compute too. */
+static void move_vectors(void)
+{
+	uint64_t put[2] = { 0x1122334455667788, 0x99aabbccddeeff00 };
+	uint64_t kept[2] = { 0x5a5a5a5a5a5a5a5a, 0xa5a5a5a5a5a5a5a5 };
+	uint64_t got[2], below[2], above[2];
+	unsigned int n, bad = 0;
+
+	for (n = 0; n < 2000; n++) {
+		put[0] += n;
+		__asm__ volatile("movups %4, %%xmm8\n"
+				 "movups %5, %%xmm9\n"
+				 "movups %5, %%xmm11\n"
+				 "movups %%xmm8, 0x8(%3)\n"
+				 "movups 0x8(%3), %%xmm10\n"
+				 "movups %%xmm10, %0\n"
+				 "movups %%xmm9, %1\n"
+				 "movups %%xmm11, %2"
+				 : "=m"(got), "=m"(below), "=m"(above)
+				 : "r"(registers), "m"(put), "m"(kept)
+				 : "xmm8", "xmm9", "xmm10", "xmm11", "memory");
+		bad += memcmp(put, got, 16) || memcmp(kept, below, 16) ||
+		       memcmp(kept, above, 16);
+	}
+	printf("vectors %u bad, last %lx\n", bad, put[0]);
+}
+
+/* The kernel wants the page at hand, which must not make it ordinary memory. */
+static void ask_kernel(void)
+{
+	uint32_t word = 0;
+	long ret = syscall(SYS_futex, &word, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 1, 1,
+			   registers + SOURCE,
+			   FUTEX_OP(FUTEX_OP_SET, 7, FUTEX_OP_CMP_EQ, 0));
+
+	printf("futex %ld\n", ret);
+	*(volatile uint32_t *)(registers + DESTINATION) = 0x5eed;
+}
+
+static void come_back(int signal)
+{
+	siglongjmp(after_signal, signal);
+}
+
+/* In 32-bit code, 48 is DEC EAX and no prefix: MOV of EBX to (EDI) follows it. */
+static void run_32_bit_code(void)
+{
+	int signal = sigsetjmp(after_signal, 1);
+
+	if (!signal)
+		__asm__ volatile("pushq $0x23\n"
+				 "pushq $1f\n"
+				 "lretq\n"
+				 ".code32\n"
+				 "1: .byte 0x48, 0x89, 0x1f\n"
+				 ".code64\n" ::"D"(registers + DESTINATION));
+	printf("32-bit code: signal %d\n", signal);
+}
+
+int main(void)
+{
+	static uint8_t stack[65536];
+	stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct sigaction action = { .sa_handler = come_back, .sa_flags = SA_ONSTACK };
+	int file = open("/dev/hammer", O_RDWR);
+
+	registers = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_32BIT,
+			 file, 0);
+	if (registers == MAP_FAILED || sigaltstack(&other, NULL) ||
+	    sigaction(SIGBUS, &action, NULL))
+		return 1;
+	setbuf(stdout, NULL);
+	printf("pid %d\n", getpid());
+	move_vectors();
+	copy_to_fresh();
+	ask_kernel();
+	run_32_bit_code();
+	return 0;
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Instructions of a process that are more than one load or store of a register.
+
+The process (tests/vm/drivers/trapped_user.c) says what it got; the journal says what the card
+saw: each access once, though the kernel had to bring in memory, and an SSE register, between.
+"""
+
+import re
+
+import numpy as np
+from guests import boot, group, once, text
+
+from understudy.base.paths import ROOT
+from understudy.base.programs import Program, compiled
+from understudy.cards import specification
+from understudy.cards.journal import Journal, What, journal
+from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm.machine import Result
+
+pytestmark = group("card-accesses")
+
+FOLDER = "tests/vm/drivers"
+SOURCE, DESTINATION = 0x8, 0x10
+ROUNDS = 2000
+SIGBUS = 7
+
+SCENARIO = """
+insmod /hammer_driver.ko writes=0 || fail 'no driver'
+(while true; do awk 'BEGIN { for (i = 0; i < 10000; i++) x += i / 3 }'; done) &
+others=$!
+trapped > /out/said || fail 'the process ended badly'
+kill $others
+rmmod hammer_driver || fail 'the driver stayed'
+cat /dev/vpcib > /out/journal
+"""
+
+
+@once
+def trapped() -> Result:
+    """The VM in which the process ran, beside one that computes with the same registers."""
+    card = specification.load("copier")
+    kernel = packages.fetch_kernel()
+    driver = modules.driver_module(kernel, ROOT / FOLDER / "hammer_driver.c", card)
+    program = Program("trapped", (f"{FOLDER}/trapped_user.c",))
+    return boot(
+        SCENARIO,
+        {"vpcib": f"journal_records={2**16}", "card_copier": ""},
+        files={"hammer_driver.ko": driver, "bin/trapped": compiled(program)},
+        clock="wall",
+        cpus=1,
+    )
+
+
+def said(pattern: str) -> list[str]:
+    """What the process said, by a pattern with groups."""
+    found = re.search(pattern, text(trapped(), "said"))
+    assert found, text(trapped(), "said")
+    return list(found.groups())
+
+
+@once
+def accesses() -> Journal:
+    """What the bus saw of the process."""
+    everything = journal(trapped().out["journal"])
+    mine: Journal = everything[everything["pid"] == int(said(r"pid (\d+)")[0])]
+    return mine
+
+
+def seen(found: Journal) -> list[tuple[int, int, int, int]]:
+    """What, offset, width and value of each."""
+    return [(int(a["what"]), int(a["offset"]), int(a["bytes"]), int(a["value"])) for a in found]
+
+
+def test_vectors_are_moved_in_two_accesses() -> None:
+    """16 bytes are a store or load of SOURCE, then one of DESTINATION; no register is lost."""
+    assert said(r"vectors (\d+) bad")[0] == "0"
+    value, high = 0x1122334455667788, 0x99AABBCCDDEEFF00
+    expected = []
+    for n in range(ROUNDS):
+        value += n
+        for what in (What.STORE, What.LOAD):
+            expected += [(int(what), SOURCE, 8, value), (int(what), DESTINATION, 8, high)]
+    assert seen(accesses()[: len(expected)]) == expected
+
+
+def test_memory_is_brought_in_before_a_register_is_read() -> None:
+    """Each of three is read once, and arrives."""
+    loads = accesses()[4 * ROUNDS : 4 * ROUNDS + 3]
+    assert [(what, at, width) for what, at, width, _ in seen(loads)] == [
+        (What.LOAD, at, 8) for at in (0, 8, 16)
+    ]
+    copied = said(r"copied (\w+) (\w+) (\w+)")
+    assert [int(value, 16) for value in copied] == loads["value"].tolist()
+
+
+def test_what_the_kernel_brings_in_is_no_register() -> None:
+    """A futex on a register fails, and the next store is seen as ever."""
+    assert int(said(r"futex (-?\d+)")[0]) == -1
+    rest = accesses()[4 * ROUNDS + 3 :]
+    assert seen(rest[rest["what"] != What.UNKNOWN]) == [(What.STORE, DESTINATION, 4, 0x5EED)]
+
+
+def test_32_bit_code_is_not_taken_for_64_bit_code() -> None:
+    """It is an instruction that can't be carried out."""
+    assert int(said(r"32-bit code: signal (\d+)")[0]) == SIGBUS
+    assert np.count_nonzero(accesses()["what"] == What.UNKNOWN) == 1
+    assert accesses()["what"][-1] == What.UNKNOWN

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Generated modules before our cards in a stock kernel: the self-test passes two cards of each
+kind, and names what is wrong by another specification; the skeleton binds, and lets go."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from guests import boot, group, once, text
+
+from understudy.base.paths import cards_dir
+from understudy.cards import specification
+from understudy.cards.driver import driver
+from understudy.cards.model import Card
+from understudy.cards.selftest import selftest
+from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm.machine import Result
+
+pytestmark = group("card-selftest")
+
+CARDS = ("copier", "zach1")
+WRONG = [("COMPLETED", "access: rc", "access: rw"), ("PATTERN", 'bits: "7:0"', 'bits: "8:0"')]
+"""Of the copier: what is said of a register, and what is so."""
+
+SCENARIO = """
+again() {
+	rmmod card_$1 && insmod /modules/card_$1.ko instances=2 || fail "$1: not again"
+}
+insmod /wrong_selftest.ko 2> /out/wrong && fail 'a wrong card passes'
+for card in copier zach1; do
+	again $card
+	insmod /${card}_driver.ko || fail "$card: no driver"
+	ls /sys/bus/pci/drivers/${card}_driver > /out/bound-$card
+	insmod /${card}_selftest.ko 2> /out/busy-$card && fail "$card: tested under its driver"
+	rmmod ${card}_driver || fail "$card: the driver stayed"
+	insmod /${card}_selftest.ko || fail "$card: wrong after its driver"
+	rmmod ${card}_selftest
+	again $card
+	insmod /${card}_selftest.ko || fail "$card: a right card fails"
+done
+dmesg > /out/said
+"""
+
+
+def built(text_of_c: str, name: str, card: Card) -> Path:
+    """The module of a generated file."""
+    with TemporaryDirectory() as folder:
+        source = Path(folder) / f"{name}.c"
+        source.write_text(text_of_c)
+        return modules.driver_module(packages.fetch_kernel(), source, card)
+
+
+def wrong_copier() -> Card:
+    """The copier, as it is not."""
+    spec = (cards_dir() / "copier.yaml").read_text()
+    for _, so, said in WRONG:
+        assert so in spec
+        spec = spec.replace(so, said)
+    return specification.parse("copier.yaml", spec.encode())
+
+
+@once
+def seen() -> Result:
+    """The VM after all of it."""
+    files = {}
+    for name in CARDS:
+        card = specification.load(name)
+        files[f"{name}_selftest.ko"] = built(selftest(card), f"{name}_selftest", card)
+        files[f"{name}_driver.ko"] = built(driver(card), f"{name}_driver", card)
+    wrong = wrong_copier()
+    files["wrong_selftest.ko"] = built(selftest(wrong), "wrong_selftest", wrong)
+    wanted = {"card_copier": "", "card_zach1": ""}
+    return boot(SCENARIO, wanted, files=files, clock="wall")
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_the_cards_are_right(name: str) -> None:
+    registers = [one for one in specification.load(name).registers if one.kind != "port"]
+    said = f"{name}_selftest: cards: 2, registers: {len(registers)}, faults: 0"
+    assert text(seen(), "said").count(said) == 2
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_the_skeleton_takes_both_cards(name: str) -> None:
+    bound = [line for line in text(seen(), f"bound-{name}").split() if ":" in line]
+    assert len(bound) == 2
+    assert "busy" in text(seen(), f"busy-{name}")
+    assert "not tested: error -16; has it a driver?" in text(seen(), "said")
+
+
+@pytest.mark.parametrize("register", [register for register, *_ in WRONG])
+def test_what_is_wrong_is_named(register: str) -> None:
+    assert f"{register}: rw bits: " in text(seen(), "said")
+
+
+def test_nothing_else_is_wrong() -> None:
+    faults = [line for line in text(seen(), "said").splitlines() if ", not 0x" in line]
+    assert faults
+    assert all(any(register in line for register, *_ in WRONG) for line in faults)
+    assert "Input/output error" in text(seen(), "wrong")

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What `understudy card generate` writes builds against the stock kernel, as it is and with no
+warning; the examples of the programmer's manual too, put together."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from card_texts import GOOD, RandomCard
+from click.testing import CliRunner
+from manual_code import code
+
+from understudy.base.paths import cards_dir
+from understudy.cards import specification
+from understudy.cards.driver import part
+from understudy.cli.card import command
+from understudy.platforms.vm import packages
+from understudy.show.card.programmer import programmers_manual
+
+TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "zach1")}
+TEXTS |= {"tiny": GOOD}
+TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in (3, 5)}
+STRICT = "-Werror -Wunused-function -Wunused-variable -Wunused-label -Wdeclaration-after-statement"
+
+
+def make(folder: Path) -> list[str]:
+    """The modules that `make` builds in a folder."""
+    headers = packages.fetch_kernel().headers
+    done = subprocess.run(
+        ["make", f"KERNEL={headers}", f"KCFLAGS={STRICT}"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "MAKEFLAGS": ""},
+    )
+    assert not done.returncode, done.stderr[-3000:]
+    return sorted(module.name for module in folder.glob("*.ko"))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_driver_and_selftest_build(name: str, tmp_path: Path) -> None:
+    card = tmp_path / f"{name}.yaml"
+    card.write_text(TEXTS[name])
+    out = tmp_path / "out"
+    words = ["generate", str(card), "--out", str(out)]
+    CliRunner().invoke(command, words, standalone_mode=False, catch_exceptions=False)
+    assert make(out) == [f"{name}_driver.ko", f"{name}_selftest.ko"]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_code_of_the_programmers_manual_builds(name: str, tmp_path: Path) -> None:
+    card = tmp_path / f"{name}.yaml"
+    card.write_text(TEXTS[name])
+    out = tmp_path / "out"
+    words = ["generate", str(card), "--out", str(out)]
+    CliRunner().invoke(command, words, standalone_mode=False, catch_exceptions=False)
+    loaded = specification.load(card)
+    examples = code(programmers_manual(loaded)).replace("static ", "static __maybe_unused ")
+    parts = [part(loaded, "includes"), examples, part(loaded, "module")]
+    (out / f"{name}_driver.c").write_text("\n".join(parts))
+    assert make(out) == [f"{name}_driver.ko", f"{name}_selftest.ko"]

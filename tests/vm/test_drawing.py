@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""What is drawn in the guest, where an emulator executes it, is what is drawn on the host."""
+
+import subprocess
+
+from guests import boot, text
+
+from understudy.base.programs import compiled
+from understudy.platforms.vm.card_programs import draw_triangles
+
+TRIANGLES = 3000
+SIZES = (20, 100)
+WAYS = ("", "--by-commands")
+SCENARIO = "".join(
+    f"draw_triangles --size {size} --triangles {TRIANGLES} {way} >> /out/said || fail drawing\n"
+    for size in SIZES
+    for way in WAYS
+)
+
+
+def test_the_guest_draws_what_the_host_draws() -> None:
+    program = compiled(draw_triangles())
+    said = text(boot(SCENARIO, files={"bin/draw_triangles": program}), "said")
+    words = ["--triangles", str(TRIANGLES)]
+    hosts = [
+        subprocess.run(
+            [program, "--size", str(size), *words], capture_output=True, text=True, check=True
+        ).stdout
+        for size in SIZES
+        for _ in WAYS
+    ]
+    assert [line.split()[2] for line in said.splitlines()] == [line.split()[2] for line in hosts]

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The referee, on drivers whose mistakes are known: each is called by its name, and the
+reference drivers pass clean (tests/broken_drivers.py)."""
+
+import json
+from pathlib import Path
+
+import pytest
+from broken_drivers import MISTAKES, REFERENCE, RIGHT, edited
+from click.testing import CliRunner
+from guests import group
+
+from understudy.base.errors import UserError
+from understudy.base.paths import cards_dir
+from understudy.cards import specification
+from understudy.cli.card import command
+from understudy.referee import run
+
+pytestmark = group("referee")
+CARD = specification.load("zach1")
+ONE = run.Setting(1, 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a driver finds its header."""
+    header = REFERENCE.with_suffix(".h")
+    (tmp_path / header.name).write_text(header.read_text())
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
+    """On one processor, where it can be repeated."""
+    source = folder / f"{name}.c"
+    source.write_text(MISTAKES[name].source())
+    outcome = run.run(CARD, run.prepared(CARD, source), ONE)
+    assert MISTAKES[name].finding in {finding.rule for finding in outcome.findings}
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 4])
+def test_the_reference_driver_passes(cpus: int) -> None:
+    """Nothing is found, though all its accesses are looked at."""
+    outcome = run.run(CARD, run.prepared(CARD, REFERENCE), run.Setting(cpus, 1))
+    assert outcome.findings == ()
+    assert outcome.accesses is not None
+    assert len(outcome.accesses) > 10_000
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("name", RIGHT)
+def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
+    """Threaded handlers, disable_irq, tasklets: nothing is found where nothing is wrong."""
+    source = folder / f"{name}.c"
+    source.write_text(edited(*RIGHT[name]))
+    outcome = run.run(CARD, run.prepared(CARD, source), run.Setting(cpus, 1))
+    assert outcome.findings == ()
+
+
+def test_a_run_repeats_with_its_seed() -> None:
+    """To the byte, on one processor; another seed gives another journal."""
+    built = run.prepared(CARD, REFERENCE)
+    journals = [run.run(CARD, built, run.Setting(1, seed)).accesses for seed in (5, 5, 6)]
+    first, again, other = (found.tobytes() for found in journals if found is not None)
+    assert first == again
+    assert first != other
+
+
+def test_json_for_the_grader() -> None:
+    """The copier's reference driver, by the command."""
+    driver = cards_dir() / "drivers" / "copier_driver.c"
+    arguments = ["test", "copier", "--driver", str(driver), "--cpus", "1,2", "--json"]
+    result = CliRunner().invoke(command, arguments, standalone_mode=False)
+    answer = json.loads(result.stdout)
+    assert answer["passed"]
+    assert [found["cpus"] for found in answer["runs"]] == [1, 2]
+
+
+def test_a_driver_that_does_not_build(folder: Path) -> None:
+    """The compiler's own words, with the line."""
+    source = folder / "wrong.c"
+    source.write_text("#include <linux/module.h>\nint x = y;\n")
+    with pytest.raises(UserError, match=r"wrong\.c:2:9: error: .y. undeclared"):
+        run.prepared(CARD, source)
+
+
+@pytest.mark.parametrize(("name", "reason"), [("driver.h", "one C file"), ("none.c", "No such")])
+def test_what_is_no_driver(name: str, reason: str, folder: Path) -> None:
+    """One line that says why."""
+    with pytest.raises(UserError, match=reason):
+        run.prepared(CARD, folder / name)
+
+
+def test_demo(tmp_path: Path) -> None:
+    """Pictures and the register log of Zach 1 at work."""
+    result = CliRunner().invoke(
+        command, ["demo", "zach1", "--out", str(tmp_path)], standalone_mode=False
+    )
+    assert result.exception is None, result.exception
+    assert len(list(tmp_path.glob("frame-*.png"))) == 3
+    log = (tmp_path / "register-log.txt").read_text().splitlines()
+    assert any("store DMA_START" in line for line in log)
+    assert any("handler" in line and "store STATUS 0x1 DMA_DONE=1" in line for line in log)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Pieces of a driver that show how a card is used, in the names of its header.
+
+With those of the skeleton (driver.py) they are the code of the programmer's manual, and together
+they compile.  What the registers are for decides which there are.
+"""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from understudy.cards.driver import address, mask, view
+from understudy.cards.header import INT_MAX
+from understudy.cards.model import Buffer, Card, Register, RegisterField
+from understudy.cards.template import render_block
+
+TEMPLATE = "examples.c"
+
+
+def enabling(card: Card) -> str:
+    """A function that lets the card interrupt; empty if it never does."""
+    return _block(card, "enabling", {}) if card.interrupts else ""
+
+
+def transfers(card: Card) -> Iterator[tuple[list[Buffer], str]]:
+    """Buffers that one doorbell starts, and functions that do it; then each ring by itself."""
+    by_doorbell = sorted(card.buffers, key=lambda one: one.doorbell)
+    for doorbell, some in groupby(by_doorbell, key=lambda one: one.doorbell):
+        buffers = list(some)
+        more = {"buffers": buffers, "written": list(_written(card, buffers))}
+        yield buffers, _block(card, "buffers", more | {"bell": _store(card, doorbell, "1")})
+    for ring in card.rings:
+        more = {"ring": ring, "written": list(_written(card, [ring]))}
+        more |= {"tail": _store(card, ring.tail, "next"), "head": _load(card, ring.head)}
+        yield [ring], _block(card, "ring", more | {"bell": _store(card, ring.doorbell, "1")})
+
+
+def named_values(card: Card, *accesses: str) -> Iterator[tuple[str, RegisterField, str]]:
+    """Register and field of each that has named values and such an access, and a function: it
+    writes one, if the field is rw, or gives the text for what is read.
+
+    None of a port, where each access counts, nor of values that C has no enum for.
+    """
+    for register in card.registers:
+        for field in register.fields:
+            named = field.values and max(entry.value for entry in field.values) <= INT_MAX
+            if named and field.access in accesses and register.kind != "port":
+                yield register.name, field, _block(card, *_named(card, register, field))
+
+
+def _named(card: Card, register: Register, field: RegisterField) -> tuple[str, dict[str, Any]]:
+    kept = [one for one in register.fields if one.access == "rw" and one != field]
+    return "choice" if field.access == "rw" else "report", {
+        "register": register,
+        "field": field,
+        "place": address(card, register),
+        "label": f"{card.name}_{register.name}_{field.name}",
+        "kept": [mask(card, register, one) for one in kept],
+    }
+
+
+def _written(card: Card, buffers: list[Buffer]) -> Iterator[dict[str, str]]:
+    """Address and length registers, once each: the parameter of each, and the statement."""
+    seen: set[str] = set()
+    for buffer in buffers:
+        for name, kind, suffix in (
+            (buffer.address, "dma_addr_t", "at"),
+            (buffer.length, "u32", "bytes"),
+        ):
+            if name not in seen:
+                parameter = f"{buffer.name}_{suffix}"
+                yield {
+                    "register": name,
+                    "parameter": parameter,
+                    "declared": f", {kind} {parameter}",
+                    "store": _store(card, name, parameter),
+                }
+            seen.add(name)
+
+
+def _store(card: Card, name: str, value: str) -> str:
+    """A value goes into a register, whose only field may be shifted."""
+    register = _register(card, name)
+    shift = _shift(card, register)
+    shifted = f"(u{register.width}){value} << {shift}" if shift else value
+    return f"iowrite{register.width}({shifted}, {address(card, register)});"
+
+
+def _load(card: Card, name: str) -> str:
+    register = _register(card, name)
+    shift = _shift(card, register)
+    loaded = f"ioread{register.width}({address(card, register)})"
+    return f"{loaded} >> {shift}" if shift else loaded
+
+
+def _register(card: Card, name: str) -> Register:
+    return next(one for one in card.registers if one.name == name)
+
+
+def _shift(card: Card, register: Register) -> str:
+    """How far its only field is from bit 0; empty if it is there, or not the only one."""
+    field = register.fields[0] if len(register.fields) == 1 else None
+    named = f"{card.name}_{register.name}_{field.name}_shift".upper() if field else ""
+    return named if field and field.bits.low else ""
+
+
+def _block(card: Card, block: str, more: dict[str, Any]) -> str:
+    return render_block(TEMPLATE, block, view(card) | more)

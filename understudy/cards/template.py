@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""C and make files from the templates in this folder."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from understudy.cards.header import one_line
+
+
+def render(name: str, view: dict[str, Any]) -> str:
+    """A file from NAME.j2; texts of the card go through a filter, or leave their comment."""
+    return _environment().get_template(f"{name}.j2").render(view)
+
+
+def render_block(name: str, block: str, view: dict[str, Any]) -> str:
+    """One {% block %} of it, without empty lines around."""
+    template = _environment().get_template(f"{name}.j2")
+    return "".join(template.blocks[block](template.new_context(view))).strip("\n") + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"one_line": one_line, "quoted": _quoted}
+    return environment
+
+
+def _quoted(text: str) -> str:
+    """A C string of one line."""
+    return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""`understudy card demo`: a card at work in a VM, with pictures and the register log."""
+
+from pathlib import Path
+
+import click
+
+from understudy.cli.progress import phases
+from understudy.referee.demo import demonstrate
+
+
+@click.command(epilog="Example: understudy card demo zach1 --out demo")
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    default=None,
+    type=click.Path(path_type=Path),
+    help="Where pictures and log go; default: NAME-demo.",
+)
+def demo(name: str, out: Path | None) -> None:
+    """Boot a VM with a card, load its reference driver, and have it do something to look at.
+
+    Leaves the pictures that a graphics card showed (frame-*.png), and register-log.txt: each load
+    and store of the driver, each interrupt and each transfer, by name.
+    """
+    folder = out or Path(f"{name}-demo")
+    with phases(name) as report:
+        shown = demonstrate(name, folder, lambda line: report(line, 0.5))
+    click.echo(shown.said.strip())
+    click.echo(f"{shown.accesses} accesses; in {folder}:")
+    for file in shown.files:
+        click.echo(f"  {file.name}")

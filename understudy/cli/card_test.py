@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""`understudy card test`: a driver against a virtual card, and a referee (docs/referee.md)."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from understudy.base.errors import UserError
+from understudy.cards import specification
+from understudy.cards.model import Card
+from understudy.cards.register_log import lines
+from understudy.cli.main import EXIT_FAILED
+from understudy.cli.progress import phases
+from understudy.referee import run
+from understudy.referee.findings import Finding
+
+CPUS_MOST = 8
+
+
+def _cpus(context: click.Context, option: click.Parameter, given: str) -> tuple[int, ...]:
+    words = given.split(",")
+    if not all(word.isdecimal() and 1 <= int(word) <= CPUS_MOST for word in words):
+        raise click.BadParameter(f"{given!r}: numbers from 1 to {CPUS_MOST}, as 1,2,4")
+    return tuple(map(int, words))
+
+
+@click.command(epilog="Example: understudy card test zach1 --driver my_driver.c")
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--driver",
+    required=True,
+    metavar="FILE.c",
+    type=click.Path(path_type=Path),
+    help="The driver; headers beside it are taken too.",
+)
+@click.option(
+    "--cpus",
+    default="1,2,4",
+    show_default=True,
+    callback=_cpus,
+    help="A run on each so many processors; on 1 it repeats to the byte.",
+)
+@click.option(
+    "--seed",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 2**31),
+    help="Draws the moments at which interrupts come.",
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Where the register log and the kernel's log of each run go.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object, for a grader.")
+def test(
+    name: str, driver: Path, cpus: tuple[int, ...], seed: int, out: Path | None, as_json: bool
+) -> int:
+    """Build a driver, run it against a virtual card, and say what is wrong with it.
+
+    It is loaded, exercised, unloaded, loaded again, and loses its card while it is in use. Exit
+    code 1 if anything was found.
+    """
+    card = specification.load(name)
+    built = run.prepared(card, driver)
+    outcomes = []
+    for setting in run.settings(cpus, seed):
+        with phases(str(setting)) as report:
+            outcomes.append(run.run(card, built, setting, lambda line: report(line, 0.5)))
+        if out:
+            _keep(card, outcomes[-1], out)
+    if as_json:
+        click.echo(json.dumps(_as_json(card, driver, outcomes), indent=2))
+    else:
+        for outcome in outcomes:
+            for line in _told(outcome):
+                click.echo(line)
+        if any(outcome.findings for outcome in outcomes):
+            click.echo(f"again: understudy card test {name} --driver {driver} --seed {seed}")
+    return EXIT_FAILED if any(outcome.findings for outcome in outcomes) else 0
+
+
+def _told(outcome: run.Outcome) -> Iterator[str]:
+    accesses = "no journal" if outcome.accesses is None else f"{len(outcome.accesses)} accesses"
+    if not outcome.findings:
+        yield f"{outcome.setting}: nothing wrong in {accesses}"
+        return
+    yield f"{outcome.setting}, {accesses}:"
+    times = Counter(finding.rule for finding in outcome.findings)
+    for rule, count in times.items():
+        first = next(finding for finding in outcome.findings if finding.rule == rule)
+        again = f" ({count} times)" if count > 1 else ""
+        yield f"  {rule}{again}: first at access {first.number}: {first.text}"
+
+
+def _as_json(card: Card, driver: Path, outcomes: list[run.Outcome]) -> dict[str, Any]:
+    return {
+        "card": card.name,
+        "driver": str(driver),
+        "passed": not any(outcome.findings for outcome in outcomes),
+        "runs": [
+            {
+                "cpus": outcome.setting.cpus,
+                "seed": outcome.setting.seed,
+                "accesses": None if outcome.accesses is None else len(outcome.accesses),
+                "findings": [_finding(finding) for finding in outcome.findings],
+            }
+            for outcome in outcomes
+        ],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {"rule": finding.rule, "access": finding.number, "text": finding.text}
+
+
+def _keep(card: Card, outcome: run.Outcome, out: Path) -> None:
+    stem = f"{outcome.setting.cpus}-cpus-seed-{outcome.setting.seed}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / f"{stem}-kernel.log").write_text(outcome.log)
+        if outcome.accesses is not None:
+            text = "".join(f"{line}\n" for line in lines(card, outcome.accesses))
+            (out / f"{stem}-register-log.txt").write_text(text)
+    except OSError as error:
+        raise UserError(f"{error.filename}: {error.strerror}: name another --out") from error

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""How long triangles take: through the card, its driver and the daemon, and by the same
+rasteriser called directly, in one VM in the virtual clock (Jones 2010, section 3.2)."""
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from understudy.base.errors import RunFailed
+from understudy.base.paths import cards_dir
+from understudy.base.programs import compiled
+from understudy.cards import specification
+from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
+from understudy.platforms.vm.trouble import last_words
+
+CARD = "zach1"
+TIMEOUT_SECONDS = 7200
+SCRIPT = """
+vcd --card /dev/vgpu0 &
+insmod /driver.ko || exit 1
+for size in {sizes}; do
+	port notify "size $size, directly"
+	draw="draw_triangles --size $size --triangles {triangles} --seed {seed}"
+	echo "$size $($draw)" >> /out/direct || exit 2
+	port notify "size $size, through the card"
+	echo "$size $($draw --card /dev/zach1_0)" >> /out/card || exit 3
+done
+"""
+
+
+@dataclass(frozen=True)
+class DrawingTimes:
+    """Seconds of the guest's clock for triangles of one size."""
+
+    direct: float
+    card: float
+
+    @property
+    def slowdown(self) -> float:
+        """Of the card, against the rasteriser called directly."""
+        return self.card / self.direct
+
+
+def times(
+    sizes: Iterable[int],
+    triangles: int,
+    seed: int,
+    heard: Callable[[str], None] = lambda line: None,
+    stop: threading.Event | None = None,
+) -> dict[int, DrawingTimes]:
+    """Both, by size; RunFailed if a picture is not the same both ways."""
+    kernel = packages.fetch_kernel()
+    driver = cards_dir() / "drivers" / f"{CARD}_driver.c"
+    vm = machine.Vm(
+        SCRIPT.format(sizes=" ".join(map(str, sizes)), triangles=triangles, seed=seed),
+        {f"{modules.CARD}{CARD}": ""},
+        {
+            "driver.ko": modules.driver_module(kernel, driver, specification.load(CARD)),
+            "bin/vcd": compiled(card_programs.vcd()),
+            "bin/draw_triangles": compiled(card_programs.draw_triangles()),
+        },
+        qemu.Machine(),
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    result = machine.run(vm, kernel, heard, stop)
+    if result.exit_code:
+        raise RunFailed(f"drawing failed:\n{last_words(result.console)}")
+    direct, card = _read(result.out["direct"]), _read(result.out["card"])
+    for size in direct:
+        if direct[size][1] != card[size][1]:
+            raise RunFailed(f"size {size}: the card draws another picture than the rasteriser")
+    return {size: DrawingTimes(direct[size][0], card[size][0]) for size in direct}
+
+
+def _read(raw: bytes) -> dict[int, tuple[float, str]]:
+    """Lines SIZE done SECONDS CHECKSUM."""
+    rows = (line.split() for line in raw.decode().splitlines())
+    return {int(row[0]): (float(row[2]), row[3]) for row in rows}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The programmer's manual of a card: how a driver uses it, with code that compiles.
+
+The code is that of the skeleton and of examples.py, in the names of the generated header.
+"""
+
+from typing import Any
+
+from understudy.cards import examples
+from understudy.cards.driver import part
+from understudy.cards.model import Card, Register
+from understudy.show.page import render
+
+
+def programmers_manual(card: Card) -> str:
+    """The page as HTML, the same for the same card."""
+    view: dict[str, Any] = {
+        "title": f"{card.title}: programmer's manual",
+        "card": card,
+        "paragraphs": card.description.strip().split("\n\n"),
+        "prefix": card.name.upper(),
+        "special": [one for one in card.registers if one.kind != "plain" or _on_touch(one)],
+        "on_touch": _on_touch,
+        "card_part": part(card, "card"),
+        "probe": part(card, "probe"),
+        "remove": part(card, "remove"),
+        "handler": [part(card, name) for name in ("interrupt", "interrupts")],
+        "silence": part(card, "silence") if card.interrupts else "",
+        "enabling": examples.enabling(card),
+        "transfers": list(examples.transfers(card)),
+        "choices": list(examples.named_values(card, "rw")),
+        "reports": list(examples.named_values(card, "ro", "rc")),
+    }
+    return render("card/programmer.html.j2", view)
+
+
+def _on_touch(register: Register) -> list[tuple[str, str]]:
+    """Fields of a register, or itself, of which a read or a write of 1 does more than it says."""
+    parts = [(field.name, field.access) for field in register.fields]
+    if register.access:
+        parts = [(register.name, register.access)]
+    return [(name, access) for name, access in parts if access in ("w1c", "w1s", "rc")]

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""The hardware reference manual of a card: all that its specification has, register by register."""
+
+from itertools import groupby
+from typing import Any
+
+from markupsafe import Markup
+
+from understudy.cards.model import Card, Register
+from understudy.show.card.bit_fields import Part, drawing, parts
+from understudy.show.page import render
+
+ACCESS = {
+    "rw": "read and write",
+    "ro": "read only; what is written is ignored",
+    "wo": "write only; reads as 0",
+    "w1c": "writing 1 clears the bit, writing 0 leaves it",
+    "w1s": "writing 1 sets the bit, writing 0 leaves it",
+    "rc": "reading clears it",
+}
+KIND = {
+    "doorbell": "Doorbell: each write is an event, also of the same value.",
+    "port": "Port: each write or read counts, as at a FIFO.",
+}
+
+
+def reference_manual(card: Card) -> str:
+    """The page as HTML, the same for the same card."""
+    registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
+    by_bar = groupby(registers, key=lambda one: one.bar)
+    view = {
+        "title": f"{card.title}: hardware reference manual",
+        "card": card,
+        "paragraphs": card.description.strip().split("\n\n"),
+        "registers": {bar: [_register(one) for one in some] for bar, some in by_bar},
+        "access": ACCESS,
+        "kind": KIND,
+    }
+    return render("card/reference.html.j2", view)
+
+
+def _register(register: Register) -> dict[str, Any]:
+    """A register, its drawing, and its fields from the highest bit, reserved ones too."""
+    shown: list[Part] = parts(register)
+    return {"it": register, "parts": shown, "drawing": Markup(drawing(register, shown))}

@@ -3,18 +3,18 @@
 
 The kernel keeps of such a file what it has room for, and writes the rest back.  Whoever makes or
 looks at a long array does so in blocks; one of at most BLOCK values is an ordinary array.  The
-files are in the folder for temporary files (TMPDIR names another), and are gone with their
-arrays, however the command ends.
+files are in the folder for temporary files (TMPDIR names another; in one that lies in memory
+nothing is won), and are gone with their arrays, however the command ends.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from understudy.base.errors import RunFailed
+from understudy.base import scratch
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
@@ -28,21 +28,15 @@ class Column:
     def __init__(self, kind: npt.DTypeLike) -> None:
         """Of values of this kind, none yet."""
         self._kind = np.dtype(kind)
-        self._file = tempfile.TemporaryFile(prefix="understudy-")  # noqa: SIM115
+        self._file = scratch.nameless()
 
     def put(self, values: npt.ArrayLike) -> None:
         """These come next; RunFailed if there is no room for them."""
-        try:
-            self._file.write(np.ascontiguousarray(values, self._kind).data)
-            self._file.flush()
-        except OSError as error:
-            raise RunFailed(
-                f"cannot write to {tempfile.gettempdir()}: {error.strerror}; TMPDIR names another "
-                "folder for temporary files"
-            ) from error
+        scratch.write(self._file, np.ascontiguousarray(values, self._kind).view(np.uint8).data)
 
     def __del__(self) -> None:
-        self._file.close()
+        with suppress(AttributeError):  # there was no room for the file
+            self._file.close()
 
     def array(self) -> Array:
         """All of them, which may be changed; nothing is put behind them any more."""
@@ -109,17 +103,19 @@ def _merged(ranked: Ints) -> Iterator[Ints]:
     """The order of an array of sorted blocks, at most a block at a time: what is below a pivot,
     which no block has many of, and then what equals it, in the order of the blocks."""
     heads = {part.stop: part.start for part in blocks(len(ranked))}
-    step = BLOCK // len(heads) + 1
     while heads:
-        pivot = min(ranked[min(head + step, end) - 1] for end, head in heads.items())
-        below = {end: _first(ranked, head, end, pivot, "left") for end, head in heads.items()}
-        at = np.concatenate([np.arange(head, below[end]) for end, head in heads.items()])
+        least = min(ranked[end - 1] for end in heads)
+        near = {end: head for end, head in heads.items() if ranked[head] <= least}
+        step = BLOCK // len(near) + 1
+        pivot = min(ranked[min(head + step, end) - 1] for end, head in near.items())
+        below = {end: _first(ranked, head, end, pivot, "left") for end, head in near.items()}
+        at = np.concatenate([np.arange(head, below[end]) for end, head in near.items()])
         yield at[np.argsort(ranked[at], kind="stable")]
         beyond = {end: _first(ranked, head, end, pivot, "right") for end, head in below.items()}
         for end, head in below.items():
             for part in blocks(beyond[end] - head):
                 yield np.arange(head + part.start, head + part.stop)
-        heads = {end: head for end, head in beyond.items() if head < end}
+        heads = {end: head for end, head in (heads | beyond).items() if head < end}
 
 
 def _first(ranked: Ints, head: int, end: int, pivot: int, side: Any) -> int:

@@ -9,13 +9,14 @@ that is damaged or cut ends where it can no longer be unpacked, and `damage` say
 import bz2
 import io
 import lzma
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 
 import zstandard
+
+from understudy.base import scratch
 
 PIECE_BYTES = 2**16
 DICTIONARY_MAX_BYTES = 2**27  # what xz and Zstandard need at their highest levels
@@ -190,10 +191,10 @@ def whole(file: BinaryIO) -> Iterator[BinaryIO]:
     if not isinstance(getattr(file, "raw", None), Unpacked):
         yield file
         return
-    with tempfile.TemporaryFile(prefix="understudy-") as found:
+    with scratch.nameless() as found:
         while more := file.read(PIECE_BYTES):
-            found.write(more)
+            scratch.write(found, memoryview(more))
             if found.tell() > WHOLE_MAX_BYTES:
                 raise ValueError(f"holds more than {WHOLE_MAX_BYTES:,} bytes; unpack it first")
         found.seek(0)
-        yield found
+        yield cast(BinaryIO, found)

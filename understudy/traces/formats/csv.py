@@ -29,15 +29,15 @@ def read(file: BinaryIO) -> Iterator[Reading]:
             raise ValueError(f"damaged CSV: {str(error).splitlines()[0]}") from None
         yield Reading(frame)
         if schema is None:
-            names, schema = text[: text.index(b"\n") + 1], frame.schema
+            names, schema = text.partition(b"\n")[0] + b"\n", frame.schema
 
 
 def _records(file: BinaryIO) -> Iterator[bytes]:
-    """Pieces of text that are cut at no end of a line between quotes."""
+    """Pieces of text, none cut at an end of a line between quotes; the first is not just names."""
     held = b""
     for text, _ in pieces(file):
         held += text
-        if held.count(b'"') % 2 == 0:
+        if held.count(b'"') % 2 == 0 and held.count(b"\n") > 1:
             yield held
             held = b""
     if held:

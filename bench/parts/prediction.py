@@ -28,8 +28,7 @@ them, log-normal service times that are alike for 50 requests, a load of 0.74 on
 
 CPU seconds are those of all its processes. Memory is the sum over these at the peak, seen twenty
 times a second: their own, and what they see of files, of which the kernel keeps what it has room
-for; a page that two processes see counts twice. *Per request* is how much more memory of its own
-than the line before, by how many more requests.
+for; a page that two processes see counts twice.
 """
 TABLES = {
     "predictions": (
@@ -38,7 +37,6 @@ TABLES = {
         Column("system CPU s", "{system_s:.0f}"),
         Column("wall s", "{wall_s:.0f}"),
         Column("own memory (MB)", "{own_mb:.0f}"),
-        Column("per request (B)", "{more_bytes:.1f}"),
         Column("files (MB)", "{files_mb:.0f}"),
     ),
 }
@@ -59,13 +57,10 @@ OWN = ("RssAnon", "RssShmem")
 
 def measure(requests: list[int]) -> Rows:
     """A row for each number of requests, of all VMs together."""
-    before: Row | None = None
     for number in requests:
         with TemporaryDirectory(dir="/var/tmp") as folder:
-            row = {"requests": number, **_predicted(Path(folder), number // len(MEAN_MS))}
-        more = before and (row["own_mb"] - before["own_mb"]) * 1e6 / (number - before["requests"])
-        yield "predictions", {**row, "more_bytes": more}
-        before = row
+            found = _predicted(Path(folder), number // len(MEAN_MS))
+        yield "predictions", {"requests": number, **found}
 
 
 def _predicted(folder: Path, requests: int) -> Row:

@@ -5,7 +5,7 @@
  *   done SECONDS CHECKSUM
  *
  * By the rasteriser, called for each; by commands that the program carries out itself; or by
- * the card whose driver's device is named, which shows the picture at the end.
+ * the card whose driver's device is named, which shows the picture at the end, for --hold seconds.
  *
  * They are made before the time begins, from the seed alone, so they are the same whoever
  * draws them.  The checksum is FNV-1a of the picture's words.
@@ -14,6 +14,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "card_sink.h"
 #include "commands.h"
@@ -27,12 +28,14 @@
 #define HEIGHT TRIANGLES_HEIGHT
 #define TRIANGLES_MAX 10000000
 #define PAIRS_MAX 16384
+#define HOLD_SECONDS_MAX 86400
 
 struct triangles {
 	uint32_t n, size;
 	uint64_t seed;
 	bool by_commands;
 	uint32_t pairs; /* in a buffer of commands */
+	uint32_t hold; /* seconds */
 	const char *card;
 	const char *png;
 };
@@ -161,21 +164,22 @@ static void usage(void)
 {
 	fputs("draw_triangles --size PIXELS [--triangles 1000000] [--seed 1] "
 	      "[--png FILE]\n"
-	      "               [--by-commands | --card /dev/zach1_0 [--pairs 32768]]\n",
+	      "               [--by-commands | --card /dev/zach1_0 [--pairs 32768] "
+	      "[--hold 0]]\n",
 	      stderr);
 	exit(EXIT_USAGE);
 }
 
-static const struct option long_options[] = {
-	{ "size", required_argument, NULL, 's' },
-	{ "triangles", required_argument, NULL, 'n' },
-	{ "seed", required_argument, NULL, 'S' },
-	{ "by-commands", no_argument, NULL, 'c' },
-	{ "card", required_argument, NULL, 'd' },
-	{ "pairs", required_argument, NULL, 'P' },
-	{ "png", required_argument, NULL, 'p' },
-	{ NULL, 0, NULL, 0 }
-};
+static const struct option long_options[] = { { "size", required_argument, NULL, 's' },
+					      { "triangles", required_argument, NULL,
+						'n' },
+					      { "seed", required_argument, NULL, 'S' },
+					      { "by-commands", no_argument, NULL, 'c' },
+					      { "card", required_argument, NULL, 'd' },
+					      { "pairs", required_argument, NULL, 'P' },
+					      { "hold", required_argument, NULL, 'h' },
+					      { "png", required_argument, NULL, 'p' },
+					      { NULL, 0, NULL, 0 } };
 
 static void parse(int argc, char **argv, struct triangles *triangles)
 {
@@ -195,6 +199,9 @@ static void parse(int argc, char **argv, struct triangles *triangles)
 			triangles->by_commands = true;
 		else if (option == 'd')
 			triangles->card = optarg;
+		else if (option == 'h')
+			triangles->hold = (uint32_t)option_number("--hold", optarg, 0,
+								  HOLD_SECONDS_MAX);
 		else if (option == 'P')
 			triangles->pairs = (uint32_t)option_number(
 				"--pairs", optarg, COMMAND_PAIRS_TRIANGLE, UINT32_MAX);
@@ -226,5 +233,7 @@ int main(int argc, char **argv)
 	if (seconds < 0)
 		return complain("draw_triangles");
 	printf("done %.6f %016llx\n", seconds, (unsigned long long)checksum());
+	fflush(stdout);
+	sleep(triangles.hold);
 	return triangles.png ? save(triangles.png) : 0;
 }

@@ -3,12 +3,13 @@
  * The virtual console daemon: carries out the commands of a graphics card, and shows its
  * picture (Jones 2010 section 3.1.1).
  *
- *   vcd --card /dev/vgpu0 [--png FOLDER] [--frames 100]
+ *   vcd --card /dev/vgpu0 [--screen /dev/fb0] [--png FOLDER] [--frames 100]
  *
  * It sleeps in the card's ioctl until there is work (kernel/vgpu/console.h), takes the pairs
- * from the ring that both share, and draws into the card's framebuffer.  With --png each picture
- * that is flipped to becomes FOLDER/frame-000001.png and so on, --frames of them at most.  It
- * ends when the card is pulled out, or at SIGINT or SIGTERM.
+ * from the ring that both share, and draws into the card's framebuffer.  In graphics mode each
+ * picture that is flipped to is shown on the guest's display, in place of its console, and becomes
+ * FOLDER/frame-000001.png and so on, --frames of them at most.  It ends when the card is pulled
+ * out, or at SIGINT or SIGTERM, and leaves the console behind.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 #include "complain.h"
 #include "options.h"
 #include "png.h"
+#include "screen.h"
 #include "zach1_registers.h"
 
 #define PATH_BYTES 4096
@@ -35,6 +37,8 @@ struct vcd {
 	struct commands commands;
 	uint32_t mode_size;
 	bool graphics;
+	const char *display; /* NULL: none */
+	struct screen screen;
 	const char *png;
 	uint64_t frames, frames_max;
 };
@@ -53,15 +57,22 @@ static void set_size(struct vcd *vcd)
 	vcd->commands.height = FIELD(vcd->mode_size, ZACH1_MODE_SIZE_HEIGHT);
 }
 
+static void leave_graphics(struct vcd *vcd)
+{
+	if (vcd->graphics && vcd->display)
+		screen_leave(&vcd->screen);
+	vcd->graphics = false;
+}
+
 static void reset(struct vcd *vcd)
 {
 	vcd->mode_size = ZACH1_MODE_SIZE_RESET_VALUE;
-	vcd->graphics = false;
+	leave_graphics(vcd);
 	set_size(vcd);
 	commands_reset(&vcd->commands);
 }
 
-static int show(struct vcd *vcd)
+static int write_png(struct vcd *vcd)
 {
 	char path[PATH_BYTES];
 	FILE *file;
@@ -80,14 +91,25 @@ static int show(struct vcd *vcd)
 	return result;
 }
 
-static void set_control(struct vcd *vcd, uint32_t control)
+static int show(struct vcd *vcd)
 {
-	bool graphics =
-		FIELD(control, ZACH1_CONTROL_MODE) == ZACH1_CONTROL_MODE_GRAPHICS;
+	if (!vcd->graphics)
+		return 0;
+	if (vcd->display)
+		screen_show(&vcd->screen, &vcd->commands.shown);
+	return write_png(vcd);
+}
 
-	if (graphics && !vcd->graphics)
+static int set_control(struct vcd *vcd, uint32_t control)
+{
+	if (FIELD(control, ZACH1_CONTROL_MODE) != ZACH1_CONTROL_MODE_GRAPHICS) {
+		leave_graphics(vcd);
+		return 0;
+	}
+	if (!vcd->graphics)
 		set_size(vcd);
-	vcd->graphics = graphics;
+	vcd->graphics = true;
+	return vcd->display ? screen_enter(&vcd->screen) : 0;
 }
 
 /* Of the card, not of what is drawn. */
@@ -96,23 +118,20 @@ static bool is_special(const struct console_pair *pair)
 	return pair->offset < ZACH1_FRAME_BASE || pair->offset >= CONSOLE_RESET;
 }
 
-/* Returns whether the kernel should hear of it at once. */
-static bool take_special(struct vcd *vcd, const struct console_pair *pair)
+/* Returns 0, or EXIT_FAILED after a complaint. */
+static int take_special(struct vcd *vcd, const struct console_pair *pair)
 {
 	switch (pair->offset) {
 	case CONSOLE_RESET:
 		reset(vcd);
-		return false;
-	case CONSOLE_END:
-		return true;
+		return 0;
 	case ZACH1_CONTROL:
-		set_control(vcd, pair->value);
-		return false;
+		return set_control(vcd, pair->value);
 	case ZACH1_MODE_SIZE:
 		vcd->mode_size = pair->value;
-		return false;
+		return 0;
 	default:
-		return false;
+		return 0;
 	}
 }
 
@@ -159,7 +178,8 @@ static int carry_out(struct vcd *vcd, struct console_next *next)
 
 		if (!is_to_be_drawn(pair)) {
 			at++;
-			if (take_special(vcd, pair))
+			result = take_special(vcd, pair);
+			if (pair->offset == CONSOLE_END)
 				break;
 			continue;
 		}
@@ -213,15 +233,19 @@ static int open_card(struct vcd *vcd, const char *path)
 
 static void usage(void)
 {
-	fputs("vcd --card /dev/vgpu0 [--png FOLDER] [--frames 100]\n", stderr);
+	fputs("vcd --card /dev/vgpu0 [--screen /dev/fb0] [--png FOLDER] [--frames "
+	      "100]\n",
+	      stderr);
 	exit(EXIT_USAGE);
 }
 
-static const struct option long_options[] = { { "card", required_argument, NULL, 'c' },
-					      { "png", required_argument, NULL, 'p' },
-					      { "frames", required_argument, NULL,
-						'f' },
-					      { NULL, 0, NULL, 0 } };
+static const struct option long_options[] = {
+	{ "card", required_argument, NULL, 'c' },
+	{ "screen", required_argument, NULL, 's' },
+	{ "png", required_argument, NULL, 'p' },
+	{ "frames", required_argument, NULL, 'f' },
+	{ NULL, 0, NULL, 0 }
+};
 
 static const char *parse(int argc, char **argv, struct vcd *vcd)
 {
@@ -231,6 +255,8 @@ static const char *parse(int argc, char **argv, struct vcd *vcd)
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (option == 'c')
 			card = optarg;
+		else if (option == 's')
+			vcd->display = optarg;
 		else if (option == 'p')
 			vcd->png = optarg;
 		else if (option == 'f')
@@ -249,11 +275,16 @@ int main(int argc, char **argv)
 	static struct vcd vcd = { .frames_max = 100 };
 	struct sigaction action = { .sa_handler = stop };
 	const char *card = parse(argc, argv, &vcd);
+	int result;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (open_card(&vcd, card))
 		return EXIT_FAILED;
+	if (vcd.display && screen_open(&vcd.screen, vcd.display))
+		return EXIT_FAILED;
 	reset(&vcd);
-	return serve(&vcd);
+	result = serve(&vcd);
+	leave_graphics(&vcd);
+	return result;
 }

@@ -18,7 +18,7 @@ COMMANDS = [
     shlex.split(block.replace("\\\n", " "))
     for block in re.findall(r"^```\n(understudy .*?)```", PAGE, re.MULTILINE | re.DOTALL)
 ]
-SEEKS, _, READ_AHEAD = COMMANDS
+SEEKS, _, READ_AHEAD, _ = COMMANDS
 SMALL = ["vesper-zoned-small", "vesper-flat-small"]
 NACHOS = "[model]\nintercept_ms = 0.001\nfull_seek_ms = 9\n"
 READ_AHEADS = {"no page cache": None, "0": "0", "1 KiB": "1", "2 KiB": "2", "4 KiB": "4"}

@@ -102,7 +102,8 @@ static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 b
 		    !card_behaviour.may_store(device, part.index))
 			continue;
 		registers_store(registers, part.index, word, part.lanes);
-		card_behaviour.stored(device, part.index, word);
+		if (card_behaviour.stored)
+			card_behaviour.stored(device, part.index, word);
 	}
 	update_interrupts(device);
 }

@@ -40,7 +40,7 @@ struct vgpu {
  * @reset: its registers are as after power-on, also the first time.  Locked.
  * @may_store: a driver's store; false: it changes nothing.  Locked; NULL: always.
  * @stored: a driver has stored @value into register @index; it has had its effect on the
- *	register's bits.  Locked.
+ *	register's bits.  Locked; NULL: that is all.
  * @loading: a driver is about to load register @index.  Locked; NULL: nothing to do.
  * @work: called in the card's own thread after vgpu_wake; may sleep; NULL: never
  *

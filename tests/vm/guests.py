@@ -47,8 +47,8 @@ SCHEDULER_MODULES = {"bfq": "", "kyber-iosched": "", **dict.fromkeys(OUR_SCHEDUL
 # What a kernel says when something is wrong with it, also when it goes on.
 TROUBLE = re.compile(
     r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |hung task|blocked for more than|general protection"
-    r"|corruption|soft lockup|\bstall|unexpectedly|while atomic|refcount_t|lockdep|Kernel panic"
-    r"|leaked|double free|poison"
+    r"|corruption|soft lockup|\bstall|unexpectedly|while atomic|refcount_t|lockdep(?! checking)"
+    r"|Kernel panic|leaked|double free|poison"
 )
 
 # Shell functions for scenarios.  What a scenario finds out goes to /out as files.

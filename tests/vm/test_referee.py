@@ -12,12 +12,11 @@ from guests import group
 
 from understudy.base.errors import UserError
 from understudy.base.paths import cards_dir
-from understudy.cards import specification
 from understudy.cli.card import command
 from understudy.referee import run
 
 pytestmark = group("referee")
-CARD = specification.load("zach1")
+CARD = "zach1"
 ONE = run.Setting(1, 1)
 
 
@@ -34,14 +33,14 @@ def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
     """On one processor, where it can be repeated."""
     source = folder / f"{name}.c"
     source.write_text(MISTAKES[name].source())
-    outcome = run.run(CARD, run.prepared(CARD, source), ONE)
+    outcome = run.run(run.prepared(CARD, source), ONE)
     assert MISTAKES[name].finding in {finding.rule for finding in outcome.findings}
 
 
 @pytest.mark.parametrize("cpus", [1, 2, 4])
 def test_the_reference_driver_passes(cpus: int) -> None:
     """Nothing is found, though all its accesses are looked at."""
-    outcome = run.run(CARD, run.prepared(CARD, REFERENCE), run.Setting(cpus, 1))
+    outcome = run.run(run.prepared(CARD, REFERENCE), run.Setting(cpus, 1))
     assert outcome.findings == ()
     assert outcome.accesses is not None
     assert len(outcome.accesses) > 10_000
@@ -53,14 +52,14 @@ def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
     """Threaded handlers, disable_irq, tasklets: nothing is found where nothing is wrong."""
     source = folder / f"{name}.c"
     source.write_text(edited(*RIGHT[name]))
-    outcome = run.run(CARD, run.prepared(CARD, source), run.Setting(cpus, 1))
+    outcome = run.run(run.prepared(CARD, source), run.Setting(cpus, 1))
     assert outcome.findings == ()
 
 
 def test_a_run_repeats_with_its_seed() -> None:
     """To the byte, on one processor; another seed gives another journal."""
     built = run.prepared(CARD, REFERENCE)
-    journals = [run.run(CARD, built, run.Setting(1, seed)).accesses for seed in (5, 5, 6)]
+    journals = [run.run(built, run.Setting(1, seed)).accesses for seed in (5, 5, 6)]
     first, again, other = (found.tobytes() for found in journals if found is not None)
     assert first == again
     assert first != other

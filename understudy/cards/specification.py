@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Specifications of cards: cards/NAME.yaml, or a file of one's own, checked.
 
-`load` gives a Card, or one WrongCard with a line `FILE:LINE: reason` for each mistake.
+`load` gives a Card, or one WrongCard with a line `FILE:LINE: reason` for each mistake.  What
+else there is of a card lies beside its specification: NAME.c, how it behaves, and drivers/ with
+NAME_driver.c, the reference driver, NAME_exercise, what a driver has to stand, and NAME_demo.
 """
 
 from pathlib import Path
@@ -26,11 +28,16 @@ def load(name: str | Path) -> Card:
     return parse(*read(name))
 
 
-def read(name: str | Path) -> tuple[str, bytes]:
-    """Name of the file, and what is in it; a UserError if it cannot be read."""
+def file_of(name: str | Path) -> Path:
+    """The file of a card that is named as for load."""
     given = str(name)
     is_file = given.endswith((".yaml", ".yml")) or "/" in given or Path(given).exists()
-    file = Path(given) if is_file else pick("card", given, catalogue())
+    return Path(given) if is_file else pick("card", given, catalogue())
+
+
+def read(name: str | Path) -> tuple[str, bytes]:
+    """Name of the file, and what is in it; a UserError if it cannot be read."""
+    file = file_of(name)
     try:
         with file.open("rb") as opened:
             return str(file), opened.read(BYTES_MAX + 1)

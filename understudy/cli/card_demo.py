@@ -10,7 +10,7 @@ from understudy.referee.demo import demonstrate
 
 
 @click.command(epilog="Example: understudy card demo zach1 --out demo")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME|FILE.yaml")
 @click.option(
     "--out",
     metavar="FOLDER",
@@ -18,15 +18,22 @@ from understudy.referee.demo import demonstrate
     type=click.Path(path_type=Path),
     help="Where pictures and log go; default: NAME-demo.",
 )
-def demo(name: str, out: Path | None) -> None:
+@click.option(
+    "--vnc",
+    type=click.IntRange(0, 59635),
+    metavar="N",
+    help="Show it as VNC display N of this machine, each picture for five seconds: "
+    "vncviewer localhost:N.",
+)
+def demo(name: str, out: Path | None, vnc: int | None) -> None:
     """Boot a VM with a card, load its reference driver, and have it do something to look at.
 
     Leaves the pictures that a graphics card showed (frame-*.png), and register-log.txt: each load
     and store of the driver, each interrupt and each transfer, by name.
     """
-    folder = out or Path(f"{name}-demo")
+    folder = out or Path(f"{Path(name).stem}-demo")
     with phases(name) as report:
-        shown = demonstrate(name, folder, lambda line: report(line, 0.5))
+        shown = demonstrate(name, folder, vnc, lambda line: report(line, 0.5))
     click.echo(shown.said.strip())
     click.echo(f"{shown.accesses} accesses; in {folder}:")
     for file in shown.files:

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from understudy.base.errors import UserError
-from understudy.cards import specification
 from understudy.cards.model import Card
 from understudy.cards.register_log import lines
 from understudy.cli.main import EXIT_FAILED
@@ -29,13 +28,20 @@ def _cpus(context: click.Context, option: click.Parameter, given: str) -> tuple[
 
 
 @click.command(epilog="Example: understudy card test zach1 --driver my_driver.c")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME|FILE.yaml")
 @click.option(
     "--driver",
     required=True,
     metavar="FILE.c",
     type=click.Path(path_type=Path),
     help="The driver; headers beside it are taken too.",
+)
+@click.option(
+    "--exercise",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="What it has to stand: a shell script, or a C program, which may know the driver's "
+    "headers.  Default: drivers/NAME_exercise beside the card.",
 )
 @click.option(
     "--cpus",
@@ -59,19 +65,27 @@ def _cpus(context: click.Context, option: click.Parameter, given: str) -> tuple[
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object, for a grader.")
 def test(
-    name: str, driver: Path, cpus: tuple[int, ...], seed: int, out: Path | None, as_json: bool
+    name: str,
+    driver: Path,
+    exercise: Path | None,
+    cpus: tuple[int, ...],
+    seed: int,
+    out: Path | None,
+    as_json: bool,
 ) -> int:
     """Build a driver, run it against a virtual card, and say what is wrong with it.
 
     It is loaded, exercised, unloaded, loaded again, and loses its card while it is in use. Exit
     code 1 if anything was found.
     """
-    card = specification.load(name)
-    built = run.prepared(card, driver)
+    subject = run.prepared(name, driver, exercise)
+    card = subject.card
+    if not subject.exercise:
+        click.echo(f"{card.name} has no exercise: the driver is only loaded and unloaded", err=True)
     outcomes = []
     for setting in run.settings(cpus, seed):
         with phases(str(setting)) as report:
-            outcomes.append(run.run(card, built, setting, lambda line: report(line, 0.5)))
+            outcomes.append(run.run(subject, setting, lambda line: report(line, 0.5)))
         if out:
             _keep(card, outcomes[-1], out)
     if as_json:

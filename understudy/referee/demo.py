@@ -8,21 +8,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import cards_dir
 from understudy.base.programs import compiled
 from understudy.cards import specification
 from understudy.cards.journal import journal
 from understudy.cards.register_log import lines
 from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
 
+ON_VNC = """
+SCREEN="--screen /dev/fb0"
+HOLD=5
+"""
 SCRIPT = """
-[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 --png /out &
+insmod /card.ko || exit 4
+[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 $SCREEN --png /out &
 insmod /driver.ko || exit 1
+export HOLD
 sh /demo > /out/said || exit 2
 rmmod {name}_driver || exit 3
 cat /dev/vpcib > /out/journal
 """
-STEPS = {1: "its driver does not load", 2: "its demo fails", 3: "its driver does not unload"}
+STEPS = {
+    1: "its driver does not load",
+    2: "its demo fails",
+    3: "its driver does not unload",
+    4: "the card can't be plugged in",
+}
 
 
 @dataclass(frozen=True)
@@ -34,33 +44,36 @@ class Demonstration:
     accesses: int
 
 
-def drivers() -> Path:
-    """Where the reference drivers are."""
-    return cards_dir() / "drivers"
-
-
 def demonstrate(
     name: str,
     out: Path,
+    vnc: int | None = None,
     heard: Callable[[str], None] = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Demonstration:
-    """Run the demo of a card of ours; its files go to a folder."""
+    """Run the demo of a card; its files go to a folder.
+
+    With `vnc` the guest has a display, where a picture stays for five seconds, on the wall
+    clock; QEMU shows it as that VNC display of this machine.
+    """
     card = specification.load(name)
-    source = drivers() / f"{card.name}_driver.c"
-    if not source.exists():
-        raise UserError(f"{card.name}: no {source.name} in cards/drivers, so there is no demo")
+    folder = specification.file_of(name).parent / "drivers"
+    source, shown = folder / f"{card.name}_driver.c", folder / f"{card.name}_demo"
+    for needed in (source, shown):
+        if not needed.exists():
+            raise UserError(f"{needed}: not there, so {card.name} has no demo")
     kernel = packages.fetch_kernel()
     vm = machine.Vm(
-        SCRIPT.format(name=card.name),
-        {"vpcib": "", f"{modules.CARD}{card.name}": ""},
+        ("" if vnc is None else ON_VNC) + SCRIPT.format(name=card.name),
+        {"vpcib": ""} if vnc is None else {"vpcib": "", "bochs": ""},
         {
+            "card.ko": modules.card_module(kernel, name),
             "driver.ko": modules.driver_module(kernel, source, card),
-            "demo": drivers() / f"{card.name}_demo",
+            "demo": shown,
             "bin/vcd": compiled(card_programs.vcd()),
             "bin/draw_triangles": compiled(card_programs.draw_triangles()),
         },
-        qemu.Machine(),
+        qemu.Machine() if vnc is None else _with_display(vnc),
     )
     result = machine.run(vm, kernel, heard, stop)
     if result.exit_code:
@@ -75,3 +88,7 @@ def demonstrate(
         picture.write_bytes(result.out[picture.name])
     said = result.out["said"].decode(errors="replace")
     return Demonstration(said, (*pictures, log), len(accesses))
+
+
+def _with_display(vnc: int) -> qemu.Machine:
+    return qemu.Machine(clock="wall", devices=(*qemu.DISPLAY, "-vnc", f"127.0.0.1:{vnc}"))

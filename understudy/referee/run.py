@@ -3,8 +3,8 @@
 
 The first is on one processor in the virtual clock, where interrupts come between the driver's
 accesses as a seed draws them, so that it can be repeated; the others are on several processors.
-In each the driver is loaded, exercised (cards/drivers/NAME_exercise), unloaded and loaded again,
-exercised while its card is pulled out, and unloaded.
+In each the driver is loaded, exercised, unloaded and loaded again, exercised while its card is
+pulled out, and unloaded.
 """
 
 import re
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from understudy.base.errors import RunFailed
-from understudy.base.paths import cards_dir
 from understudy.base.programs import compiled
+from understudy.cards import specification
 from understudy.cards.journal import Journal, journal
 from understudy.cards.model import Card
 from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
@@ -45,6 +45,17 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Subject:
+    """A driver that is built, its card, and what the driver has to stand."""
+
+    card: Card
+    card_module: Path
+    driver: Path
+    exercise: Path | None
+    """A shell script, or a program; None: it is only loaded and unloaded."""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came of one run."""
 
@@ -64,6 +75,7 @@ def settings(cpus: Iterable[int], seed: int) -> list[Setting]:
 def script(driver: Path) -> str:
     """What the guest does with a driver; its exit code is the step that went wrong."""
     return f"""
+insmod /card.ko || exit 99
 load() {{
 	insmod /{driver.name} || exit $1
 	sleep 1
@@ -82,10 +94,10 @@ judge() {{
 trap judge EXIT
 [ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
 load 1
-timeout {EXERCISE_SECONDS} sh /exercise || exit 2
+timeout {EXERCISE_SECONDS} /bin/exercise || exit 2
 unload 3
 load 4
-timeout {EXERCISE_SECONDS} sh /exercise > /dev/null 2>&1 &
+timeout {EXERCISE_SECONDS} /bin/exercise > /dev/null 2>&1 &
 sleep 0.5
 echo 0 > /sys/kernel/vpcib/remove || exit 5
 wait
@@ -94,22 +106,19 @@ unload 5
 
 
 def run(
-    card: Card,
-    driver: Path,
+    subject: Subject,
     setting: Setting,
     heard: Notify = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Outcome:
     """One run of a built driver; RunFailed only if the VM itself is at fault."""
     vm = machine.Vm(
-        script(driver),
+        script(subject.driver),
+        {"vpcib": f"journal_records={JOURNAL_RECORDS} races={setting.seed}"},
         {
-            "vpcib": f"journal_records={JOURNAL_RECORDS} races={setting.seed}",
-            f"{modules.CARD}{card.name}": "",
-        },
-        {
-            driver.name: driver,
-            "exercise": cards_dir() / "drivers" / f"{card.name}_exercise",
+            "card.ko": subject.card_module,
+            subject.driver.name: subject.driver,
+            "bin/exercise": subject.exercise or "#!/bin/sh\n",
             "bin/vcd": compiled(card_programs.vcd()),
             "bin/draw_triangles": compiled(card_programs.draw_triangles()),
         },
@@ -125,7 +134,7 @@ def run(
         return _died(setting, error)
     accesses = journal(result.out["journal"])
     log = result.out["dmesg"].decode(errors="replace")
-    findings = [*found(card, accesses), *_complaints(log)]
+    findings = [*found(subject.card, accesses), *_complaints(log)]
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
         findings.append(Finding(f"{step} failed", len(accesses), _last(result.console)))
@@ -149,6 +158,18 @@ def _last(console: str) -> str:
     return lines[-1] if lines else "(it said nothing)"
 
 
-def prepared(card: Card, source: Path) -> Path:
-    """The driver's module; UserError with the compiler's words if it does not build."""
-    return modules.driver_module(packages.fetch_kernel(), source, card)
+def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
+    """The driver of a card, built; without an exercise it is the card's own.
+
+    UserError with the compiler's words if something does not build.
+    """
+    card = specification.load(name)
+    kernel = packages.fetch_kernel()
+    own = specification.file_of(name).parent / "drivers" / f"{card.name}_exercise"
+    given = exercise or (own if own.exists() else None)
+    return Subject(
+        card,
+        modules.card_module(kernel, name),
+        modules.driver_module(kernel, source, card),
+        given and card_programs.exercise(given, source, card),
+    )

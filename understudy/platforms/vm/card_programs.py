@@ -2,10 +2,13 @@
 """The guest's programs that know a card: its header is generated when they are compiled."""
 
 from functools import cache
+from pathlib import Path
 
-from understudy.base.programs import Program
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.programs import Program, compiled
 from understudy.cards import specification
 from understudy.cards.header import header
+from understudy.cards.model import Card
 from understudy.platforms.vm.guest_programs import ANY_HEADERS
 
 RASTER = ("guest/raster.c", "guest/triangle.c")
@@ -53,13 +56,37 @@ def vcd() -> Program:
     """The virtual console daemon."""
     return Program(
         "vcd",
-        ("guest/vcd.c", "guest/commands.c", "guest/png.c", *RASTER),
+        ("guest/vcd.c", "guest/commands.c", "guest/png.c", "guest/screen.c", *RASTER),
         (
             *ANY_HEADERS,
             *RASTER_HEADERS,
             "guest/commands.h",
             "guest/png.h",
+            "guest/screen.h",
             "kernel/vgpu/console.h",
         ),
         generated=(registers("zach1"),),
     )
+
+
+def exercise(source: Path, driver: Path, card: Card) -> Path:
+    """What a driver has to stand, as the guest runs it: a shell script as it is, a C program
+    compiled, with the card's header and those that lie beside it or beside the driver.
+
+    UserError if there is none, or with the compiler's words if it does not build.
+    """
+    source = source.absolute()
+    if not source.is_file():
+        raise UserError(f"{source}: no exercise there: a shell script, or a C program")
+    if source.suffix != ".c":
+        return source
+    beside = {found.name: found for near in (driver, source) for found in near.parent.glob("*.h")}
+    headers = {name: found.read_text() for name, found in beside.items()}
+    headers[f"{card.name}_registers.h"] = header(card)
+    generated = tuple((str(source.with_name(name)), text) for name, text in headers.items())
+    flags = ("-static", "-Wno-error")
+    try:
+        return compiled(Program(source.stem, (str(source),), flags=flags, generated=generated))
+    except RunFailed as error:
+        words = str(error).partition("\n")[2].replace(str(source).lstrip("/"), str(source))
+        raise UserError(f"{source} does not build:\n{words}") from error

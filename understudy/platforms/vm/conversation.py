@@ -51,6 +51,13 @@ class Conversation:
         except Gone as error:
             raise self._died(error) from error
 
+    def screendump(self, path: Path) -> None:
+        """What the guest's display shows, as a PPM file."""
+        try:
+            self._monitor.do("screendump", filename=str(path))
+        except Gone as error:
+            raise self._died(error) from error
+
     def heard(self, answer: struct.Struct) -> tuple[int, ...]:
         """What it has left there, while it rests."""
         return answer.unpack_from(self._page, ANSWER_AT)

@@ -12,18 +12,20 @@ from understudy.base.errors import RunFailed, UserError
 LIBRARY = re.compile(r"^\s*(?:\S+ => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
-def files(name: str) -> dict[str, Path]:
-    """The program of that name, whose package has the same: places in the guest, and here.
+def files(name: str, package: str = "") -> dict[str, Path]:
+    """The program of that name: places in the guest, and here.  Its package has the same name
+    unless another one is given.
 
     Raises UserError with the line that installs it if it is not here.
     """
+    package = package or name
     found = shutil.which(name)
     if not found:
-        raise UserError(f"no {name} here: apt-get install -y --no-install-recommends {name}")
+        raise UserError(f"no {name} here: apt-get install -y --no-install-recommends {package}")
     answer = subprocess.run(["ldd", found], capture_output=True, text=True, check=False)
     libraries = LIBRARY.findall(answer.stdout)
     if answer.returncode or not libraries or "not found" in answer.stdout:
-        raise RunFailed(f"ldd does not say what {found} needs: install {name} again")
+        raise RunFailed(f"ldd does not say what {found} needs: install {package} again")
     return {f"bin/{name}": Path(found)} | {path.lstrip("/"): Path(path) for path in libraries}
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from understudy.base import sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import cards_dir
 from understudy.base.programs import compiler_version
 from understudy.cards import specification
 from understudy.cards.header import header
@@ -31,6 +30,12 @@ SHARED = "iosched.o"
 EXPORTED = "Module.symvers"
 CARD = "card_"
 """Begins the name of a card's module: what follows is the card's."""
+PLAIN_CARD = """\
+#include "../kernel/vgpu/device.h"
+#include "{name}_table.h"
+
+const struct behaviour card_behaviour = {{ .table = &{name}_table }};
+"""
 
 
 def ours(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
@@ -64,20 +69,29 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
     return folder / f"{name}.ko"
 
 
-def card_module(kernel: Kernel, name: str) -> Path:
+def card_module(kernel: Kernel, name: str | Path) -> Path:
     """The module card_NAME, which is a card: the device of kernel/vgpu with its specification
-    and how it behaves (cards/NAME.c)."""
+    and how it behaves, which is in NAME.c beside that; without it, as registers do.
+
+    UserError with the compiler's own words if that does not build.
+    """
     card = specification.load(name)
+    source = specification.file_of(name).with_suffix(".c")
+    text = _read(source) if source.exists() else PLAIN_CARD.format(name=card.name).encode()
     part = f"{CARD}{card.name}"
     headers = {
         f"cards/{card.name}_registers.h": header(card).encode(),
         f"cards/{card.name}_table.h": table(card).encode(),
     }
     wanted = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
-    behaviour = {f"cards/{card.name}.c": _read(cards_dir() / f"{card.name}.c")}
+    place = f"cards/{card.name}.c"
     exported = {f"base/{EXPORTED}": (_base(kernel) / EXPORTED).read_bytes()}
-    taken = {**sources.matching(*wanted), **behaviour, **headers}
-    return _built(kernel, part, taken, exported, f"{part}.ko") / f"{part}.ko"
+    taken = {**sources.matching(*wanted), place: text, **headers}
+    try:
+        return _built(kernel, part, taken, exported, f"{part}.ko") / f"{part}.ko"
+    except RunFailed as error:
+        words = str(error).partition("\n")[2].replace(place, str(source))
+        raise UserError(f"{source} does not build:\n{words}") from error
 
 
 def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:

@@ -34,6 +34,9 @@ KERNEL_ARGUMENTS = (
     "rdinit=/init"
 )
 
+DISPLAY = ("-device", "VGA")
+"""A display, for a machine that has none; the guest's driver of it is bochs."""
+
 Accelerator = Literal["tcg", "kvm"]
 
 

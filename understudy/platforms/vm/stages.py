@@ -13,8 +13,7 @@ from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.platforms.vm import guest_programs, modules, packages
 from understudy.platforms.vm.initramfs import Initramfs
-
-EXECUTABLE = ("bin/", "lib/", "lib64/", "usr/lib/")
+from understudy.platforms.vm.wire import EXECUTABLE
 
 Content = bytes | str | Path
 """Of a file in the guest: itself, or a file of the host."""

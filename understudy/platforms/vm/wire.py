@@ -15,11 +15,12 @@ from pathlib import Path
 from understudy.base.errors import RunFailed
 
 PAGE_BYTES = 4096
+EXECUTABLE = ("bin/", "lib/", "lib64/", "usr/lib/")
 HEADER = struct.Struct("<QQ")  # bytes of the input, bytes of the results
 
 
 def lay(path: Path, size: int, files: Mapping[str, bytes | str | Path]) -> None:
-    """Make the wire with a run's input on it; files under bin/ can be executed."""
+    """Make the wire with a run's input on it; programs and libraries can be executed."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in files.items():
@@ -41,7 +42,7 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes | str | Path) -> None:
         content = content.encode()
     entry = tarfile.TarInfo(name.strip("/"))
     entry.size = len(content)
-    entry.mode = 0o755 if name.startswith("bin/") else 0o644
+    entry.mode = 0o755 if name.startswith(EXECUTABLE) else 0o644
     tar.addfile(entry, io.BytesIO(content))
 
 

@@ -29,6 +29,7 @@ from block_events import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from readings import joined
 
 from understudy.base.errors import UserError
 from understudy.traces import formats
@@ -48,7 +49,7 @@ ROW_8 = (1000, 3000, 9000, 64, 8, "read", 5)
 
 
 def read(data: bytes) -> Reading:
-    return blktrace.read(io.BytesIO(data))
+    return joined(blktrace.read(io.BytesIO(data)))
 
 
 def rows(reading: Reading) -> list[Row]:
@@ -61,7 +62,7 @@ def read_events(*events: Event, version: int = 7) -> Reading:
 
 @pytest.mark.parametrize(("version", "order"), LAYOUTS)
 def test_a_request(version: int, order: str) -> None:
-    reading = formats.read(io.BytesIO(one_file(READ_8, version, order)))
+    reading = joined(formats.read(io.BytesIO(one_file(READ_8, version, order))))
     assert rows(reading) == [ROW_8]
     assert reading.left_out == {}
     assert reading.broken is None
@@ -91,7 +92,7 @@ def test_as_blkparse_reads_it(seed: int, order: str, tmp_path: Path) -> None:
     path = write_files(tmp_path, empty | files(requests.events, 7, order))
     command = ["blkparse", "-i", path.name, "-D", str(tmp_path)]
     text = subprocess.run(command, check=True, capture_output=True).stdout
-    printed = blkparse.read(io.BytesIO(text)).frame.select(COLUMNS).rows()
+    printed = joined(blkparse.read(io.BytesIO(text))).frame.select(COLUMNS).rows()
     began_ns = min(event.time_ns for event in requests.events)
     relative = [(*(time - began_ns for time in row[:3]), *row[3:]) for row in requests.rows]
     assert sorted(printed) == sorted(relative)
@@ -274,7 +275,7 @@ def test_one_of_several_files_breaks_off(tmp_path: Path) -> None:
     data = files(READ_8)
     path = write_files(tmp_path, {**data, 0: data[0] + b"x", 7: b"whatever this is"})
     with (path.with_name("x.blktrace.0")).open("rb") as file:
-        reading = formats.read(file)
+        reading = joined(formats.read(file))
     assert rows(reading) == [ROW_8]
     assert reading.broken == (
         "x.blktrace.0: record 3 at byte 96 is cut short; x.blktrace.7: record 1 at byte 0 begins"

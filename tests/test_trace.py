@@ -50,6 +50,16 @@ def test_when_each_was_sent(tmp_path: Path) -> None:
     assert without.dispatch_ns is None
 
 
+@pytest.mark.parametrize("ends", ["", "\n"])
+def test_csv_that_is_short(ends: str, tmp_path: Path) -> None:
+    """One row, whose kinds are told from itself; or none."""
+    (tmp_path / "one.csv").write_text(f"arrival_ns,sector,sectors\n5,16,8{ends}")
+    assert load(str(tmp_path / "one.csv")).sector.tolist() == [16]
+    (tmp_path / "none.csv").write_text(f"arrival_ns,sector,sectors{ends}")
+    with pytest.raises(UserError, match=r"none.csv: no request in it$"):
+        load(str(tmp_path / "none.csv"))
+
+
 def test_csv_with_only_what_is_needed(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("arrival_ns,sector,sectors\n5,0,8\n9,64,8\n")
     found = load(str(tmp_path / "t.csv"))

@@ -16,6 +16,7 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from readings import joined
 
 from understudy.traces import compressed, formats, text
 from understudy.traces.reading import Reading
@@ -41,7 +42,7 @@ LINES = b"".join(
 
 def reading(data: bytes) -> Reading:
     """What is made of it."""
-    return formats.read(io.BytesIO(data))
+    return joined(formats.read(io.BytesIO(data)))
 
 
 WHOLE = reading(LINES).frame

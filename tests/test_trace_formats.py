@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from readings import joined
 
 from understudy.base.errors import UserError
 from understudy.traces import formats
@@ -157,7 +158,7 @@ def test_any_lines(lines: list[str], begins: str, between: str) -> None:
     """A table or a reason."""
     text = begins + "\n".join(line.replace(" ", between) for line in lines)
     try:
-        frame = formats.read(io.BytesIO(text.encode(errors="replace"))).frame
+        frame = joined(formats.read(io.BytesIO(text.encode(errors="replace")))).frame
     except ValueError:
         return
     assert frame.height >= 3
@@ -170,6 +171,6 @@ def test_any_bytes(data: bytes) -> None:
     for module in (blkparse, fio):
         module.recognises(data)
         try:
-            module.read(io.BytesIO(data))
+            joined(module.read(io.BytesIO(data)))
         except ValueError:
             continue

@@ -11,6 +11,7 @@ import block_events
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from readings import joined
 
 from understudy.base.errors import UserError
 from understudy.traces import formats, text
@@ -118,13 +119,13 @@ OF_THIS_PAGE = [
 
 def reading(data: bytes) -> Reading:
     """What is made of it."""
-    return formats.read(io.BytesIO(data))
+    return joined(formats.read(io.BytesIO(data)))
 
 
 def made(module: Any, data: bytes) -> Reading | str:
     """What one format makes of it, or what it says is wrong."""
     try:
-        found: Reading = module.read(io.BytesIO(data))
+        found = joined(module.read(io.BytesIO(data)))
     except ValueError as error:
         return str(error)
     return found

@@ -7,6 +7,7 @@ entries that end with a zero byte: +PATH made, ?PATH a folder that goes if it is
 -PATH gone, =WORDS what to say if the command is interrupted.
 """
 
+import io
 import os
 import secrets
 import shutil
@@ -57,6 +58,19 @@ def replacing(final: Path) -> Iterator[Path]:
             _note("-", made)
 
 
+def nameless() -> io.FileIO:
+    """A file in the folder for temporary files that nobody else sees; gone when it is closed."""
+    with _room():
+        return tempfile.TemporaryFile(prefix="understudy-", buffering=0)
+
+
+def write(file: io.FileIO, data: memoryview) -> None:
+    """Bytes, where a nameless file stands."""
+    with _room():
+        while data:
+            data = data[file.write(data) :]
+
+
 @contextmanager
 def unless_filled() -> Iterator["Reserved"]:
     """Folders that are gone at the end if they hold nothing."""
@@ -104,6 +118,18 @@ def _note(kind: str, what: Path | str) -> None:
     if _list is not None:
         text = what.absolute() if isinstance(what, Path) else what
         os.write(_list, f"{kind}{text}\0".encode(errors="surrogateescape"))
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Say in one line that there is none for a nameless file."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(
+            f"cannot write to {tempfile.gettempdir()}: {error.strerror or error}; TMPDIR names "
+            "another folder for temporary files"
+        ) from error
 
 
 @contextmanager

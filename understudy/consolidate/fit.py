@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 
+from understudy.base import mapped
 from understudy.base.errors import UserError
 from understudy.consolidate.branches import Branches, first_guess
 from understudy.consolidate.fit_report import (
@@ -25,6 +26,7 @@ from understudy.consolidate.fit_report import (
     lag_limit,
 )
 from understudy.consolidate.map import MarkovianArrivalProcess
+from understudy.traces.characterise import std
 
 Array = NDArray[np.float64]
 
@@ -59,8 +61,8 @@ def fit(times: ArrayLike, accept_poor: bool = False) -> Fitted:
     """
     given = _checked(times)
     unit = float(given.mean())
-    scaled = given / unit
-    if scaled.std() < HIGHEST**-0.5:
+    scaled = mapped.each(lambda part: part / unit, given)
+    if std(scaled) < HIGHEST**-0.5:
         only = Branches(np.array([HIGHEST]), np.array([float(HIGHEST)]), np.eye(1))
         return _judged(given, only.process(unit), {(HIGHEST,): float("nan")}, accept_poor)
     held_out, trials = _compared(scaled)
@@ -69,12 +71,12 @@ def fit(times: ArrayLike, accept_poor: bool = False) -> Fitted:
 
 
 def _checked(times: ArrayLike) -> Array:
-    given = np.asarray(times, dtype=np.float64)
-    if given.ndim != 1 or len(given) < FEWEST:
-        raise ValueError(
-            f"service times of shape {given.shape}: a fit needs a list of {FEWEST} or more"
-        )
-    wrong = np.flatnonzero(~(np.isfinite(given) & (given > 0)))
+    shape = np.shape(times)
+    if len(shape) != 1 or shape[0] < FEWEST:
+        raise ValueError(f"service times of shape {shape}: a fit needs a list of {FEWEST} or more")
+    given = mapped.each(lambda part: part.astype(np.float64), np.asarray(times))
+    possible = mapped.each(lambda part: np.isfinite(part) & (part > 0), given)
+    wrong = np.flatnonzero(~possible)
     if len(wrong):
         place = int(wrong[0])
         raise ValueError(
@@ -133,7 +135,7 @@ def _best(
     trials: dict[tuple[int, ...], Branches],
 ) -> Branches:
     """The likeliest, or a smaller one about as likely; if its moments can't be had, the next."""
-    blocks, cv = _blocks(times, BLOCK, BLOCKS), float(times.std())
+    blocks, cv = _blocks(times, BLOCK, BLOCKS), std(times)
     target = autocorrelations(times, MATCHED)
     top = max(held_out.values())
     ranked = sorted(

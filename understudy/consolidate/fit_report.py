@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.base import mapped
 from understudy.consolidate.map import MarkovianArrivalProcess
-from understudy.traces.characterise import autocorrelation
+from understudy.traces.characterise import autocorrelation, std
 
 Array = NDArray[np.float64]
 
@@ -59,8 +60,8 @@ def compare(
 ) -> Report:
     """The sample (N,) beside the process, both in one unit."""
     given = Figures(
-        (float(times.mean()), float((times**2).mean()), float((times**3).mean())),
-        float(times.std() / times.mean()),
+        (_moment(times, 1), _moment(times, 2), _moment(times, 3)),
+        std(times) / float(times.mean()),
         autocorrelations(times, LAGS),
     )
     fitted = Figures(
@@ -77,8 +78,13 @@ def compare(
     return Report(given, fitted, held_out, distance, poor)
 
 
+def _moment(times: Array, power: int) -> float:
+    return float(mapped.each(lambda part: part**power, times).mean())
+
+
 def _distance(times: Array, process: MarkovianArrivalProcess) -> float:
-    ordered = np.sort(times)
+    ordered = mapped.each(np.copy, times)
+    ordered.sort()
     places = np.unique(np.linspace(0, len(times) - 1, POINTS).astype(int))
     points = ordered[places]
     reached = 1 - process.survival(points)

@@ -2,8 +2,8 @@
 """Service times of many VMs fitted side by side.
 
 A fit is a second or more of Python, so each of the jobs is a process, this very module, which is
-handed samples over a pipe and hands back fits.  It leaves nothing that could outlive it, and ends
-when its pipe does.  The answer is the same however many there are.
+told over a pipe which file has the sample, and hands back the fit.  It leaves nothing that could
+outlive it, and ends when its pipe does.  The answer is the same however many there are.
 """
 
 import pickle
@@ -12,17 +12,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.base import threads
+from understudy.base import scratch, threads
 from understudy.base.errors import RunFailed, UserError
 from understudy.consolidate.fit import Fitted, fit
 from understudy.consolidate.vm import VirtualMachine
 
-Times = npt.NDArray[np.int64]
+Fitting = Callable[[Path, bool], Fitted]
 
 
 def fit_each(
@@ -42,31 +42,30 @@ def fit_each(
         waiting.put(number)
     stop = threading.Event()
 
-    def take(fitted: Callable[[Times, bool], Fitted]) -> None:
+    def take(fitted: Fitting) -> None:
         while not stop.is_set():
             try:
                 number = waiting.get_nowait()
             except queue.Empty:
                 return
             try:
-                found[number] = fitted(_times(vms[number]), accept_poor)
+                found[number] = fitted(_times(vms[number], folder / f"{number}"), accept_poor)
             except (ValueError, UserError) as error:
                 failed[number] = type(error)(f"{vms[number].name}: {error}")
                 stop.set()
             done(vms[number].name)
 
-    _with_fitters(min(jobs, len(vms)), take, stop)
+    with scratch.folder("understudy-fit-") as folder:
+        _with_fitters(min(jobs, len(vms)), take, stop)
     if failed:
         raise failed[min(failed)]
     return [found[number] for number in range(len(vms))]
 
 
-def _with_fitters(
-    jobs: int, take: Callable[[Callable[[Times, bool], Fitted]], None], stop: threading.Event
-) -> None:
+def _with_fitters(jobs: int, take: Callable[[Fitting], None], stop: threading.Event) -> None:
     """Have so many take what there is; one needs no process."""
     if jobs == 1:
-        take(fit)
+        take(_fit)
         return
 
     def one() -> None:
@@ -76,9 +75,16 @@ def _with_fitters(
     threads.run_all([one] * jobs, jobs, stop)
 
 
-def _times(vm: VirtualMachine) -> Times:
-    """(N,), run after run."""
-    return np.concatenate([run.service_ns for run in vm.runs])
+def _times(vm: VirtualMachine, file: Path) -> Path:
+    """Run after run, into the file."""
+    with file.open("wb") as out:
+        for run in vm.runs:
+            out.write(run.service_ns.data)
+    return file
+
+
+def _fit(file: Path, accept_poor: bool) -> Fitted:
+    return fit(np.memmap(file, np.int64, "r"), accept_poor)
 
 
 class _Fitter:
@@ -94,12 +100,12 @@ class _Fitter:
         self._process.kill()
         self._process.communicate()
 
-    def fit(self, times: Times, accept_poor: bool) -> Fitted:
-        """As `fit`, there."""
+    def fit(self, file: Path, accept_poor: bool) -> Fitted:
+        """As `_fit`, there."""
         assert self._process.stdin
         assert self._process.stdout
         try:
-            pickle.dump((times, accept_poor), self._process.stdin)
+            pickle.dump((file, accept_poor), self._process.stdin)
             self._process.stdin.flush()
             answer = pickle.load(self._process.stdout)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
@@ -117,12 +123,12 @@ def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
     """Until nothing more is asked."""
     while True:
         try:
-            times, accept_poor = pickle.load(asked)
+            file, accept_poor = pickle.load(asked)
         except EOFError:
             return
         answer: Any
         try:
-            answer = fit(times, accept_poor)
+            answer = _fit(file, accept_poor)
         except (ValueError, UserError) as error:
             answer = error
         pickle.dump(answer, answers)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from understudy.base import mapped
 from understudy.native.arrays import I64
 from understudy.traces.characterise import most_outstanding
 
@@ -37,30 +38,36 @@ class Served:
 
 def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
     """What the trace says of its service times; response times where it disagrees."""
-    completion_ns = arrival_ns + response_ns
-    if most_outstanding(arrival_ns, completion_ns) <= servers:
-        return Served(response_ns, 0, 0)
-    begin_ns = np.array(_begins(arrival_ns, completion_ns, servers), np.int64)
-    service_ns = completion_ns - begin_ns
-    beyond = service_ns <= 0
-    found = Served(
-        np.where(beyond, response_ns, service_ns),
-        waited=int((begin_ns > arrival_ns).sum()),
-        beyond=int(beyond.sum()),
-    )
+    service_ns = mapped.Column(np.int64)
+    latest_ns = np.empty(0, np.int64)
+    waited = beyond = 0
+    for part in mapped.blocks(len(arrival_ns)):
+        arrived, responses = arrival_ns[part], response_ns[part]
+        completed = arrived + responses
+        begins, latest_ns = _begins(arrived, completed, latest_ns, servers)
+        early = completed <= begins
+        waited += int((begins > arrived).sum())
+        beyond += int(early.sum())
+        service_ns.put(np.where(early, responses, completed - begins))
+    found = Served(service_ns.array(), waited, beyond)
     return found if found.agrees else replace(found, service_ns=response_ns)
 
 
-def _begins(arrival_ns: I64, completion_ns: I64, servers: int) -> list[int]:
+def _begins(arrived: I64, completed: I64, latest: I64, servers: int) -> tuple[I64, I64]:
     """One begins once fewer than `servers` of those before it are not complete: at the earliest
-    of the `servers` latest completions among them."""
-    latest: list[int] = []
+    of the `servers` latest completions among them; and what these are at the end."""
+    asked = np.concatenate([np.full(len(latest), arrived[0]), arrived])
+    ends = np.concatenate([latest, completed])
+    if most_outstanding(asked, ends) <= servers:
+        return arrived, np.sort(ends)[-servers:]
+    heap = latest.tolist()
+    heapq.heapify(heap)
     begins = []
-    for arrived, completed in zip(arrival_ns.tolist(), completion_ns.tolist(), strict=True):
-        if len(latest) < servers:
-            begins.append(arrived)
-            heapq.heappush(latest, completed)
+    for asks, done in zip(arrived.tolist(), completed.tolist(), strict=True):
+        if len(heap) < servers:
+            begins.append(asks)
+            heapq.heappush(heap, done)
         else:
-            begins.append(max(arrived, latest[0]))
-            heapq.heappushpop(latest, completed)
-    return begins
+            begins.append(max(asks, heap[0]))
+            heapq.heappushpop(heap, done)
+    return np.array(begins, np.int64), np.array(heap, np.int64)

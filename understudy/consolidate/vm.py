@@ -17,12 +17,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from understudy.base import mapped
 from understudy.base.errors import UserError
 from understudy.consolidate.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
 from understudy.consolidate.served import Served, served
 from understudy.native.arrays import I64
 from understudy.native.arrivals import Arrivals, write_arrivals
-from understudy.traces.characterise import bins, percentiles
+from understudy.traces.characterise import bins, gaps_ms, percentiles
 from understudy.traces.per_cpu import PER_CPU
 from understudy.traces.read import REQUESTS, every_run, recorded
 from understudy.traces.trace import Trace
@@ -62,15 +63,15 @@ class Run:
     @cached_property
     def span_ns(self) -> int:
         """From the first arrival to the last completion, ns."""
-        return int((self.arrivals.arrival_ns + self.response_ns).max())
+        return _last_end_ns(self.arrivals.arrival_ns, self.response_ns)
 
     def in_system(self, until_ns: int | None = None) -> float:
         """N_iso, Eq. 7: how many were outstanding on average, of those that arrived before."""
         if until_ns is None or until_ns > self.arrivals.last_ns:
             return float(self.response_ns.sum(dtype=np.float64)) / self.span_ns
         count = int(np.searchsorted(self.arrivals.arrival_ns, until_ns))
-        ends_ns = self.arrivals.arrival_ns[:count] + self.response_ns[:count]
-        return float(self.response_ns[:count].sum(dtype=np.float64)) / int(ends_ns.max())
+        arrival_ns, response_ns = self.arrivals.arrival_ns[:count], self.response_ns[:count]
+        return float(response_ns.sum(dtype=np.float64)) / _last_end_ns(arrival_ns, response_ns)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ class VirtualMachine:
     @property
     def response_ms(self) -> Floats:
         """(N,): run after run, in the order of arrival."""
-        return np.concatenate([run.response_ns for run in self.runs]) / NS_PER_MS
+        return mapped.joined(
+            [mapped.each(lambda part: part / NS_PER_MS, run.response_ns) for run in self.runs]
+        )
 
     @cached_property
     def mean_response_ms(self) -> float:
@@ -199,13 +202,14 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     begin_ns = trace.arrival_ns
     if how.by == "issue" and trace.dispatch_ns is not None:
         begin_ns = trace.dispatch_ns
-    order = np.argsort(begin_ns, kind="stable")
-    arrival_ns = begin_ns[order] - begin_ns[order[0]]
-    response_ns = (trace.completed_ns() - begin_ns)[order]
-    instant = int((response_ns < SHORTEST_NS).sum())
-    response_ns = np.maximum(response_ns, SHORTEST_NS)
-    found = _served(trace, order, arrival_ns, response_ns, how)
-    of_each = pieces(trace.sectors[order], how.limit_blocks)
+    begin_ns, end_ns, sectors = mapped.ordered(
+        begin_ns, begin_ns, trace.completed_ns(), trace.sectors
+    )
+    origin_ns = begin_ns[0]
+    arrival_ns = mapped.each(lambda part: part - origin_ns, begin_ns)
+    response_ns, instant = _lasted(begin_ns, end_ns)
+    found = _served(trace, arrival_ns, response_ns, how)
+    of_each = mapped.each(lambda part: pieces(part, how.limit_blocks), sectors)
     folder.mkdir(parents=True)
     return Run(
         name=trace.name,
@@ -214,17 +218,29 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
         service_ns=_kept(folder / "service_ns.npy", found.service_ns),
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
-        interarrival_ms=_quantiles(np.diff(arrival_ns) / NS_PER_MS),
+        interarrival_ms=_quantiles(gaps_ms(arrival_ns)),
         notes=tuple(_notes(trace, instant, found, how.servers)),
     )
 
 
-def _served(trace: Trace, order: I64, arrival_ns: I64, response_ns: I64, how: Reduction) -> Served:
+def _last_end_ns(arrival_ns: I64, response_ns: I64) -> int:
+    parts = mapped.blocks(len(arrival_ns))
+    return max(int((arrival_ns[part] + response_ns[part]).max()) for part in parts)
+
+
+def _lasted(begin_ns: I64, end_ns: I64) -> tuple[I64, int]:
+    """How long each took, at least SHORTEST_NS; and how many took less."""
+    lasted_ns = mapped.each(np.subtract, end_ns, begin_ns)
+    parts = mapped.blocks(len(lasted_ns))
+    short = sum(int((lasted_ns[part] < SHORTEST_NS).sum()) for part in parts)
+    return mapped.each(lambda part: np.maximum(part, SHORTEST_NS), lasted_ns), short
+
+
+def _served(trace: Trace, arrival_ns: I64, response_ns: I64, how: Reduction) -> Served:
     if how.servers is None:
         return Served(response_ns, 0, 0)
     if how.by == "queue" and trace.dispatch_ns is not None:
-        lasted_ns = (trace.completed_ns() - trace.dispatch_ns)[order]
-        return Served(np.maximum(lasted_ns, SHORTEST_NS), 0, 0)
+        return Served(_lasted(trace.dispatch_ns, trace.completed_ns())[0], 0, 0)
     return served(arrival_ns, response_ns, how.servers)
 
 
@@ -236,7 +252,8 @@ def _kept(file: Path, values: I64) -> I64:
 
 def _quantiles(values: Floats) -> Floats:
     """At most POINTS of them, nearest-rank, from the smallest to the largest."""
-    ordered = np.sort(values)
+    ordered = mapped.each(np.copy, values)
+    ordered.sort()
     ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).astype(int))
     return ordered[ranks] if len(values) else ordered
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from understudy.base import mapped
 from understudy.base.errors import UserError
 from understudy.consolidate.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
 from understudy.consolidate.vm import Run, VirtualMachine
@@ -93,15 +94,25 @@ def _rotated(run: Run, turn: float, folder: Path) -> Run:
     one."""
     if folder.exists():
         raise ValueError(f"{folder} is there already")
-    arrival_ns = np.asarray(run.arrivals.arrival_ns)
+    arrival_ns = run.arrivals.arrival_ns
     period_ns = run.arrivals.last_ns + -(-run.arrivals.last_ns // max(1, run.requests - 1))
     from_ns = int(turn * period_ns)
     first = int(np.searchsorted(arrival_ns, from_ns))
-    later_ns = np.concatenate([arrival_ns[first:], arrival_ns[:first] + period_ns]) - from_ns
+    begun_ns = [
+        mapped.each(lambda part: part - from_ns, arrival_ns[first:]),
+        mapped.each(lambda part: part + (period_ns - from_ns), arrival_ns[:first]),
+    ]
     folder.mkdir(parents=True)
     return replace(
         run,
-        arrivals=write_arrivals(folder, later_ns, np.roll(run.arrivals.pieces, -first)),
-        response_ns=np.roll(run.response_ns, -first),
-        service_ns=np.roll(run.service_ns, -first),
+        arrivals=write_arrivals(
+            folder, mapped.joined(begun_ns), _rolled(run.arrivals.pieces, first)
+        ),
+        response_ns=_rolled(run.response_ns, first),
+        service_ns=_rolled(run.service_ns, first),
     )
+
+
+def _rolled(values: mapped.Array, first: int) -> mapped.Array:
+    """From the first one on, and round."""
+    return mapped.joined([values[first:], values[:first]])

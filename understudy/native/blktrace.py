@@ -39,7 +39,7 @@ class LeftOut(IntEnum):
 
 
 class Blktrace:
-    """One trace: read its files, each once and in any order, then ask for its columns."""
+    """One trace: read its files, each once and in any order, then ask for its rows."""
 
     def __init__(self) -> None:
         made = lib.blktrace_new()
@@ -62,24 +62,23 @@ class Blktrace:
                 return self._why()
         return f"{self._place()} is cut short" if rest else None
 
-    def columns(self) -> Columns:
-        """The requests in order of completion: times in ns, places in sectors, op 0 or 1."""
-        rows = np.concatenate([np.empty(0, ROW), *self._rows()])
-        return {name: rows[name].astype(np.int64) for name in ROW.names or () if name != "unused"}
-
-    def left_out(self) -> dict[LeftOut, int]:
-        """After the columns: how many records are no row, by why."""
-        counts = self._trace.left_out
-        return {why: int(counts[why]) for why in LeftOut if counts[why]}
-
-    def _rows(self) -> "Iterator[np.ndarray]":
+    def rows(self) -> Iterator[Columns]:
+        """The requests in order of completion, some at a time: times in ns, places in sectors,
+        op 0 or 1."""
+        names = [name for name in ROW.names or () if name != "unused"]
         got = CHUNK_ROWS
         while got == CHUNK_ROWS:
             rows = np.empty(CHUNK_ROWS, ROW)
             room = ffi.cast("struct blktrace_row *", rows.ctypes.data)
             got = lib.blktrace_rows(self._trace, room, CHUNK_ROWS)
             self._check_memory()
-            yield rows[:got]
+            if got:
+                yield {name: rows[name][:got].astype(np.int64) for name in names}
+
+    def left_out(self) -> dict[LeftOut, int]:
+        """After the rows: how many records are no row, by why."""
+        counts = self._trace.left_out
+        return {why: int(counts[why]) for why in LeftOut if counts[why]}
 
     def _check_memory(self) -> None:
         if self._trace.fault == lib.BLKTRACE_NO_MEMORY:

@@ -6,12 +6,14 @@ Deviations are those of the population, percentiles are nearest-rank (the smalle
 many do not exceed), as everywhere (docs/method.md).  What a trace does not say is None.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from understudy.base import mapped
 from understudy.traces.trace import Ints, Trace
 
 LAGS = (1, 2, 3, 10, 100)
@@ -74,25 +76,39 @@ def characterise(trace: Trace) -> Character:
         writes=writes,
         owners=trace.owners,
         duration_s=span_ns / 10**9,
-        size=series(trace.sectors / SECTORS_PER_KIB),
+        size=series(_parts_of(trace.sectors, SECTORS_PER_KIB)),
         bins=bins(trace.sectors),
-        interarrival=series(np.diff(trace.arrival_ns) / NS_PER_MS) if len(trace) > 1 else None,
-        response=series(trace.response_ns() / NS_PER_MS) if answered else None,
+        interarrival=series(gaps_ms(trace.arrival_ns)) if len(trace) > 1 else None,
+        response=series(_parts_of(trace.response_ns(), NS_PER_MS)) if answered else None,
         outstanding=_outstanding(trace, span_ns),
         utilisation=_utilisation(trace, span_ns),
     )
 
 
+def gaps_ms(arrival_ns: Ints) -> Floats:
+    """(N - 1,): from each arrival to the next."""
+    return mapped.each(
+        lambda later, earlier: (later - earlier) / NS_PER_MS, arrival_ns[1:], arrival_ns[:-1]
+    )
+
+
 def series(values: Floats) -> Series:
     """The figures of at least one value."""
-    mean, std = float(values.mean()), float(values.std())
+    mean, deviation = float(values.mean()), std(values)
     return Series(
         mean=mean,
-        std=std,
-        cv=std / mean if mean else None,
+        std=deviation,
+        cv=deviation / mean if mean else None,
         autocorrelation=autocorrelation(values, LAGS),
         percentiles=percentiles(values),
     )
+
+
+def std(values: Floats) -> float:
+    """Of the population; to the bit what NumPy's is."""
+    mean = values.mean()
+    squares = mapped.each(lambda part: np.square(part - mean), values)
+    return math.sqrt(squares.mean())
 
 
 def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | None]:
@@ -101,7 +117,7 @@ def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | No
     None if there are no two so far apart, or all are alike but for rounding.
     """
     mean = values.mean()
-    off = values - mean
+    off = mapped.each(lambda part: part - mean, values)
     squares = float(off @ off)
     alike = squares <= len(values) * (ROUNDING * mean) ** 2
     return {
@@ -113,15 +129,19 @@ def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | No
 def percentiles(values: Floats) -> dict[int, float]:
     """Nearest rank."""
     ranks = {percent: -(-percent * len(values) // 100) for percent in PERCENTS}
-    ordered = np.partition(values, [rank - 1 for rank in ranks.values()])
+    ordered = mapped.each(np.copy, values)
+    ordered.partition([rank - 1 for rank in ranks.values()])
     return {percent: float(ordered[rank - 1]) for percent, rank in ranks.items()}
 
 
 def bins(sectors: Ints) -> list[int]:
     """How many have at most so many blocks, and more than the bin before."""
-    at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors, side="left")
-    counts: list[int] = np.bincount(at, minlength=len(BLOCKS) + 1).tolist()
-    return counts
+    counts = np.zeros(len(BINS), np.int64)
+    for part in mapped.blocks(len(sectors)):
+        at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors[part], side="left")
+        counts += np.bincount(at, minlength=len(BINS))
+    found: list[int] = counts.tolist()
+    return found
 
 
 def _outstanding(trace: Trace, span_ns: int) -> Outstanding | None:
@@ -134,17 +154,29 @@ def _outstanding(trace: Trace, span_ns: int) -> Outstanding | None:
 
 def most_outstanding(arrival_ns: Ints, completion_ns: Ints) -> int:
     """Of requests in order of arrival; one is outstanding until just before its completion."""
-    ended = np.searchsorted(np.sort(completion_ns), arrival_ns, side="right")
-    arrived = np.searchsorted(arrival_ns, arrival_ns, side="right")
-    return int((arrived - ended).max())
+    ends_ns = mapped.each(np.copy, completion_ns)
+    ends_ns.sort()
+    most = 0
+    for part in mapped.blocks(len(arrival_ns)):
+        ended = np.searchsorted(ends_ns, arrival_ns[part], side="right")
+        arrived = np.searchsorted(arrival_ns, arrival_ns[part], side="right")
+        most = max(most, int((arrived - ended).max()))
+    return most
 
 
 def _utilisation(trace: Trace, span_ns: int) -> float | None:
     """The share of the span in which the device had at least one request."""
     if trace.completion_ns is None or trace.dispatch_ns is None or not span_ns:
         return None
-    order = np.argsort(trace.dispatch_ns, kind="stable")
-    begin, end = trace.dispatch_ns[order], trace.completion_ns[order]
-    before = np.maximum.accumulate(np.concatenate([begin[:1], end[:-1]]))
-    busy_ns = np.maximum(end - np.maximum(begin, before), 0).sum()
+    begins, ends = mapped.ordered(trace.dispatch_ns, trace.dispatch_ns, trace.completion_ns)
+    busy_ns, latest = 0, begins[:1]
+    for part in mapped.blocks(len(begins)):
+        before = np.maximum.accumulate(np.concatenate([latest, ends[part]]))
+        begin = np.maximum(begins[part], before[:-1])
+        busy_ns += int(np.maximum(ends[part] - begin, 0).sum())
+        latest = before[-1:]
     return float(busy_ns) / span_ns
+
+
+def _parts_of(values: Ints, whole: int) -> Floats:
+    return mapped.each(lambda part: part / whole, values)

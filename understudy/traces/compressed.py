@@ -10,10 +10,13 @@ import bz2
 import io
 import lzma
 import zlib
-from collections.abc import Callable
-from typing import Any, BinaryIO, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Protocol, cast
 
 import zstandard
+
+from understudy.base import scratch
 
 PIECE_BYTES = 2**16
 DICTIONARY_MAX_BYTES = 2**27  # what xz and Zstandard need at their highest levels
@@ -181,11 +184,17 @@ def damage(file: BinaryIO) -> str | None:
     return raw.damage if isinstance(raw, Unpacked) else None
 
 
-def whole(file: BinaryIO) -> BinaryIO:
-    """The file for somebody who needs all of it: of one that was packed at most WHOLE_MAX_BYTES."""
+@contextmanager
+def whole(file: BinaryIO) -> Iterator[BinaryIO]:
+    """The file for somebody who jumps about in it: of one that was packed at most WHOLE_MAX_BYTES,
+    in a file that nobody else sees."""
     if not isinstance(getattr(file, "raw", None), Unpacked):
-        return file
-    data = file.read(WHOLE_MAX_BYTES + 1)
-    if len(data) > WHOLE_MAX_BYTES:
-        raise ValueError(f"holds more than {WHOLE_MAX_BYTES:,} bytes; unpack it first")
-    return io.BytesIO(data)
+        yield file
+        return
+    with scratch.nameless() as found:
+        while more := file.read(PIECE_BYTES):
+            scratch.write(found, memoryview(more))
+            if found.tell() > WHOLE_MAX_BYTES:
+                raise ValueError(f"holds more than {WHOLE_MAX_BYTES:,} bytes; unpack it first")
+        found.seek(0)
+        yield cast(BinaryIO, found)

@@ -7,8 +7,7 @@ line that nobody ended and that can't be read is where the file breaks off; any 
 can't be read is a mistake (ValueError), since nobody knows what else is one.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -26,9 +25,6 @@ SHOWN = 60  # letters
 MORE = "more"  # a column of ours: fields that should not be there
 SECONDS = r"^(\d{1,10})(?:\.(\d*))?$"
 SECONDS_MAX = 9 * 10**9  # whose ns are below 2^63
-
-Part = tuple[pl.DataFrame, Mapping[str, int]]
-"""Requests, and how many records are not among them, by why."""
 
 
 class FieldError(ValueError):
@@ -88,7 +84,7 @@ class Fields:
         raise FieldError(row, f"{name} {reason}")
 
 
-Convert = Callable[[Fields], Part]
+Convert = Callable[[Fields], Reading]
 
 
 def places(fields: Fields, offset: str, size: str) -> dict[str, Ints]:
@@ -98,10 +94,10 @@ def places(fields: Fields, offset: str, size: str) -> dict[str, Ints]:
     return {"sector": sector, "sectors": np.where(sizes == 0, 0, sectors)}
 
 
-def with_length(frame: pl.DataFrame) -> Part:
+def with_length(frame: pl.DataFrame) -> Reading:
     """Leave requests out that ask for nothing."""
     kept = frame.filter(pl.col("sectors") > 0)
-    return kept, {NO_LENGTH: frame.height - kept.height}
+    return Reading(kept, {NO_LENGTH: frame.height - kept.height})
 
 
 def first_line(head: bytes) -> bytes:
@@ -127,32 +123,26 @@ def read(
     header: bytes | None = None,
     separator: str = ",",
     line: int = 1,
-) -> Reading:
+) -> Iterator[Reading]:
     """The rest of a file that stands at that line, as far as it can be read.
 
     If it begins with the header, that is not a record.
     """
-    parts: list[pl.DataFrame] = []
-    left_out: Counter[str] = Counter()
-    broken = None
-    begin = line
+    begin, some = line, False
     for text, ended in pieces(file):
         headed = line == begin and first_line(text) == header
         records = text.partition(b"\n")[2] if headed else text
         try:
-            part, left = _converted(records, columns, convert, separator)
+            yield _converted(records, columns, convert, separator)
         except FieldError as error:
             reason = f"line {line + _line_of(text, records, error.row)}: {error}"
-            if ended or not parts:
+            if ended or not some:
                 raise ValueError(reason) from None
-            broken = f"breaks off in {reason}"
-        else:
-            parts.append(part)
-            left_out.update(left)
+            yield Reading(broken=f"breaks off in {reason}")
         line += text.count(b"\n")
-    if not parts:
+        some = True
+    if not some:
         raise ValueError("is empty")
-    return Reading(pl.concat(parts), {why: n for why, n in left_out.items() if n}, broken)
 
 
 def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
@@ -179,7 +169,7 @@ def lines(file: BinaryIO) -> Iterator[bytes]:
         yield from text.splitlines(keepends=True)
 
 
-def _converted(text: bytes, columns: Sequence[str], convert: Convert, separator: str) -> Part:
+def _converted(text: bytes, columns: Sequence[str], convert: Convert, separator: str) -> Reading:
     fields = Fields(_split(text, columns, separator))
     fields.refuse(fields.frame[MORE].is_not_null(), MORE, f"stands behind {columns[-1]}")
     return convert(Fields(fields.frame.drop(MORE)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from understudy.base import mapped
 from understudy.base.cache import digest
 from understudy.base.errors import UserError
 
@@ -15,7 +16,10 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Requests in order of arrival, the first at 0; times in ns, places in sectors."""
+    """Requests in order of arrival, the first at 0; times in ns, places in sectors.
+
+    The columns of a long trace are mapped from files (base/mapped.py).
+    """
 
     name: str
     arrival_ns: Ints
@@ -44,8 +48,7 @@ class Trace:
 
     def response_ns(self) -> Ints:
         """From arrival to completion, ns; UserError if nobody recorded completions."""
-        response_ns: Ints = self.completed_ns() - self.arrival_ns
-        return response_ns
+        return mapped.each(np.subtract, self.completed_ns(), self.arrival_ns)
 
     @property
     def losses(self) -> str | None:

@@ -5,11 +5,15 @@ arrival.
 What these refuse can be no trace of a disk; so whatever passes stays whole in 64 bits.
 """
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+from understudy.traces.reading import Reading
 
 Ints = npt.NDArray[np.int64]
 Number = TypeVar("Number", int, Ints)
@@ -27,15 +31,27 @@ def touched(offset_bytes: Number, size_bytes: Number) -> tuple[Number, Number]:
     return first, end - first
 
 
-def timed(frame: pl.DataFrame, tick_ns: int) -> pl.DataFrame:
-    """The column ticks (none negative) as arrival_ns, ns after the earliest of them, and
+def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
+    """The column ticks (none negative) as arrival_ns, ns after the earliest of the first piece, and
     response_ns, if it is there, as completion_ns; ValueError if they lie ages apart."""
-    ticks = frame["ticks"]
-    since = ticks - ticks.min() if frame.height else ticks
-    if frame.height and int(since.to_numpy().max()) * tick_ns > SPAN_MAX_NS:
-        years = SPAN_MAX_NS // (365 * 24 * 3600 * 10**9)
-        raise ValueError(f"its times lie more than {years} years apart, so they can't be right")
-    found = frame.with_columns(arrival_ns=since * tick_ns).drop("ticks")
+    origin: int | None = None
+    earliest, latest = 0, 0
+    for piece in pieces:
+        if not piece.frame.height:
+            yield piece
+            continue
+        since = piece.frame["ticks"].to_numpy()
+        origin = int(since.min()) if origin is None else origin
+        since = since - origin
+        earliest, latest = min(earliest, int(since.min())), max(latest, int(since.max()))
+        if (latest - earliest) * tick_ns > SPAN_MAX_NS:
+            years = SPAN_MAX_NS // (365 * 24 * 3600 * 10**9)
+            raise ValueError(f"its times lie more than {years} years apart, so they can't be right")
+        yield replace(piece, frame=_in_ns(piece.frame, since * tick_ns), relative=True)
+
+
+def _in_ns(frame: pl.DataFrame, arrival_ns: Ints) -> pl.DataFrame:
+    found = frame.with_columns(arrival_ns=arrival_ns).drop("ticks")
     if "response_ns" not in frame.columns:
         return found
     completion_ns = pl.col("arrival_ns") + pl.col("response_ns")

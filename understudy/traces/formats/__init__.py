@@ -2,13 +2,13 @@
 """The formats of traces: one module in this folder each, told by content and not by name.
 
 A format has `NAME` for people, `recognises`, which looks at how a file begins, and `read`, which
-makes a table of it with the columns of requests.parquet that it has, or raises ValueError.
-What it does not take it counts, and where a file breaks off it says so: nothing is dropped in
-silence.
+makes tables of it, piece by piece, with the columns of requests.parquet that it has, or raises
+ValueError.  What it does not take it counts, and where a file breaks off it says so: nothing is
+dropped in silence.
 """
 
 import pkgutil
-from dataclasses import replace
+from collections.abc import Iterator
 from importlib import import_module
 from typing import BinaryIO, Protocol, cast
 
@@ -27,7 +27,7 @@ class Format(Protocol):
     def recognises(self, head: bytes) -> bool:
         """Does a file of this format begin like that?"""
 
-    def read(self, file: BinaryIO) -> Reading:
+    def read(self, file: BinaryIO) -> Iterator[Reading]:
         """The whole file, from its beginning, and those beside it that are parts of the trace."""
 
 
@@ -37,14 +37,17 @@ FORMATS = [
 ]
 
 
-def read(file: BinaryIO) -> Reading:
-    """What is in a file of any format, packed or not; ValueError says what is wrong with it."""
+def read(file: BinaryIO) -> Iterator[Reading]:
+    """What is in a file of any format, packed or not; ValueError says what is wrong with it.
+
+    If several pieces say where it breaks off, the last one does.
+    """
     head = unpacked(file).read(HEAD_BYTES)
     content = unpacked(file)
     for one in FORMATS:
         if one.recognises(head):
-            found = _read(one, content)
-            return replace(found, broken=damage(content) or found.broken)
+            yield from _read(one, content)
+            return
     if not head:
         content.read(1)
         raise ValueError(damage(content) or "is empty")
@@ -54,9 +57,10 @@ def read(file: BinaryIO) -> Reading:
     raise ValueError(f"is in no format of a trace (docs/traces.md); known are: {names}")
 
 
-def _read(one: Format, content: BinaryIO) -> Reading:
+def _read(one: Format, content: BinaryIO) -> Iterator[Reading]:
     """If it can't be read for its damage, that is the reason."""
     try:
-        return one.read(content)
+        yield from one.read(content)
     except ValueError as error:
         raise ValueError(damage(content) or str(error)) from None
+    yield Reading(broken=damage(content))

@@ -7,7 +7,7 @@ Li, Wang, Lee, Shi: An In-Depth Analysis of Cloud Block Storage Workloads, IISWC
 """
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import BinaryIO
 
 import polars as pl
@@ -29,13 +29,12 @@ def recognises(head: bytes) -> bool:
     return first == HEADER or bool(LINE.match(first))
 
 
-def read(file: BinaryIO) -> Reading:
+def read(file: BinaryIO) -> Iterator[Reading]:
     """The whole file."""
-    found = text.read(file, COLUMNS, _requests, header=HEADER)
-    return replace(found, frame=timed(found.frame, TICK_NS))
+    return timed(text.read(file, COLUMNS, _requests, header=HEADER), TICK_NS)
 
 
-def _requests(fields: text.Fields) -> text.Part:
+def _requests(fields: text.Fields) -> Reading:
     frame = pl.DataFrame(
         {
             "ticks": fields.numbers("timestamp"),

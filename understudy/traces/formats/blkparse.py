@@ -10,6 +10,7 @@ the issue or only the completion was seen are counted.
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -23,7 +24,9 @@ EVENT = re.compile(
     rb"^ *(?P<device>\d+,\d+) +\d+ +\d+ +(?P<s>\d+)\.(?P<ns>\d{9}) +(?P<pid>\d+) +(?P<action>\w+)"
     rb" +(?P<kind>\w+)(?: +(?P<sector>\d+) \+ (?P<sectors>\d+)\b)?",
 )
-COLUMNS = ("arrival_ns", "dispatch_ns", "completion_ns", "sector", "sectors", "op", "owner")
+INTS = ("arrival_ns", "dispatch_ns", "completion_ns", "sector", "sectors")
+COLUMNS = {**dict.fromkeys(INTS, pl.Int64), "op": pl.String, "owner": pl.Int64}
+PIECE_ROWS = 2**17
 AGAIN = "issued again before it was completed"
 
 
@@ -52,6 +55,11 @@ class _Reader:
     def left_out(self) -> dict[str, int]:
         """Requests that are no row, by why."""
         return dict(self._left_out + Counter({UNCOMPLETED: len(self._sent)}))
+
+    def given(self) -> pl.DataFrame:
+        """The rows, which it forgets."""
+        rows, self.rows = self.rows, []
+        return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
     def take(self, event: "re.Match[bytes]") -> None:
         """One event with sectors."""
@@ -94,16 +102,20 @@ def recognises(head: bytes) -> bool:
     return any(EVENT.match(line) for line in head.split(b"\n")[:20])
 
 
-def read(file: BinaryIO) -> Reading:
+def read(file: BinaryIO) -> Iterator[Reading]:
     """The whole file."""
     reader = _Reader()
+    some = False
     for line in lines(file):
         event = EVENT.match(line)
         if event and event["sector"]:
             reader.take(event)
-    if not reader.rows:
+        if len(reader.rows) == PIECE_ROWS:
+            some = True
+            yield Reading(reader.given())
+    if not some and not reader.rows:
         raise ValueError(NO_REQUEST)
-    return Reading(pl.DataFrame(reader.rows, schema=COLUMNS, orient="row"), reader.left_out)
+    yield Reading(reader.given(), reader.left_out)
 
 
 def _op(kind: bytes) -> str:

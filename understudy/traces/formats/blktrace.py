@@ -12,6 +12,7 @@ device writes by itself look like writes in version 7.  A file breaks off where 
 one; what precedes is kept.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -53,17 +54,19 @@ def recognises(head: bytes) -> bool:
     return len(head) > 4 and (big or little) and head[3 if big else 0] < VERSIONS_END
 
 
-def read(file: BinaryIO) -> Reading:
+def read(file: BinaryIO) -> Iterator[Reading]:
     """The whole file, and those of other CPUs beside it."""
     trace = Blktrace()
     breaks = _read_all(trace, file)
-    columns = trace.columns()
-    broken = "; ".join(breaks) or None
+    some = False
+    for columns in trace.rows():
+        some = True
+        yield Reading(pl.DataFrame(columns).with_columns(op=OP))
     left_out = {LEFT_OUT[why]: count for why, count in trace.left_out().items()}
-    if not len(columns["sector"]):
+    if not some:
         what = [f"{count:,} {why}" for why, count in left_out.items()]
         raise ValueError("; ".join([NO_REQUEST, *what, *breaks]))
-    return Reading(pl.DataFrame(columns).with_columns(op=OP), left_out, broken)
+    yield Reading(left_out=left_out, broken="; ".join(breaks) or None)
 
 
 def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Comma-separated values with a line of names, those of requests.parquet (docs/method.md)."""
 
+from collections.abc import Iterator
 from typing import BinaryIO
 
 import polars as pl
 
-from understudy.traces.compressed import whole
 from understudy.traces.reading import Reading
-from understudy.traces.text import first_line
+from understudy.traces.text import first_line, pieces
 
 NAME = "CSV with our columns"
 OURS = {b"arrival_ns", b"sector", b"sectors"}
@@ -19,9 +19,26 @@ def recognises(head: bytes) -> bool:
     return len(names) > 1 and any(name.strip() in OURS for name in names)
 
 
-def read(file: BinaryIO) -> Reading:
-    """The whole file."""
-    try:
-        return Reading(pl.read_csv(whole(file)))
-    except pl.exceptions.PolarsError as error:
-        raise ValueError(f"damaged CSV: {str(error).splitlines()[0]}") from None
+def read(file: BinaryIO) -> Iterator[Reading]:
+    """The whole file; the kinds of its columns are those of its first rows."""
+    names, schema = b"", None
+    for text in _records(file):
+        try:
+            frame = pl.read_csv(names + text, schema=schema)
+        except pl.exceptions.PolarsError as error:
+            raise ValueError(f"damaged CSV: {str(error).splitlines()[0]}") from None
+        yield Reading(frame)
+        if schema is None:
+            names, schema = text.partition(b"\n")[0] + b"\n", frame.schema
+
+
+def _records(file: BinaryIO) -> Iterator[bytes]:
+    """Pieces of text, none cut at an end of a line between quotes; the first is not just names."""
+    held = b""
+    for text, _ in pieces(file):
+        held += text
+        if held.count(b'"') % 2 == 0 and held.count(b"\n") > 1:
+            yield held
+            held = b""
+    if held:
+        yield held

@@ -8,7 +8,8 @@ unlike in Tencent's traces.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import BinaryIO
 
 import polars as pl
@@ -24,7 +25,10 @@ COLUMNS = ("arrival_ns", "completion_ns", "sector", "sectors", "op")
 MS = 10**6
 COARSE_NS = 2 * MS
 
+PIECE_ROWS = 2**17
+
 Sample = tuple[int, int, int, int, int]
+Row = tuple[int, int, int, int, str]
 
 
 def recognises(head: bytes) -> bool:
@@ -32,26 +36,39 @@ def recognises(head: bytes) -> bool:
     return bool(LINE.match(first_line(head).strip()))
 
 
-def read(file: BinaryIO) -> Reading:
+def read(file: BinaryIO) -> Iterator[Reading]:
     """The whole file."""
-    samples, broken = _samples(file)
-    if len({offset for *_, offset in samples}) < 2 < len(samples):
+    breaks: list[str] = []
+    all_samples = _samples(file, breaks)
+    offsets: set[int] = set()
+    count = origin_ns = last_ns = 0
+    while samples := list(islice(all_samples, PIECE_ROWS)):
+        if len(offsets) < 2:
+            offsets |= {offset for *_, offset in samples}
+        if not count:
+            origin_ns = min(ms * MS - latency_ns for ms, latency_ns, *_ in samples)
+        count += len(samples)
+        rows = list(_rows(samples, origin_ns, last_ns))
+        last_ns = rows[-1][1]
+        yield Reading(pl.DataFrame(rows, schema=COLUMNS, orient="row"), relative=True)
+    if len(offsets) < 2 < count:
         raise ValueError("has no offsets; run fio with log_offset=1")
-    return Reading(pl.DataFrame(list(_rows(samples)), schema=COLUMNS, orient="row"), broken=broken)
+    yield Reading(broken=breaks[0] if breaks else None)
 
 
-def _samples(file: BinaryIO) -> tuple[list[Sample], str | None]:
-    """All, and where the file breaks off in its last line, if it does."""
-    found: list[Sample] = []
+def _samples(file: BinaryIO, breaks: list[str]) -> Iterator[Sample]:
+    """All; where the file breaks off in its last line, if it does, is put into `breaks`."""
+    some = False
     for number, line in enumerate(lines(file), start=1):
         try:
             if line.strip():
-                found.append(_sample(line))
+                yield _sample(line)
+                some = True
         except ValueError as error:
-            if found and not line.endswith(b"\n"):
-                return found, f"breaks off in line {number}: {error}"
+            if some and not line.endswith(b"\n"):
+                breaks.append(f"breaks off in line {number}: {error}")
+                return
             raise ValueError(f"line {number}: {error}") from None
-    return found, None
 
 
 def _sample(line: bytes) -> Sample:
@@ -70,9 +87,8 @@ def _sample(line: bytes) -> Sample:
     return completed_ms, latency_ns, direction, size, offset
 
 
-def _rows(samples: list[Sample]) -> Iterator[tuple[int | str, ...]]:
-    origin_ns = min((ms * MS - latency_ns for ms, latency_ns, *_ in samples), default=0)
-    last_ns = 0
+def _rows(samples: Iterable[Sample], origin_ns: int, last_ns: int) -> Iterator[Row]:
+    """From an origin on; last_ns: when the sample before the first of these was complete."""
     for completed_ms, latency_ns, direction, size, offset in samples:
         begin_ns = completed_ms * MS - latency_ns - origin_ns
         if 0 < last_ns - begin_ns <= COARSE_NS:

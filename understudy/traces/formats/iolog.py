@@ -8,6 +8,8 @@ it.  fio's manual, "Trace file format v2" and "v3".
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
 import polars as pl
@@ -37,21 +39,29 @@ def recognises(head: bytes) -> bool:
     return bool(FIRST.match(text.first_line(head)))
 
 
-def read(file: BinaryIO) -> Reading:
+def read(file: BinaryIO) -> Iterator[Reading]:
     """The whole file."""
     first = FIRST.match(text.first_line(file.readline(text.LINE_MAX_BYTES)))
     if not first:
         raise ValueError(f"does not begin as {NAME} does")
-    columns, times = (VERSION_3, _stamps) if first[1] == b"3" else (VERSION_2, _waits)
-    found = text.read(file, columns, _lines, separator=" ", line=2)
-    frame = found.frame.with_columns(ticks=times(found.frame)).filter(pl.col("op") != "wait")
+    if first[1] == b"3":
+        lines = text.read(file, VERSION_3, _lines, separator=" ", line=2)
+    else:
+        lines = _waited(text.read(file, VERSION_2, _lines, separator=" ", line=2))
+    yield from timed(map(_transfers, lines), TICK_NS)
+
+
+def _transfers(piece: Reading) -> Reading:
+    """Without what moves no data."""
+    if not piece.frame.height:
+        return piece
+    frame = piece.frame.filter(pl.col("op") != "wait")
     others = int((frame["op"] == "other").sum())
-    frame, empty = text.with_length(frame.filter(pl.col("op") != "other"))
-    left_out = {why: n for why, n in {NO_TRANSFER: others, **empty}.items() if n}
-    return Reading(timed(frame, TICK_NS), left_out, found.broken)
+    found = text.with_length(frame.filter(pl.col("op") != "other"))
+    return replace(piece, frame=found.frame, left_out={NO_TRANSFER: others, **found.left_out})
 
 
-def _lines(fields: text.Fields) -> text.Part:
+def _lines(fields: text.Fields) -> Reading:
     """What is asked of files, and the waits; nothing of what is only done to files."""
     fields.refuse(~fields.frame["action"].is_in(ACTIONS).fill_null(False), "action", "is unknown")
     action = pl.col("action")
@@ -71,20 +81,24 @@ def _lines(fields: text.Fields) -> text.Part:
             "owner": fields.words("file"),
         }
     )
-    return frame.filter(~pl.col("op").is_in(FILES)), {}
+    return Reading(frame.filter(~pl.col("op").is_in(FILES)))
 
 
-def _stamps(frame: pl.DataFrame) -> pl.Series:
-    """Microseconds since the log began."""
-    return frame["ticks"]
-
-
-def _waits(frame: pl.DataFrame) -> pl.Series:
-    """The same from version 2: all waits before."""
-    is_wait = frame["op"] == "wait"
-    if not is_wait.any() and frame.height:
+def _waited(pieces: Iterator[Reading]) -> Iterator[Reading]:
+    """Version 2 with ticks as version 3 has them: microseconds since the log began, which are all
+    waits before."""
+    waited, some, waits = 0, False, False
+    for piece in pieces:
+        if not piece.frame.height:
+            yield piece
+            continue
+        is_wait = piece.frame["op"] == "wait"
+        some, waits = True, waits or is_wait.any()
+        each = piece.frame.select(pl.when(is_wait).then("ticks").otherwise(0)).to_series()
+        if waited + each.cast(pl.Float64).sum() > TICKS_MAX:
+            raise ValueError("its waits are together longer than a century, so they can't be right")
+        ticks = waited + each.cum_sum()
+        waited = int(ticks[-1])
+        yield replace(piece, frame=piece.frame.with_columns(ticks=ticks))
+    if some and not waits:
         raise ValueError(NO_WAITS)
-    waits = frame.select(pl.when(is_wait).then("ticks").otherwise(0)).to_series()
-    if (waits.cast(pl.Float64).sum() or 0) > TICKS_MAX:
-        raise ValueError("its waits are together longer than a century, so they can't be right")
-    return waits.cum_sum()

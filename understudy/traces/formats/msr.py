@@ -7,7 +7,7 @@ Narayanan, Donnelly, Rowstron: Write Off-Loading, FAST 2008.
 """
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import BinaryIO
 
 import polars as pl
@@ -28,13 +28,12 @@ def recognises(head: bytes) -> bool:
     return bool(LINE.match(text.first_line(head)))
 
 
-def read(file: BinaryIO) -> Reading:
+def read(file: BinaryIO) -> Iterator[Reading]:
     """The whole file."""
-    found = text.read(file, COLUMNS, _requests)
-    return replace(found, frame=timed(found.frame, TICK_NS))
+    return timed(text.read(file, COLUMNS, _requests), TICK_NS)
 
 
-def _requests(fields: text.Fields) -> text.Part:
+def _requests(fields: text.Fields) -> Reading:
     frame = pl.DataFrame(
         {
             "ticks": fields.numbers("Timestamp"),

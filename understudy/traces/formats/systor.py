@@ -9,6 +9,8 @@ Lee, Kumano, Matsuki, Endo, Fukumoto, Sugawara: Understanding Storage Traffic Ch
 Enterprise Virtual Desktop Infrastructure, SYSTOR 2017.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
 import polars as pl
@@ -29,20 +31,36 @@ def recognises(head: bytes) -> bool:
     return text.first_line(head) == HEADER
 
 
-def read(file: BinaryIO) -> Reading:
-    """The whole file."""
-    found = text.read(file, COLUMNS, _requests, header=HEADER)
-    frame, left_out = found.frame, dict(found.left_out)
-    known = frame["response_ns"].is_not_null()
-    if known.any():
-        left_out |= {NO_RESPONSE: int((~known).sum())} if not known.all() else {}
-        frame = frame.filter(known)
+def read(file: BinaryIO) -> Iterator[Reading]:
+    """The whole file, all before the first response at once."""
+    return timed(_answered(text.read(file, COLUMNS, _requests, header=HEADER)), 1)
+
+
+def _answered(pieces: Iterator[Reading]) -> Iterator[Reading]:
+    """Without the rows that have no response, or without that column if none has one."""
+    before: list[Reading] = []
+    for piece in pieces:
+        before.append(piece)
+        if piece.frame.height and piece.frame["response_ns"].is_not_null().any():
+            break
     else:
-        frame = frame.drop("response_ns")
-    return Reading(timed(frame, 1), left_out, found.broken)
+        yield from (
+            replace(one, frame=one.frame.drop("response_ns", strict=False)) for one in before
+        )
+        return
+    yield from map(_known, before)
+    yield from map(_known, pieces)
 
 
-def _requests(fields: text.Fields) -> text.Part:
+def _known(piece: Reading) -> Reading:
+    if not piece.frame.height:
+        return piece
+    kept = piece.frame.filter(pl.col("response_ns").is_not_null())
+    unknown = {NO_RESPONSE: piece.frame.height - kept.height}
+    return replace(piece, frame=kept, left_out={**piece.left_out, **unknown})
+
+
+def _requests(fields: text.Fields) -> Reading:
     types, responses = fields.frame["IOType"], fields.frame["Response"]
     filled = text.Fields(
         fields.frame.with_columns(IOType=types.fill_null("R"), Response=responses.fill_null("0"))
@@ -58,5 +76,5 @@ def _requests(fields: text.Fields) -> text.Part:
     )
     answered = pl.when(responses.is_not_null()).then(pl.col("response_ns"))
     typed = frame.with_columns(response_ns=answered).filter(types.is_not_null())
-    kept, left_out = text.with_length(typed)
-    return kept, {**left_out, NO_TYPE: frame.height - typed.height}
+    found = text.with_length(typed)
+    return replace(found, left_out={**found.left_out, NO_TYPE: frame.height - typed.height})

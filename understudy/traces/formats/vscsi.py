@@ -7,6 +7,7 @@ time; which one it is stands in the high byte of `ver`.  `len` is in bytes, `lbn
 Waldspurger, Park, Garthwaite, Ahmad: SHARDS, FAST 2015.
 """
 
+from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
@@ -45,26 +46,29 @@ def recognises(head: bytes) -> bool:
     return _version(head) is not None
 
 
-def read(file: BinaryIO) -> Reading:
+def read(file: BinaryIO) -> Iterator[Reading]:
     """The whole file."""
     head = file.read(max(layout.itemsize for layout in LAYOUTS.values()))
     version = _version(head)
     if version is None:
         raise ValueError(f"has no record of {NAME}")
-    frames, left_out, first = [], {NO_TRANSFER: 0, NO_LENGTH: 0}, 1
-    layout, rest = LAYOUTS[version], head
+    yield from timed(_pieces(file, head, version), TICK_NS)
+
+
+def _pieces(file: BinaryIO, head: bytes, version: int) -> Iterator[Reading]:
+    """What begins with the head, and goes on in the file."""
+    layout, rest, first = LAYOUTS[version], head, 1
     while True:
         more = file.read(PIECE_RECORDS * layout.itemsize)
         data = rest + more
         whole = len(data) - len(data) % layout.itemsize
         records, rest = _records(data, layout), data[whole:]
-        frames.append(_requests(records, version, first, left_out))
+        yield _requests(records, version, first)
         first += len(records)
         if not more:
             break
-    broken = f"breaks off in record {first}" if rest else None
-    frame = timed(pl.concat(frames), TICK_NS)
-    return Reading(frame, {why: n for why, n in left_out.items() if n}, broken)
+    if rest:
+        yield Reading(broken=f"breaks off in record {first}")
 
 
 def _version(head: bytes) -> int | None:
@@ -81,16 +85,18 @@ def _records(data: bytes, layout: np.dtype[np.void]) -> Records:
     return np.frombuffer(data, layout, count) if count else np.empty(0, layout)
 
 
-def _requests(records: Records, version: int, first: int, left_out: dict[str, int]) -> pl.DataFrame:
-    """Those of a piece whose first record has that number; what is not among them is counted."""
+def _requests(records: Records, version: int, first: int) -> Reading:
+    """Those of a piece whose first record has that number."""
     _refuse(records["ver"] >> 8 != version, records["ver"], first, f"version is not {version}")
     writes = np.isin(records["cmd"], WRITES)
     transfers = writes | np.isin(records["cmd"], READS)
     for name, largest in _limits(version).items():
         _refuse(transfers & (records[name] > largest), records[name], first, f"{name} is too large")
     kept = transfers & (records["len"] > 0)
-    left_out[NO_TRANSFER] += int((~transfers).sum())
-    left_out[NO_LENGTH] += int((transfers & ~kept).sum())
+    left_out = {
+        NO_TRANSFER: int((~transfers).sum()),
+        NO_LENGTH: int((transfers & ~kept).sum()),
+    }
     taken = records[kept]
     sector, sectors = touched(
         taken["lbn"].astype(np.int64) * SECTOR_BYTES, taken["len"].astype(np.int64)
@@ -99,7 +105,7 @@ def _requests(records: Records, version: int, first: int, left_out: dict[str, in
     if version == 2:
         columns["response_ns"] = taken["rt"].astype(np.int64) * TICK_NS
     op = pl.when(pl.lit(pl.Series(writes[kept]))).then(pl.lit("write")).otherwise(pl.lit("read"))
-    return pl.DataFrame(columns).with_columns(op=op)
+    return Reading(pl.DataFrame(columns).with_columns(op=op), left_out)
 
 
 def _limits(version: int) -> dict[str, int]:

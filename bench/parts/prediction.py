@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""What a whole prediction takes, from traces to the run folder: CPU seconds, and memory."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import polars as pl
+
+from bench.part import Column, Row, Rows
+from bench.runs import used
+from understudy.base.errors import RunFailed
+
+TITLE = "What a whole prediction of consolidated VMs costs"
+TEXT = """
+`understudy consolidate web=web.parquet mail=mail.parquet db=db.parquet --replications 50`, from the
+start of the command to its end: traces read, service times fitted, the merge value searched for, 50
+replications simulated, the run folder written. The traces are of one table each, at the rate of 15
+million requests an hour together: bursts of some 500 requests at four times the rate between
+them, log-normal service times that are alike for 50 requests, a load of 0.74 on 32 servers.
+
+{{ predictions }}
+
+CPU seconds are those of all its processes. Memory is the sum over these at the peak, seen twenty
+times a second: their own, and what they see of files, of which the kernel keeps what it has room
+for; a page that two processes see counts twice.
+"""
+TABLES = {
+    "predictions": (
+        Column("requests", "{requests:,}"),
+        Column("user CPU s", "{user_s:.0f}"),
+        Column("system CPU s", "{system_s:.0f}"),
+        Column("wall s", "{wall_s:.0f}"),
+        Column("own memory (MB)", "{own_mb:.0f}"),
+        Column("files (MB)", "{files_mb:.0f}"),
+    ),
+}
+SIZES = {
+    "full": {"requests": [1_500_000, 15_000_000]},
+    "quick": {"requests": [1_500_000]},
+    "tiny": {"requests": [30_000]},
+}
+IN_VM = False
+
+MEAN_MS = {"web": 4.0, "mail": 7.0, "db": 6.0}  # service
+GAP_NS = 720_000  # 5 million an hour
+BURST, ALIKE = 500, 50  # requests
+REPLICATIONS = 50
+LOOKS_A_SECOND = 20
+OWN = ("RssAnon", "RssShmem")
+
+
+def measure(requests: list[int]) -> Rows:
+    """A row for each number of requests, of all VMs together."""
+    for number in requests:
+        with TemporaryDirectory(dir="/var/tmp") as folder:
+            found = _predicted(Path(folder), number // len(MEAN_MS))
+        yield "predictions", {"requests": number, **found}
+
+
+def _predicted(folder: Path, requests: int) -> Row:
+    for seed, (name, mean_ms) in enumerate(MEAN_MS.items(), start=1):
+        _trace(requests, mean_ms, seed).write_parquet(folder / f"{name}.parquet")
+    vms = [f"{name}={name}.parquet" for name in MEAN_MS]
+    command = ["-m", "understudy", "consolidate", *vms, "--replications", f"{REPLICATIONS}"]
+    user_s, system_s = used()
+    began_s = time.monotonic()
+    with (folder / "said").open("w+", encoding="utf-8") as said:
+        running = subprocess.Popen(
+            [sys.executable, *command, "--out", "out"], cwd=folder, stdout=said, stderr=said
+        )
+        peak = _peak(running)
+        if running.returncode:
+            said.seek(0)
+            raise RunFailed(said.read())
+    now_s = used()
+    return {
+        "user_s": now_s[0] - user_s,
+        "system_s": now_s[1] - system_s,
+        "wall_s": time.monotonic() - began_s,
+        **peak,
+    }
+
+
+def _trace(requests: int, mean_ms: float, seed: int) -> pl.DataFrame:
+    """Of a VM alone."""
+    draw = np.random.default_rng(seed)
+    bursts = np.arange(requests) // BURST % 2
+    gaps_ns = draw.exponential(GAP_NS, requests) * np.where(bursts, 0.4, 1.6)
+    alike = np.repeat(draw.normal(0, 0.5, requests // ALIKE + 1), ALIKE)[:requests]
+    service = np.exp(alike + draw.normal(0, 0.5, requests))
+    service_ns = (service * (mean_ms * 1e6 / service.mean())).astype(np.int64) + 1000
+    arrival_ns = np.cumsum(gaps_ns).astype(np.int64)
+    return pl.DataFrame(
+        {
+            "arrival_ns": arrival_ns,
+            "completion_ns": arrival_ns + service_ns,
+            "sector": draw.integers(0, 2**30, requests) * 8,
+            "sectors": draw.choice([8, 8, 8, 16, 32, 128, 256, 2048], requests),
+            "op": np.where(draw.random(requests) < 0.3, "write", "read"),
+        }
+    )
+
+
+def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
+    """The most memory that it and all that came from it had at once, until it ends."""
+    own_mb = files_mb = 0.0
+    while running.poll() is None:
+        seen = [_memory(process) for process in _family(running.pid)]
+        own_mb = max(own_mb, sum(own for own, _ in seen))
+        files_mb = max(files_mb, sum(files for _, files in seen))
+        time.sleep(1 / LOOKS_A_SECOND)
+    return {"own_mb": own_mb, "files_mb": files_mb}
+
+
+def _memory(process: int) -> tuple[float, float]:
+    """MB of its own, and of files; none if it is just ending."""
+    with suppress(OSError, KeyError):
+        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8", errors="replace")
+        fields = dict(line.split(":", 1) for line in status.splitlines())
+        mb = {name: int(fields[name].split()[0]) / 1000 for name in (*OWN, "RssFile")}
+        return sum(mb[name] for name in OWN), mb["RssFile"]
+    return 0.0, 0.0
+
+
+def _family(process: int) -> Iterator[int]:
+    """It, and all that came from it."""
+    yield process
+    with suppress(OSError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            for child in (thread / "children").read_text(encoding="ascii").split():
+                yield from _family(int(child))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""A program that reads a trace when it may have only so much memory of its own, and prints figures
+of it: MiB, what to do, a short trace, the trace.
+
+It reads the short one first, so that libraries have what they keep.  The limit is Linux's
+RLIMIT_DATA, which leaves out what is mapped from files.
+"""
+
+import json
+import resource
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from understudy.consolidate import vm
+from understudy.consolidate.fits import fit_each
+from understudy.traces import formats
+from understudy.traces.characterise import characterise
+from understudy.traces.read import recorded
+
+
+def info(file: Path) -> tuple[int, float]:
+    """As `understudy trace info`."""
+    found = characterise(recorded(str(file)))
+    assert found.response
+    return found.requests, found.response.mean
+
+
+def reduced(file: Path) -> tuple[int, float]:
+    """As `understudy consolidate`, up to its fit."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = vm.read("vm", file, Path(folder), vm.Reduction(servers=32))
+        fit_each([found], accept_poor=True, jobs=1)
+        return found.requests, found.mean_response_ms
+
+
+def held(file: Path) -> tuple[int, float]:
+    """What nobody should do: all of it at once."""
+    with file.open("rb") as content:
+        pieces = list(formats.read(content))
+    return sum(piece.frame.height for piece in pieces), 0.0
+
+
+def _own_bytes() -> int:
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    fields: dict[str, Any] = dict(line.split(":", 1) for line in status.splitlines())
+    return int(fields["VmData"].split()[0]) * 1024
+
+
+def main(mib: str, what: str, short: str, file: str) -> None:
+    """Of the long one."""
+    act = {"info": info, "reduced": reduced, "held": held}[what]
+    act(Path(short))
+    limit = _own_bytes() + int(mib) * 2**20
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    print(json.dumps(act(Path(file))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Arrays that memory need not hold: each in a file that nobody else sees, and mapped.
+
+The kernel keeps of such a file what it has room for, and writes the rest back.  Whoever makes or
+looks at a long array does so in blocks; one of at most BLOCK values is an ordinary array.  The
+files are in the folder for temporary files (TMPDIR names another; in one that lies in memory
+nothing is won), and are gone with their arrays, however the command ends.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.base import scratch
+
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+
+BLOCK = 2**18  # values
+
+
+class Column:
+    """An array that is put together from its beginning."""
+
+    def __init__(self, kind: npt.DTypeLike) -> None:
+        """Of values of this kind, none yet."""
+        self._kind = np.dtype(kind)
+        self._file = scratch.nameless()
+
+    def put(self, values: npt.ArrayLike) -> None:
+        """These come next; RunFailed if there is no room for them."""
+        scratch.write(self._file, np.ascontiguousarray(values, self._kind).view(np.uint8).data)
+
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # there was no room for the file
+            self._file.close()
+
+    def array(self) -> Array:
+        """All of them, which may be changed; nothing is put behind them any more."""
+        with self._file as file:
+            if file.tell() <= BLOCK * self._kind.itemsize:
+                file.seek(0)
+                return np.frombuffer(bytearray(file.read()), self._kind)
+            return np.asarray(np.memmap(file, self._kind, "r+"))
+
+
+def blocks(length: int) -> Iterator[slice]:
+    """Of an array of that length, in order; one that is empty if it is 0."""
+    for begin in range(0, max(length, 1), BLOCK):
+        yield slice(begin, min(begin + BLOCK, length))
+
+
+def each(function: Callable[..., Array], *columns: Array) -> Array:
+    """What the function makes of the columns, which are equally long, block by block: as many
+    values, always of one kind."""
+    first, *rest = blocks(len(columns[0]))
+    values = function(*(column[first] for column in columns))
+    if not rest:
+        return values
+    made = Column(values.dtype)
+    made.put(values)
+    for part in rest:
+        made.put(function(*(column[part] for column in columns)))
+    return made.array()
+
+
+def joined(columns: list[Array]) -> Array:
+    """One behind the other."""
+    made = Column(columns[0].dtype)
+    for column in columns:
+        for part in blocks(len(column)):
+            made.put(column[part])
+    return made.array()
+
+
+def ordered(keys: Ints, *columns: Array) -> tuple[Array, ...]:
+    """Columns beside the keys, in order of these; of equal keys the first stays first."""
+    if all((np.diff(keys[part.start : part.stop + 1]) >= 0).all() for part in blocks(len(keys))):
+        return columns
+    at = order(keys)
+    return tuple(each(column.__getitem__, at) for column in columns)
+
+
+def order(keys: Ints) -> Ints:
+    """As np.argsort(keys, kind="stable"): blocks are sorted, and then merged."""
+    if len(keys) <= BLOCK:
+        return np.argsort(keys, kind="stable")
+    ranked, places = Column(np.int64), Column(np.int64)
+    for part in blocks(len(keys)):
+        at = np.argsort(keys[part], kind="stable")
+        ranked.put(keys[part][at])
+        places.put(at + part.start)
+    made = Column(np.int64)
+    for at in _merged(ranked.array()):
+        made.put(at)
+    return each(places.array().__getitem__, made.array())
+
+
+def _merged(ranked: Ints) -> Iterator[Ints]:
+    """The order of an array of sorted blocks, at most a block at a time: what is below a pivot,
+    which no block has many of, and then what equals it, in the order of the blocks."""
+    heads = {part.stop: part.start for part in blocks(len(ranked))}
+    while heads:
+        least = min(ranked[end - 1] for end in heads)
+        near = {end: head for end, head in heads.items() if ranked[head] <= least}
+        step = BLOCK // len(near) + 1
+        pivot = min(ranked[min(head + step, end) - 1] for end, head in near.items())
+        below = {end: _first(ranked, head, end, pivot, "left") for end, head in near.items()}
+        at = np.concatenate([np.arange(head, below[end]) for end, head in near.items()])
+        yield at[np.argsort(ranked[at], kind="stable")]
+        beyond = {end: _first(ranked, head, end, pivot, "right") for end, head in below.items()}
+        for end, head in below.items():
+            for part in blocks(beyond[end] - head):
+                yield np.arange(head + part.start, head + part.stop)
+        heads = {end: head for end, head in (heads | beyond).items() if head < end}
+
+
+def _first(ranked: Ints, head: int, end: int, pivot: int, side: Any) -> int:
+    """The first place from head on that is not below, or for the right side that is above."""
+    return head + int(np.searchsorted(ranked[head:end], pivot, side))

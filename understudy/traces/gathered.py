@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""A trace put together from pieces of a file, in order of arrival, without all of it in memory."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from understudy.base import mapped
+from understudy.traces.trace import Ints, Trace
+
+TIMES = ("arrival_ns", "completion_ns", "dispatch_ns")
+
+
+class Gathered:
+    """Rows in the order of the file."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self.requests = 0
+        self._columns: dict[str, mapped.Column] = {}
+        self._owners: dict[Any, int] = {}
+        self._latest_ns: int | None = None
+        self._out_of_order = 0
+
+    def put(self, columns: Mapping[str, Ints], owners: pl.Series) -> None:
+        """More rows, at least one: always the same columns."""
+        self.requests += len(owners)
+        self._see_order(columns["arrival_ns"])
+        for name, values in {**columns, "owner": self._numbers(owners)}.items():
+            self._columns.setdefault(name, mapped.Column(np.int64)).put(values)
+
+    def trace(
+        self, name: str, slowdown: int, left_out: Mapping[str, int], broken: str | None
+    ) -> Trace:
+        """All of them, times from the first arrival on and so many times faster."""
+        found: dict[str, Ints] = {key: column.array() for key, column in self._columns.items()}
+        if self._out_of_order:
+            arrival_ns = found["arrival_ns"]
+            found = dict(zip(found, mapped.ordered(arrival_ns, *found.values()), strict=True))
+        origin_ns = found["arrival_ns"][0]
+        for key in TIMES:
+            if key in found:
+                found[key] = mapped.each(lambda at: (at - origin_ns) // slowdown, found[key])
+        return Trace(
+            name=name,
+            arrival_ns=found["arrival_ns"],
+            sector=found["sector"],
+            sectors=found["sectors"],
+            op=found["op"],
+            owner=_by_first(found["owner"], len(self._owners)),
+            completion_ns=found.get("completion_ns"),
+            dispatch_ns=found.get("dispatch_ns"),
+            left_out=left_out,
+            broken=broken,
+            out_of_order=self._out_of_order,
+        )
+
+    def _see_order(self, arrival_ns: Ints) -> None:
+        """Count those that stand behind a later one."""
+        first = arrival_ns[0] if self._latest_ns is None else self._latest_ns
+        latest_ns = np.maximum(np.maximum.accumulate(arrival_ns), first)
+        self._out_of_order += int((arrival_ns < latest_ns).sum())
+        self._latest_ns = int(latest_ns[-1])
+
+    def _numbers(self, owners: pl.Series) -> Ints:
+        """In the order in which they are first seen."""
+        table = owners.alias("owner").to_frame()
+        seen = table.unique(maintain_order=True)["owner"]
+        numbers = [self._owners.setdefault(owner, len(self._owners)) for owner in seen.to_list()]
+        ranks = pl.DataFrame({"owner": seen, "number": pl.Series(numbers, dtype=pl.Int64)})
+        joined = table.join(ranks, on="owner", how="left", maintain_order="left")
+        return joined["number"].to_numpy()
+
+
+def _by_first(owner: Ints, owners: int) -> Ints:
+    """Numbers from 0, in the order in which owners first ask."""
+    first = np.full(owners, len(owner))
+    for part in mapped.blocks(len(owner)):
+        seen, places = np.unique(owner[part], return_index=True)
+        first[seen] = np.minimum(first[seen], places + part.start)
+    ranks = np.empty(owners, np.int64)
+    ranks[np.argsort(first)] = np.arange(owners)
+    return mapped.each(lambda number: ranks[number], owner)

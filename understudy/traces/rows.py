@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The rows of a table as numbers, each of them checked; UserError names the first that is wrong.
+
+Needed are arrival_ns, sector, sectors; and, if they are there, op, owner, dispatch_ns and
+completion_ns count.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from understudy.base.errors import UserError
+from understudy.traces.trace import Ints
+
+NEEDED = ("arrival_ns", "sector", "sectors")
+OPS = {"read": 0, "write": 1}
+SECTORS_MAX = 2**31
+ROW = "row of the file"  # a column of ours, from 1
+
+
+def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Those that read or write."""
+    if "op" not in frame.columns:
+        return frame
+    op = words(frame, "op", path)
+    _refuse(frame, ~op.is_in([*OPS, "other"]), "op", path, "is neither read nor write")
+    return frame.with_columns(op=op).filter(op != "other")
+
+
+def columns(frame: pl.DataFrame, path: Path, relative: bool) -> dict[str, Ints]:
+    """All but the owners; of relative times any may be negative."""
+    found = {name: integers(frame, name, path) for name in NEEDED}
+    bad = {
+        "arrival_ns": (found["arrival_ns"] < 0) & (not relative),
+        "sector": (found["sector"] < 0) | (found["sector"] >= 2**47),
+        "sectors": (found["sectors"] < 1) | (found["sectors"] > SECTORS_MAX),
+    }
+    for name, wrong in bad.items():
+        _refuse(frame, pl.Series(wrong), name, path, "is impossible")
+    return {**found, **dict(_ends(frame, path, found["arrival_ns"])), "op": _ops(frame)}
+
+
+def owners(frame: pl.DataFrame, path: Path) -> pl.Series:
+    """Who asked; 0 if nobody says."""
+    if "owner" not in frame.columns:
+        return pl.Series(np.zeros(frame.height, np.int64))
+    if frame["owner"].dtype.is_integer():
+        return _full(frame, "owner", path)
+    return words(frame, "owner", path)
+
+
+def integers(frame: pl.DataFrame, name: str, path: Path) -> Ints:
+    """A column of whole numbers."""
+    column = _full(frame, name, path)
+    if not column.dtype.is_integer():
+        raise UserError(f"{path}: {name} has to hold whole numbers, not {column.dtype}")
+    numbers = column.cast(pl.Int64, strict=False)
+    _refuse(frame, numbers.is_null(), name, path, "is far too large")
+    return numbers.to_numpy()
+
+
+def words(frame: pl.DataFrame, name: str, path: Path) -> pl.Series:
+    """A column of text."""
+    column = _full(frame, name, path)
+    if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        raise UserError(f"{path}: {name} has to hold words, not {column.dtype}")
+    return column.cast(pl.String)
+
+
+def _full(frame: pl.DataFrame, name: str, path: Path) -> pl.Series:
+    """A column without gaps."""
+    column = frame[name]
+    _refuse(frame, column.is_null(), name, path, "is there")
+    return column
+
+
+def _refuse(frame: pl.DataFrame, wrong: pl.Series, name: str, path: Path, why: str) -> None:
+    """Complain about the first row that is wrong, if any is."""
+    if wrong.any():
+        at = wrong.to_list().index(True)
+        value = frame[name][at]
+        given = "nothing" if value is None else value
+        raise UserError(f"{path}: row {frame[ROW][at]}: {name}: {given} {why}")
+
+
+def _ops(frame: pl.DataFrame) -> Ints:
+    if "op" not in frame.columns:
+        return np.zeros(frame.height, np.int64)
+    return (frame["op"] == "write").cast(pl.Int64).to_numpy()
+
+
+def _ends(frame: pl.DataFrame, path: Path, arrival_ns: Ints) -> Iterator[tuple[str, Ints]]:
+    """When each was completed, and when it was sent to the disk, which nobody needs without."""
+    if "completion_ns" not in frame.columns:
+        return
+    completion_ns = integers(frame, "completion_ns", path)
+    early = pl.Series(completion_ns < arrival_ns)
+    _refuse(frame, early, "completion_ns", path, "is before the arrival")
+    yield "completion_ns", completion_ns
+    if "dispatch_ns" not in frame.columns:
+        return
+    dispatch_ns = integers(frame, "dispatch_ns", path)
+    wrong = pl.Series((dispatch_ns < arrival_ns) | (dispatch_ns > completion_ns))
+    _refuse(frame, wrong, "dispatch_ns", path, "is not between arrival and completion")
+    yield "dispatch_ns", dispatch_ns

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""One run of those that a run folder's requests.parquet holds."""
+
+from pathlib import Path
+
+import polars as pl
+
+from understudy.base.errors import UserError
+from understudy.traces import rows
+
+COLUMNS = {"scheduler", "seed"}
+
+Run = tuple[str, int]
+"""Scheduler and seed."""
+
+
+def has_runs(frame: pl.DataFrame) -> bool:
+    """Whether it says whose each row is."""
+    return set(frame.columns) >= COLUMNS
+
+
+def runs_in(frame: pl.DataFrame) -> list[Run]:
+    """In the order in which they come."""
+    return frame.select("scheduler", "seed").unique(maintain_order=True).rows()
+
+
+class Choice:
+    """The run that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
+
+    def __init__(self, text: str, scheduler: str | None, seed: str | None) -> None:
+        """No rows of it seen yet."""
+        self._text, self._scheduler, self._seed = text, scheduler, seed
+        self._seen: dict[Run, None] = {}
+
+    def of(self, frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+        """Its rows among these."""
+        if not has_runs(frame):
+            if self._scheduler:
+                raise UserError(f"{self._text}: the file has no runs to choose from")
+            return frame
+        frame = frame.with_columns(
+            scheduler=rows.words(frame, "scheduler", path), seed=rows.integers(frame, "seed", path)
+        )
+        self._seen |= dict.fromkeys(runs_in(frame))
+        name, number = pl.col("scheduler"), pl.col("seed").cast(pl.String)
+        if self._scheduler is not None:
+            frame = frame.filter(name == self._scheduler)
+        return frame if self._seed is None else frame.filter(number == self._seed)
+
+    def check(self) -> None:
+        """UserError unless it is one, now that all rows are seen."""
+        fitting = [
+            (name, number)
+            for name, number in self._seen
+            if self._scheduler in (None, name) and self._seed in (None, str(number))
+        ]
+        if self._seen and len(fitting) != 1:
+            known = ", ".join(f"{name}:{number}" for name, number in self._seen)
+            raise UserError(
+                f"{self._text}: name one run, as FILE:SCHEDULER:SEED; there are: {known}"
+            )

@@ -91,7 +91,9 @@ static void stored(struct vgpu *device, u32 index, u64 value)
 	}
 	vgpu_set_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
 	if (order.operation != COPIER_COMMAND_OPERATION_FILL)
-		vpcib_dma_begin(device->card, order.source, order.bytes);
+		vpcib_dma_begin(device->card, order.source, order.bytes, true);
+	if (order.operation != COPIER_COMMAND_OPERATION_CHECKSUM)
+		vpcib_dma_begin(device->card, order.destination, order.bytes, false);
 	vgpu_wake(device);
 }
 
@@ -131,6 +133,7 @@ static void finish(struct vgpu *device, const struct order *order, int error)
 {
 	vgpu_clear_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
 	vpcib_dma_end(device->card, order->source);
+	vpcib_dma_end(device->card, order->destination);
 	if (error) {
 		fail(device, COPIER_ERROR_CODE_ADDRESS);
 		return;

@@ -161,7 +161,7 @@ static void start_dma(struct vgpu *device)
 	zach1->begun = address;
 	zach1->next = address;
 	zach1->left = bytes;
-	vpcib_dma_begin(device->card, address, bytes);
+	vpcib_dma_begin(device->card, address, bytes, true);
 	vgpu_set_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
 	vgpu_wake(device);
 }

@@ -25,6 +25,8 @@ enum vpcib_what {
 	VPCIB_BOUND, /* a driver is about to take the card */
 	VPCIB_UNBOUND, /* it has left it, or did not take it */
 	VPCIB_UNKNOWN, /* an instruction that could not be carried out: value is its bytes */
+	VPCIB_DMA_BEGUN, /* the driver has sent the card to its memory */
+	VPCIB_DMA_ENDED, /* it may have that back */
 	VPCIB_DMA_CHANGED, /* the driver changed what it had sent the card to read */
 };
 

@@ -60,6 +60,7 @@ struct vpcib_card {
 	struct {
 		u64 address;
 		size_t bytes; /* 0: none */
+		bool reads;
 	} begun[TRANSFERS_MOST];
 	u32 last_begun;
 

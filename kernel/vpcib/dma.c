@@ -36,8 +36,10 @@ static void note(struct vpcib_card *card, u8 what, u64 address, size_t bytes)
 {
 	journal_note(card, (struct vpcib_access){
 				   .what = what,
-				   .context = what < VPCIB_DMA_GIVEN ? VPCIB_CARD
-								     : VPCIB_KERNEL,
+				   .context = what == VPCIB_DMA_GIVEN ||
+							      what == VPCIB_DMA_TAKEN
+						      ? VPCIB_KERNEL
+						      : VPCIB_CARD,
 				   .value = address,
 				   .offset = bytes,
 				   .flags = card->gone ? VPCIB_ABSENT : 0 });
@@ -213,7 +215,7 @@ static void compare(struct vpcib_card *card, u32 index, u64 address, size_t byte
 	    !memcmp(given->where + at, given->before + at, bytes))
 		return;
 	note(card, VPCIB_DMA_CHANGED, address, bytes);
-	card->begun[index].bytes = 0;
+	card->begun[index].reads = false;
 }
 
 static void compare_all(struct vpcib_card *card, u64 address, size_t bytes)
@@ -225,26 +227,34 @@ static void compare_all(struct vpcib_card *card, u64 address, size_t bytes)
 		u64 end = min(address + bytes,
 			      card->begun[i].address + card->begun[i].bytes);
 
-		if (begin < end)
+		if (card->begun[i].reads && begin < end)
 			compare(card, i, begin, end - begin);
 	}
 }
 
-void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes)
+/* What is there now.  Locked. */
+static void remember(struct vpcib_card *card, u64 address, size_t bytes)
 {
-	struct given *given;
+	struct given *given = holding(card, address, bytes);
+
+	if (given && given->before)
+		memcpy(given->before + (address - given->address),
+		       given->where + (address - given->address), bytes);
+}
+
+void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes, bool reads)
+{
 	unsigned long flags;
 	u32 i;
 
 	raw_spin_lock_irqsave(&card->dma_lock, flags);
-	given = holding(card, address, bytes);
-	if (given && given->before) {
-		memcpy(given->before + (address - given->address),
-		       given->where + (address - given->address), bytes);
-		i = ++card->last_begun % TRANSFERS_MOST;
-		card->begun[i].address = address;
-		card->begun[i].bytes = bytes;
-	}
+	if (reads)
+		remember(card, address, bytes);
+	i = ++card->last_begun % TRANSFERS_MOST;
+	card->begun[i].address = address;
+	card->begun[i].bytes = bytes;
+	card->begun[i].reads = reads;
+	note(card, VPCIB_DMA_BEGUN, address, bytes);
 	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
 }
 EXPORT_SYMBOL_GPL(vpcib_dma_begin);
@@ -256,10 +266,14 @@ void vpcib_dma_end(struct vpcib_card *card, u64 address)
 
 	raw_spin_lock_irqsave(&card->dma_lock, flags);
 	for (i = 0; i < TRANSFERS_MOST; i++) {
-		if (card->begun[i].bytes && card->begun[i].address == address) {
-			compare(card, i, address, card->begun[i].bytes);
-			card->begun[i].bytes = 0;
-		}
+		size_t bytes = card->begun[i].bytes;
+
+		if (!bytes || card->begun[i].address != address)
+			continue;
+		if (card->begun[i].reads)
+			compare(card, i, address, bytes);
+		card->begun[i].bytes = 0;
+		note(card, VPCIB_DMA_ENDED, address, bytes);
 	}
 	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
 }

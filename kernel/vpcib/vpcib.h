@@ -134,16 +134,18 @@ int vpcib_dma_write(struct vpcib_card *card, u64 address, const void *from,
 		    size_t bytes);
 
 /**
- * vpcib_dma_begin - the driver has sent the card to read its memory
- * @card: the reader
+ * vpcib_dma_begin - the driver has sent the card to its memory
+ * @card: the card
  * @address: bus address
  * @bytes: how many
+ * @reads: whether the card is to read them, or to write
  *
- * Until vpcib_dma_end these bytes are the card's.  With races, each read and the end compare
- * them with what they were, and the journal has it if the driver has changed them.
+ * Until vpcib_dma_end these bytes are the card's, as the journal has it.  With races, each read
+ * and the end compare what is to be read with what it was, and the journal has it, too, if the
+ * driver has changed it.
  * Context: any, locked or not.
  */
-void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes);
+void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes, bool reads);
 
 /* vpcib_dma_end - the driver may have its memory back; @address as at the beginning */
 void vpcib_dma_end(struct vpcib_card *card, u64 address);

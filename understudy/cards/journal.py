@@ -30,7 +30,9 @@ class What(IntEnum):
     BOUND = 12
     UNBOUND = 13
     UNKNOWN = 14
-    DMA_CHANGED = 15
+    DMA_BEGUN = 15
+    DMA_ENDED = 16
+    DMA_CHANGED = 17
 
 
 class Context(IntEnum):

@@ -218,58 +218,22 @@ def after_unbind(run: Run) -> Iterator[Finding]:
             yield Finding("touched after removal", event.number, event.parts[0].register.name)
 
 
-class _Transfers:
-    """DMA that a driver has started and the card has not gone through."""
-
-    def __init__(self, run: Run) -> None:
-        self._buffers = run.buffers()
-        self._values = Values(run.card)
-        self.left: dict[str, list[tuple[int, int]]] = {}
-
-    def follow(self, event: Event) -> None:
-        if event.what == What.STORE and not event.absent:
-            for part in event.parts:
-                self._values.store(part)
-                self._start(part)
-        elif event.what in (What.DMA_READ, What.DMA_WRITE):
-            self._moved(event.value, event.value + event.offset)
-        elif event.what in (What.DMA_REFUSED, What.REMOVED):
-            self.left.clear()
-
-    def _start(self, part: Part) -> None:
-        for buffer in self._buffers:
-            if part.register.name == buffer.doorbell:
-                begin = self._values[buffer.address]
-                self.left[buffer.name] = [(begin, begin + self._values[buffer.length])]
-
-    def _moved(self, begin: int, end: int) -> None:
-        for name, pieces in self.left.items():
-            self.left[name] = [
-                piece
-                for low, high in pieces
-                for piece in ((low, min(high, begin)), (max(low, end), high))
-                if piece[0] < piece[1]
-            ]
-
-    def touches(self, begin: int, end: int) -> str | None:
-        """The buffer of which the card still needs some of these bytes."""
-        for name, pieces in self.left.items():
-            if any(low < end and begin < high for low, high in pieces):
-                return name
-        return None
-
-
 def freed_in_use(run: Run) -> Iterator[Finding]:
-    """DMA memory is freed or unmapped while the card has yet to read or write it."""
-    transfers = _Transfers(run)
+    """DMA memory is freed or unmapped while it is the card's."""
+    begun: dict[int, int] = {}
     for event in run.events:
-        transfers.follow(event)
-        if event.what == What.DMA_TAKEN and not event.absent:
-            name = transfers.touches(event.value, event.value + max(event.offset, 1))
-            if name:
-                yield Finding(
-                    "DMA buffer freed in use", event.number, f"{name} at {event.value:#x}"
-                )
+        if event.what == What.DMA_BEGUN:
+            begun[event.value] = event.value + event.offset
+        elif event.what == What.DMA_ENDED:
+            begun.pop(event.value, None)
+        elif event.what == What.REMOVED:
+            begun.clear()
+        elif event.what == What.DMA_TAKEN:
+            end = event.value + max(event.offset, 1)
+            used = [low for low, high in begun.items() if low < end and event.value < high]
+            if used:
+                text = f"the card was sent to {used[0]:#x}"
+                yield Finding("DMA buffer freed in use", event.number, text)
 
 
 def changed_in_use(run: Run) -> Iterator[Finding]:

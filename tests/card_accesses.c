@@ -82,9 +82,10 @@ static void print_transfers(void)
 
 static void print_table(void)
 {
-	printf("card %s %u %u %u %u %u %u %u\n", table->name, table->vendor,
+	printf("card %s %u %u %u %u %u %u %u %u %u\n", table->name, table->vendor,
 	       table->device, table->subsystem_vendor, table->subsystem,
-	       table->class_code, table->revision, table->msi_vectors);
+	       table->class_code, table->revision, table->msi_vectors,
+	       table->msix_vectors, table->msix_bar);
 	print_bars();
 	print_registers();
 	print_interrupts();

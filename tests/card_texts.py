@@ -180,7 +180,8 @@ class RandomCard:
             for key in ("vendor", "device", "subsystem_vendor", "subsystem")
         }
         config |= {"class_code": self._draw.getrandbits(24), "revision": self._draw.getrandbits(8)}
-        vectors = self._draw.choice([0, 1, 4, 32])
+        capabilities = self._capabilities()
+        vectors = max((one["vectors"] for one in capabilities.values()), default=1)
         card: dict[str, Any] = {
             "name": f"random{seed}",
             "title": " ".join(self._words().split()),
@@ -188,14 +189,33 @@ class RandomCard:
             "config": config,
             "bars": self._bars,
             "registers": self._draw.sample(self._registers, len(self._registers)),
-            "interrupts": list(self._interrupts(vectors or 1)),
+            "interrupts": list(self._interrupts(vectors)),
         }
-        if vectors:
-            card["capabilities"] = {"msi": {"vectors": vectors}}
+        if capabilities:
+            card["capabilities"] = capabilities
         if any(one["kind"] == "doorbell" for one in self._registers):
             card["buffers"] = [self._buffer(f"buffer{i}") for i in range(self._draw.randrange(3))]
             card["rings"] = [self._ring(f"ring{i}") for i in range(self._draw.randrange(3))]
         return card
+
+    def _capabilities(self) -> dict[str, dict[str, int]]:
+        """With MSI-X goes a BAR of its own."""
+        found = {}
+        if vectors := self._draw.choice([0, 1, 4, 32]):
+            found["msi"] = {"vectors": vectors}
+        number = 1 + max(one["number"] + (one["kind"] == "memory64") for one in self._bars)
+        if number <= 5 and (vectors := self._draw.choice([0, 1, 3, 32])):
+            found["msix"] = {"vectors": vectors, "bar": number}
+            self._bars.append(
+                {
+                    "number": number,
+                    "name": "VECTORS",
+                    "bytes": 4096,
+                    "kind": "memory32",
+                    "description": self._words(),
+                }
+            )
+        return found
 
     def _interrupts(self, vectors: int) -> Iterator[dict[str, Any]]:
         for number in range(self._draw.randrange(6) if self._bits else 0):

@@ -221,10 +221,20 @@ static inline void pci_dev_put(struct pci_dev *pdev)
 {
 }
 
+/* The most that the card may send; INTA is one. */
+static inline unsigned int stub_vectors(void)
+{
+	unsigned int most = stub_table.msi_vectors > stub_table.msix_vectors
+				    ? stub_table.msi_vectors
+				    : stub_table.msix_vectors;
+
+	return most ?: 1;
+}
+
 static inline int pci_alloc_irq_vectors(struct pci_dev *pdev, int min, int max,
 					int flags)
 {
-	STUB_CHECK(max == (int)(stub_table.msi_vectors ?: 1));
+	STUB_CHECK(max == (int)stub_vectors());
 	return stub_take("vectors") ? max : -ENOSPC;
 }
 

@@ -158,9 +158,11 @@ def play(document: Document, seed: int) -> Iterator[tuple[str, int | None]]:
 def told(document: Document) -> Iterator[str]:
     """What the program has to print of the table."""
     config = document["config"]
-    vectors = document.get("capabilities", {}).get("msi", {}).get("vectors", 0)
+    capabilities = document.get("capabilities", {})
+    vectors = [capabilities.get(key, {}).get("vectors", 0) for key in ("msi", "msix")]
+    vectors.append(capabilities.get("msix", {}).get("bar", 0))
     keys = ("vendor", "device", "subsystem_vendor", "subsystem", "class_code", "revision")
-    yield " ".join(map(str, ["card", document["name"], *(config[key] for key in keys), vectors]))
+    yield " ".join(map(str, ["card", document["name"], *(config[key] for key in keys), *vectors]))
     for bar in sorted(document["bars"], key=lambda one: int(one["number"])):
         yield f"bar {bar['number']} {int(bar['kind'] == 'memory64')} {bar['bytes']}"
     for one in ordered(document):

@@ -116,7 +116,9 @@ struct card_ring {
  * struct card_table - a card, whole
  * @name: of the specification
  * @vendor, @device, @subsystem_vendor, @subsystem, @class_code, @revision: config space
- * @msi_vectors: 1 to 32; 0: no MSI but INTA
+ * @msi_vectors: 1 to 32; 0: no MSI
+ * @msix_vectors: 1 to 32; 0: no MSI-X; without either it has INTA
+ * @msix_bar: number of the BAR with their table
  * @nr_bars, @bars: its windows, by number
  * @nr_registers, @registers: by BAR, then by offset
  * @nr_interrupts, @interrupts: their sources
@@ -129,6 +131,8 @@ struct card_table {
 	u32 class_code;
 	u8 revision;
 	u32 msi_vectors;
+	u32 msix_vectors;
+	u32 msix_bar;
 	u32 nr_bars, nr_registers, nr_interrupts, nr_buffers, nr_rings;
 	const struct card_bar *bars;
 	const struct card_register *registers;

@@ -209,6 +209,8 @@ static void describe(const struct card_table *table)
 	kind.class_code = table->class_code;
 	kind.revision = table->revision;
 	kind.msi_vectors = table->msi_vectors;
+	kind.msix_vectors = table->msix_vectors;
+	kind.msix_bar = table->msix_bar;
 	for (i = 0; i < table->nr_bars; i++)
 		kind.bars[table->bars[i].number] = (struct vpcib_bar){
 			.bytes = table->bars[i].bytes,

@@ -39,6 +39,7 @@ struct vpcib_card {
 	raw_spinlock_t lock;
 	bool gone; /* pulled out */
 	u8 config[CONFIG_BYTES];
+	u32 msix; /* where its capability is; 0: there is none */
 	struct resource address[VPCIB_BARS]; /* of each BAR, in the bridge's window */
 	struct bar_memory *memory[VPCIB_BARS];
 	struct pci_dev *pdev;
@@ -82,6 +83,9 @@ int slots_add(const char *name);
 
 /* config.c */
 void config_reset(struct vpcib_card *card);
+u32 config_get(const struct vpcib_card *card, u32 where, u32 bytes);
+void config_chain(struct vpcib_card *card, u32 at);
+void config_put(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
 u32 config_read(struct vpcib_card *card, u32 where, u32 bytes);
 void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
 bool config_sends_messages(const struct vpcib_card *card);
@@ -89,6 +93,14 @@ u32 config_message(const struct vpcib_card *card, u32 vector);
 u32 config_masked(const struct vpcib_card *card);
 void config_set_pending(struct vpcib_card *card, u32 vectors);
 bool config_line_disabled(const struct vpcib_card *card);
+
+/* msix.c */
+void msix_reset(struct vpcib_card *card, u32 at);
+bool msix_is_enabled(const struct vpcib_card *card);
+u32 msix_writable(const struct vpcib_card *card);
+u32 msix_message(const struct vpcib_card *card, u32 vector);
+u32 msix_masked(const struct vpcib_card *card);
+void msix_set_pending(struct vpcib_card *card, u32 vectors);
 
 /* interrupt.c */
 struct irq_domain *interrupt_domain(void);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A card's configuration space: header of type 0, its BARs, and the MSI capability with
- * 64-bit addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).
+ * 64-bit addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in
+ * msix.c.
  *
  * Under the card's lock, but for the reset.
  */
@@ -16,11 +17,12 @@
 #define MSI_DATA (MSI + PCI_MSI_DATA_64)
 #define MSI_MASK (MSI + PCI_MSI_MASK_64)
 #define MSI_PENDING (MSI + PCI_MSI_PENDING_64)
+#define MSIX 0x60
 #define COMMAND_WRITABLE                                                \
 	(PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY | \
 	 PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE)
 
-static u32 get(const struct vpcib_card *card, u32 where, u32 bytes)
+u32 config_get(const struct vpcib_card *card, u32 where, u32 bytes)
 {
 	const u8 *at = card->config + where;
 
@@ -29,9 +31,18 @@ static u32 get(const struct vpcib_card *card, u32 where, u32 bytes)
 			    : __get_unaligned_cpu32(at);
 }
 
-static void put(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
+void config_put(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
 {
 	memcpy(card->config + where, &value, bytes);
+}
+
+/* A capability becomes the first one. */
+void config_chain(struct vpcib_card *card, u32 at)
+{
+	config_put(card, at + PCI_CAP_LIST_NEXT,
+		   config_get(card, PCI_CAPABILITY_LIST, 1), 1);
+	config_put(card, PCI_CAPABILITY_LIST, at, 1);
+	config_put(card, PCI_STATUS, PCI_STATUS_CAP_LIST, 2);
 }
 
 static u32 vector_bits(const struct vpcib_card *card)
@@ -51,10 +62,22 @@ static void reset_bars(struct vpcib_card *card)
 			continue;
 		if (bar->is64)
 			start |= PCI_BASE_ADDRESS_MEM_TYPE_64;
-		put(card, PCI_BASE_ADDRESS_0 + 4 * i, lower_32_bits(start), 4);
+		config_put(card, PCI_BASE_ADDRESS_0 + 4 * i, lower_32_bits(start), 4);
 		if (bar->is64)
-			put(card, PCI_BASE_ADDRESS_1 + 4 * i, upper_32_bits(start), 4);
+			config_put(card, PCI_BASE_ADDRESS_1 + 4 * i,
+				   upper_32_bits(start), 4);
 	}
+}
+
+/* In front of the capabilities that are there already. */
+static void reset_msi(struct vpcib_card *card)
+{
+	config_put(card, MSI, PCI_CAP_ID_MSI, 1);
+	config_put(card, MSI_CONTROL,
+		   PCI_MSI_FLAGS_64BIT | PCI_MSI_FLAGS_MASKBIT |
+			   ilog2(card->kind->msi_vectors) << 1,
+		   2);
+	config_chain(card, MSI);
 }
 
 void config_reset(struct vpcib_card *card)
@@ -62,21 +85,17 @@ void config_reset(struct vpcib_card *card)
 	const struct vpcib_kind *kind = card->kind;
 
 	memset(card->config, 0, CONFIG_BYTES);
-	put(card, PCI_VENDOR_ID, kind->vendor, 2);
-	put(card, PCI_DEVICE_ID, kind->device, 2);
-	put(card, PCI_STATUS, kind->msi_vectors ? PCI_STATUS_CAP_LIST : 0, 2);
-	put(card, PCI_CLASS_REVISION, kind->class_code << 8 | kind->revision, 4);
-	put(card, PCI_SUBSYSTEM_VENDOR_ID, kind->subsystem_vendor, 2);
-	put(card, PCI_SUBSYSTEM_ID, kind->subsystem, 2);
-	put(card, PCI_INTERRUPT_PIN, 1, 1);
+	config_put(card, PCI_VENDOR_ID, kind->vendor, 2);
+	config_put(card, PCI_DEVICE_ID, kind->device, 2);
+	config_put(card, PCI_CLASS_REVISION, kind->class_code << 8 | kind->revision, 4);
+	config_put(card, PCI_SUBSYSTEM_VENDOR_ID, kind->subsystem_vendor, 2);
+	config_put(card, PCI_SUBSYSTEM_ID, kind->subsystem, 2);
+	config_put(card, PCI_INTERRUPT_PIN, 1, 1);
 	reset_bars(card);
-	if (!kind->msi_vectors)
-		return;
-	put(card, PCI_CAPABILITY_LIST, MSI, 1);
-	put(card, MSI, PCI_CAP_ID_MSI, 1);
-	put(card, MSI_CONTROL,
-	    PCI_MSI_FLAGS_64BIT | PCI_MSI_FLAGS_MASKBIT | ilog2(kind->msi_vectors) << 1,
-	    2);
+	if (kind->msi_vectors)
+		reset_msi(card);
+	if (kind->msix_vectors)
+		msix_reset(card, MSIX);
 }
 
 /* Which bits of the word at where a driver can change. */
@@ -99,6 +118,8 @@ static u32 writable(const struct vpcib_card *card, u32 where)
 	case PCI_INTERRUPT_LINE & ~3:
 		return 0xff;
 	}
+	if (where == MSIX)
+		return msix_writable(card);
 	if (!card->kind->msi_vectors)
 		return 0;
 	switch (where) {
@@ -121,7 +142,7 @@ u32 config_read(struct vpcib_card *card, u32 where, u32 bytes)
 {
 	if (where + bytes > CONFIG_BYTES)
 		return 0; /* there is no extended space */
-	return get(card, where, bytes);
+	return config_get(card, where, bytes);
 }
 
 void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
@@ -133,39 +154,48 @@ void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
 	if (where + bytes > CONFIG_BYTES)
 		return;
 	mask = writable(card, word) & lanes;
-	old = get(card, word, 4);
-	put(card, word, (old & ~mask) | (value << shift & mask), 4);
+	old = config_get(card, word, 4);
+	config_put(card, word, (old & ~mask) | (value << shift & mask), 4);
 }
 
 static u32 msi_control(const struct vpcib_card *card)
 {
-	return card->kind->msi_vectors ? get(card, MSI_CONTROL, 2) : 0;
+	return card->kind->msi_vectors ? config_get(card, MSI_CONTROL, 2) : 0;
 }
 
 bool config_sends_messages(const struct vpcib_card *card)
 {
-	return msi_control(card) & PCI_MSI_FLAGS_ENABLE;
+	return msi_control(card) & PCI_MSI_FLAGS_ENABLE || msix_is_enabled(card);
 }
 
 /* The data of a vector's message: its low bits say which, of as many as are enabled. */
 u32 config_message(const struct vpcib_card *card, u32 vector)
 {
-	u32 enabled = 1u << ((msi_control(card) & PCI_MSI_FLAGS_QSIZE) >> 4);
+	u32 enabled;
 
-	return (get(card, MSI_DATA, 2) & ~(enabled - 1)) | min(vector, enabled - 1);
+	if (msix_is_enabled(card))
+		return msix_message(card, vector);
+	enabled = 1u << ((msi_control(card) & PCI_MSI_FLAGS_QSIZE) >> 4);
+
+	return (config_get(card, MSI_DATA, 2) & ~(enabled - 1)) |
+	       min(vector, enabled - 1);
 }
 
 u32 config_masked(const struct vpcib_card *card)
 {
-	return get(card, MSI_MASK, 4);
+	return msix_is_enabled(card) ? msix_masked(card)
+				     : config_get(card, MSI_MASK, 4);
 }
 
 void config_set_pending(struct vpcib_card *card, u32 vectors)
 {
-	put(card, MSI_PENDING, vectors, 4);
+	if (msix_is_enabled(card))
+		msix_set_pending(card, vectors);
+	else
+		config_put(card, MSI_PENDING, vectors, 4);
 }
 
 bool config_line_disabled(const struct vpcib_card *card)
 {
-	return get(card, PCI_COMMAND, 2) & PCI_COMMAND_INTX_DISABLE;
+	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_INTX_DISABLE;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Interrupts of the cards: messages (MSI) if the driver has enabled them, else INTA.
+ * Interrupts of the cards: messages (MSI or MSI-X) if the driver has enabled them, else INTA.
  *
  * What a card sends is taken from its configuration space, as the driver has left it.  Handlers
  * run in a hard interrupt: the one by which an irq_work comes, on the processor that the
@@ -55,12 +55,17 @@ static void ack_nothing(struct irq_data *data)
 {
 }
 
+static u32 vectors_of(const struct vpcib_card *card)
+{
+	return max(card->kind->msi_vectors, card->kind->msix_vectors);
+}
+
 /* The card's vectors whose message is this one; locked. */
 static u32 messages_of(const struct vpcib_card *card, u32 data)
 {
 	u32 vectors = 0, i;
 
-	for (i = 0; i < card->kind->msi_vectors; i++) {
+	for (i = 0; i < vectors_of(card); i++) {
 		if (config_message(card, i) == data)
 			vectors |= 1u << i;
 	}
@@ -83,6 +88,12 @@ static int set_affinity(struct irq_data *data, const struct cpumask *mask, bool 
 	return IRQ_SET_MASK_OK;
 }
 
+/* Under rcu_read_lock; NULL: it was pulled out. */
+static struct vpcib_card *card_of_vector(const struct irq_data *data)
+{
+	return card_in(data->hwirq / VPCIB_VECTORS_MAX);
+}
+
 /* It came while the driver kept it out with disable_irq.  The interrupt's lock is held. */
 static int retrigger(struct irq_data *data)
 {
@@ -90,7 +101,7 @@ static int retrigger(struct irq_data *data)
 	unsigned long flags;
 
 	rcu_read_lock();
-	card = card_in(data->hwirq / VPCIB_VECTORS_MAX);
+	card = card_of_vector(data);
 	if (card) {
 		flags = vpcib_lock(card);
 		card->pending |= messages_of(card, data->hwirq);
@@ -109,12 +120,30 @@ static struct irq_chip vector_chip = {
 	.irq_set_affinity = set_affinity,
 };
 
+/* Of MSI-X a driver's side unmasks vectors in memory, which nobody else hears of. */
+static void unmask(struct irq_data *data)
+{
+	struct vpcib_card *card;
+	unsigned long flags;
+
+	pci_msi_unmask_irq(data);
+	rcu_read_lock();
+	card = card_of_vector(data->parent_data);
+	if (card) {
+		flags = vpcib_lock(card);
+		interrupt_update(card);
+		vpcib_unlock(card, flags);
+	}
+	rcu_read_unlock();
+}
+
 static int alloc_vectors(struct irq_domain *domain, unsigned int irq,
 			 unsigned int count, void *arg)
 {
 	msi_alloc_info_t *info = arg;
 	struct pci_dev *pdev = to_pci_dev(info->desc->dev);
-	irq_hw_number_t first = PCI_SLOT(pdev->devfn) * VPCIB_VECTORS_MAX;
+	irq_hw_number_t first =
+		PCI_SLOT(pdev->devfn) * VPCIB_VECTORS_MAX + info->desc->msi_index;
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
@@ -139,12 +168,14 @@ static const struct irq_domain_ops vectors_operations = {
 
 static struct irq_chip msi_chip = {
 	.name = "vpcib-msi",
+	.irq_mask = pci_msi_mask_irq,
+	.irq_unmask = unmask,
 	.irq_ack = irq_chip_ack_parent,
 };
 
 static struct msi_domain_info msi_info = {
 	.flags = MSI_FLAG_USE_DEF_DOM_OPS | MSI_FLAG_USE_DEF_CHIP_OPS |
-		 MSI_FLAG_MULTI_PCI_MSI,
+		 MSI_FLAG_MULTI_PCI_MSI | MSI_FLAG_PCI_MSIX,
 	.chip = &msi_chip,
 	.handler = handle_edge_irq,
 	.handler_name = "edge",
@@ -306,7 +337,7 @@ bool interrupt_may_come(const struct vpcib_card *card)
 
 	if (!config_sends_messages(card))
 		return is_enabled(card->line_irq);
-	for (vector = 0; vector < card->kind->msi_vectors; vector++) {
+	for (vector = 0; vector < vectors_of(card); vector++) {
 		if (is_enabled(irq_of_message(card, config_message(card, vector))))
 			return true;
 	}

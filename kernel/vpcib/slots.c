@@ -326,8 +326,11 @@ static bool can_be(const struct vpcib_kind *kind)
 {
 	u32 i;
 
-	if (kind->msi_vectors &&
-	    (!is_power_of_2(kind->msi_vectors) || kind->msi_vectors > 32))
+	if (kind->msi_vectors && (!is_power_of_2(kind->msi_vectors) ||
+				  kind->msi_vectors > VPCIB_VECTORS_MAX))
+		return false;
+	if (kind->msix_vectors > VPCIB_VECTORS_MAX || kind->msix_bar >= VPCIB_BARS ||
+	    (kind->msix_vectors && !kind->bars[kind->msix_bar].is_memory))
 		return false;
 	for (i = 0; i < VPCIB_BARS; i++) {
 		const struct vpcib_bar *bar = &kind->bars[i];

@@ -36,7 +36,9 @@ struct vpcib_bar {
  * struct vpcib_kind - what all cards of a kind have in common
  * @name: as the kind is asked for in /sys/kernel/vpcib/add
  * @vendor: and the next five: as in config space
- * @msi_vectors: 0 if it has INTA only
+ * @msi_vectors: 0: it has no MSI
+ * @msix_vectors: 0: it has no MSI-X; without either it has INTA only
+ * @msix_bar: number of the BAR, which is memory, with their table
  * @state_bytes: memory for the card's own state, zero at first
  * @start: before the card is seen on the bus; may sleep; 0 or negative errno
  * @load: a read of a register BAR, 1 to 8 bytes.  Under the card's lock, in any context.
@@ -52,6 +54,8 @@ struct vpcib_kind {
 	u32 class_code;
 	u8 revision;
 	u8 msi_vectors;
+	u8 msix_vectors;
+	u8 msix_bar;
 	struct vpcib_bar bars[VPCIB_BARS];
 	size_t state_bytes;
 	int (*start)(struct vpcib_card *card);

@@ -70,6 +70,8 @@ def _of_card(card: Card) -> Iterator[Definition]:
     yield f"{prefix}_REVISION_ID", _hex(config.revision), ""
     if card.capabilities.msi:
         yield f"{prefix}_MSI_VECTORS", str(card.capabilities.msi.vectors), ""
+    if card.capabilities.msix:
+        yield f"{prefix}_MSIX_VECTORS", str(card.capabilities.msix.vectors), ""
     for bar in card.bars:
         yield f"{prefix}_BAR_{bar.name}", str(bar.number), bar.description
         yield f"{prefix}_BAR_{bar.name}_BYTES", _hex(bar.bytes), ""

@@ -20,6 +20,7 @@ SECTIONS: dict[str, type[model.Section]] = {
     "config": model.Config,
     "capabilities": model.Capabilities,
     "msi": model.Msi,
+    "msix": model.Msix,
     "bars": model.Bar,
     "registers": model.Register,
     "fields": model.RegisterField,

@@ -92,11 +92,39 @@ class Msi(Section):
     """Vectors that the card asks for."""
 
 
+class Msix(Section):
+    """The MSI-X capability."""
+
+    vectors: Annotated[int, Field(ge=1, le=32)]
+    """Vectors that the card has."""
+    bar: Annotated[int, Field(ge=0, le=5)]
+    """Number of the BAR with their table, which has no registers."""
+
+
 class Capabilities(Section):
     """The list of capabilities in config space."""
 
     msi: Msi | None = None
-    """Message-signalled interrupts; without it the card has INTA."""
+    """Message-signalled interrupts; without them the card has INTA."""
+    msix: Msix | None = None
+    """Those with an address and a mask for each; a driver takes these or MSI."""
+
+    @property
+    def vectors(self) -> int:
+        """The most that a driver can get; 1 for INTA."""
+        return max((given.vectors for given in (self.msi, self.msix) if given), default=1)
+
+    @property
+    def largest(self) -> str | None:
+        """Which of them has so many; None: INTA."""
+        kinds = {"MSIX": self.msix, "MSI": self.msi}
+        return next((name for name, it in kinds.items() if it and it.vectors == self.vectors), None)
+
+    def __str__(self) -> str:
+        """In words."""
+        kinds = {"MSI": self.msi, "MSI-X": self.msix}
+        said = [f"{name}, vectors: {it.vectors}" for name, it in kinds.items() if it]
+        return "; ".join(said) or "INTA"
 
 
 class Config(Section):

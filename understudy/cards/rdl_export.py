@@ -26,6 +26,9 @@ def _of_card(card: Card) -> Lines:
     yield from _assigned("pci_config", _structure("card_config", card.config))
     if card.capabilities.msi:
         yield f"pci_msi_vectors = {card.capabilities.msi.vectors};"
+    if card.capabilities.msix:
+        yield f"pci_msix_vectors = {card.capabilities.msix.vectors};"
+        yield f"pci_msix_bar = {card.capabilities.msix.bar};"
     yield from _list("pci_interrupts", "card_interrupt", card.interrupts)
     yield from _list("pci_buffers", "card_buffer", card.buffers)
     yield from _list("pci_rings", "card_ring", card.rings)

@@ -71,8 +71,8 @@ class _Reader:
             "bars": [],
             "registers": [],
         }
-        if vectors := self._own(self._top, "pci_msi_vectors"):
-            document["capabilities"] = {"msi": {"vectors": vectors}}
+        if capabilities := self._capabilities():
+            document["capabilities"] = capabilities
         if config := self._own(self._top, "pci_config"):
             document["config"] = _members(config)
         for key in ("interrupts", "buffers", "rings"):
@@ -84,6 +84,14 @@ class _Reader:
             document["bars"].append(bar)
             self._add_registers(window, bar["number"], document["registers"])
         return document
+
+    def _capabilities(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if vectors := self._own(self._top, "pci_msi_vectors"):
+            found["msi"] = {"vectors": vectors}
+        if vectors := self._own(self._top, "pci_msix_vectors"):
+            found["msix"] = {"vectors": vectors, "bar": self._own(self._top, "pci_msix_bar") or 0}
+        return found
 
     def _bar(self, window: AddressableNode) -> dict[str, Any]:
         size = max(window.size, BAR_BYTES_MIN)

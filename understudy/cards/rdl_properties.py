@@ -20,6 +20,8 @@ STRUCTURES: Final[dict[str, type[Section]]] = {
 PROPERTIES = {  # name: components that have it, type
     "pci_config": ("addrmap", "card_config"),
     "pci_msi_vectors": ("addrmap", NUMBER),
+    "pci_msix_vectors": ("addrmap", NUMBER),
+    "pci_msix_bar": ("addrmap", NUMBER),
     "pci_interrupts": ("addrmap", "card_interrupt[]"),
     "pci_buffers": ("addrmap", "card_buffer[]"),
     "pci_rings": ("addrmap", "card_ring[]"),

@@ -48,7 +48,8 @@ def broken(card: Card, known: Known) -> Broken:
         yield from _place(path, register, card, known)
         yield from _contents(path, register, register.name not in known.incomplete)
     yield from _overlaps(card)
-    vectors = card.capabilities.msi.vectors if card.capabilities.msi else 1
+    yield from _msix(card, known)
+    vectors = card.capabilities.vectors
     fields = _fields(card)
     for index, interrupt in enumerate(card.interrupts):
         yield from _interrupt(("interrupts", index), interrupt, fields, known, vectors)
@@ -91,6 +92,18 @@ def _bars(card: Card) -> Broken:
                 yield ("bars", index, "number"), reason
                 break
         taken |= dict.fromkeys(numbers, bar.name)
+
+
+def _msix(card: Card, known: Known) -> Broken:
+    msix = card.capabilities.msix
+    if not msix:
+        return
+    path: Path = ("capabilities", "msix", "bar")
+    if msix.bar not in known.bars:
+        there = ", ".join(map(str, sorted(known.bars)))
+        yield path, f"there is no BAR {msix.bar}: there are: {there}"
+    elif any(register.bar == msix.bar for register in card.registers):
+        yield path, f"BAR {msix.bar} has registers: the vectors' table needs one of its own"
 
 
 def _place(path: Path, register: Register, card: Card, known: Known) -> Broken:

@@ -63,8 +63,10 @@ def _of_card(card: Card, arrays: Iterable[str]) -> Iterator[Member]:
     yield "name", _text(card.name)
     for key, value in card.config.model_dump().items():
         yield key, f"{value:#x}"
-    msi = card.capabilities.msi
+    msi, msix = card.capabilities.msi, card.capabilities.msix
     yield "msi_vectors", str(msi.vectors if msi else 0)
+    yield "msix_vectors", str(msix.vectors if msix else 0)
+    yield "msix_bar", str(msix.bar if msix else 0)
     for name in arrays:
         yield f"nr_{name}", str(len(getattr(card, name)))
         yield name, f"{card.name}_{name}"

@@ -173,8 +173,7 @@ def _tell(wrong: WrongCard, as_json: bool) -> None:
 def _lines(card: Card) -> Iterator[tuple[str, str]]:
     config = card.config
     yield "PCI", f"{config.vendor:04x}:{config.device:04x}, class {config.class_code:06x}"
-    msi = card.capabilities.msi
-    yield "interrupts", f"MSI, vectors: {msi.vectors}" if msi else "INTA"
+    yield "interrupts", str(card.capabilities)
     for bar in card.bars:
         yield f"BAR {bar.number}", f"{bar.name}: {bar.bytes:,} bytes, {bar.kind}"
     for interrupt in card.interrupts:

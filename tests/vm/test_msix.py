@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""MSI-X: a card with three vectors, whose driver takes one interrupt by each, keeps one out for
+a while, and finds it when it lets it in again; and what lspci sees of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from guests import boot, group, text
+
+from understudy.cards import specification
+from understudy.platforms.vm import debian_programs, modules, packages
+from understudy.platforms.vm.machine import Result
+
+pytestmark = group("msix")
+
+SOURCES = ("low", "middle", "high")
+
+
+def _fields(access: str) -> str:
+    return "\n".join(
+        f"      - {{name: {name.upper()}, bits: {bit}, access: {access}, description: One.}}"
+        for bit, name in enumerate(SOURCES)
+    )
+
+
+SPECIFICATION = f"""
+name: ringer
+title: A card that rings
+description: What is written to RING happens.
+config: {{vendor: 0x1234, device: 0x0003, subsystem_vendor: 0x1234, subsystem: 0x0001,
+         class_code: 0x118000, revision: 1}}
+capabilities:
+  msi: {{vectors: 2}}
+  msix: {{vectors: 3, bar: 2}}
+bars:
+  - {{number: 0, name: MAIN, bytes: 4096, kind: memory32, description: All registers.}}
+  - {{number: 2, name: VECTORS, bytes: 4096, kind: memory64, description: For MSI-X.}}
+registers:
+  - name: RING
+    bar: 0
+    offset: 0
+    width: 32
+    kind: doorbell
+    description: Each bit that is written happens.
+    fields:
+{_fields("wo")}
+  - name: STATUS
+    bar: 0
+    offset: 4
+    width: 32
+    description: What has happened.
+    fields:
+{_fields("w1c")}
+  - name: ENABLE
+    bar: 0
+    offset: 8
+    width: 32
+    description: What may interrupt.
+    fields:
+{_fields("rw")}
+interrupts:
+""" + "".join(
+    f"  - {{name: {name}, status: STATUS.{name.upper()}, enable: ENABLE.{name.upper()}, "
+    f"vector: {vector}, description: One.}}\n"
+    for vector, name in enumerate(SOURCES)
+)
+
+BEHAVIOUR = """
+#include "../kernel/vgpu/device.h"
+#include "ringer_registers.h"
+#include "ringer_table.h"
+
+static void stored(struct vgpu *device, u32 index, u64 value)
+{
+	if (index == RINGER_INDEX_RING)
+		vgpu_set_bits(device, RINGER_INDEX_STATUS, value & 7);
+}
+
+const struct behaviour card_behaviour = { .table = &ringer_table, .stored = stored };
+"""
+
+DRIVER = """
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include "ringer_registers.h"
+
+static void __iomem *registers;
+static struct source {
+	unsigned int number, count;
+} sources[RINGER_MSIX_VECTORS] = { { 0 }, { 1 }, { 2 } };
+
+static irqreturn_t handle(int irq, void *data)
+{
+	struct source *source = data;
+
+	iowrite32(1u << source->number, registers + RINGER_STATUS);
+	source->count++;
+	return IRQ_HANDLED;
+}
+
+static void ring(u32 which)
+{
+	iowrite32(which, registers + RINGER_RING);
+	msleep(20);
+	pr_info("ringer: counts %u %u %u\\n", sources[0].count, sources[1].count,
+		sources[2].count);
+}
+
+static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	unsigned int i;
+	int ret = pcim_enable_device(pdev);
+
+	if (ret)
+		return ret;
+	registers = pcim_iomap(pdev, RINGER_BAR_MAIN, 0);
+	pci_set_master(pdev);
+	ret = pci_alloc_irq_vectors(pdev, 3, RINGER_MSIX_VECTORS, PCI_IRQ_MSIX);
+	if (ret < 0)
+		return ret;
+	for (i = 0; i < 3; i++) {
+		ret = request_irq(pci_irq_vector(pdev, i), handle, 0, "ringer", &sources[i]);
+		if (ret)
+			return ret;
+	}
+	iowrite32(7, registers + RINGER_ENABLE);
+	for (i = 0; i < 3; i++)
+		ring(1u << i);
+	ring(7);
+	disable_irq(pci_irq_vector(pdev, 1));
+	ring(7);
+	enable_irq(pci_irq_vector(pdev, 1));
+	ring(0);
+	return 0;
+}
+
+static void leave(struct pci_dev *pdev)
+{
+	unsigned int i;
+
+	iowrite32(0, registers + RINGER_ENABLE);
+	for (i = 0; i < 3; i++)
+		free_irq(pci_irq_vector(pdev, i), &sources[i]);
+	pci_free_irq_vectors(pdev);
+}
+
+static const struct pci_device_id ids[] = {
+	{ PCI_DEVICE(RINGER_VENDOR_ID, RINGER_DEVICE_ID) },
+	{},
+};
+
+static struct pci_driver driver = {
+	.name = "ringer",
+	.id_table = ids,
+	.probe = probe,
+	.remove = leave,
+};
+
+static int __init begin(void)
+{
+	return pci_register_driver(&driver);
+}
+
+static void __exit end(void)
+{
+	pci_unregister_driver(&driver);
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("GPL");
+"""
+
+SCENARIO = """
+insmod /card.ko && insmod /ringer_driver.ko || fail 'no driver'
+lspci -vv -s 10000:00:00.0 > /out/lspci
+rmmod ringer_driver || fail 'the driver stayed'
+lspci -vv -s 10000:00:00.0 > /out/lspci-after
+rmmod card_ringer || fail 'the card stayed'
+"""
+
+
+@pytest.fixture(scope="module")
+def rung(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """The VM after the driver's probe."""
+    folder = tmp_path_factory.mktemp("msix")
+    (folder / "ringer.yaml").write_text(SPECIFICATION)
+    (folder / "ringer.c").write_text(BEHAVIOUR)
+    (folder / "ringer_driver.c").write_text(DRIVER)
+    kernel, card = packages.fetch_kernel(), folder / "ringer.yaml"
+    driver: Path = modules.driver_module(
+        kernel, folder / "ringer_driver.c", specification.load(card)
+    )
+    return boot(
+        SCENARIO,
+        {"vpcib": ""},
+        files={
+            "card.ko": modules.card_module(kernel, card),
+            "ringer_driver.ko": driver,
+            **debian_programs.files("lspci", "pciutils"),
+        },
+    )
+
+
+def test_each_vector_has_its_interrupt(rung: Result) -> None:
+    """One by one, all at once, and the one that was kept out when it is let in."""
+    counts = re.findall(r"ringer: counts (\d+) (\d+) (\d+)", text(rung, "dmesg"))
+    wanted = [(1, 0, 0), (1, 1, 0), (1, 1, 1), (2, 2, 2), (3, 2, 3), (3, 3, 3)]
+    assert [tuple(map(int, row)) for row in counts] == wanted
+
+
+def test_lspci(rung: Result) -> None:
+    """Both capabilities, of which the driver has taken one; none after it has gone."""
+    said, after = text(rung, "lspci"), text(rung, "lspci-after")
+    assert re.search(r"MSI-X: Enable\+ Count=3 Masked-\n\s+Vector table: BAR=2 offset=0+\n", said)
+    assert re.search(r"PBA: BAR=2 offset=0+800\n", said)
+    assert "MSI: Enable- Count=1/2 Maskable+ 64bit+" in said
+    assert "MSI-X: Enable- Count=3 Masked-" in after

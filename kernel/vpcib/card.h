@@ -11,6 +11,7 @@
 #ifndef UNDERSTUDY_VPCIB_CARD_H
 #define UNDERSTUDY_VPCIB_CARD_H
 
+#include <linux/dma-direction.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/kref.h>
@@ -128,10 +129,15 @@ void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2]);
 int trap_init(void);
 void trap_exit(void);
 
-/* dma.c */
+/* dma.c: dma_give and dma_take_back in any context, of whatever device */
+void dma_give(const struct device *dev, u64 address, size_t bytes,
+	      enum dma_data_direction direction, gfp_t gfp);
+void dma_take_back(const struct device *dev, u64 address);
+void dma_forget(struct vpcib_card *card);
+
+/* dma_hooks.c */
 int dma_init(void);
 void dma_exit(void);
-void dma_forget(struct vpcib_card *card);
 
 /* journal.c */
 int journal_init(void);

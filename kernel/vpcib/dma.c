@@ -2,25 +2,14 @@
 /*
  * What memory a driver has given to its card, and the card's reads and writes of it.
  *
- * The functions by which a driver gives memory and takes it back are intercepted, for our
- * cards only, and do what they always do.  A card touches nothing else: an address that is
- * not there is refused, and nothing is read or written.  The list is held while memory is
- * copied, so none goes away meanwhile.
+ * A card touches nothing else: an address that is not there is refused, and nothing is read
+ * or written.  The list is held while memory is copied, so none goes away meanwhile.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/dma-direct.h>
-#include <linux/dma-mapping.h>
-#include <linux/highmem.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "card.h"
-#include "../iprobe/iprobe.h"
-
-static struct iprobe alloc_probe;
-static struct iprobe free_probe;
-static struct iprobe map_probe;
-static struct iprobe unmap_probe;
 
 /* Memory that a card may touch. */
 struct given {
@@ -68,9 +57,16 @@ static struct given *given_alloc(struct given given, gfp_t gfp)
 	return kept;
 }
 
-static void give(const struct device *dev, struct given given, gfp_t gfp)
+void dma_give(const struct device *dev, u64 address, size_t bytes,
+	      enum dma_data_direction direction, gfp_t gfp)
 {
-	struct given *kept = given_alloc(given, gfp);
+	struct given *kept =
+		given_alloc((struct given){ .address = address,
+					    .bytes = bytes,
+					    .where = phys_to_virt(
+						    dma_to_phys((void *)dev, address)),
+					    .direction = direction },
+			    gfp);
 	struct vpcib_card *card;
 	unsigned long flags;
 
@@ -80,7 +76,7 @@ static void give(const struct device *dev, struct given given, gfp_t gfp)
 		raw_spin_lock_irqsave(&card->dma_lock, flags);
 		list_add(&kept->list, &card->dma);
 		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
-		note(card, VPCIB_DMA_GIVEN, given.address, given.bytes);
+		note(card, VPCIB_DMA_GIVEN, address, bytes);
 		kept = NULL;
 	}
 	rcu_read_unlock();
@@ -98,7 +94,7 @@ static struct given *find(struct vpcib_card *card, u64 address)
 	return NULL;
 }
 
-static void take_back(const struct device *dev, u64 address)
+void dma_take_back(const struct device *dev, u64 address)
 {
 	struct given *given = NULL;
 	struct vpcib_card *card;
@@ -116,79 +112,6 @@ static void take_back(const struct device *dev, u64 address)
 	}
 	rcu_read_unlock();
 	given_free(given);
-}
-
-static void *our_alloc(struct device *dev, size_t bytes, dma_addr_t *address, gfp_t gfp,
-		       unsigned long attributes)
-{
-	void *(*original)(struct device * dev, size_t bytes, dma_addr_t * address,
-			  gfp_t gfp, unsigned long attributes) = alloc_probe.original;
-	void *where = original(dev, bytes, address, gfp, attributes);
-
-	if (where)
-		give(dev,
-		     (struct given){ .address = *address,
-				     .bytes = bytes,
-				     .where = phys_to_virt(dma_to_phys(dev, *address)),
-				     .direction = DMA_BIDIRECTIONAL },
-		     gfpflags_allow_blocking(gfp) ? GFP_KERNEL : GFP_ATOMIC);
-	iprobe_done(&alloc_probe);
-	return where;
-}
-
-static void our_free(struct device *dev, size_t bytes, void *where, dma_addr_t address,
-		     unsigned long attributes)
-{
-	void (*original)(struct device * dev, size_t bytes, void *where,
-			 dma_addr_t address, unsigned long attributes) =
-		free_probe.original;
-
-	if (where)
-		take_back(dev, address);
-	original(dev, bytes, where, address, attributes);
-	iprobe_done(&free_probe);
-}
-
-static dma_addr_t our_map(struct device *dev, struct page *page, size_t offset,
-			  size_t bytes, enum dma_data_direction direction,
-			  unsigned long attributes)
-{
-	dma_addr_t (*original)(struct device * dev, struct page * page, size_t offset,
-			       size_t bytes, enum dma_data_direction direction,
-			       unsigned long attributes) = map_probe.original;
-	dma_addr_t address = original(dev, page, offset, bytes, direction, attributes);
-
-	if (!dma_mapping_error(dev, address))
-		give(dev,
-		     (struct given){ .address = address,
-				     .bytes = bytes,
-				     .where = phys_to_virt(dma_to_phys(dev, address)),
-				     .direction = direction },
-		     GFP_ATOMIC);
-	iprobe_done(&map_probe);
-	return address;
-}
-
-static void our_unmap(struct device *dev, dma_addr_t address, size_t bytes,
-		      enum dma_data_direction direction, unsigned long attributes)
-{
-	void (*original)(struct device * dev, dma_addr_t address, size_t bytes,
-			 enum dma_data_direction direction, unsigned long attributes) =
-		unmap_probe.original;
-
-	take_back(dev, address);
-	original(dev, address, bytes, direction, attributes);
-	iprobe_done(&unmap_probe);
-}
-
-static bool is_for_card(struct iprobe *probe, struct pt_regs *regs)
-{
-	bool ours;
-
-	rcu_read_lock();
-	ours = card_of((struct device *)regs->di);
-	rcu_read_unlock();
-	return ours;
 }
 
 /* --- the card's side ---------------------------------------------------------------- */
@@ -325,45 +248,4 @@ void dma_forget(struct vpcib_card *card)
 	list_for_each_entry_safe (given, next, &card->dma, list)
 		given_free(given);
 	INIT_LIST_HEAD(&card->dma);
-}
-
-static struct {
-	struct iprobe *probe;
-	const char *symbol;
-	void *replacement;
-} hooks[] = {
-	{ &alloc_probe, "dma_alloc_attrs", our_alloc },
-	{ &free_probe, "dma_free_attrs", our_free },
-	{ &map_probe, "dma_map_page_attrs", our_map },
-	{ &unmap_probe, "dma_unmap_page_attrs", our_unmap },
-};
-
-int dma_init(void)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		struct iprobe *probe = hooks[i].probe;
-		int ret;
-
-		*probe = (struct iprobe){ .symbol = hooks[i].symbol,
-					  .replacement = hooks[i].replacement,
-					  .decide = is_for_card };
-		ret = iprobe_register(probe);
-		if (ret) {
-			pr_err("can't intercept %s\n", hooks[i].symbol);
-			while (i--)
-				iprobe_unregister(hooks[i].probe);
-			return ret;
-		}
-	}
-	return 0;
-}
-
-void dma_exit(void)
-{
-	u32 i = ARRAY_SIZE(hooks);
-
-	while (i--)
-		iprobe_unregister(hooks[i].probe);
 }

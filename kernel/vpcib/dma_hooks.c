@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The functions by which a driver gives memory to its card and takes it back are intercepted,
+ * for our cards only.  They do what they always do, and dma.c hears of it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/dma-mapping.h>
+#include <linux/scatterlist.h>
+
+#include "card.h"
+#include "../iprobe/iprobe.h"
+
+enum function {
+	ALLOC,
+	FREE,
+	PAGES,
+	FREE_PAGES,
+	MAP,
+	UNMAP,
+	MAP_SG,
+	MAP_SGTABLE,
+	UNMAP_SG
+};
+
+static struct iprobe probes[UNMAP_SG + 1];
+
+static gfp_t like(gfp_t gfp)
+{
+	return gfpflags_allow_blocking(gfp) ? GFP_KERNEL : GFP_ATOMIC;
+}
+
+static void *our_alloc(struct device *dev, size_t bytes, dma_addr_t *address, gfp_t gfp,
+		       unsigned long attributes)
+{
+	typeof(our_alloc) *original = probes[ALLOC].original;
+	void *where = original(dev, bytes, address, gfp, attributes);
+
+	if (where)
+		dma_give(dev, *address, bytes, DMA_BIDIRECTIONAL, like(gfp));
+	iprobe_done(&probes[ALLOC]);
+	return where;
+}
+
+static void our_free(struct device *dev, size_t bytes, void *where, dma_addr_t address,
+		     unsigned long attributes)
+{
+	typeof(our_free) *original = probes[FREE].original;
+
+	if (where)
+		dma_take_back(dev, address);
+	original(dev, bytes, where, address, attributes);
+	iprobe_done(&probes[FREE]);
+}
+
+static struct page *our_pages(struct device *dev, size_t bytes, dma_addr_t *address,
+			      enum dma_data_direction direction, gfp_t gfp)
+{
+	typeof(our_pages) *original = probes[PAGES].original;
+	struct page *page = original(dev, bytes, address, direction, gfp);
+
+	if (page)
+		dma_give(dev, *address, bytes, direction, like(gfp));
+	iprobe_done(&probes[PAGES]);
+	return page;
+}
+
+static void our_free_pages(struct device *dev, size_t bytes, struct page *page,
+			   dma_addr_t address, enum dma_data_direction direction)
+{
+	typeof(our_free_pages) *original = probes[FREE_PAGES].original;
+
+	dma_take_back(dev, address);
+	original(dev, bytes, page, address, direction);
+	iprobe_done(&probes[FREE_PAGES]);
+}
+
+static dma_addr_t our_map(struct device *dev, struct page *page, size_t offset,
+			  size_t bytes, enum dma_data_direction direction,
+			  unsigned long attributes)
+{
+	typeof(our_map) *original = probes[MAP].original;
+	dma_addr_t address = original(dev, page, offset, bytes, direction, attributes);
+
+	if (!dma_mapping_error(dev, address))
+		dma_give(dev, address, bytes, direction, GFP_ATOMIC);
+	iprobe_done(&probes[MAP]);
+	return address;
+}
+
+static void our_unmap(struct device *dev, dma_addr_t address, size_t bytes,
+		      enum dma_data_direction direction, unsigned long attributes)
+{
+	typeof(our_unmap) *original = probes[UNMAP].original;
+
+	dma_take_back(dev, address);
+	original(dev, address, bytes, direction, attributes);
+	iprobe_done(&probes[UNMAP]);
+}
+
+static void give_each(struct device *dev, struct scatterlist *list, int count,
+		      enum dma_data_direction direction)
+{
+	struct scatterlist *one;
+	int i;
+
+	for_each_sg(list, one, count, i) dma_give(
+		dev, sg_dma_address(one), sg_dma_len(one), direction, GFP_ATOMIC);
+}
+
+static unsigned int our_map_sg(struct device *dev, struct scatterlist *list, int count,
+			       enum dma_data_direction direction,
+			       unsigned long attributes)
+{
+	typeof(our_map_sg) *original = probes[MAP_SG].original;
+	unsigned int mapped = original(dev, list, count, direction, attributes);
+
+	give_each(dev, list, mapped, direction);
+	iprobe_done(&probes[MAP_SG]);
+	return mapped;
+}
+
+static int our_map_sgtable(struct device *dev, struct sg_table *table,
+			   enum dma_data_direction direction, unsigned long attributes)
+{
+	typeof(our_map_sgtable) *original = probes[MAP_SGTABLE].original;
+	int ret = original(dev, table, direction, attributes);
+
+	if (!ret)
+		give_each(dev, table->sgl, table->nents, direction);
+	iprobe_done(&probes[MAP_SGTABLE]);
+	return ret;
+}
+
+static void our_unmap_sg(struct device *dev, struct scatterlist *list, int count,
+			 enum dma_data_direction direction, unsigned long attributes)
+{
+	typeof(our_unmap_sg) *original = probes[UNMAP_SG].original;
+	struct scatterlist *one;
+	int i;
+
+	for_each_sg(list, one, count, i) dma_take_back(dev, sg_dma_address(one));
+	original(dev, list, count, direction, attributes);
+	iprobe_done(&probes[UNMAP_SG]);
+}
+
+static bool is_for_card(struct iprobe *probe, struct pt_regs *regs)
+{
+	bool ours;
+
+	rcu_read_lock();
+	ours = card_of((struct device *)regs->di);
+	rcu_read_unlock();
+	return ours;
+}
+
+static const struct {
+	const char *symbol;
+	void *replacement;
+} functions[] = {
+	[ALLOC] = { "dma_alloc_attrs", our_alloc },
+	[FREE] = { "dma_free_attrs", our_free },
+	[PAGES] = { "dma_alloc_pages", our_pages },
+	[FREE_PAGES] = { "dma_free_pages", our_free_pages },
+	[MAP] = { "dma_map_page_attrs", our_map },
+	[UNMAP] = { "dma_unmap_page_attrs", our_unmap },
+	[MAP_SG] = { "dma_map_sg_attrs", our_map_sg },
+	[MAP_SGTABLE] = { "dma_map_sgtable", our_map_sgtable },
+	[UNMAP_SG] = { "dma_unmap_sg_attrs", our_unmap_sg },
+};
+
+int dma_init(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(functions); i++) {
+		int ret;
+
+		probes[i] = (struct iprobe){ .symbol = functions[i].symbol,
+					     .replacement = functions[i].replacement,
+					     .decide = is_for_card };
+		ret = iprobe_register(&probes[i]);
+		if (ret) {
+			pr_err("can't intercept %s\n", functions[i].symbol);
+			while (i--)
+				iprobe_unregister(&probes[i]);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void dma_exit(void)
+{
+	u32 i = ARRAY_SIZE(functions);
+
+	while (i--)
+		iprobe_unregister(&probes[i]);
+}

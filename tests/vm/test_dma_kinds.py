@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""A card reads what a driver has given to it, in whichever way that was, and nothing that the
+driver has taken back."""
+
+import re
+
+from guests import boot, text
+
+from understudy.base.paths import ROOT
+from understudy.cards import specification
+from understudy.platforms.vm import modules, packages
+
+DRIVER = ROOT / "tests" / "vm" / "drivers" / "dma_kinds_driver.c"
+WAYS = ("pages", "pool", "single", "sg", "sgtable")
+
+SCENARIO = """
+insmod /dma_kinds_driver.ko || fail 'no driver'
+rmmod dma_kinds_driver || fail 'the driver stayed'
+"""
+
+
+def test_each_way_to_give_memory() -> None:
+    driver = modules.driver_module(packages.fetch_kernel(), DRIVER, specification.load("copier"))
+    files = {"dma_kinds_driver.ko": driver}
+    log = text(boot(SCENARIO, {"card_copier": ""}, files=files), "dmesg")
+    assert re.findall(r"dma_kinds: (.*)", log) == [f"{way}: right, refused" for way in WAYS]

@@ -14,7 +14,7 @@ import pytest
 from card_texts import GOOD, RandomCard
 from ruamel.yaml import YAML
 
-from understudy.base.paths import ROOT, cards_dir
+from understudy.base.paths import ROOT
 from understudy.cards import specification
 from understudy.cards.driver import driver
 from understudy.cards.header import header
@@ -31,7 +31,7 @@ BUILD += [
 ]
 EIO = -5
 RANDOM_CARDS = 6
-TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "zach1")}
+TEXTS = {name: file.read_text() for name, file in specification.catalogue().items()}
 TEXTS |= {"tiny": GOOD}
 TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(RANDOM_CARDS)}
 BY_NAME = pytest.mark.parametrize("name", TEXTS)

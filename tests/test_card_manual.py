@@ -14,7 +14,7 @@ from understudy.cards.model import Card
 from understudy.show.card.reference import reference_manual as manual
 
 TINY = specification.parse("x.yaml", GOOD.encode())
-CARDS = [specification.load("copier"), specification.load("zach1"), TINY]
+CARDS = [*map(specification.load, specification.catalogue()), TINY]
 FIELD = '{name: MIDDLE, bits: "39:30", access: rw, description: In both rows.}'
 WIDE = GOOD.replace("width: 64, access: rw", f"width: 64, fields: [{FIELD}]")
 

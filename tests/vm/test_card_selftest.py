@@ -18,16 +18,20 @@ from understudy.platforms.vm.machine import Result
 
 pytestmark = group("card-selftest")
 
-CARDS = ("copier", "zach1")
+CARDS = tuple(specification.catalogue())
 WRONG = [("COMPLETED", "access: rc", "access: rw"), ("PATTERN", 'bits: "7:0"', 'bits: "8:0"')]
 """Of the copier: what is said of a register, and what is so."""
 
-SCENARIO = """
+SCENARIO = (
+    f"""
+CARDS='{" ".join(CARDS)}'
+"""
+    + """
 again() {
 	rmmod card_$1 && insmod /modules/card_$1.ko instances=2 || fail "$1: not again"
 }
 insmod /wrong_selftest.ko 2> /out/wrong && fail 'a wrong card passes'
-for card in copier zach1; do
+for card in $CARDS; do
 	again $card
 	insmod /${card}_driver.ko || fail "$card: no driver"
 	ls /sys/bus/pci/drivers/${card}_driver > /out/bound-$card
@@ -40,6 +44,7 @@ for card in copier zach1; do
 done
 dmesg > /out/said
 """
+)
 
 
 def built(text_of_c: str, name: str, card: Card) -> Path:
@@ -69,7 +74,7 @@ def seen() -> Result:
         files[f"{name}_driver.ko"] = built(driver(card), f"{name}_driver", card)
     wrong = wrong_copier()
     files["wrong_selftest.ko"] = built(selftest(wrong), "wrong_selftest", wrong)
-    wanted = {"card_copier": "", "card_zach1": ""}
+    wanted = {f"card_{name}": "" for name in CARDS}
     return boot(SCENARIO, wanted, files=files, clock="wall")
 
 

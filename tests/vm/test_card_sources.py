@@ -11,14 +11,13 @@ from card_texts import GOOD, RandomCard
 from click.testing import CliRunner
 from manual_code import code
 
-from understudy.base.paths import cards_dir
 from understudy.cards import specification
 from understudy.cards.driver import part
 from understudy.cli.card import command
 from understudy.platforms.vm import packages
 from understudy.show.card.programmer import programmers_manual
 
-TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "zach1")}
+TEXTS = {name: file.read_text() for name, file in specification.catalogue().items()}
 TEXTS |= {"tiny": GOOD}
 TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in (3, 5)}
 STRICT = "-Werror -Wunused-function -Wunused-variable -Wunused-label -Wdeclaration-after-statement"

@@ -73,6 +73,11 @@ wait_for() {
 		sleep 0.1
 	done
 }
+# Devices are at /nodes too, where a shell makes no file if a device is not there.
+nodes() {
+	mkdir /nodes
+	mount -o bind /dev /nodes && mount -o remount,bind,ro /nodes || fail 'no /nodes'
+}
 vpt=/sys/kernel/vpt
 """
 

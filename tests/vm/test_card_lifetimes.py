@@ -47,9 +47,7 @@ plug() {
 }
 use() {
 	while :; do
-		# A shell makes a file where no device is.
-		[ -c /dev/copier$1 ] || { rm -f /dev/copier$1; continue; }
-		echo "hello $1" > /dev/copier$1 && cat /dev/copier$1
+		echo "hello $1" > /nodes/copier$1 && cat /nodes/copier$1 || sleep 0.01
 	done > /out/copies$1 2> /dev/null
 }
 # A program may be using it at this moment.
@@ -77,6 +75,7 @@ cycle() {
 	unload copier_driver
 }
 
+nodes
 rmmod card_copier
 use 0 &
 use 1 &

@@ -28,18 +28,24 @@ static bool can_show(const struct fb_fix_screeninfo *fix,
 	       is_channel(&var->green) && is_channel(&var->blue);
 }
 
-static int map(struct screen *screen, int device)
+static int map(struct screen *screen, int device, const char *path)
 {
 	struct fb_fix_screeninfo fix;
 	struct fb_var_screeninfo var;
 	void *memory;
 
 	if (ioctl(device, FBIOGET_FSCREENINFO, &fix) ||
-	    ioctl(device, FBIOGET_VSCREENINFO, &var))
-		return -1;
+	    ioctl(device, FBIOGET_VSCREENINFO, &var)) {
+		fprintf(stderr, "%s: not a framebuffer, such as /dev/fb0\n", path);
+		return EXIT_FAILED;
+	}
 	if (!can_show(&fix, &var)) {
-		errno = EMEDIUMTYPE; /* not 32 bits a pixel, 8 for each channel */
-		return -1;
+		fprintf(stderr,
+			"%s: %u bits a pixel, not 32 with 8 for each colour: try "
+			"QEMU's "
+			"-device VGA, and the module bochs\n",
+			path, var.bits_per_pixel);
+		return EXIT_FAILED;
 	}
 	screen->width = var.xres;
 	screen->height = var.yres;
@@ -51,7 +57,7 @@ static int map(struct screen *screen, int device)
 	memory = mmap(NULL, screen->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, device,
 		      0);
 	screen->memory = memory == MAP_FAILED ? NULL : memory;
-	return screen->memory ? 0 : -1;
+	return screen->memory ? 0 : complain(path);
 }
 
 int screen_open(struct screen *screen, const char *path)
@@ -61,9 +67,7 @@ int screen_open(struct screen *screen, const char *path)
 	*screen = (struct screen){ .console = -1 };
 	if (device < 0)
 		return complain(path);
-	result = map(screen, device);
-	if (result)
-		complain(path);
+	result = map(screen, device, path);
 	close(device);
 	if (result)
 		return EXIT_FAILED;

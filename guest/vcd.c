@@ -9,7 +9,8 @@
  * from the ring that both share, and draws into the card's framebuffer.  In graphics mode each
  * picture that is flipped to is shown on the guest's display, in place of its console, and becomes
  * FOLDER/frame-000001.png and so on, --frames of them at most.  It ends when the card is pulled
- * out, or at SIGINT or SIGTERM, and leaves the console behind.
+ * out, or at SIGINT or SIGTERM, and leaves the console behind.  Started again, also after it was
+ * killed, it goes on where it was.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -31,16 +32,32 @@
 #define PATH_BYTES 4096
 #define FIELD(value, name) (((value)&name##_MASK) >> name##_SHIFT)
 
-struct vcd {
-	int card;
-	const struct console_pair *ring;
+/* All that the next daemon has to know to go on after what was done. */
+struct state {
+	struct console_next next;
 	struct commands commands;
 	uint32_t mode_size;
 	bool graphics;
+	uint64_t frames;
+};
+
+/* In the card's memory.  The last one is whole whenever we are killed. */
+struct kept {
+	uint64_t times;
+	struct state state[2]; /* the last in times % 2 */
+};
+
+_Static_assert(sizeof(struct kept) <= CONSOLE_KEPT_BYTES, "all is kept");
+
+struct vcd {
+	int card;
+	const struct console_pair *ring;
+	struct kept *kept;
+	struct state state;
 	const char *display; /* NULL: none */
 	struct screen screen;
 	const char *png;
-	uint64_t frames, frames_max;
+	uint64_t frames_max;
 };
 
 static volatile sig_atomic_t stopped;
@@ -53,23 +70,24 @@ static void stop(int signal)
 
 static void set_size(struct vcd *vcd)
 {
-	vcd->commands.width = FIELD(vcd->mode_size, ZACH1_MODE_SIZE_WIDTH);
-	vcd->commands.height = FIELD(vcd->mode_size, ZACH1_MODE_SIZE_HEIGHT);
+	vcd->state.commands.width = FIELD(vcd->state.mode_size, ZACH1_MODE_SIZE_WIDTH);
+	vcd->state.commands.height =
+		FIELD(vcd->state.mode_size, ZACH1_MODE_SIZE_HEIGHT);
 }
 
 static void leave_graphics(struct vcd *vcd)
 {
-	if (vcd->graphics && vcd->display)
+	if (vcd->state.graphics && vcd->display)
 		screen_leave(&vcd->screen);
-	vcd->graphics = false;
+	vcd->state.graphics = false;
 }
 
 static void reset(struct vcd *vcd)
 {
-	vcd->mode_size = ZACH1_MODE_SIZE_RESET_VALUE;
+	vcd->state.mode_size = ZACH1_MODE_SIZE_RESET_VALUE;
 	leave_graphics(vcd);
 	set_size(vcd);
-	commands_reset(&vcd->commands);
+	commands_reset(&vcd->state.commands);
 }
 
 static int write_png(struct vcd *vcd)
@@ -78,14 +96,14 @@ static int write_png(struct vcd *vcd)
 	FILE *file;
 	int result;
 
-	if (!vcd->png || vcd->frames == vcd->frames_max)
+	if (!vcd->png || vcd->state.frames == vcd->frames_max)
 		return 0;
 	snprintf(path, sizeof(path), "%s/frame-%06llu.png", vcd->png,
-		 (unsigned long long)++vcd->frames);
+		 (unsigned long long)++vcd->state.frames);
 	file = fopen(path, "wb");
 	if (!file)
 		return complain(path);
-	result = png_write(file, &vcd->commands.shown) ? complain(path) : 0;
+	result = png_write(file, &vcd->state.commands.shown) ? complain(path) : 0;
 	if (fclose(file) && !result)
 		result = complain(path);
 	return result;
@@ -93,10 +111,10 @@ static int write_png(struct vcd *vcd)
 
 static int show(struct vcd *vcd)
 {
-	if (!vcd->graphics)
+	if (!vcd->state.graphics)
 		return 0;
 	if (vcd->display)
-		screen_show(&vcd->screen, &vcd->commands.shown);
+		screen_show(&vcd->screen, &vcd->state.commands.shown);
 	return write_png(vcd);
 }
 
@@ -106,9 +124,11 @@ static int set_control(struct vcd *vcd, uint32_t control)
 		leave_graphics(vcd);
 		return 0;
 	}
-	if (!vcd->graphics)
+	if (!vcd->state.graphics) {
 		set_size(vcd);
-	vcd->graphics = true;
+		vcd->state.commands.shown = (struct picture){ 0 };
+	}
+	vcd->state.graphics = true;
 	return vcd->display ? screen_enter(&vcd->screen) : 0;
 }
 
@@ -128,7 +148,7 @@ static int take_special(struct vcd *vcd, const struct console_pair *pair)
 	case ZACH1_CONTROL:
 		return set_control(vcd, pair->value);
 	case ZACH1_MODE_SIZE:
-		vcd->mode_size = pair->value;
+		vcd->state.mode_size = pair->value;
 		return 0;
 	default:
 		return 0;
@@ -155,9 +175,9 @@ static size_t draw(struct vcd *vcd, uint64_t from, uint64_t to, enum commands_en
 	uint32_t words[2] = { pair->offset & ~CONSOLE_FROM_FIFO, pair->value };
 
 	if (pair->offset & CONSOLE_FROM_FIFO)
-		return commands_take(&vcd->commands, words, 1, end);
-	return commands_take(&vcd->commands, &pair->offset, plain_pairs(vcd, from, to),
-			     end);
+		return commands_take(&vcd->state.commands, words, 1, end);
+	return commands_take(&vcd->state.commands, &pair->offset,
+			     plain_pairs(vcd, from, to), end);
 }
 
 static bool is_to_be_drawn(const struct console_pair *pair)
@@ -187,7 +207,7 @@ static int carry_out(struct vcd *vcd, struct console_next *next)
 		if (end == COMMANDS_FLIP)
 			result = show(vcd);
 		if (end == COMMANDS_FAILED)
-			next->error = vcd->commands.error;
+			next->error = vcd->state.commands.error;
 		if (end == COMMANDS_FENCE || end == COMMANDS_FAILED)
 			break;
 	}
@@ -195,17 +215,54 @@ static int carry_out(struct vcd *vcd, struct console_next *next)
 	return result;
 }
 
+static void keep(struct vcd *vcd)
+{
+	uint64_t times = vcd->kept->times + 1;
+
+	vcd->kept->state[times % 2] = vcd->state;
+	__atomic_store_n(&vcd->kept->times, times, __ATOMIC_RELEASE);
+}
+
+/* As the last daemon was, with the framebuffer where it is now. */
+static void take_over(struct vcd *vcd)
+{
+	uint32_t *framebuffer = vcd->state.commands.framebuffer;
+	struct commands *commands = &vcd->state.commands;
+
+	vcd->state = vcd->kept->state[vcd->kept->times % 2];
+	if (commands->shown.pixel)
+		commands->shown.pixel =
+			framebuffer + (commands->shown.pixel - commands->framebuffer);
+	commands->framebuffer = framebuffer;
+}
+
+static int begin(struct vcd *vcd)
+{
+	if (!vcd->kept->times) {
+		reset(vcd);
+		return 0;
+	}
+	take_over(vcd);
+	if (!vcd->state.graphics || !vcd->display)
+		return 0;
+	if (screen_enter(&vcd->screen))
+		return EXIT_FAILED;
+	screen_show(&vcd->screen, &vcd->state.commands.shown);
+	return 0;
+}
+
 static int serve(struct vcd *vcd)
 {
-	struct console_next next = { 0 };
+	struct console_next *next = &vcd->state.next;
 
 	while (!stopped) {
-		if (ioctl(vcd->card, CONSOLE_NEXT, &next)) {
+		keep(vcd);
+		if (ioctl(vcd->card, CONSOLE_NEXT, next)) {
 			if (errno == EINTR)
 				continue;
 			return errno == ENODEV ? 0 : complain("the card");
 		}
-		if (carry_out(vcd, &next))
+		if (carry_out(vcd, next))
 			return EXIT_FAILED;
 	}
 	return 0;
@@ -225,10 +282,15 @@ static int open_card(struct vcd *vcd, const char *path)
 		return complain(path);
 	vcd->ring = map(vcd, CONSOLE_PAIRS * sizeof(*vcd->ring), PROT_READ,
 			CONSOLE_RING_AT);
-	vcd->commands.framebuffer_bytes = ZACH1_BAR_FRAMEBUFFER_BYTES;
-	vcd->commands.framebuffer = map(vcd, ZACH1_BAR_FRAMEBUFFER_BYTES,
-					PROT_READ | PROT_WRITE, CONSOLE_FRAMEBUFFER_AT);
-	return vcd->ring && vcd->commands.framebuffer ? 0 : complain(path);
+	vcd->kept =
+		map(vcd, sizeof(*vcd->kept), PROT_READ | PROT_WRITE, CONSOLE_KEPT_AT);
+	vcd->state.commands.framebuffer_bytes = ZACH1_BAR_FRAMEBUFFER_BYTES;
+	vcd->state.commands.framebuffer =
+		map(vcd, ZACH1_BAR_FRAMEBUFFER_BYTES, PROT_READ | PROT_WRITE,
+		    CONSOLE_FRAMEBUFFER_AT);
+	return vcd->ring && vcd->kept && vcd->state.commands.framebuffer
+		       ? 0
+		       : complain(path);
 }
 
 static void usage(void)
@@ -283,8 +345,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILED;
 	if (vcd.display && screen_open(&vcd.screen, vcd.display))
 		return EXIT_FAILED;
-	reset(&vcd);
-	result = serve(&vcd);
+	result = begin(&vcd) ? EXIT_FAILED : serve(&vcd);
 	leave_graphics(&vcd);
 	return result;
 }

@@ -4,7 +4,8 @@
  * /dev/vgpuSLOT, where it waits (console.h).
  *
  * One daemon at a time.  It may die and another one go on: what it has not said to be done is
- * handed out again.  A file that is open outlives the card, so both have a share in the console.
+ * handed out again, and what it has kept is still there.  A file that is open outlives the
+ * card, so both have a share in the console.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,6 +32,7 @@ struct console {
 	const struct console_events *events;
 	u32 framebuffer_bar;
 	struct console_pair *ring;
+	void *kept; /* the daemon's own */
 	wait_queue_head_t waiting;
 	struct irq_work wake; /* since pairs are pushed in any context */
 	atomic_t daemons;
@@ -48,6 +50,7 @@ static void console_free(struct kref *users)
 	struct console *console = container_of(users, struct console, users);
 
 	vfree(console->ring);
+	vfree(console->kept);
 	kfree(console);
 }
 
@@ -184,6 +187,13 @@ static int map_ring(struct console *console, struct vm_area_struct *vma)
 	return remap_vmalloc_range(vma, console->ring, 0);
 }
 
+static int map_kept(struct console *console, struct vm_area_struct *vma)
+{
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	return remap_vmalloc_range(vma, console->kept, 0);
+}
+
 static int map_framebuffer(struct console *console, struct vm_area_struct *vma)
 {
 	unsigned long wanted = vma_pages(vma);
@@ -210,6 +220,8 @@ static int map_file(struct file *file, struct vm_area_struct *vma)
 		ret = map_ring(console, vma);
 	else if (at == CONSOLE_FRAMEBUFFER_AT)
 		ret = map_framebuffer(console, vma);
+	else if (at == CONSOLE_KEPT_AT)
+		ret = map_kept(console, vma);
 	mutex_unlock(&console->alive);
 	return ret;
 }
@@ -245,7 +257,8 @@ struct console *console_open(struct vgpu *device, u32 framebuffer_bar,
 					     .fops = &operations,
 					     .mode = 0600 };
 	console->ring = vmalloc_user(RING_BYTES);
-	if (console->ring)
+	console->kept = vmalloc_user(CONSOLE_KEPT_BYTES);
+	if (console->ring && console->kept)
 		ret = misc_register(&console->node);
 	if (ret) {
 		kref_put(&console->users, console_free);

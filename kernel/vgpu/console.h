@@ -15,6 +15,9 @@
 #define CONSOLE_PAIRS (1u << 18)
 #define CONSOLE_RING_AT 0ul /* where to map the ring, to read */
 #define CONSOLE_FRAMEBUFFER_AT (1ul << 30) /* and the framebuffer, to read and write */
+/* And what a daemon leaves to the next one, if it is killed; zeros at first. */
+#define CONSOLE_KEPT_AT (2ul << 30)
+#define CONSOLE_KEPT_BYTES 4096ul
 
 /* Bits and values of struct console_pair.offset that are no offsets. */
 #define CONSOLE_FROM_FIFO 0x80000000u /* a flag */

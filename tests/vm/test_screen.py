@@ -1,102 +1,200 @@
 # SPDX-License-Identifier: MIT
-"""The guest's own display: what QEMU shows of it is what the card was told to show, and the
+"""The guest's own display: what QEMU shows of it is what the card was told to draw, and the
 console before and afterwards."""
 
 import contextlib
+import random
 import socket
+import struct
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+import raster_reference as reference
 from guests import PRELUDE, assert_clean, boot, group, text
 from numpy.typing import NDArray
 from PIL import Image
 
+from understudy.base.errors import UserError
 from understudy.base.paths import cards_dir
-from understudy.base.programs import compiled
+from understudy.base.programs import Program, compiled
 from understudy.cards import specification
 from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
+from understudy.referee.demo import demonstrate
 
 pytestmark = group("screen")
 
 CARD = specification.load("zach1")
+AT = {register.name: register.offset for register in CARD.registers}
 MODULES = {"card_zach1": "", "bochs": ""}
 WIDTH, HEIGHT = 640, 480
+PRIMITIVES = 60
 
-# Nothing may blink on the console.
-SCENARIO = """
-exists() {
-	[ -e $1 ] || [ -n "$(ls /out/$1 2> /dev/null)" ]
+Bytes = NDArray[np.uint8]
+
+
+def submit() -> Path:
+    """A program for the guest that has commands carried out."""
+    sources = ("tests/vm/submit.c", "guest/card_sink.c")
+    headers = ("card_sink.h", "complain.h", "raster.h", "renderer.h")
+    depends = ("cards/drivers/zach1_driver.h", *(f"guest/{name}" for name in headers))
+    generated = (card_programs.registers("zach1"),)
+    return compiled(Program("submit", sources, depends, generated=generated))
+
+
+class Drawing:
+    """Random rectangles, lines and triangles, some of which are not all in the picture."""
+
+    def __init__(self, seed: int) -> None:
+        """As commands, and as the picture that is to come of them."""
+        self._draw = random.Random(seed)
+        self._pairs: list[int] = []
+        self.pixels: reference.Pixels = np.zeros((HEIGHT, WIDTH), np.uint32)
+        for _ in range(PRIMITIVES):
+            self._draw.choice([self._rectangle, self._line, self._triangle, self._triangle])()
+
+    def commands(self) -> bytes:
+        """Words, as a program writes them into a buffer."""
+        return struct.pack(f"<{len(self._pairs)}I", *self._pairs)
+
+    def _do(self, name: str, value: int = 1) -> None:
+        self._pairs += AT[name], value
+
+    def _corners(self, n: int) -> list[reference.Corner]:
+        draw = self._draw
+        corners = [
+            (draw.randint(-90, WIDTH + 90), draw.randint(-90, HEIGHT + 90), draw.getrandbits(24))
+            for _ in range(n)
+        ]
+        for i, (x, y, color) in enumerate(corners):
+            self._do(f"VERTEX{i}", _point(x, y))
+            self._do(f"COLOR{i}", color)
+        return corners
+
+    def _rectangle(self) -> None:
+        (x, y, color), width, height = self._corners(1)[0], *self._draw.choices(range(200), k=2)
+        self._do("RECTANGLE_AT", _point(x, y))
+        self._do("RECTANGLE_SIZE", _point(width, height))
+        self._do("DRAW_RECTANGLE")
+        reference.rectangle(self.pixels, x, y, width, height, color)
+
+    def _line(self) -> None:
+        reference.line(self.pixels, *self._corners(2))
+        self._do("DRAW_LINE")
+
+    def _triangle(self) -> None:
+        reference.triangle(self.pixels, self._corners(3))
+        self._do("DRAW_TRIANGLE")
+
+
+def _point(x: int, y: int) -> int:
+    return x & 0xFFFF | (y & 0xFFFF) << 16
+
+
+FIRST, SECOND, THIRD = (Drawing(seed) for seed in (1, 2, 3))
+
+
+def files() -> dict[str, bytes | str | Path]:
+    """The drawings, and what draws them."""
+    driver = cards_dir() / "drivers" / "zach1_driver.c"
+    return {
+        "zach1_driver.ko": modules.driver_module(packages.fetch_kernel(), driver, CARD),
+        "bin/vcd": compiled(card_programs.vcd()),
+        "bin/submit": submit(),
+        **{f"drawing{i}": one.commands() for i, one in enumerate((FIRST, SECOND, THIRD), 1)},
+    }
+
+
+BEGIN = """
+begin() {
+	vcd --card /dev/vgpu0 --screen /dev/fb0 --png /out &
+	daemon=$!
 }
-draw() {
-	draw_triangles --size $1 --triangles 400 --card /dev/zach1_0 --hold 1000 > /dev/null &
+show() {
+	: > /said
+	submit $2 < /drawing$1 > /said &
 	program=$!
-	wait_for "exists frame-00000$2.png"
+	wait_for '[ -s /said ]'
+}
+look() {
 	sleep 1
 	port rest
 }
+hide() {
+	kill $program
+	wait $program || true
+}
 insmod /zach1_driver.ko || fail 'no driver'
-printf '\\033[2J\\033[?25lthe console\\n' > /dev/tty0
-port rest
-vcd --card /dev/vgpu0 --screen /dev/fb0 --png /out &
-daemon=$!
-draw 60 1
-kill $program
-wait $program
-sleep 1
-port rest
-draw 100 2
-kill -9 $daemon
-kill $program
-sleep 1
-vcd --card /dev/vgpu0 --screen /dev/fb0 &
-daemon=$!
-sleep 1
-port rest
-put 0 /sys/kernel/vpcib/remove
-wait $daemon || fail "the daemon ended with $?"
-true
 """
-SHOWN = ("before", "first", "between", "second", "restarted")
 
-Pixels = NDArray[np.uint8]
+# Nothing may blink on the console.
+SCENARIO = (
+    BEGIN
+    + r"""
+printf '\033[2J\033[?25lthe console\n' > /dev/tty0
+look before
+begin
+show 1
+look first
+hide
+look hidden
+show 2
+look second
+kill -9 $daemon
+wait $daemon
+begin
+look again
+kill $daemon
+wait $daemon || fail "the daemon that was told to stop ended with $?"
+look stopped
+begin
+look resumed
+kill -9 $daemon
+hide
+begin
+look restarted
+show 3 text
+look text
+hide
+show 3
+look third
+put 0 /sys/kernel/vpcib/remove
+wait $daemon || fail "the daemon whose card was pulled out ended with $?"
+look pulled
+kill $program
+"""
+)
 
 
 class Seen(NamedTuple):
     """What the display showed each time, and the pictures that the daemon wrote."""
 
-    shown: dict[str, Pixels]
-    frames: list[Pixels]
+    shown: dict[str, Bytes]
+    frames: list[Bytes]
 
 
-def pixels(file: Path) -> Pixels:
+def pixels(file: Path) -> Bytes:
     """Rows of red, green, blue."""
     with Image.open(file) as image:
         return np.asarray(image.convert("RGB"))
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    """A run that rests whenever there is something to see."""
-    folder = tmp_path_factory.mktemp("screen")
-    driver = cards_dir() / "drivers" / "zach1_driver.c"
+def looked(folder: Path, scenario: str, loaded: Mapping[str, str], display: Sequence[str]) -> Seen:
+    """A run that rests whenever there is something to see, by the names in the scenario."""
     vm = machine.Vm(
-        PRELUDE + SCENARIO,
-        MODULES,
-        {
-            "zach1_driver.ko": modules.driver_module(packages.fetch_kernel(), driver, CARD),
-            "bin/vcd": compiled(card_programs.vcd()),
-            "bin/draw_triangles": compiled(card_programs.draw_triangles()),
-        },
-        qemu.Machine(devices=qemu.DISPLAY),
+        PRELUDE + scenario,
+        loaded,
+        files(),
+        qemu.Machine(devices=tuple(display)),
     )
     shown = {}
     with machine.talk(vm) as conversation:
-        for name in SHOWN:
+        for name in [line[5:] for line in scenario.splitlines() if line.startswith("look ")]:
             conversation.wait()
             conversation.screendump(folder / name)
             shown[name] = pixels(folder / name)
@@ -108,43 +206,116 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     return Seen(shown, [pixels(folder / name) for name in frames])
 
 
-def test_the_picture_is_in_the_middle(seen: Seen) -> None:
-    """Pixel by pixel, and nothing around it."""
-    assert len(seen.frames) == 2
-    for name, frame in zip(("first", "second"), seen.frames, strict=True):
-        assert frame.shape == (HEIGHT, WIDTH, 3)
-        assert len(np.unique(frame.reshape(-1, 3), axis=0)) > 1000
-        shown = seen.shown[name].copy()
-        top, left = (shown.shape[0] - HEIGHT) // 2, (shown.shape[1] - WIDTH) // 2
-        assert top > 0
-        assert left > 0
-        inside = shown[top : top + HEIGHT, left : left + WIDTH]
-        assert np.array_equal(inside, frame)
-        inside[:] = 0
-        assert not shown.any()
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """Pictures shown and hidden, by daemons that are killed, stopped and started again."""
+    return looked(tmp_path_factory.mktemp("screen"), SCENARIO, MODULES, qemu.DISPLAY)
 
 
-@pytest.mark.parametrize("when", ["between", "restarted"])
+def colors(words: reference.Pixels) -> Bytes:
+    """Words as rows of red, green, blue."""
+    return np.stack([words >> shift & 255 for shift in (16, 8, 0)], axis=-1).astype(np.uint8)
+
+
+def in_the_middle(picture: Bytes, shape: tuple[int, ...]) -> Bytes:
+    """What a display of that shape shows of it: black around it, or nothing of its edges."""
+    top, left = ((shape[axis] - picture.shape[axis]) / 2 for axis in (0, 1))
+    wide = np.pad(picture, ((shape[0],) * 2, (shape[1],) * 2, (0, 0)))
+    y, x = shape[0] - int(np.trunc(top)), shape[1] - int(np.trunc(left))
+    return wide[y : y + shape[0], x : x + shape[1]]
+
+
+def test_the_daemon_writes_what_is_drawn(seen: Seen) -> None:
+    """One file a flip, whichever daemon it was, and none in text mode."""
+    assert len(seen.frames) == 3
+    for frame, drawing in zip(seen.frames, (FIRST, SECOND, THIRD), strict=True):
+        assert np.array_equal(frame, colors(drawing.pixels))
+
+
+@pytest.mark.parametrize(
+    ("when", "drawing"),
+    [
+        ("first", FIRST),
+        ("second", SECOND),
+        ("again", SECOND),
+        ("resumed", SECOND),
+        ("third", THIRD),
+    ],
+)
+def test_the_picture_is_in_the_middle(seen: Seen, when: str, drawing: Drawing) -> None:
+    """Pixel by pixel, and nothing around it; also from a daemon that took over."""
+    shown = seen.shown[when]
+    assert shown.shape[0] > HEIGHT
+    assert shown.shape[1] > WIDTH
+    assert np.array_equal(shown, in_the_middle(colors(drawing.pixels), shown.shape))
+
+
+@pytest.mark.parametrize("when", ["hidden", "stopped", "restarted", "text", "pulled"])
 def test_the_console_comes_back(seen: Seen, when: str) -> None:
-    """As it was, when the program ends, and when a daemon begins after another was killed."""
+    """As it was, however the picture went."""
     assert seen.shown["before"].any()
     assert np.array_equal(seen.shown[when], seen.shown["before"])
 
 
-WRONG = """
-vcd --card /dev/vgpu0 --screen /dev/fb1 2> /out/none && fail 'no display, and no complaint'
-vcd --card /dev/vgpu0 --screen /dev/zero 2> /out/zero && fail 'zeros, and no complaint'
-[ $? = 1 ] || fail 'another exit code'
-true
+KILLED = """
+insmod /zach1_driver.ko || fail 'no driver'
+submit < /drawing1 > /said &
+program=$!
+for tenths in $(seq 1 60); do
+	vcd --card /dev/vgpu0 &
+	daemon=$!
+	usleep ${tenths}00
+	kill -9 $daemon
+	wait $daemon
+done
+[ -s /said ] && fail 'nobody was killed while there was something to do'
+vcd --card /dev/vgpu0 --png /out &
+wait_for '[ -s /said ]'
+kill $program
 """
 
 
-def test_what_is_no_display() -> None:
+def test_each_daemon_goes_on_where_the_last_was_killed(tmp_path: Path) -> None:
+    """Also between a triangle's corners and its doorbell."""
+    said = boot(KILLED, {"card_zach1": ""}, files=files())
+    (tmp_path / "frame").write_bytes(said.out["frame-000001.png"])
+    assert "frame-000002.png" not in said.out
+    assert np.array_equal(pixels(tmp_path / "frame"), colors(FIRST.pixels))
+
+
+def test_a_small_display_shows_the_middle(tmp_path: Path) -> None:
+    scenario = BEGIN + "begin\nshow 1\nlook small\nhide\n"
+    display = ("-device", "VGA,xres=320,yres=240")
+    shown = looked(tmp_path, scenario, MODULES, display).shown["small"]
+    assert shown.shape == (240, 320, 3)
+    assert np.array_equal(shown, in_the_middle(colors(FIRST.pixels), shown.shape))
+
+
+WRONG = """
+for display in fb0 fb1 zero; do
+	vcd --card /dev/vgpu0 --screen /dev/$display 2> /out/$display
+	[ $? = 1 ] || fail "$display: another exit code"
+done
+"""
+
+
+def test_what_is_no_display_for_us() -> None:
     """One line, with the reason."""
-    files = {"bin/vcd": compiled(card_programs.vcd())}
-    said = boot(WRONG, {"card_zach1": ""}, files=files)
-    assert text(said, "none") == "/dev/fb1: No such file or directory (errno 2)"
-    assert text(said, "zero").startswith("/dev/zero: ")
+    few_bits = {"card_zach1": "", "cirrus": ""}
+    said = boot(WRONG, few_bits, files=files(), devices=("-device", "cirrus-vga"))
+    assert text(said, "fb0") == (
+        "/dev/fb0: 16 bits a pixel, not 32 with 8 for each colour: "
+        "try QEMU's -device VGA, and the module bochs"
+    )
+    assert text(said, "fb1") == "/dev/fb1: No such file or directory (errno 2)"
+    assert text(said, "zero") == "/dev/zero: not a framebuffer, such as /dev/fb0"
+
+
+def test_a_vnc_display_that_is_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        vnc = taken.getsockname()[1] - 5900
+        with pytest.raises(UserError, match=rf"VNC display {vnc} .*: try another number"):
+            demonstrate("zach1", tmp_path, vnc)
 
 
 def test_the_demo_is_seen_over_vnc(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """A card at work: its reference driver in a VM, what cards/drivers/NAME_demo does with it, the
 pictures that came of it, and the register log."""
 
+import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from understudy.cards import specification
 from understudy.cards.journal import journal
 from understudy.cards.register_log import lines
 from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
+
+VNC_HOST, VNC_PORT = "127.0.0.1", 5900
 
 ON_VNC = """
 SCREEN="--screen /dev/fb0"
@@ -91,4 +94,8 @@ def demonstrate(
 
 
 def _with_display(vnc: int) -> qemu.Machine:
-    return qemu.Machine(clock="wall", devices=(*qemu.DISPLAY, "-vnc", f"127.0.0.1:{vnc}"))
+    try:
+        socket.create_server((VNC_HOST, VNC_PORT + vnc)).close()
+    except OSError as error:
+        raise UserError(f"VNC display {vnc} ({error.strerror}): try another number") from error
+    return qemu.Machine(clock="wall", devices=(*qemu.DISPLAY, "-vnc", f"{VNC_HOST}:{vnc}"))

@@ -261,14 +261,14 @@ KILLED = """
 insmod /zach1_driver.ko || fail 'no driver'
 submit < /drawing1 > /said &
 program=$!
-for tenths in $(seq 1 60); do
-	vcd --card /dev/vgpu0 &
+for i in $(seq 1 60); do
+	vcd --card /dev/vgpu0 --png /out &
 	daemon=$!
-	usleep ${tenths}00
+	usleep $((5000 + i * 250))
 	kill -9 $daemon
 	wait $daemon
 done
-[ -s /said ] && fail 'nobody was killed while there was something to do'
+[ -s /said ] && fail 'nobody was killed at the end'
 vcd --card /dev/vgpu0 --png /out &
 wait_for '[ -s /said ]'
 kill $program
@@ -276,7 +276,7 @@ kill $program
 
 
 def test_each_daemon_goes_on_where_the_last_was_killed(tmp_path: Path) -> None:
-    """Also between a triangle's corners and its doorbell."""
+    """Between a triangle's corners and its doorbell, and while it writes the file."""
     said = boot(KILLED, {"card_zach1": ""}, files=files())
     (tmp_path / "frame").write_bytes(said.out["frame-000001.png"])
     assert "frame-000002.png" not in said.out

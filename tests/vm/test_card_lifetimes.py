@@ -131,6 +131,7 @@ def worn() -> Result:
         files={"copier_driver.ko": driver},
         clock="wall",
         cpus=2,
+        timeout_seconds=1200 + 10 * CYCLES,
     )
 
 

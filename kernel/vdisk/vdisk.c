@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The virtual disk: a sparse, memory-backed block device that answers at once
- * and takes one request at a time, or as many as "depth" says.
+ * and takes one request at a time, or as many as "depth" says.  There is one, vdisk, or as
+ * many as "disks" says: vdisk1, vdisk2 ... besides.
  *
  * It lives in the guest's own memory, so that under a virtual clock no host I/O
  * is in flight while idle time is skipped.  It has a dispatch budget, of one by default:
@@ -18,9 +19,11 @@
 #include <linux/blkdev.h>
 #include <linux/highmem.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/xarray.h>
 
 #define QUEUE_DEPTH 128
+#define DISKS_MAX 256
 
 static unsigned long long size = 1ULL << 30;
 module_param(size, ullong, 0444);
@@ -34,6 +37,14 @@ static unsigned int depth = 1;
 module_param(depth, uint, 0644);
 MODULE_PARM_DESC(depth, "requests at once");
 
+static unsigned int queues = 1;
+module_param(queues, uint, 0444);
+MODULE_PARM_DESC(queues, "hardware queues of each disk, at most one for each processor");
+
+static unsigned int disks = 1;
+module_param(disks, uint, 0444);
+MODULE_PARM_DESC(disks, "how many there are, 1 to 256");
+
 static bool partitions;
 module_param(partitions, bool, 0444);
 MODULE_PARM_DESC(partitions, "it may be divided");
@@ -45,7 +56,7 @@ struct vdisk {
 	atomic_t in_flight; /* the budget that is taken */
 };
 
-static struct vdisk vdisk;
+static struct vdisk *vdisks;
 
 static struct page *writable_page(struct vdisk *vd, unsigned long index)
 {
@@ -193,7 +204,10 @@ static int add_disk_to(struct vdisk *vd)
 	disk->fops = &vdisk_fops;
 	if (!partitions)
 		disk->flags |= GENHD_FL_NO_PART;
-	strscpy(disk->disk_name, "vdisk", DISK_NAME_LEN);
+	if (vd == vdisks)
+		strscpy(disk->disk_name, "vdisk", DISK_NAME_LEN);
+	else
+		snprintf(disk->disk_name, DISK_NAME_LEN, "vdisk%td", vd - vdisks);
 	set_capacity(disk, size >> SECTOR_SHIFT);
 	blk_queue_logical_block_size(disk->queue, SECTOR_SIZE);
 	blk_queue_physical_block_size(disk->queue, SECTOR_SIZE);
@@ -216,45 +230,91 @@ static void free_pages_of(struct vdisk *vd)
 	xa_destroy(&vd->pages);
 }
 
-static int __init vdisk_init(void)
+static int make(struct vdisk *vd)
 {
 	int ret;
 
-	if (!size || size % PAGE_SIZE) {
-		pr_err("size=%llu is not a positive multiple of %lu\n", size,
-		       PAGE_SIZE);
-		return -EINVAL;
-	}
-	xa_init(&vdisk.pages);
-	vdisk.tags = (struct blk_mq_tag_set){
+	xa_init(&vd->pages);
+	vd->tags = (struct blk_mq_tag_set){
 		.ops = &vdisk_mq_ops,
-		.nr_hw_queues = 1,
+		.nr_hw_queues = queues,
 		.queue_depth = QUEUE_DEPTH,
 		.numa_node = NUMA_NO_NODE,
 		.cmd_size = sizeof(blk_status_t),
 		.flags = BLK_MQ_F_SHOULD_MERGE,
 	};
-	ret = blk_mq_alloc_tag_set(&vdisk.tags);
+	ret = blk_mq_alloc_tag_set(&vd->tags);
 	if (ret)
 		return ret;
-	ret = add_disk_to(&vdisk);
+	ret = add_disk_to(vd);
 	if (ret) {
-		if (vdisk.disk)
-			put_disk(vdisk.disk);
-		blk_mq_free_tag_set(&vdisk.tags);
+		if (vd->disk)
+			put_disk(vd->disk);
+		blk_mq_free_tag_set(&vd->tags);
 	}
 	return ret;
 }
 
+static void unmake(struct vdisk *vd)
+{
+	del_gendisk(vd->disk);
+	put_disk(vd->disk);
+	blk_mq_free_tag_set(&vd->tags);
+	free_pages_of(vd);
+}
+
+/* The last one first. */
+static void unmake_all(unsigned int made)
+{
+	while (made--)
+		unmake(&vdisks[made]);
+	kfree(vdisks);
+}
+
+static int check_parameters(void)
+{
+	if (!size || size % PAGE_SIZE) {
+		pr_err("size=%llu is not a positive multiple of %lu\n", size,
+		       PAGE_SIZE);
+		return -EINVAL;
+	}
+	if (!disks || disks > DISKS_MAX) {
+		pr_err("disks=%u is not 1 to %u\n", disks, DISKS_MAX);
+		return -EINVAL;
+	}
+	if (!queues || queues > nr_cpu_ids) {
+		pr_err("queues=%u is not 1 to %u\n", queues, nr_cpu_ids);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int __init vdisk_init(void)
+{
+	unsigned int made;
+	int ret = check_parameters();
+
+	if (ret)
+		return ret;
+	vdisks = kcalloc(disks, sizeof(*vdisks), GFP_KERNEL);
+	if (!vdisks)
+		return -ENOMEM;
+	for (made = 0; made < disks; made++) {
+		ret = make(&vdisks[made]);
+		if (ret) {
+			unmake_all(made);
+			return ret;
+		}
+	}
+	return 0;
+}
+
 static void __exit vdisk_exit(void)
 {
-	del_gendisk(vdisk.disk);
-	put_disk(vdisk.disk);
-	blk_mq_free_tag_set(&vdisk.tags);
-	free_pages_of(&vdisk);
+	unmake_all(disks);
 }
 
 module_init(vdisk_init);
 module_exit(vdisk_exit);
-MODULE_DESCRIPTION("Sparse memory-backed disk that takes one request at a time");
+MODULE_DESCRIPTION("Sparse memory-backed disks, each of which takes one request at a time");
 MODULE_LICENSE("GPL");

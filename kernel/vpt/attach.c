@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which disk is throttled, and whether it can be.
+ * Whether a disk can be throttled, and the beginning and end of that.
  *
  * Before a disk is accepted, one real read is sent to it and must be seen at its
  * dispatch and on the up path: a driver that completes its requests elsewhere is
@@ -14,47 +14,79 @@
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/rcupdate.h>
-#include <linux/sched.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "vpt.h"
 
 /* For what is in flight when the hooks are set. */
 #define PATIENCE (30 * HZ)
 
-static void trial_answered(struct bio *bio)
-{
-	struct vpt_disk *disk = bio->bi_private;
+/* The read that shows whether a disk can be throttled. */
+struct trial {
+	refcount_t users; /* the block layer, and who waits */
+	struct page *page;
+	struct bio_vec vec;
+	struct bio bio;
+	struct completion answered;
+};
 
-	complete(&disk->trial.answered);
+static atomic_t trials; /* that somebody uses */
+
+static void trial_put(struct trial *trial)
+{
+	if (!refcount_dec_and_test(&trial->users))
+		return;
+	bio_uninit(&trial->bio);
+	__free_page(trial->page);
+	kfree(trial);
+	if (atomic_dec_and_test(&trials))
+		wake_up_var(&trials);
 }
 
-static void send_trial(struct vpt_disk *disk)
+static void trial_answered(struct bio *bio)
 {
-	struct vpt_trial *trial = &disk->trial;
+	struct trial *trial = bio->bi_private;
 
-	reinit_completion(&trial->answered);
+	complete(&trial->answered);
+	trial_put(trial);
+}
+
+static struct trial *send_trial(struct vpt_disk *disk)
+{
+	struct trial *trial = kzalloc(sizeof(*trial), GFP_KERNEL);
+
+	if (!trial)
+		return NULL;
+	trial->page = alloc_page(GFP_KERNEL);
+	if (!trial->page) {
+		kfree(trial);
+		return NULL;
+	}
+	refcount_set(&trial->users, 2);
+	atomic_inc(&trials);
+	init_completion(&trial->answered);
 	bio_init(&trial->bio, disk->bdev, &trial->vec, 1, REQ_OP_READ);
 	__bio_add_page(&trial->bio, trial->page, PAGE_SIZE, 0);
-	trial->bio.bi_private = disk;
+	trial->bio.bi_private = trial;
 	trial->bio.bi_end_io = trial_answered;
 	submit_bio(&trial->bio);
+	return trial;
 }
 
 /* Read the first page of the disk; its answer may come when we are gone. */
 static int read_first_page(struct vpt_disk *disk)
 {
-	struct vpt_trial *trial = &disk->trial;
+	struct trial *trial = send_trial(disk);
 	int ret;
 
-	send_trial(disk);
-	ret = wait_for_completion_killable(&trial->answered);
-	if (ret) {
-		trial->unanswered = true;
-		return -EINTR;
-	}
-	ret = blk_status_to_errno(trial->bio.bi_status);
-	bio_uninit(&trial->bio);
-	if (ret)
+	if (!trial)
+		return -ENOMEM;
+	ret = wait_for_completion_killable(&trial->answered) ? -EINTR :
+		blk_status_to_errno(trial->bio.bi_status);
+	trial_put(trial);
+	if (ret && ret != -EINTR)
 		pr_err("%pg: reading sector 0 failed: error %d\n", disk->bdev, ret);
 	return ret;
 }
@@ -94,7 +126,7 @@ static int try_disk(struct vpt_disk *disk)
 		return ret;
 	before = counters_now(disk);
 	ret = read_first_page(disk);
-	if (ret == -EINTR)
+	if (ret == -EINTR || ret == -ENOMEM)
 		return ret;
 	after = counters_now(disk);
 	if (after.requests == before.requests || after.missed != before.missed) {
@@ -105,7 +137,7 @@ static int try_disk(struct vpt_disk *disk)
 	return ret;
 }
 
-static int open_disk(struct vpt_disk *disk, const char *path)
+int vpt_open(struct vpt_disk *disk, const char *path)
 {
 	struct block_device *bdev = blkdev_get_by_path(path, FMODE_READ, NULL);
 
@@ -121,61 +153,39 @@ static int open_disk(struct vpt_disk *disk, const char *path)
 	return 0;
 }
 
-static void close_disk(struct vpt_disk *disk)
+void vpt_close(struct vpt_disk *disk)
 {
 	blkdev_put(disk->bdev, FMODE_READ);
-	disk->bdev = NULL;
-	disk->queue = NULL;
 }
 
-int vpt_attach(struct vpt_disk *disk, const char *path)
+int vpt_attach(struct vpt_disk *disk)
 {
 	int ret;
 
-	if (disk->trial.unanswered && !completion_done(&disk->trial.answered)) {
-		pr_err("the disk before has not answered yet\n");
-		return -EBUSY;
-	}
-	vpt_end_trial(disk);
-	ret = open_disk(disk, path);
-	if (ret)
-		return ret;
-	disk->incoming.length = 0;
 	vpt_model_clear(&disk->model, bdev_nr_sectors(disk->bdev));
 	ret = vpt_hook(disk);
 	if (ret)
-		goto no_hooks;
+		return ret;
 	ret = try_disk(disk);
-	if (ret)
-		goto no_disk;
+	if (ret) {
+		vpt_unhook(disk);
+		vpt_forget_all(disk);
+		return ret;
+	}
 	vpt_start_holding(disk);
 	return 0;
-
-no_disk:
-	vpt_unhook(disk);
-no_hooks:
-	vpt_forget_all(disk);
-	close_disk(disk);
-	return ret;
 }
 
 void vpt_detach(struct vpt_disk *disk)
 {
-	if (!disk->bdev)
-		return;
 	vpt_release_all(disk);
 	vpt_unhook(disk);
 	vpt_forget_all(disk);
-	close_disk(disk);
 }
 
-void vpt_end_trial(struct vpt_disk *disk)
+void vpt_end_trials(void)
 {
-	if (!disk->trial.unanswered)
-		return;
-	wait_for_completion(&disk->trial.answered);
+	wait_var_event(&trials, !atomic_read(&trials));
 	/* Who said so may not have returned from trial_answered yet. */
 	synchronize_rcu_tasks();
-	bio_uninit(&disk->trial.bio);
-	disk->trial.unanswered = false;
 }

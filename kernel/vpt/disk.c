@@ -13,12 +13,10 @@ struct vpt_disk *vpt_disk_alloc(void)
 		return NULL;
 	mutex_init(&disk->control);
 	raw_spin_lock_init(&disk->lock);
-	init_completion(&disk->trial.answered);
 	hash_init(disk->recorder.in_flight);
 	vpt_throttle_init(disk);
 	vpt_model_clear(&disk->model, 0);
-	disk->trial.page = alloc_page(GFP_KERNEL);
-	if (!disk->trial.page || vpt_requests_init(&disk->requests)) {
+	if (vpt_requests_init(&disk->requests)) {
 		vpt_disk_free(disk);
 		return NULL;
 	}
@@ -28,7 +26,5 @@ struct vpt_disk *vpt_disk_alloc(void)
 void vpt_disk_free(struct vpt_disk *disk)
 {
 	vpt_requests_exit(&disk->requests);
-	if (disk->trial.page)
-		__free_page(disk->trial.page);
 	kvfree(disk);
 }

@@ -11,12 +11,24 @@
  *	another go  tracepoint block_rq_requeue
  *
  * Tracepoints and functions are the kernel's, so the hooks see the requests of every
- * disk and look for the throttled one that each belongs to.  So far there is one.
+ * disk and look for the throttled one that each belongs to: by its queue, in a hash that is
+ * read under RCU, so disks share no lock here.  The hooks are there while any disk is
+ * throttled; elevators have a probe for each function that hands out requests, which the
+ * disks with that elevator share.  A disk that goes leaves the hash, and is not looked at any
+ * more once a grace period is over: tracepoints run with preemption off, and our replacements
+ * keep what they found within one rcu_read_lock.
+ *
+ * Locking: hooks_mutex is taken within a disk's control, and nothing but iprobe's and the
+ * tracepoints' own locks within it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bio.h>
 #include <linux/blkdev.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
 
@@ -25,14 +37,30 @@
 #include "../iosched/compat.h"
 #include "../iosched/pick.h"
 
-/* It stays as long as there are hooks that may look at it. */
-static struct vpt_disk *throttled;
+static DEFINE_MUTEX(hooks_mutex);
+static u32 nr_hooked;
+static DEFINE_HASHTABLE(throttled, 8); /* by queue */
 
+/* Under RCU, and so is the use of the disk. */
 static struct vpt_disk *disk_of_queue(const struct request_queue *q)
 {
-	struct vpt_disk *disk = READ_ONCE(throttled);
+	struct vpt_disk *disk;
 
-	return disk && disk->queue == q ? disk : NULL;
+	hash_for_each_possible_rcu (throttled, disk, by_queue, (unsigned long)q) {
+		if (disk->queue == q)
+			return disk;
+	}
+	return NULL;
+}
+
+static bool is_throttled(const struct request_queue *q)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = disk_of_queue(q);
+	rcu_read_unlock();
+	return found;
 }
 
 static struct vpt_disk *disk_of_bio(const struct bio *bio)
@@ -48,23 +76,31 @@ static struct vpt_disk *disk_of(struct request *rq)
 /* What a scheduler of ours asks, with its own lock held. */
 static u64 positioning_ns(void *queue, const struct io_request *rq, u64 now_ns)
 {
-	struct vpt_disk *disk = disk_of_queue(queue);
+	struct vpt_disk *disk;
 	unsigned long flags;
-	u64 ns;
+	u64 ns = 0;
 
-	if (!disk)
-		return 0;
-	raw_spin_lock_irqsave(&disk->lock, flags);
-	ns = vpt_positioning_ns(disk, rq, now_ns);
-	raw_spin_unlock_irqrestore(&disk->lock, flags);
+	rcu_read_lock();
+	disk = disk_of_queue(queue);
+	if (disk) {
+		raw_spin_lock_irqsave(&disk->lock, flags);
+		ns = vpt_positioning_ns(disk, rq, now_ns);
+		raw_spin_unlock_irqrestore(&disk->lock, flags);
+	}
+	rcu_read_unlock();
 	return ns;
 }
 
 positioning_fn *vpt_model_of(struct request_queue *q)
 {
-	struct vpt_disk *disk = disk_of_queue(q);
+	struct vpt_disk *disk;
+	bool is_drive;
 
-	return disk && !READ_ONCE(disk->model.array.servers) ? positioning_ns : NULL;
+	rcu_read_lock();
+	disk = disk_of_queue(q);
+	is_drive = disk && !READ_ONCE(disk->model.array.servers);
+	rcu_read_unlock();
+	return is_drive ? positioning_ns : NULL;
 }
 EXPORT_SYMBOL_GPL(vpt_model_of);
 
@@ -216,7 +252,9 @@ static int register_tracepoints(void)
 
 static bool completes_ours(struct iprobe *probe, struct pt_regs *regs)
 {
-	return disk_of((struct request *)regs->di);
+	const struct request *rq = (struct request *)regs->di;
+
+	return !blk_rq_is_passthrough(rq) && is_throttled(rq->q);
 }
 
 static void hold_complete(struct request *rq);
@@ -246,9 +284,22 @@ static void complete_now(struct request *rq)
 		rq->q->mq_ops->complete(rq);
 }
 
+/* Its disk may be throttled no more. */
+static bool is_held(struct request *rq)
+{
+	struct vpt_disk *disk;
+	bool held;
+
+	rcu_read_lock();
+	disk = disk_of(rq);
+	held = disk && vpt_hold(disk, rq);
+	rcu_read_unlock();
+	return held;
+}
+
 static void hold_complete(struct request *rq)
 {
-	if (!vpt_hold(disk_of(rq), rq))
+	if (!is_held(rq))
 		complete_now(rq);
 	iprobe_done(&complete_probe);
 }
@@ -257,7 +308,7 @@ static void hold_complete(struct request *rq)
 static bool hold_complete_remote(struct request *rq)
 {
 	bool (*original)(struct request *) = complete_remote_probe.original;
-	bool elsewhere = vpt_hold(disk_of(rq), rq) || original(rq);
+	bool elsewhere = is_held(rq) || original(rq);
 
 	iprobe_done(&complete_remote_probe);
 	return elsewhere;
@@ -283,32 +334,114 @@ static void unhook_up_path(void)
 
 /* The pick. */
 
-static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx);
+/* On the function by which an elevator hands out requests. */
+struct vpt_watch {
+	struct list_head among_watches;
+	struct iprobe probe;
+	u32 disks; /* that have it */
+};
 
-static struct iprobe dispatch_probe = { .replacement = watch_dispatch };
+static LIST_HEAD(watches);
 
-static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx)
+/*
+ * A queue's elevator may be another one by now than the one that was asked, so the queue does
+ * not say which probe this call came by.  The call says it: the function takes one argument, and
+ * what a second one would be in is the callee's to spoil.
+ */
+static bool picks_for_ours(struct iprobe *probe, struct pt_regs *regs)
 {
-	struct request *(*original)(struct blk_mq_hw_ctx *) = dispatch_probe.original;
+	const struct blk_mq_hw_ctx *hctx = (struct blk_mq_hw_ctx *)regs->di;
+
+	regs->si = (unsigned long)probe;
+	return is_throttled(hctx->queue);
+}
+
+static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx, struct iprobe *probe)
+{
+	struct request *(*original)(struct blk_mq_hw_ctx *) = probe->original;
 	struct request *rq = original(hctx);
-	struct vpt_disk *disk = rq ? disk_of(rq) : NULL;
+	struct vpt_disk *disk;
 	unsigned long flags;
 
+	rcu_read_lock();
+	disk = rq ? disk_of(rq) : NULL;
 	if (disk) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
 		vpt_picked(disk, rq, ktime_get_ns(), pick_reason_get(rq));
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}
-	iprobe_done(&dispatch_probe);
+	rcu_read_unlock();
+	iprobe_done(probe);
 	return rq;
 }
 
-static void unhook_elevator(void)
+/* A probe has ended if the module that had the function is gone. */
+static bool watches_it(const struct vpt_watch *watch, unsigned long dispatch)
 {
-	if (!dispatch_probe.address)
+	return watch && watch->probe.address == dispatch &&
+	       iprobe_registered(&watch->probe);
+}
+
+static struct vpt_watch *watch_new(unsigned long dispatch)
+{
+	struct vpt_watch *watch = kzalloc(sizeof(*watch), GFP_KERNEL);
+	int ret;
+
+	if (!watch)
+		return ERR_PTR(-ENOMEM);
+	watch->probe.address = dispatch;
+	watch->probe.replacement = watch_dispatch;
+	watch->probe.decide = picks_for_ours;
+	ret = iprobe_register(&watch->probe);
+	if (ret) {
+		pr_err("can't watch the elevator's picks: error %d\n", ret);
+		kfree(watch);
+		return ERR_PTR(ret);
+	}
+	list_add(&watch->among_watches, &watches);
+	return watch;
+}
+
+static struct vpt_watch *watch_get(unsigned long dispatch)
+{
+	struct vpt_watch *watch;
+
+	list_for_each_entry (watch, &watches, among_watches) {
+		if (watches_it(watch, dispatch))
+			goto found;
+	}
+	watch = watch_new(dispatch);
+	if (IS_ERR(watch))
+		return watch;
+found:
+	watch->disks++;
+	return watch;
+}
+
+static void watch_put(struct vpt_watch *watch)
+{
+	if (!watch || --watch->disks)
 		return;
-	iprobe_unregister(&dispatch_probe);
-	dispatch_probe.address = 0;
+	list_del(&watch->among_watches);
+	iprobe_unregister(&watch->probe);
+	kfree(watch);
+}
+
+static int rehook(struct vpt_disk *disk, unsigned long dispatch)
+{
+	struct vpt_watch *watch;
+
+	if (dispatch && watches_it(disk->watch, dispatch))
+		return 0;
+	watch_put(disk->watch);
+	disk->watch = NULL;
+	if (!dispatch)
+		return 0;
+	watch = watch_get(dispatch);
+	if (IS_ERR(watch))
+		return PTR_ERR(watch);
+	disk->watch = watch;
+	return 0;
 }
 
 int vpt_rehook_elevator(struct vpt_disk *disk)
@@ -316,51 +449,61 @@ int vpt_rehook_elevator(struct vpt_disk *disk)
 	unsigned long dispatch = (unsigned long)elevator_dispatch_function(disk->queue);
 	int ret;
 
-	if (dispatch == dispatch_probe.address && iprobe_registered(&dispatch_probe))
-		return 0;
-	unhook_elevator();
-	if (!dispatch)
-		return 0;
-	dispatch_probe.address = dispatch;
-	ret = iprobe_register(&dispatch_probe);
-	if (ret) {
-		pr_err("can't watch the elevator's picks: error %d\n", ret);
-		dispatch_probe.address = 0;
-	}
+	mutex_lock(&hooks_mutex);
+	ret = rehook(disk, dispatch);
+	mutex_unlock(&hooks_mutex);
 	return ret;
+}
+
+/* Those that all disks share, for the first one. */
+static int hook_all(void)
+{
+	/* The way up first: what is tracked from its issue on can then be held. */
+	int ret = hook_up_path();
+
+	if (ret)
+		return ret;
+	ret = register_tracepoints();
+	if (ret)
+		unhook_up_path();
+	return ret;
+}
+
+static void unhook_all(void)
+{
+	unhook_up_path();
+	unregister_tracepoints();
 }
 
 int vpt_hook(struct vpt_disk *disk)
 {
-	int ret;
+	int ret = 0;
 
 	disk->throttle.complete = complete_now;
-	WRITE_ONCE(throttled, disk);
-	/* The way up first: what is tracked from its issue on can then be held. */
-	ret = hook_up_path();
+	mutex_lock(&hooks_mutex);
+	if (!nr_hooked)
+		ret = hook_all();
+	if (!ret) {
+		nr_hooked++;
+		hash_add_rcu(throttled, &disk->by_queue, (unsigned long)disk->queue);
+	}
+	mutex_unlock(&hooks_mutex);
 	if (ret)
-		goto no_up_path;
-	ret = register_tracepoints();
-	if (ret)
-		goto no_tracepoints;
+		return ret;
 	ret = vpt_rehook_elevator(disk);
 	if (ret)
-		goto no_elevator;
-	return 0;
-
-no_elevator:
-	unregister_tracepoints();
-no_tracepoints:
-	unhook_up_path();
-no_up_path:
-	WRITE_ONCE(throttled, NULL);
+		vpt_unhook(disk);
 	return ret;
 }
 
 void vpt_unhook(struct vpt_disk *disk)
 {
-	unhook_elevator();
-	unhook_up_path();
-	unregister_tracepoints();
-	WRITE_ONCE(throttled, NULL);
+	mutex_lock(&hooks_mutex);
+	watch_put(disk->watch);
+	disk->watch = NULL;
+	hash_del_rcu(&disk->by_queue);
+	if (!--nr_hooked)
+		unhook_all();
+	mutex_unlock(&hooks_mutex);
+	synchronize_rcu();
 }

@@ -20,18 +20,24 @@ void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors)
 	model->scale_milli = 1000;
 }
 
+u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bdev)
+{
+	u32 sectors = queue_max_sectors(bdev_get_queue(bdev));
+
+	return max(drive_slowest_ns(&model->drive, sectors),
+		   array_slowest_ns(&model->array));
+}
+
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 {
 	const struct drive *drive = &model->drive;
-	u32 sectors = queue_max_sectors(bdev_get_queue(bdev));
 	u64 slowest_ns;
 
 	if (disk_check(&drive->disk) ||
 	    (drive->random_phase && disk_knows_angles(&drive->disk)))
 		return -EINVAL;
-	slowest_ns =
-		max(drive_slowest_ns(drive, sectors), array_slowest_ns(&model->array));
-	slowest_ns = mul_u64_u64_div_u64(slowest_ns, model->scale_milli, 1000);
+	slowest_ns = mul_u64_u64_div_u64(vpt_model_slowest_ns(model, bdev),
+					 model->scale_milli, 1000);
 	if (slowest_ns <= VPT_HOLD_MAX_NS)
 		return 0;
 	pr_err("%pg: with scale_milli %llu the slowest request would take %llu ms; "
@@ -43,13 +49,9 @@ int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 
 struct vpt_model *vpt_model_copy(const struct vpt_disk *disk)
 {
-	struct vpt_model *copy;
+	struct vpt_model *copy = kvmalloc(sizeof(*copy), GFP_KERNEL);
 
-	if (!disk->bdev)
-		return ERR_PTR(-ENODEV);
-	copy = kvmalloc(sizeof(*copy), GFP_KERNEL);
-	if (!copy)
-		return ERR_PTR(-ENOMEM);
-	*copy = disk->model;
+	if (copy)
+		*copy = disk->model;
 	return copy;
 }

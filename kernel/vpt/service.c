@@ -19,24 +19,24 @@ u64 vpt_model_clock_ns(const struct vpt_disk *disk, u64 at_ns)
 							1000, disk->model.scale_milli);
 }
 
-/* The same, and k may change afterwards. */
-static u64 move_model_clock(struct vpt_disk *disk, u64 start_ns)
+/* k may change afterwards. */
+void vpt_move_model_clock(struct vpt_disk *disk, u64 start_ns)
 {
 	struct vpt_throttle *throttle = &disk->throttle;
 
 	throttle->model_ns = vpt_model_clock_ns(disk, start_ns);
 	throttle->model_at_ns = start_ns;
-	return throttle->model_ns;
 }
 
 u64 vpt_drive_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns)
 {
 	struct drive *drive = &disk->model.drive;
 	struct request *rq = vr->rq;
-	u64 now_ns = move_model_clock(disk, start_ns);
 	bool hit = false;
-	u64 ns;
+	u64 now_ns, ns;
 
+	vpt_move_model_clock(disk, start_ns);
+	now_ns = disk->throttle.model_ns;
 	if (req_op(rq) == REQ_OP_FLUSH)
 		return drive_flush(drive, now_ns);
 	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)

@@ -2,52 +2,24 @@
 /*
  * /sys/kernel/vpt: the throttle's controls, counters and records.
  *
- *	disk                    write /dev/NAME to throttle that disk, "none" to stop
+ *	add                     write /dev/NAME to throttle that disk: its folder appears
+ *	remove                  write NAME to stop that: the folder goes
+ *
+ * and in the folder of each disk, which is its kobject:
+ *
  *	reset                   write 1: head to 0, cache empty, counters to 0
  *	sysfs_settings.c        what of the profile is a number
  *	sysfs_curves.c          what is a curve
  *	sysfs_records.c         what was recorded
+ *	late_window_permille    of the last 1,000 requests
+ *	late_window_requests    how many of these there are, since a reset or a change of k
  *	the rest                counters since the reset
- *
- * The folder is the kobject of a disk.
  */
 #include <linux/math64.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "sysfs.h"
-
-static ssize_t disk_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
-{
-	struct vpt_disk *disk = vpt_disk_of(kobj);
-	ssize_t length;
-
-	mutex_lock(&disk->control);
-	length = disk->bdev ? sysfs_emit(page, "%pg\n", disk->bdev)
-			    : sysfs_emit(page, "\n");
-	mutex_unlock(&disk->control);
-	return length;
-}
-
-static ssize_t disk_store(struct kobject *kobj, struct kobj_attribute *attr,
-			  const char *page, size_t count)
-{
-	struct vpt_disk *disk = vpt_disk_of(kobj);
-	char *path = kstrndup(page, count, GFP_KERNEL);
-	int ret = 0;
-
-	if (!path)
-		return -ENOMEM;
-	mutex_lock(&disk->control);
-	vpt_detach(disk);
-	if (strcmp(strim(path), "none"))
-		ret = vpt_attach(disk, strim(path));
-	mutex_unlock(&disk->control);
-	kfree(path);
-	return ret ?: count;
-}
-
-static struct kobj_attribute disk_attr = __ATTR_RW(disk);
 
 static ssize_t reset_store(struct kobject *kobj, struct kobj_attribute *attr,
 			   const char *page, size_t count)
@@ -100,6 +72,8 @@ COUNTER(missed);
 COUNTER(untracked);
 COUNTER(lost);
 COUNTER(pick_unseen);
+COUNTER(scale_raised);
+COUNTER(scale_lowered);
 
 static ssize_t late_permille_show(struct kobject *kobj, struct kobj_attribute *attr,
 				  char *page)
@@ -113,14 +87,39 @@ static ssize_t late_permille_show(struct kobject *kobj, struct kobj_attribute *a
 
 static struct kobj_attribute late_permille_attr = __ATTR_RO(late_permille);
 
+static ssize_t late_window_permille_show(struct kobject *kobj,
+					 struct kobj_attribute *attr, char *page)
+{
+	struct vpt_disk *disk = vpt_disk_of(kobj);
+	unsigned long flags;
+	u32 judged, nr_late;
+
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	judged = disk->scaling.judged;
+	nr_late = disk->scaling.nr_late;
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
+	return sysfs_emit(page, "%u\n", nr_late * 1000 / max(judged, 1U));
+}
+
+static struct kobj_attribute late_window_permille_attr = __ATTR_RO(late_window_permille);
+
+static ssize_t late_window_requests_show(struct kobject *kobj,
+					 struct kobj_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%u\n", READ_ONCE(vpt_disk_of(kobj)->scaling.judged));
+}
+
+static struct kobj_attribute late_window_requests_attr = __ATTR_RO(late_window_requests);
+
 static struct attribute *control_attrs[] = {
-	&disk_attr.attr,
 	&reset_attr.attr,
 	&requests_counter.attr.attr,
 	&completed_counter.attr.attr,
 	&failed_counter.attr.attr,
 	&late_counter.attr.attr,
 	&late_permille_attr.attr,
+	&late_window_permille_attr.attr,
+	&late_window_requests_attr.attr,
 	&stale_counter.attr.attr,
 	&held_counter.attr.attr,
 	&overshoot_ns_counter.attr.attr,
@@ -129,6 +128,8 @@ static struct attribute *control_attrs[] = {
 	&untracked_counter.attr.attr,
 	&lost_counter.attr.attr,
 	&pick_unseen_counter.attr.attr,
+	&scale_raised_counter.attr.attr,
+	&scale_lowered_counter.attr.attr,
 	NULL,
 };
 
@@ -139,7 +140,7 @@ static const struct attribute_group *disk_groups[] = {
 	NULL,
 };
 
-/* The folder. */
+/* The folder of a disk. */
 
 static DECLARE_COMPLETION(disk_freed);
 
@@ -155,9 +156,12 @@ static struct kobj_type folder_type = {
 	.default_groups = disk_groups,
 };
 
-int vpt_sysfs_add(struct vpt_disk *disk, const char *name)
+static struct kobject *vpt_folder;
+
+int vpt_sysfs_add(struct vpt_disk *disk)
 {
-	int ret = kobject_init_and_add(&disk->kobj, &folder_type, kernel_kobj, name);
+	int ret = kobject_init_and_add(&disk->kobj, &folder_type, vpt_folder, "%pg",
+				       disk->bdev);
 
 	if (ret)
 		vpt_sysfs_put(disk);
@@ -169,8 +173,69 @@ void vpt_sysfs_del(struct vpt_disk *disk)
 	kobject_del(&disk->kobj);
 }
 
+/* Waits until it is freed, so that the module may go. */
 void vpt_sysfs_put(struct vpt_disk *disk)
 {
 	kobject_put(&disk->kobj);
 	wait_for_completion(&disk_freed);
+}
+
+/* The folder of them all. */
+
+static ssize_t with_line(int act(const char *line), const char *page, size_t count)
+{
+	char *text = kstrndup(page, count, GFP_KERNEL);
+	int ret;
+
+	if (!text)
+		return -ENOMEM;
+	ret = act(strim(text));
+	kfree(text);
+	return ret ?: count;
+}
+
+static ssize_t add_store(struct kobject *kobj, struct kobj_attribute *attr,
+			 const char *page, size_t count)
+{
+	return with_line(vpt_add, page, count);
+}
+
+static ssize_t remove_store(struct kobject *kobj, struct kobj_attribute *attr,
+			    const char *page, size_t count)
+{
+	return with_line(vpt_remove, page, count);
+}
+
+static struct kobj_attribute add_attr = __ATTR_WO(add);
+static struct kobj_attribute remove_attr = __ATTR_WO(remove);
+
+static struct attribute *all_attrs[] = {
+	&add_attr.attr,
+	&remove_attr.attr,
+	NULL,
+};
+
+static const struct attribute_group all_group = { .attrs = all_attrs };
+
+int vpt_sysfs_init(void)
+{
+	int ret;
+
+	vpt_folder = kobject_create_and_add("vpt", kernel_kobj);
+	if (!vpt_folder)
+		return -ENOMEM;
+	ret = sysfs_create_group(vpt_folder, &all_group);
+	if (ret)
+		kobject_put(vpt_folder);
+	return ret;
+}
+
+void vpt_sysfs_close(void)
+{
+	sysfs_remove_group(vpt_folder, &all_group);
+}
+
+void vpt_sysfs_exit(void)
+{
+	kobject_put(vpt_folder);
 }

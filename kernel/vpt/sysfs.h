@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of /sys/kernel/vpt share; each of them is of one disk. */
+/* What the files of a folder in /sys/kernel/vpt share; each of them is of one disk. */
 #ifndef UNDERSTUDY_VPT_SYSFS_H
 #define UNDERSTUDY_VPT_SYSFS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt: what of the profile is a curve.
+ * /sys/kernel/vpt/DISK: what of the profile is a curve.
  *
  *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
  *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
@@ -129,12 +129,13 @@ static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr
 	unsigned long flags;
 	int ret;
 
-	if (IS_ERR(changed))
-		return PTR_ERR(changed);
+	if (!changed)
+		return -ENOMEM;
 	ret = parse(changed, attr, disk->incoming.text);
 	ret = ret ?: vpt_model_check(changed, disk->bdev);
 	if (!ret) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
+		vpt_keep_checked_scale(disk, changed);
 		take(&disk->model, changed, attr);
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt: what was recorded.
+ * /sys/kernel/vpt/DISK: what was recorded.
  *
  *	record                  write N: reset, then record the first N arrivals;
  *	                        read: wanted, arrived, completed
@@ -34,8 +34,6 @@ static ssize_t record_show(struct kobject *kobj, struct kobj_attribute *attr,
 /* All of the profile is there, and the limit holds for the longest request of today. */
 static int check_profile(struct vpt_disk *disk)
 {
-	if (!disk->bdev)
-		return -ENODEV;
 	if (disk->incoming.length) {
 		pr_err("a curve was written without the newline that ends it\n");
 		return -EINVAL;

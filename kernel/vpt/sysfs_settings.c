@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt: what of the profile is one number, and of the records.
+ * /sys/kernel/vpt/DISK: what of the profile is one number, and of the records.
  *
  *	intercept_ns, hit_ns
  *	rotation_ns, rotation_random, rotation_seed
@@ -14,6 +14,7 @@
  *	array_servers           0: it is a disk; else an array, from the next reset on
  *	array_service_ns, array_exponential, array_seed
  *	scale_milli             k, in thousandths
+ *	scale_auto              1: it follows what is late
  *	record_groups           1: owners in the records are control groups, not processes
  */
 #include <linux/err.h>
@@ -42,23 +43,37 @@ static ssize_t setting_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(page, "%llu\n", READ_ONCE(*value));
 }
 
+/* Under the lock: changed is the model with the value in it, and was checked. */
+static void take(struct vpt_disk *disk, struct vpt_model *changed,
+		 const struct setting *setting)
+{
+	u64 *value = value_of(&disk->model, setting);
+
+	if (value == &disk->model.scale_milli) {
+		vpt_set_scale(disk, changed->scale_milli);
+		return;
+	}
+	vpt_keep_checked_scale(disk, changed);
+	*value = *value_of(changed, setting);
+}
+
 static int change(struct vpt_disk *disk, const struct setting *setting, u64 value)
 {
 	struct vpt_model *changed = vpt_model_copy(disk);
 	unsigned long flags;
 	int ret;
 
-	if (IS_ERR(changed))
-		return PTR_ERR(changed);
+	if (!changed)
+		return -ENOMEM;
 	*value_of(changed, setting) = value;
 	ret = vpt_model_check(changed, disk->bdev);
+	if (!ret) {
+		raw_spin_lock_irqsave(&disk->lock, flags);
+		take(disk, changed, setting);
+		raw_spin_unlock_irqrestore(&disk->lock, flags);
+	}
 	kvfree(changed);
-	if (ret)
-		return ret;
-	raw_spin_lock_irqsave(&disk->lock, flags);
-	*value_of(&disk->model, setting) = value;
-	raw_spin_unlock_irqrestore(&disk->lock, flags);
-	return 0;
+	return ret;
 }
 
 static ssize_t setting_store(struct kobject *kobj, struct kobj_attribute *attr,
@@ -124,7 +139,8 @@ SETTING(array_servers, array.servers, 0, VPT_REQUESTS_MAX);
 SETTING(array_service_ns, array.mean_service_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(array_exponential, array.exponential, 0, 1);
 SETTING(array_seed, array_seed, 0, U64_MAX);
-SETTING(scale_milli, scale_milli, 1, 1000000);
+SETTING(scale_milli, scale_milli, 1, VPT_SCALE_MAX_MILLI);
+SETTING(scale_auto, scale_auto, 0, 1);
 SETTING(record_groups, record_groups, 0, 1);
 
 static struct attribute *settings_attrs[] = {
@@ -165,6 +181,7 @@ static struct attribute *settings_attrs[] = {
 	&array_exponential_setting.attr.attr,
 	&array_seed_setting.attr.attr,
 	&scale_milli_setting.attr.attr,
+	&scale_auto_setting.attr.attr,
 	&record_groups_setting.attr.attr,
 	NULL,
 };

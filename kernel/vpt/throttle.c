@@ -253,6 +253,8 @@ static bool take(struct vpt_disk *disk, struct vpt_request *vr)
 		hold(disk, vr);
 	else
 		pass_on(disk, vr, now_ns);
+	if (disk->throttle.holding)
+		vpt_judged(disk, vr);
 	return vr->state == VPT_HELD;
 }
 
@@ -384,6 +386,7 @@ void vpt_throttle_reset(struct vpt_disk *disk)
 	servers_reset(&disk->throttle.servers, disk->throttle.free_ns,
 		      disk->model.array.servers);
 	memset(&disk->counters, 0, sizeof(disk->counters));
+	memset(&disk->scaling, 0, sizeof(disk->scaling));
 	disk->counters.requests = disk->requests.on_disk; /* they will complete */
 	disk->throttle.last_id = 0;
 	disk->throttle.last_due_ns = 0;

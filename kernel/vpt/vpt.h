@@ -4,19 +4,22 @@
  * a profiled one (PERFORM 2010 section 4, Jones 2010 section 4.3).
  *
  *	main.c          loading and unloading
- *	sysfs*.c        /sys/kernel/vpt: a folder of files for a disk
- *	attach.c        which disk it is, and whether it can be throttled
+ *	disks.c         which disks are throttled
+ *	sysfs*.c        /sys/kernel/vpt: a folder of files for each
+ *	attach.c        whether a disk can be throttled
  *	hooks.c         where the block layer is looked into
  *	recorder.c      what happened to each bio, for user space
  *	throttle.c      due times, held completions
+ *	scaling.c       k, and how it finds itself
  *	service.c       service times
  *	requests.c      the requests between their pick and their completion
  *	model.c         the profile of a disk, and its limit
  *	disk.c          all that there is of one throttled disk
  *
  * Each stands on those below it and calls none above it: the throttle lets a held
- * request go by a function that it was given.  Below sysfs.c and hooks.c nothing
- * knows how many disks there are.
+ * request go by a function that it was given.  Below disks.c and hooks.c nothing
+ * knows how many disks there are, and no lock is common to two of them but where disks
+ * come and go.
  *
  * Locking, for each disk: a mutex, control, makes changes from user space one after
  * the other; a raw spinlock, lock, guards what the hooks change.  That one is taken
@@ -51,6 +54,10 @@
  * never be busy. */
 #define VPT_REQUESTS_MAX 4096
 
+/* So many of the last requests say whether k is right (Jones 2010 section 4.3.2). */
+#define VPT_WINDOW 1000
+#define VPT_SCALE_MAX_MILLI 1000000ULL
+
 /* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples, and
  * for the angles of PLATTER_ZONES_MAX zones. */
 #define VPT_CURVE_TEXT_MAX SZ_64K
@@ -62,6 +69,7 @@ struct vpt_model {
 	struct array array; /* no servers: it is the drive */
 	u64 array_seed;
 	u64 scale_milli; /* k */
+	u64 scale_auto; /* it follows what is late */
 };
 
 /* One request between its pick and its completion. */
@@ -109,6 +117,12 @@ struct vpt_throttle {
 	struct draw draw; /* of its service times */
 };
 
+/* Which of the last requests were late, and how often k has followed. */
+struct vpt_scaling {
+	DECLARE_BITMAP(late, VPT_WINDOW);
+	u32 next, judged, nr_late; /* in it */
+};
+
 /* Since the last reset. */
 struct vpt_counters {
 	u64 requests; /* dispatched to the disk */
@@ -123,6 +137,7 @@ struct vpt_counters {
 	u64 untracked; /* no room to track the request */
 	u64 lost; /* bios that ended without a completion we saw */
 	u64 pick_unseen; /* pick taken from the first issue */
+	u64 scale_raised, scale_lowered; /* by itself */
 };
 
 struct vpt_recorder {
@@ -132,15 +147,6 @@ struct vpt_recorder {
 	DECLARE_HASHTABLE(in_flight, 10);
 };
 
-/* The read that shows whether a disk can be throttled. */
-struct vpt_trial {
-	struct page *page;
-	struct bio_vec vec;
-	struct bio bio;
-	struct completion answered;
-	bool unanswered; /* nobody waits for it any more */
-};
-
 /* A curve on its way in; what is missing comes from the same open file. */
 struct vpt_curve_text {
 	struct file *file;
@@ -148,21 +154,24 @@ struct vpt_curve_text {
 	char text[VPT_CURVE_TEXT_MAX + 1];
 };
 
-/* One throttled disk, or the place for one. */
+/* One throttled disk. */
 struct vpt_disk {
 	struct kobject kobj;
+	struct list_head among_disks; /* disks.c */
 	struct mutex control;
 	struct vpt_curve_text incoming;
 
-	struct block_device *bdev; /* NULL: none */
+	struct block_device *bdev;
 	struct request_queue *queue; /* its */
-	struct vpt_trial trial;
+	struct hlist_node by_queue; /* hooks.c */
+	struct vpt_watch *watch; /* on its elevator; NULL: it has none */
 
 	raw_spinlock_t lock;
 	struct vpt_model model;
 	struct vpt_counters counters;
 	struct vpt_requests requests;
 	struct vpt_throttle throttle;
+	struct vpt_scaling scaling;
 	struct vpt_recorder recorder;
 };
 
@@ -172,11 +181,13 @@ void vpt_disk_free(struct vpt_disk *disk);
 
 /* model.c: with control held */
 void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors);
+/* Without k. */
+u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bdev);
 /* 0, or -ERANGE and a line in the log: its slowest request looks like a dead disk. */
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev);
 /*
  * To be changed and checked before the disk's own is, and then to be freed with kvfree.
- * Only the settings in it mean something.  An error pointer without a disk.
+ * Only the settings in it mean something.  NULL: no memory.
  */
 struct vpt_model *vpt_model_copy(const struct vpt_disk *disk);
 
@@ -197,6 +208,15 @@ u64 vpt_drive_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 star
 void vpt_serve_in_array(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns);
 /* k times as long. */
 u64 vpt_scaled_ns(const struct vpt_disk *disk, u64 model_ns);
+/* What is being served keeps its time, and the model drive's clock goes on from there. */
+void vpt_move_model_clock(struct vpt_disk *disk, u64 start_ns);
+
+/* scaling.c: all with the lock held */
+void vpt_set_scale(struct vpt_disk *disk, u64 scale_milli);
+/* A change was checked with the k of its copy, and k may have risen since. */
+void vpt_keep_checked_scale(struct vpt_disk *disk, const struct vpt_model *changed);
+/* It came before or after it was due. */
+void vpt_judged(struct vpt_disk *disk, const struct vpt_request *vr);
 
 /* throttle.c: all with the lock held unless noted */
 void vpt_throttle_init(struct vpt_disk *disk); /* not held */
@@ -238,15 +258,27 @@ void vpt_unhook(struct vpt_disk *disk);
 /* Find the elevator's way to hand out requests again. */
 int vpt_rehook_elevator(struct vpt_disk *disk);
 
-/* attach.c: process context, with control held */
-int vpt_attach(struct vpt_disk *disk, const char *path);
+/* attach.c: process context */
+int vpt_open(struct vpt_disk *disk, const char *path);
+void vpt_close(struct vpt_disk *disk);
+/* An open one is throttled from now on. */
+int vpt_attach(struct vpt_disk *disk);
 void vpt_detach(struct vpt_disk *disk);
 /* Wait until no read of ours is on its way. */
-void vpt_end_trial(struct vpt_disk *disk);
+void vpt_end_trials(void);
+
+/* disks.c: process context */
+int vpt_add(const char *path);
+int vpt_remove(const char *name);
+void vpt_remove_all(void);
 
 /* sysfs.c */
+int vpt_sysfs_init(void);
+/* No disk comes or goes from user space any more; then the folder itself. */
+void vpt_sysfs_close(void);
+void vpt_sysfs_exit(void);
 /* From here on the disk belongs to its folder, also if there is an error. */
-int vpt_sysfs_add(struct vpt_disk *disk, const char *name);
+int vpt_sysfs_add(struct vpt_disk *disk);
 /* The folder is gone, and nobody is in one of its files. */
 void vpt_sysfs_del(struct vpt_disk *disk);
 /* Frees the disk. */

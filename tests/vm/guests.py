@@ -78,7 +78,14 @@ nodes() {
 	mkdir /nodes
 	mount -o bind /dev /nodes && mount -o remount,bind,ro /nodes || fail 'no /nodes'
 }
-vpt=/sys/kernel/vpt
+# throttle DEVICE: its files are in $vpt from then on
+throttle() {
+	put "$1" /sys/kernel/vpt/add
+	vpt=/sys/kernel/vpt/${1##*/}
+}
+release() {
+	put "${vpt##*/}" /sys/kernel/vpt/remove
+}
 """
 
 

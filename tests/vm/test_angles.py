@@ -72,7 +72,7 @@ same() {{
 	cmp $vpt/zone_angles /angles && echo "$1" >> /out/same
 }}
 
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 cat /seek > $vpt/seek_curve
 tried "no tracks" "cat /angles > $vpt/zone_angles"
 cat /tracks > $vpt/tracks
@@ -99,8 +99,8 @@ dd if=/dev/vdisk of=/dev/null bs=1M skip=40 count=8 iflag=direct 2> /dev/null
 cat $vpt/records > /out/records
 put "" $vpt/zone_angles
 tried "other tracks then" "echo 0:50 > $vpt/tracks"
-put none $vpt/disk
-put /dev/vdisk $vpt/disk
+release
+throttle /dev/vdisk
 cat $vpt/zone_angles > /out/fresh
 """
 

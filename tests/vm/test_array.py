@@ -133,7 +133,7 @@ readers() {{
 	done
 	wait_for '[ $(cat $vpt/held) = {READERS} ]'
 }}
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 attempt 4097 $vpt/array_servers
 attempt 2 $vpt/array_exponential
 attempt 15000000001 $vpt/array_service_ns
@@ -165,7 +165,7 @@ TROUBLES = {
     "fewer servers": "put 1 $vpt/array_servers\n",
     "a disk": "put 0 $vpt/array_servers\nput 1 $vpt/reset\n",
     "another scheduler": "put mq-deadline $queue/scheduler\n",
-    "detach": "put none $vpt/disk\n",
+    "detach": "release\n",
     "unload": "rmmod vpt || fail 'vpt stays'\nwait\n",
 }
 

@@ -31,7 +31,7 @@ MODULES = {
 TRACED = f"""
 wait_for '[ -b /dev/vdisk ]'
 mount -t debugfs debugfs /sys/kernel/debug
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 put {SERVERS} $vpt/array_servers
 put 3000000 $vpt/array_service_ns
 put 1 $vpt/array_exponential
@@ -52,7 +52,7 @@ for file in /sys/kernel/debug/block/vdisk/trace[0-9]*; do
 done
 blocktrace end /dev/vdisk || fail "it stays"
 blocktrace stop /dev/vdisk 2> /out/ended && fail "what is over was stopped"
-put none $vpt/disk
+release
 """
 
 

@@ -37,7 +37,7 @@ TRANSFER = noisy(2, 5_000_000, 40_000_000)
 PIECES = (1, 7, 512, 1000, 4095, 4096, 4097, 100_000)
 
 BY_HAND = f"""
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 cat /seek > $vpt/seek_curve || fail "cat: seek_curve"
 cat /transfer > $vpt/transfer_curve || fail "cat: transfer_curve"
 cmp $vpt/seek_curve /seek && cmp $vpt/transfer_curve /transfer || fail "not what was written"
@@ -79,8 +79,8 @@ cmp $vpt/seek_curve /seek && echo same >> /out/after
 put "" $vpt/transfer_curve
 tried "record, ended" "echo 5 > $vpt/record"
 [ -z "$(cat $vpt/transfer_curve)" ] && echo none >> /out/after
-put none $vpt/disk
-put /dev/vdisk $vpt/disk
+release
+throttle /dev/vdisk
 for file in intercept_ns rotation_ns seek_curve transfer_curve; do
 	echo "$file $(cat $vpt/$file)" >> /out/fresh
 done
@@ -151,7 +151,7 @@ def test_what_is_refused_changes_nothing() -> None:
 
 CHANGES = 60
 UNDER_LOAD = f"""
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 cat /near > $vpt/seek_curve
 random --device /dev/vdisk --processes 8 --log /out/reads.bin --log-max 500000 \\
 	< /dev/null > /tmp/said 2>&1 &

@@ -27,7 +27,7 @@ readers() {{
 	done
 	wait_for '[ $(cat $vpt/held) = {READERS} ]'
 }}
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 put 1000000000 $vpt/intercept_ns
 put {READERS} $vpt/queue_depth
 put 15000000000 $vpt/queue_age_limit_ns
@@ -49,7 +49,7 @@ TROUBLES = {
     "record": "put 1000 $vpt/record\n",
     "another depth": "put 2 $vpt/queue_depth\n",
     "another scheduler": "put mq-deadline $queue/scheduler\n",
-    "detach": "put none $vpt/disk\n",
+    "detach": "release\n",
     "unload": "rmmod vpt || fail 'vpt stays'\nwait\n",
 }
 
@@ -102,7 +102,7 @@ read_some() {
 	wait
 }
 attempt sptf $queue/scheduler
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 put 2000000 $vpt/intercept_ns
 put "0:0 131072:9000000" $vpt/seek_curve
 attempt sptf $queue/scheduler
@@ -113,7 +113,7 @@ put "0:0 131072:0" $vpt/seek_curve
 read_some
 cat $queue/iosched/positioning_ns > /out/positioning
 cat $vpt/completed > /out/completed
-put none $vpt/disk
+release
 read_some
 cat $queue/iosched/positioning_ns > /out/positioning_after
 rmmod vpt 2>> /out/rmmod && fail 'vpt went while it might be asked'

@@ -37,7 +37,7 @@ choose() {
 	esac
 }
 attach() {
-	put /dev/vdisk $vpt/disk
+	throttle /dev/vdisk
 	put 300000 $vpt/intercept_ns
 }
 start_random() {
@@ -138,7 +138,7 @@ choose none
 for name in OURS; do
 	rmmod $name || fail "$name stays"
 done
-put none $vpt/disk
+release
 cat /sys/block/vdisk/inflight > /out/inflight
 rmmod vdisk || fail 'vdisk is held'
 """.replace("OURS", " ".join(OUR_SCHEDULERS))
@@ -301,7 +301,7 @@ choose none
 for counter in requests completed failed missed untracked lost; do
 	echo "$counter $(cat $vpt/$counter)"
 done > /out/counters
-put none $vpt/disk
+release
 touch /out/errors
 for name in OURS; do
 	rmmod $name || fail "$name stays"

@@ -51,7 +51,7 @@ for place in 1 2; do
 	echo "vm$place $(stat -c %i $groups/vm$place)" >> /out/groups
 done
 sync
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 put {DEPTH} $vpt/array_servers
 put 2000000 $vpt/array_service_ns
 put 1 $vpt/record_groups
@@ -93,7 +93,7 @@ for counter in requests completed failed missed untracked lost stale; do
 done > /out/counters
 put none $queue/scheduler
 cat /sys/module/sfq/tape > /out/tape
-put none $vpt/disk
+release
 """
 
 
@@ -192,7 +192,7 @@ queue=/sys/block/vdisk/queue
 groups=/sys/fs/cgroup
 mount -t cgroup2 cgroup $groups
 put '+io' $groups/cgroup.subtree_control
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 put {DEPTH} $vpt/array_servers
 put 2000000 $vpt/array_service_ns
 put 1 $vpt/record_groups
@@ -220,7 +220,7 @@ port follow $vpt/record || fail 'too slow'
 kill -TERM $first $second
 wait $first && wait $second || fail "$(cat /tmp/said-*)"
 cat $vpt/records > /out/records
-put none $vpt/disk
+release
 """
 
 

@@ -55,7 +55,7 @@ load() { # SCHEDULER
 sysfs() {
 	echo /sys/module/$1/tape
 }
-put /dev/vdisk $vpt/disk # a scheduler may need its model
+throttle /dev/vdisk # a scheduler may need its model
 for name in OURS; do
 	load $name
 	cat $(sysfs $name) > /out/tape-$name || fail "no tape of $name"

@@ -188,7 +188,7 @@ try_null() { # NAME PARAMETERS...
 	insmod_null "$@"
 	echo "as $name" > /dev/kmsg
 	ln -sf nullb0 /dev/$name
-	attempt /dev/$name $vpt/disk
+	attempt /dev/$name /sys/kernel/vpt/add
 	[ -z "$(cat $vpt/disk)" ] || fail "$name was taken"
 	rmmod null_blk || fail "null_blk is held"
 }
@@ -201,15 +201,15 @@ insmod_null irqmode=1 queue_mode=2
 printf 'n\\np\\n1\\n\\n\\nw\\n' | fdisk /dev/nullb0 > /dev/null 2>&1
 wait_for '[ -b /dev/nullb0p1 ]'
 echo "as partition" > /dev/kmsg
-attempt /dev/nullb0p1 $vpt/disk
-attempt /dev/there_is_none $vpt/disk
-attempt /proc/version $vpt/disk
-attempt "" $vpt/disk
+attempt /dev/nullb0p1 /sys/kernel/vpt/add
+attempt /dev/there_is_none /sys/kernel/vpt/add
+attempt /proc/version /sys/kernel/vpt/add
+attempt "" /sys/kernel/vpt/add
 attempt 10 $vpt/record
 
 # After all that, a disk is taken, another one after it, and it is throttled.
-attempt /dev/nullb0 $vpt/disk
-attempt /dev/vdisk $vpt/disk
+attempt /dev/nullb0 /sys/kernel/vpt/add
+attempt /dev/vdisk /sys/kernel/vpt/add
 cat $vpt/disk >> /out/disks
 size=$(cat /sys/block/vdisk/size)
 put 4000000 $vpt/intercept_ns
@@ -263,7 +263,7 @@ put 4000000 $vpt/intercept_ns
 attempt "0:1000 $size:90000000000" $vpt/transfer_curve
 attempt 1 $vpt/requests
 settings > /out/after
-attempt none $vpt/disk
+attempt none /sys/kernel/vpt/add
 cat $vpt/disk >> /out/disks
 """
 EINVAL = "Invalid argument"

@@ -36,7 +36,7 @@ readers() {{ # NAME
 		read_one $1 $place &
 	done
 }}
-put /dev/nvme0n1 $vpt/disk
+throttle /dev/nvme0n1
 put 1000000000 $vpt/intercept_ns
 put 1 $vpt/reset
 readers held
@@ -46,7 +46,7 @@ wait
 for counter in requests completed failed missed; do
 	echo "$counter $(cat $vpt/$counter)" >> /out/counters
 done
-put none $vpt/disk
+release
 AFTER
 read_one after 7
 """
@@ -107,35 +107,35 @@ read_sda() {
 }
 
 # A profile whose every hit takes 15 s, and the disk's first page is in its cache.
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 put 1 $vpt/cache_segments
 put 64 $vpt/cache_segment_sectors
 put 15000000000 $vpt/hit_ns
 dd if=/dev/vdisk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null
-put none $vpt/disk
+release
 clock begin
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 clock attached
 dd if=/dev/vdisk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null
 clock read
-put none $vpt/disk
+release
 
 # A disk that takes a second; somebody resets the counters meanwhile.
 wait_for '[ -b /dev/sda ]'
-put /dev/sda $vpt/disk
+throttle /dev/sda
 put 1 $vpt/reset
 read_sda
-put none $vpt/disk
+release
 delay 250
-attempt /dev/sda $vpt/disk &
+attempt /dev/sda /sys/kernel/vpt/add &
 sleep 0.5
 put 1 $vpt/reset
 wait
-put none $vpt/disk
+release
 
 # A disk that takes 20 s, and nobody wants to wait.
 delay 5000
-echo /dev/sda > $vpt/disk &
+echo /dev/sda > /sys/kernel/vpt/add &
 waiting=$!
 sleep 1
 clock killing
@@ -143,12 +143,12 @@ kill -KILL $waiting
 wait $waiting
 echo "$(cat $vpt/disk)" > /out/attached
 clock looked
-attempt /dev/vdisk $vpt/disk
+attempt /dev/vdisk /sys/kernel/vpt/add
 sleep 25
 delay 1
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 delay 5000
-echo /dev/sda > $vpt/disk &
+echo /dev/sda > /sys/kernel/vpt/add &
 waiting=$!
 sleep 1
 kill -KILL $waiting
@@ -207,7 +207,7 @@ settings() {
 disk=/dev/nullb0
 size=$(cat /sys/block/nullb0/size)
 attempt 5 $vpt/intercept_ns
-put $disk $vpt/disk
+throttle $disk
 put 4000000000 $vpt/intercept_ns
 put 3000 $vpt/scale_milli
 put 100 $vpt/record
@@ -279,7 +279,7 @@ def test_records_are_for_root() -> None:
 # Memory.
 
 MEMORY = """
-put /dev/vdisk $vpt/disk
+throttle /dev/vdisk
 attempt 10000000 $vpt/record
 attempt 1000000 $vpt/record
 attempt 1000 $vpt/record
@@ -308,7 +308,7 @@ tracing=/sys/kernel/tracing
 wait_for '[ -b /dev/vda ]'
 put mono $tracing/trace_clock
 put 1 $tracing/events/block/block_rq_complete/enable
-put /dev/vda $vpt/disk
+throttle /dev/vda
 put 1000000 $vpt/intercept_ns
 put {WRITES} $vpt/record
 for place in {" ".join(str(place) for place in range(WRITES))}; do

@@ -44,15 +44,15 @@ for disk in vdisk nullb0; do
 	cycle=0
 	while [ $cycle -lt {CYCLES} ]; do
 		insmod /modules/vpt.ko || fail "vpt does not come again"
-		put /dev/$disk $vpt/disk
+		throttle /dev/$disk
 		put $((2000000 + cycle * 3000000)) $vpt/intercept_ns
 		[ $((cycle % 2)) = 0 ] || put 100000 $vpt/record
 		usleep $((20000 + cycle * 7000))
 		echo "$disk" $(cat $vpt/held $vpt/requests $vpt/completed) >> /out/held
 		echo "missed $(cat $vpt/missed)" >> /out/missed
 		case $((cycle % 3)) in
-		0) put none $vpt/disk ;;
-		1) put /dev/$disk $vpt/disk ;;
+		0) release ;;
+		1) throttle /dev/$disk ;;
 		esac
 		rmmod vpt || fail "vpt does not go"
 		cycle=$((cycle + 1))
@@ -104,7 +104,7 @@ def test_requests_were_held() -> None:
 VDISK = f"""
 queue=/sys/block/vdisk/queue
 attach() {{
-	put $1 $vpt/disk
+	throttle $1
 	put 4000000 $vpt/intercept_ns
 }}
 timed() {{ # NAME COMMAND...: exit code, uptime before and after, standard error
@@ -176,7 +176,7 @@ dd if=/tmp/noise of=/dev/nullb0 bs=1M count=1 conv=fsync oflag=direct 2> /dev/nu
 blkdiscard -o 1048576 -l 65536 /dev/nullb0 || fail 'discard'
 cat $vpt/records > /out/records-odd
 counters odd
-put none $vpt/disk
+release
 """
 
 
@@ -303,7 +303,7 @@ for scheduler in none mq-deadline bfq us-deadline cats clook fcfs; do
 	timed $scheduler-flush dd if=/dev/zero of=/dev/sda bs=4k count=1 conv=fsync oflag=direct
 	counters $scheduler
 	cat $vpt/record > /out/progress-$scheduler
-	put none $vpt/disk
+	release
 done
 """
 )

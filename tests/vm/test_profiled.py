@@ -230,7 +230,7 @@ def qemu() -> int:
 def test_a_profile_that_the_throttle_refuses() -> None:
     """In its words."""
     slow = profile.SeekLine(intercept_ms=20_000.0, full_seek_ms=1.0)
-    with pytest.raises(RunFailed, match="/vpt/intercept_ns refuses 20000000000"):
+    with pytest.raises(RunFailed, match="/vpt/vdisk/intercept_ns refuses 20000000000"):
         started(DiskProfile(name="slow", model=slow))
 
 

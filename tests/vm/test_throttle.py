@@ -189,7 +189,7 @@ try_null() { # NAME PARAMETERS...
 	echo "as $name" > /dev/kmsg
 	ln -sf nullb0 /dev/$name
 	attempt /dev/$name /sys/kernel/vpt/add
-	[ -z "$(cat $vpt/disk)" ] || fail "$name was taken"
+	[ ! -e /sys/kernel/vpt/nullb0 ] || fail "$name was taken"
 	rmmod null_blk || fail "null_blk is held"
 }
 rmmod null_blk
@@ -205,12 +205,16 @@ attempt /dev/nullb0p1 /sys/kernel/vpt/add
 attempt /dev/there_is_none /sys/kernel/vpt/add
 attempt /proc/version /sys/kernel/vpt/add
 attempt "" /sys/kernel/vpt/add
-attempt 10 $vpt/record
 
-# After all that, a disk is taken, another one after it, and it is throttled.
+# After all that, a disk is taken, once, another one after it, and it is throttled.
 attempt /dev/nullb0 /sys/kernel/vpt/add
-attempt /dev/vdisk /sys/kernel/vpt/add
-cat $vpt/disk >> /out/disks
+ln -sf nullb0 /dev/again
+attempt /dev/again /sys/kernel/vpt/add
+attempt nullb0 /sys/kernel/vpt/remove
+attempt nullb0 /sys/kernel/vpt/remove
+attempt none /sys/kernel/vpt/remove
+throttle /dev/vdisk
+ls -F /sys/kernel/vpt >> /out/disks
 size=$(cat /sys/block/vdisk/size)
 put 4000000 $vpt/intercept_ns
 put "0:0 $size:5000000" $vpt/seek_curve
@@ -220,9 +224,9 @@ cat $vpt/record > /out/progress
 cat $vpt/records > /out/records
 
 settings() {
-	for file in disk intercept_ns hit_ns rotation_ns rotation_random rotation_seed \\
+	for file in intercept_ns hit_ns rotation_ns rotation_random rotation_seed \\
 		seek_curve transfer_curve cache_segments cache_segment_sectors \\
-		cache_prefetch_sectors scale_milli record requests; do
+		cache_prefetch_sectors scale_milli scale_auto record requests; do
 		echo "$file $(cat $vpt/$file)"
 	done
 }
@@ -242,6 +246,7 @@ attempt -1 $vpt/cache_prefetch_sectors
 attempt 0 $vpt/scale_milli
 attempt 1000001 $vpt/scale_milli
 attempt NaN $vpt/scale_milli
+attempt 2 $vpt/scale_auto
 attempt 0 $vpt/record
 attempt 10000001 $vpt/record
 attempt -5 $vpt/record
@@ -263,8 +268,8 @@ put 4000000 $vpt/intercept_ns
 attempt "0:1000 $size:90000000000" $vpt/transfer_curve
 attempt 1 $vpt/requests
 settings > /out/after
-attempt none /sys/kernel/vpt/add
-cat $vpt/disk >> /out/disks
+release
+ls -F /sys/kernel/vpt >> /out/disks
 """
 EINVAL = "Invalid argument"
 ERANGE = "Numerical result out of range"
@@ -295,27 +300,33 @@ def refusals() -> Result:
 )
 def test_refuses_what_it_cannot_hold(disk: str, reason: str) -> None:
     """EOPNOTSUPP, and a line in the log that says why."""
-    assert attempts(refusals())[f"disk=/dev/{disk}"] == EOPNOTSUPP
+    assert attempts(refusals())[f"add=/dev/{disk}"] == EOPNOTSUPP
     after = text(refusals(), "dmesg").split(f"as {disk.replace('nullb0p1', 'partition')}\n")[1]
     assert reason in after.split("\n")[0]
 
 
 @group("throttle-refusals")
 def test_refuses_what_is_no_disk() -> None:
-    """A path to nothing, or to something else; and to record without a disk."""
+    """A path to nothing, or to something else."""
     found = attempts(refusals())
-    assert found["disk=/dev/there_is_none"] == "No such file or directory"
-    assert found["disk=/proc/version"] == "Block device required"
-    assert found["disk="] == EINVAL
-    assert found["record=10"] == "No such device"
+    assert found["add=/dev/there_is_none"] == "No such file or directory"
+    assert found["add=/proc/version"] == "Block device required"
+    assert found["add="] == EINVAL
 
 
 @group("throttle-refusals")
 def test_takes_a_disk_after_refusals() -> None:
     """Two disks one after the other, and requests take the time they should."""
     found = attempts(refusals())
-    assert found["disk=/dev/nullb0"] == found["disk=/dev/vdisk"] == found["disk=none"] == "ok"
-    assert refusals().out["disks"] == b"vdisk\n\n"
+    assert found["add=/dev/nullb0"] == "ok"
+    assert found["add=/dev/again"] == "Device or resource busy"
+    removed = [line for line in text(refusals(), "attempts").splitlines() if "remove=" in line]
+    assert removed == [
+        "remove=nullb0: ok",
+        "remove=nullb0: No such device",
+        "remove=none: No such device",
+    ]
+    assert text(refusals(), "disks").split() == ["add", "remove", "vdisk/", "add", "remove"]
     assert text(refusals(), "progress") == "5 5 5"
     rows = records.from_bytes(refusals().out["records"])
     records.check(rows)
@@ -330,7 +341,7 @@ def test_refuses_bad_values_and_changes_nothing() -> None:
     tried = {
         key: reason
         for key, reason in found.items()
-        if key.split("=")[0] not in ("disk", "requests") and key != "record=10"
+        if key.split("=")[0] not in ("add", "remove", "requests")
     }
     assert len(tried) > 85
     assert set(tried.values()) == {EINVAL, ERANGE}

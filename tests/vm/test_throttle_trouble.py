@@ -52,7 +52,7 @@ for disk in vdisk nullb0; do
 		echo "missed $(cat $vpt/missed)" >> /out/missed
 		case $((cycle % 3)) in
 		0) release ;;
-		1) throttle /dev/$disk ;;
+		1) release && throttle /dev/$disk ;;
 		esac
 		rmmod vpt || fail "vpt does not go"
 		cycle=$((cycle + 1))

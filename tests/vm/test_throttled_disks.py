@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""Many throttled disks at once: each keeps its own model's time as if it were alone.
+
+Sixteen disks with sixteen profiles and as many k, under a mixed load: on one processor in the
+virtual clock, and on two in wall time, there with two hardware queues each.  The oracle is the
+closed form of a line, from the sectors in the records.  Then what happens to some disks while
+others go on: profile and k change a thousand times, disks go, all go at once with the module.
+"""
+
+import polars as pl
+import pytest
+from guests import MIB, attempts, boot, group, once, pairs, text
+
+from understudy.measure import records
+from understudy.platforms.vm import reads
+from understudy.platforms.vm.machine import Result
+
+CORE = {"iprobe": "", "vpt": ""}
+SIZE = 256 * MIB
+SECTORS = SIZE // 512
+DISKS = [f"vdisk{index or ''}" for index in range(16)]
+REQUESTS = {"virtual": 400, "wall": 50}
+COUNTERS = "requests completed failed missed untracked lost late stale"
+LOAD = f"""
+every() {{ # COMMAND: with all that /disks says of a disk
+	while read -r disk intercept far k processes writes think scheduler; do
+		vpt=/sys/kernel/vpt/$disk
+		"$@" || fail "$* on $disk"
+	done < /disks
+}}
+prepare() {{
+	throttle /dev/$disk
+	put $intercept $vpt/intercept_ns
+	put "0:0 {SECTORS}:$far" $vpt/seek_curve
+	put $k $vpt/scale_milli
+	put $scheduler /sys/block/$disk/queue/scheduler
+}}
+start() {{
+	random --device /dev/$disk --processes $processes --writes $writes --think-us $think \\
+		--log /out/reads-$disk --log-max 100000 < /dev/null > /tmp/said-$disk 2>&1 &
+	echo $! > /tmp/pid-$disk
+	wait_for "grep -qs ready /tmp/said-$disk"
+}}
+record() {{
+	put $1 $vpt/record
+}}
+follow() {{
+	port follow $vpt/record
+}}
+stop() {{
+	kill -TERM $(cat /tmp/pid-$disk)
+	wait $(cat /tmp/pid-$disk) || fail "random on $disk: $(cat /tmp/said-$disk)"
+	tr -s ' ' < /sys/block/$disk/stat > /out/stat-$disk
+}}
+collect() {{
+	cat $vpt/records > /out/records-$disk
+	for counter in {COUNTERS}; do
+		echo "$counter $(cat $vpt/$counter)"
+	done > /out/counters-$disk
+}}
+"""
+
+
+def load_of(index: int, k_milli: int) -> tuple[object, ...]:
+    """Disk, intercept, full seek, k, processes, share of writes, think time, scheduler."""
+    return (
+        *(DISKS[index], 2_000_000 + 250_000 * index, 4_000_000 + 300_000 * index),
+        *(k_milli * (20 + index) // 20, 1 + index % 4, 10 * (index % 5), 500 * (index % 3)),
+        ("none", "mq-deadline", "cats", "clook")[index // 2 % 4],
+    )
+
+
+LOADS = {
+    "virtual": [load_of(index, 1000) for index in range(16)],
+    "wall": [load_of(index, 20000) for index in range(16)],
+}
+
+
+def lines(loads: list[tuple[object, ...]]) -> str:
+    return "".join(" ".join(map(str, load)) + "\n" for load in loads)
+
+
+@once
+def sixteen(clock: str) -> Result:
+    """The VM with sixteen throttled disks."""
+    scenario = f"""{LOAD}
+every prepare
+every start
+every record {REQUESTS[clock]}
+every follow
+every stop
+every collect
+"""
+    hardware = {"virtual": {}, "wall": {"clock": "wall", "cpus": 2}}[clock]
+    queues = {"virtual": 1, "wall": 2}[clock]
+    vdisk = f"size={SIZE} disks={len(DISKS)} queues={queues}"
+    modules = {**CORE, "vdisk": vdisk, "cats": "", "clook": ""}
+    files = {"disks": lines(LOADS[clock])}
+    return boot(scenario, modules, files=files, memory_mib=2048, **hardware)
+
+
+def served(result: Result, load: tuple[object, ...]) -> pl.DataFrame:
+    """What requests took, and should have by the line: those that follow a recorded one."""
+    disk, intercept, far, k_milli = load[:4]
+    rows = records.from_bytes(result.out[f"records-{disk}"])
+    records.check(rows)
+    by_request = rows.group_by("request_id").agg(
+        pl.col("sector").min(),
+        pl.col("sectors").sum(),
+        pl.col("dispatch_ns", "completion_ns", "late").first(),
+    )
+    before = pl.all().shift(1).name.suffix("_before")
+    moved = (pl.col("sector") - pl.col("sector_before") - pl.col("sectors_before")).abs()
+    start = pl.max_horizontal("dispatch_ns", "completion_ns_before")
+    return (
+        by_request.sort("request_id")
+        .with_columns(before)
+        .filter(pl.col("request_id") == pl.col("request_id_before") + 1)
+        .with_columns(
+            took_ns=pl.col("completion_ns") - start,
+            should_ns=(intercept + moved * far / SECTORS) * k_milli / 1000,
+        )
+    )
+
+
+on_each_disk = pytest.mark.parametrize("index", range(len(DISKS)))
+on_each_clock = pytest.mark.parametrize(
+    ("clock", "tolerance"),
+    [
+        pytest.param("virtual", 0.001, marks=group("disks-virtual")),
+        pytest.param("wall", 0.01, marks=group("disks-wall")),
+    ],
+)
+
+
+@on_each_disk
+@on_each_clock
+def test_each_keeps_its_own_time(clock: str, tolerance: float, index: int) -> None:
+    """None ends early, and on average hardly late."""
+    rows = served(sixteen(clock), LOADS[clock][index])
+    assert rows.height > REQUESTS[clock] * 3 // 4
+    error = rows["took_ns"].mean() / rows["should_ns"].mean() - 1
+    print(f"{clock} {DISKS[index]}: {1e6 * error:.0f} ppm of {rows['should_ns'].mean():.0f} ns")
+    assert abs(error) < tolerance
+
+
+@on_each_disk
+@on_each_clock
+def test_each_counts_its_own_requests(clock: str, tolerance: float, index: int) -> None:
+    """The disk answers at once; nothing escaped, and no other disk's requests are among them."""
+    del tolerance
+    counters = pairs(sixteen(clock).out[f"counters-{DISKS[index]}"])
+    assert counters["requests"] == counters["completed"] >= REQUESTS[clock]
+    assert [counters[name] for name in ("failed", "missed", "untracked", "lost")] == [0] * 4
+    if clock == "virtual":
+        assert counters["late"] == counters["stale"] == 0
+
+
+# Changes under load.
+
+CHANGED = LOADS["wall"][:4]
+CHANGES = f"""{LOAD}
+every prepare
+every start
+put 100000 /sys/kernel/vpt/vdisk/record
+change=0
+while [ $change -lt 1000 ]; do
+	put $((1000 + change * 7)) /sys/kernel/vpt/vdisk/scale_milli
+	put $((change * 10000)) /sys/kernel/vpt/vdisk1/intercept_ns
+	put "0:0 {SECTORS}:$((change * 5000))" /sys/kernel/vpt/vdisk1/seek_curve
+	[ $((change % 100)) != 0 ] || put 100000 /sys/kernel/vpt/vdisk2/record
+	change=$((change + 1))
+done
+echo $change > /out/changes
+every stop
+every collect
+"""
+
+
+@once
+def changes() -> Result:
+    """The VM in which k, a profile and a recording change again and again, on two CPUs."""
+    modules = {**CORE, "vdisk": f"size={SIZE} disks=4 queues=2", "cats": "", "clook": ""}
+    files = {"disks": lines([(*load[:3], 1000, *load[4:]) for load in CHANGED])}
+    return boot(CHANGES, modules, files=files, clock="wall", cpus=2, memory_mib=1024)
+
+
+@group("disks-changes")
+@pytest.mark.parametrize("load", CHANGED, ids=DISKS[:4])
+def test_changes_lose_nothing(load: tuple[object, ...]) -> None:
+    """What the disk counts as completed is what its processes saw; and its throttle's books."""
+    result, disk = changes(), load[0]
+    assert text(result, "changes") == "1000"
+    log = reads.parse_log(result.out[f"reads-{disk}"], str(disk))
+    stat = [int(word) for word in text(result, f"stat-{disk}").split()]
+    assert stat[8] == 0
+    assert 0 <= stat[0] + stat[1] + stat[4] + stat[5] - 1 - len(log) <= int(str(load[4]))
+    assert (log["result"] == 4096).all()
+    counters = pairs(result.out[f"counters-{disk}"])
+    assert counters["requests"] == counters["completed"] > 0
+    assert [counters[name] for name in ("failed", "missed", "untracked", "lost")] == [0] * 4
+
+
+# Disks that go.
+
+GOING = f"""{LOAD}
+every prepare
+every start
+round=0
+while [ $round -lt 20 ]; do
+	put vdisk /sys/kernel/vpt/remove
+	put vdisk1 /sys/kernel/vpt/remove
+	throttle /dev/vdisk1
+	throttle /dev/vdisk
+	put 3000000 $vpt/intercept_ns
+	round=$((round + 1))
+done
+attempt /dev/vdisk2 /sys/kernel/vpt/add
+for counter in {COUNTERS}; do
+	echo "$counter $(cat /sys/kernel/vpt/vdisk3/$counter)"
+done > /out/other
+sleep 0.2
+rmmod vpt || fail 'vpt stays'
+every stop
+insmod /modules/vpt.ko
+attempt /dev/vdisk2 /sys/kernel/vpt/add
+"""
+
+
+@once
+def going() -> Result:
+    """The VM in which two of four disks come and go, and then all go with the module."""
+    modules = {**CORE, "vdisk": f"size={SIZE} disks=4 queues=2", "cats": "", "clook": ""}
+    files = {"disks": lines([(*load[:3], 1000, *load[4:]) for load in CHANGED])}
+    return boot(GOING, modules, files=files, clock="wall", cpus=2, memory_mib=1024)
+
+
+@group("disks-going")
+@pytest.mark.parametrize("load", CHANGED, ids=DISKS[:4])
+def test_a_disk_that_goes_leaves_nothing_behind(load: tuple[object, ...]) -> None:
+    """No process saw an error, each of them ended, and nothing is in flight."""
+    result, disk = going(), load[0]
+    log = reads.parse_log(result.out[f"reads-{disk}"], str(disk))
+    stat = [int(word) for word in text(result, f"stat-{disk}").split()]
+    assert stat[8] == 0
+    assert (log["result"] == 4096).all()
+    assert len(log) > 0
+
+
+@group("disks-going")
+def test_the_others_go_on() -> None:
+    """And a disk is throttled once."""
+    other = pairs(going().out["other"])
+    assert 0 <= other["requests"] - other["completed"] <= 1
+    assert other["completed"] > 0
+    assert other["failed"] == other["missed"] == 0
+    said = text(going(), "attempts").splitlines()
+    assert said == ["add=/dev/vdisk2: Device or resource busy", "add=/dev/vdisk2: ok"]
+    assert attempts(going())["add=/dev/vdisk2"] == "ok"

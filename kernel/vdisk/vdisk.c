@@ -39,7 +39,8 @@ MODULE_PARM_DESC(depth, "requests at once");
 
 static unsigned int queues = 1;
 module_param(queues, uint, 0444);
-MODULE_PARM_DESC(queues, "hardware queues of each disk, at most one for each processor");
+MODULE_PARM_DESC(queues,
+		 "hardware queues of each disk, at most one for each processor");
 
 static unsigned int disks = 1;
 module_param(disks, uint, 0444);
@@ -316,5 +317,6 @@ static void __exit vdisk_exit(void)
 
 module_init(vdisk_init);
 module_exit(vdisk_exit);
-MODULE_DESCRIPTION("Sparse memory-backed disks, each of which takes one request at a time");
+MODULE_DESCRIPTION(
+	"Sparse memory-backed disks, each of which takes one request at a time");
 MODULE_LICENSE("GPL");

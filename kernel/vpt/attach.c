@@ -83,8 +83,9 @@ static int read_first_page(struct vpt_disk *disk)
 
 	if (!trial)
 		return -ENOMEM;
-	ret = wait_for_completion_killable(&trial->answered) ? -EINTR :
-		blk_status_to_errno(trial->bio.bi_status);
+	ret = wait_for_completion_killable(&trial->answered)
+		      ? -EINTR
+		      : blk_status_to_errno(trial->bio.bi_status);
 	trial_put(trial);
 	if (ret && ret != -EINTR)
 		pr_err("%pg: reading sector 0 failed: error %d\n", disk->bdev, ret);

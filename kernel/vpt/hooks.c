@@ -3,7 +3,7 @@
  * Where the throttle looks into the block layer:
  *
  *	arrival     tracepoint block_bio_queue (and block_split)
- *	pick        iprobe on the elevator's dispatch function
+ *	pick        iprobe on the elevator's dispatch function (picks.c)
  *	dispatch    tracepoint block_rq_issue: fired by the driver as it starts
  *	up path     iprobes on blk_mq_complete_request and ..._remote, where every
  *	            driver that completes from an interrupt passes
@@ -13,8 +13,7 @@
  * Tracepoints and functions are the kernel's, so the hooks see the requests of every
  * disk and look for the throttled one that each belongs to: by its queue, in a hash that is
  * read under RCU, so disks share no lock here.  The hooks are there while any disk is
- * throttled; elevators have a probe for each function that hands out requests, which the
- * disks with that elevator share.  A disk that goes leaves the hash, and is not looked at any
+ * throttled (those on elevators: picks.c).  A disk that goes leaves the hash, and is not looked at any
  * more once a grace period is over: tracepoints run with preemption off, and our replacements
  * keep what they found within one rcu_read_lock.
  *
@@ -25,10 +24,8 @@
 
 #include <linux/bio.h>
 #include <linux/blkdev.h>
-#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
-#include <linux/slab.h>
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
 
@@ -46,14 +43,15 @@ static struct vpt_disk *disk_of_queue(const struct request_queue *q)
 {
 	struct vpt_disk *disk;
 
-	hash_for_each_possible_rcu (throttled, disk, by_queue, (unsigned long)q) {
+	hash_for_each_possible_rcu(throttled, disk, by_queue, (unsigned long)q)
+	{
 		if (disk->queue == q)
 			return disk;
 	}
 	return NULL;
 }
 
-static bool is_throttled(const struct request_queue *q)
+bool vpt_is_throttled(const struct request_queue *q)
 {
 	bool found;
 
@@ -254,7 +252,7 @@ static bool completes_ours(struct iprobe *probe, struct pt_regs *regs)
 {
 	const struct request *rq = (struct request *)regs->di;
 
-	return !blk_rq_is_passthrough(rq) && is_throttled(rq->q);
+	return !blk_rq_is_passthrough(rq) && vpt_is_throttled(rq->q);
 }
 
 static void hold_complete(struct request *rq);
@@ -334,114 +332,19 @@ static void unhook_up_path(void)
 
 /* The pick. */
 
-/* On the function by which an elevator hands out requests. */
-struct vpt_watch {
-	struct list_head among_watches;
-	struct iprobe probe;
-	u32 disks; /* that have it */
-};
-
-static LIST_HEAD(watches);
-
-/*
- * A queue's elevator may be another one by now than the one that was asked, so the queue does
- * not say which probe this call came by.  The call says it: the function takes one argument, and
- * what a second one would be in is the callee's to spoil.
- */
-static bool picks_for_ours(struct iprobe *probe, struct pt_regs *regs)
+void vpt_pick_seen(struct request *rq)
 {
-	const struct blk_mq_hw_ctx *hctx = (struct blk_mq_hw_ctx *)regs->di;
-
-	regs->si = (unsigned long)probe;
-	return is_throttled(hctx->queue);
-}
-
-static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx, struct iprobe *probe)
-{
-	struct request *(*original)(struct blk_mq_hw_ctx *) = probe->original;
-	struct request *rq = original(hctx);
 	struct vpt_disk *disk;
 	unsigned long flags;
 
 	rcu_read_lock();
-	disk = rq ? disk_of(rq) : NULL;
+	disk = disk_of(rq);
 	if (disk) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
 		vpt_picked(disk, rq, ktime_get_ns(), pick_reason_get(rq));
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}
 	rcu_read_unlock();
-	iprobe_done(probe);
-	return rq;
-}
-
-/* A probe has ended if the module that had the function is gone. */
-static bool watches_it(const struct vpt_watch *watch, unsigned long dispatch)
-{
-	return watch && watch->probe.address == dispatch &&
-	       iprobe_registered(&watch->probe);
-}
-
-static struct vpt_watch *watch_new(unsigned long dispatch)
-{
-	struct vpt_watch *watch = kzalloc(sizeof(*watch), GFP_KERNEL);
-	int ret;
-
-	if (!watch)
-		return ERR_PTR(-ENOMEM);
-	watch->probe.address = dispatch;
-	watch->probe.replacement = watch_dispatch;
-	watch->probe.decide = picks_for_ours;
-	ret = iprobe_register(&watch->probe);
-	if (ret) {
-		pr_err("can't watch the elevator's picks: error %d\n", ret);
-		kfree(watch);
-		return ERR_PTR(ret);
-	}
-	list_add(&watch->among_watches, &watches);
-	return watch;
-}
-
-static struct vpt_watch *watch_get(unsigned long dispatch)
-{
-	struct vpt_watch *watch;
-
-	list_for_each_entry (watch, &watches, among_watches) {
-		if (watches_it(watch, dispatch))
-			goto found;
-	}
-	watch = watch_new(dispatch);
-	if (IS_ERR(watch))
-		return watch;
-found:
-	watch->disks++;
-	return watch;
-}
-
-static void watch_put(struct vpt_watch *watch)
-{
-	if (!watch || --watch->disks)
-		return;
-	list_del(&watch->among_watches);
-	iprobe_unregister(&watch->probe);
-	kfree(watch);
-}
-
-static int rehook(struct vpt_disk *disk, unsigned long dispatch)
-{
-	struct vpt_watch *watch;
-
-	if (dispatch && watches_it(disk->watch, dispatch))
-		return 0;
-	watch_put(disk->watch);
-	disk->watch = NULL;
-	if (!dispatch)
-		return 0;
-	watch = watch_get(dispatch);
-	if (IS_ERR(watch))
-		return PTR_ERR(watch);
-	disk->watch = watch;
-	return 0;
 }
 
 int vpt_rehook_elevator(struct vpt_disk *disk)
@@ -450,7 +353,7 @@ int vpt_rehook_elevator(struct vpt_disk *disk)
 	int ret;
 
 	mutex_lock(&hooks_mutex);
-	ret = rehook(disk, dispatch);
+	ret = vpt_watch_elevator(disk, dispatch);
 	mutex_unlock(&hooks_mutex);
 	return ret;
 }
@@ -499,8 +402,7 @@ int vpt_hook(struct vpt_disk *disk)
 void vpt_unhook(struct vpt_disk *disk)
 {
 	mutex_lock(&hooks_mutex);
-	watch_put(disk->watch);
-	disk->watch = NULL;
+	vpt_watch_elevator(disk, 0);
 	hash_del_rcu(&disk->by_queue);
 	if (!--nr_hooked)
 		unhook_all();

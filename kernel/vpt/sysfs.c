@@ -101,7 +101,8 @@ static ssize_t late_window_permille_show(struct kobject *kobj,
 	return sysfs_emit(page, "%u\n", nr_late * 1000 / max(judged, 1U));
 }
 
-static struct kobj_attribute late_window_permille_attr = __ATTR_RO(late_window_permille);
+static struct kobj_attribute late_window_permille_attr =
+	__ATTR_RO(late_window_permille);
 
 static ssize_t late_window_requests_show(struct kobject *kobj,
 					 struct kobj_attribute *attr, char *page)
@@ -109,7 +110,8 @@ static ssize_t late_window_requests_show(struct kobject *kobj,
 	return sysfs_emit(page, "%u\n", READ_ONCE(vpt_disk_of(kobj)->scaling.judged));
 }
 
-static struct kobj_attribute late_window_requests_attr = __ATTR_RO(late_window_requests);
+static struct kobj_attribute late_window_requests_attr =
+	__ATTR_RO(late_window_requests);
 
 static struct attribute *control_attrs[] = {
 	&reset_attr.attr,

@@ -8,6 +8,7 @@
  *	sysfs*.c        /sys/kernel/vpt: a folder of files for each
  *	attach.c        whether a disk can be throttled
  *	hooks.c         where the block layer is looked into
+ *	picks.c         where elevators are
  *	recorder.c      what happened to each bio, for user space
  *	throttle.c      due times, held completions
  *	scaling.c       k, and how it finds itself
@@ -257,6 +258,12 @@ int vpt_hook(struct vpt_disk *disk);
 void vpt_unhook(struct vpt_disk *disk);
 /* Find the elevator's way to hand out requests again. */
 int vpt_rehook_elevator(struct vpt_disk *disk);
+bool vpt_is_throttled(const struct request_queue *q);
+/* Any context. */
+void vpt_pick_seen(struct request *rq);
+
+/* picks.c: process context, one call at a time.  By this function; 0: by none. */
+int vpt_watch_elevator(struct vpt_disk *disk, unsigned long dispatch);
 
 /* attach.c: process context */
 int vpt_open(struct vpt_disk *disk, const char *path);

@@ -7,7 +7,7 @@ late is the disk's time over that.
 """
 
 import pytest
-from guests import MIB, attempts, boot, group, once, pairs, text
+from guests import attempts, boot, group, once, pairs
 
 from understudy.platforms.vm.machine import Result
 
@@ -58,7 +58,12 @@ attempt 2 $vpt/scale_auto
 @once
 def scaled() -> Result:
     """The VM in which the disk is slow, then fast, then slow again."""
-    modules = {"iprobe": "", "vpt": "", "scsi_debug": "dev_size_mb=128 ndelay=1000000", "sd_mod": ""}
+    modules = {
+        "iprobe": "",
+        "vpt": "",
+        "scsi_debug": "dev_size_mb=128 ndelay=1000000",
+        "sd_mod": "",
+    }
     return boot(SCENARIO, modules, memory_mib=1024)
 
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The probes on elevators, by which picks are seen: one for each function that hands out requests,
+ * which the throttled disks with that elevator share.  hooks.c calls with its mutex held.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/slab.h>
+
+#include "vpt.h"
+#include "../iprobe/iprobe.h"
+
+/* On the function by which an elevator hands out requests. */
+struct vpt_watch {
+	struct list_head among_watches;
+	struct iprobe probe;
+	u32 disks; /* that have it */
+};
+
+static LIST_HEAD(watches);
+
+/*
+ * A queue's elevator may be another one by now than the one that was asked, so the queue does
+ * not say which probe this call came by.  The call says it: the function takes one argument, and
+ * what a second one would be in is the callee's to spoil.
+ */
+static bool picks_for_ours(struct iprobe *probe, struct pt_regs *regs)
+{
+	const struct blk_mq_hw_ctx *hctx = (struct blk_mq_hw_ctx *)regs->di;
+
+	regs->si = (unsigned long)probe;
+	return vpt_is_throttled(hctx->queue);
+}
+
+static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx, struct iprobe *probe)
+{
+	struct request *(*original)(struct blk_mq_hw_ctx *) = probe->original;
+	struct request *rq = original(hctx);
+
+	if (rq)
+		vpt_pick_seen(rq);
+	iprobe_done(probe);
+	return rq;
+}
+
+/* A probe has ended if the module that had the function is gone. */
+static bool watches_it(const struct vpt_watch *watch, unsigned long dispatch)
+{
+	return watch && watch->probe.address == dispatch &&
+	       iprobe_registered(&watch->probe);
+}
+
+static struct vpt_watch *watch_new(unsigned long dispatch)
+{
+	struct vpt_watch *watch = kzalloc(sizeof(*watch), GFP_KERNEL);
+	int ret;
+
+	if (!watch)
+		return ERR_PTR(-ENOMEM);
+	watch->probe.address = dispatch;
+	watch->probe.replacement = watch_dispatch;
+	watch->probe.decide = picks_for_ours;
+	ret = iprobe_register(&watch->probe);
+	if (ret) {
+		pr_err("can't watch the elevator's picks: error %d\n", ret);
+		kfree(watch);
+		return ERR_PTR(ret);
+	}
+	list_add(&watch->among_watches, &watches);
+	return watch;
+}
+
+static struct vpt_watch *watch_get(unsigned long dispatch)
+{
+	struct vpt_watch *watch;
+
+	list_for_each_entry (watch, &watches, among_watches) {
+		if (watches_it(watch, dispatch))
+			goto found;
+	}
+	watch = watch_new(dispatch);
+	if (IS_ERR(watch))
+		return watch;
+found:
+	watch->disks++;
+	return watch;
+}
+
+static void watch_put(struct vpt_watch *watch)
+{
+	if (!watch || --watch->disks)
+		return;
+	list_del(&watch->among_watches);
+	iprobe_unregister(&watch->probe);
+	kfree(watch);
+}
+
+int vpt_watch_elevator(struct vpt_disk *disk, unsigned long dispatch)
+{
+	struct vpt_watch *watch;
+
+	if (dispatch && watches_it(disk->watch, dispatch))
+		return 0;
+	watch_put(disk->watch);
+	disk->watch = NULL;
+	if (!dispatch)
+		return 0;
+	watch = watch_get(dispatch);
+	if (IS_ERR(watch))
+		return PTR_ERR(watch);
+	disk->watch = watch;
+	return 0;
+}

@@ -7,6 +7,8 @@ closed form of a line, from the sectors in the records.  Then what happens to so
 others go on: profile and k change a thousand times, disks go, all go at once with the module.
 """
 
+from typing import Any, NamedTuple
+
 import polars as pl
 import pytest
 from guests import MIB, attempts, boot, group, once, pairs, text
@@ -61,9 +63,22 @@ collect() {{
 """
 
 
-def load_of(index: int, k_milli: int) -> tuple[object, ...]:
-    """Disk, intercept, full seek, k, processes, share of writes, think time, scheduler."""
-    return (
+class Load(NamedTuple):
+    """A disk's profile and k, and who uses it."""
+
+    disk: str
+    intercept_ns: int
+    full_seek_ns: int
+    k_milli: int
+    processes: int
+    writes_percent: int
+    think_us: int
+    scheduler: str
+
+
+def load_of(index: int, k_milli: int) -> Load:
+    """Each disk has its own."""
+    return Load(
         *(DISKS[index], 2_000_000 + 250_000 * index, 4_000_000 + 300_000 * index),
         *(k_milli * (20 + index) // 20, 1 + index % 4, 10 * (index % 5), 500 * (index % 3)),
         ("none", "mq-deadline", "cats", "clook")[index // 2 % 4],
@@ -76,7 +91,7 @@ LOADS = {
 }
 
 
-def lines(loads: list[tuple[object, ...]]) -> str:
+def lines(loads: list[Load]) -> str:
     return "".join(" ".join(map(str, load)) + "\n" for load in loads)
 
 
@@ -91,7 +106,7 @@ every follow
 every stop
 every collect
 """
-    hardware = {"virtual": {}, "wall": {"clock": "wall", "cpus": 2}}[clock]
+    hardware: dict[str, Any] = {"virtual": {}, "wall": {"clock": "wall", "cpus": 2}}[clock]
     queues = {"virtual": 1, "wall": 2}[clock]
     vdisk = f"size={SIZE} disks={len(DISKS)} queues={queues}"
     modules = {**CORE, "vdisk": vdisk, "cats": "", "clook": ""}
@@ -99,10 +114,9 @@ every collect
     return boot(scenario, modules, files=files, memory_mib=2048, **hardware)
 
 
-def served(result: Result, load: tuple[object, ...]) -> pl.DataFrame:
+def served(result: Result, load: Load) -> pl.DataFrame:
     """What requests took, and should have by the line: those that follow a recorded one."""
-    disk, intercept, far, k_milli = load[:4]
-    rows = records.from_bytes(result.out[f"records-{disk}"])
+    rows = records.from_bytes(result.out[f"records-{load.disk}"])
     records.check(rows)
     by_request = rows.group_by("request_id").agg(
         pl.col("sector").min(),
@@ -118,7 +132,9 @@ def served(result: Result, load: tuple[object, ...]) -> pl.DataFrame:
         .filter(pl.col("request_id") == pl.col("request_id_before") + 1)
         .with_columns(
             took_ns=pl.col("completion_ns") - start,
-            should_ns=(intercept + moved * far / SECTORS) * k_milli / 1000,
+            should_ns=(load.intercept_ns + moved * load.full_seek_ns / SECTORS)
+            * load.k_milli
+            / 1000,
         )
     )
 
@@ -139,8 +155,9 @@ def test_each_keeps_its_own_time(clock: str, tolerance: float, index: int) -> No
     """None ends early, and on average hardly late."""
     rows = served(sixteen(clock), LOADS[clock][index])
     assert rows.height > REQUESTS[clock] * 3 // 4
-    error = rows["took_ns"].mean() / rows["should_ns"].mean() - 1
-    print(f"{clock} {DISKS[index]}: {1e6 * error:.0f} ppm of {rows['should_ns'].mean():.0f} ns")
+    took_ns, should_ns = rows["took_ns"].to_numpy().mean(), rows["should_ns"].to_numpy().mean()
+    error = took_ns / should_ns - 1
+    print(f"{clock} {DISKS[index]}: {1e6 * error:.0f} ppm of {should_ns:.0f} ns")
     assert abs(error) < tolerance
 
 
@@ -181,20 +198,20 @@ every collect
 def changes() -> Result:
     """The VM in which k, a profile and a recording change again and again, on two CPUs."""
     modules = {**CORE, "vdisk": f"size={SIZE} disks=4 queues=2", "cats": "", "clook": ""}
-    files = {"disks": lines([(*load[:3], 1000, *load[4:]) for load in CHANGED])}
+    files = {"disks": lines([load._replace(k_milli=1000) for load in CHANGED])}
     return boot(CHANGES, modules, files=files, clock="wall", cpus=2, memory_mib=1024)
 
 
 @group("disks-changes")
 @pytest.mark.parametrize("load", CHANGED, ids=DISKS[:4])
-def test_changes_lose_nothing(load: tuple[object, ...]) -> None:
+def test_changes_lose_nothing(load: Load) -> None:
     """What the disk counts as completed is what its processes saw; and its throttle's books."""
-    result, disk = changes(), load[0]
+    result, disk = changes(), load.disk
     assert text(result, "changes") == "1000"
-    log = reads.parse_log(result.out[f"reads-{disk}"], str(disk))
+    log = reads.parse_log(result.out[f"reads-{disk}"], disk)
     stat = [int(word) for word in text(result, f"stat-{disk}").split()]
     assert stat[8] == 0
-    assert 0 <= stat[0] + stat[1] + stat[4] + stat[5] - 1 - len(log) <= int(str(load[4]))
+    assert 0 <= stat[0] + stat[1] + stat[4] + stat[5] - 1 - len(log) <= load.processes
     assert (log["result"] == 4096).all()
     counters = pairs(result.out[f"counters-{disk}"])
     assert counters["requests"] == counters["completed"] > 0
@@ -235,16 +252,16 @@ attempt /dev/vdisk2 /sys/kernel/vpt/add
 def going() -> Result:
     """The VM in which two of four disks come and go, and then all go with the module."""
     modules = {**CORE, "vdisk": f"size={SIZE} disks=4 queues=2", "cats": "", "clook": ""}
-    files = {"disks": lines([(*load[:3], 1000, *load[4:]) for load in CHANGED])}
+    files = {"disks": lines([load._replace(k_milli=1000) for load in CHANGED])}
     return boot(GOING, modules, files=files, clock="wall", cpus=2, memory_mib=1024)
 
 
 @group("disks-going")
 @pytest.mark.parametrize("load", CHANGED, ids=DISKS[:4])
-def test_a_disk_that_goes_leaves_nothing_behind(load: tuple[object, ...]) -> None:
+def test_a_disk_that_goes_leaves_nothing_behind(load: Load) -> None:
     """No process saw an error, each of them ended, and nothing is in flight."""
-    result, disk = going(), load[0]
-    log = reads.parse_log(result.out[f"reads-{disk}"], str(disk))
+    result, disk = going(), load.disk
+    log = reads.parse_log(result.out[f"reads-{disk}"], disk)
     stat = [int(word) for word in text(result, f"stat-{disk}").split()]
     assert stat[8] == 0
     assert (log["result"] == 4096).all()

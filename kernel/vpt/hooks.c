@@ -250,7 +250,7 @@ static int register_tracepoints(void)
 
 static bool completes_ours(struct iprobe *probe, struct pt_regs *regs)
 {
-	const struct request *rq = (struct request *)regs->di;
+	struct request *rq = (struct request *)regs->di;
 
 	return !blk_rq_is_passthrough(rq) && vpt_is_throttled(rq->q);
 }

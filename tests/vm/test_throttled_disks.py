@@ -21,7 +21,7 @@ CORE = {"iprobe": "", "vpt": ""}
 SIZE = 256 * MIB
 SECTORS = SIZE // 512
 DISKS = [f"vdisk{index or ''}" for index in range(16)]
-REQUESTS = {"virtual": 400, "wall": 50}
+REQUESTS = {"virtual": 400, "wall": 30}
 COUNTERS = "requests completed failed missed untracked lost late stale"
 LOAD = f"""
 every() {{ # COMMAND: with all that /disks says of a disk
@@ -87,7 +87,7 @@ def load_of(index: int, k_milli: int) -> Load:
 
 LOADS = {
     "virtual": [load_of(index, 1000) for index in range(16)],
-    "wall": [load_of(index, 20000) for index in range(16)],
+    "wall": [load_of(index, 80000) for index in range(16)],
 }
 
 

@@ -162,12 +162,8 @@ static struct kobject *vpt_folder;
 
 int vpt_sysfs_add(struct vpt_disk *disk)
 {
-	int ret = kobject_init_and_add(&disk->kobj, &folder_type, vpt_folder, "%pg",
-				       disk->bdev);
-
-	if (ret)
-		vpt_sysfs_put(disk);
-	return ret;
+	return kobject_init_and_add(&disk->kobj, &folder_type, vpt_folder, "%pg",
+				    disk->bdev);
 }
 
 void vpt_sysfs_del(struct vpt_disk *disk)

@@ -284,7 +284,7 @@ int vpt_sysfs_init(void);
 /* No disk comes or goes from user space any more; then the folder itself. */
 void vpt_sysfs_close(void);
 void vpt_sysfs_exit(void);
-/* From here on the disk belongs to its folder, also if there is an error. */
+/* From here on vpt_sysfs_put frees the disk, also if there is an error. */
 int vpt_sysfs_add(struct vpt_disk *disk);
 /* The folder is gone, and nobody is in one of its files. */
 void vpt_sysfs_del(struct vpt_disk *disk);

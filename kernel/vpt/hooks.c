@@ -347,6 +347,23 @@ void vpt_pick_seen(struct request *rq)
 	rcu_read_unlock();
 }
 
+/* Of interest is only who is asked while nothing keeps the disk from taking a request. */
+void vpt_none_picked(struct request_queue *queue)
+{
+	struct vpt_disk *disk;
+	unsigned long flags;
+
+	rcu_read_lock();
+	disk = disk_of_queue(queue);
+	if (disk) {
+		raw_spin_lock_irqsave(&disk->lock, flags);
+		if (!disk->requests.nr_tracked)
+			disk->throttle.in_vain_ns = ktime_get_ns();
+		raw_spin_unlock_irqrestore(&disk->lock, flags);
+	}
+	rcu_read_unlock();
+}
+
 int vpt_rehook_elevator(struct vpt_disk *disk)
 {
 	unsigned long dispatch = (unsigned long)elevator_dispatch_function(disk->queue);

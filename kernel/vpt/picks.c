@@ -41,6 +41,8 @@ static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx, struct iprobe 
 
 	if (rq)
 		vpt_pick_seen(rq);
+	else
+		vpt_none_picked(hctx->queue);
 	iprobe_done(probe);
 	return rq;
 }

@@ -68,6 +68,7 @@ COUNTER(stale);
 COUNTER(held);
 COUNTER(overshoot_ns);
 COUNTER(overshoot_max_ns);
+COUNTER(overhead_ns);
 COUNTER(missed);
 COUNTER(untracked);
 COUNTER(lost);
@@ -126,6 +127,7 @@ static struct attribute *control_attrs[] = {
 	&held_counter.attr.attr,
 	&overshoot_ns_counter.attr.attr,
 	&overshoot_max_ns_counter.attr.attr,
+	&overhead_ns_counter.attr.attr,
 	&missed_counter.attr.attr,
 	&untracked_counter.attr.attr,
 	&lost_counter.attr.attr,

@@ -15,6 +15,7 @@
  *	array_service_ns, array_exponential, array_seed
  *	scale_milli             k, in thousandths
  *	scale_auto              1: it follows what is late
+ *	subtract_overhead       1: a service begins when it could have
  *	record_groups           1: owners in the records are control groups, not processes
  */
 #include <linux/err.h>
@@ -141,6 +142,7 @@ SETTING(array_exponential, array.exponential, 0, 1);
 SETTING(array_seed, array_seed, 0, U64_MAX);
 SETTING(scale_milli, scale_milli, 1, VPT_SCALE_MAX_MILLI);
 SETTING(scale_auto, scale_auto, 0, 1);
+SETTING(subtract_overhead, subtract_overhead, 0, 1);
 SETTING(record_groups, record_groups, 0, 1);
 
 static struct attribute *settings_attrs[] = {
@@ -182,6 +184,7 @@ static struct attribute *settings_attrs[] = {
 	&array_seed_setting.attr.attr,
 	&scale_milli_setting.attr.attr,
 	&scale_auto_setting.attr.attr,
+	&subtract_overhead_setting.attr.attr,
 	&record_groups_setting.attr.attr,
 	NULL,
 };

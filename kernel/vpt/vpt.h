@@ -71,6 +71,7 @@ struct vpt_model {
 	u64 array_seed;
 	u64 scale_milli; /* k */
 	u64 scale_auto; /* it follows what is late */
+	u64 subtract_overhead; /* a service begins when it could have */
 };
 
 /* One request between its pick and its completion. */
@@ -80,6 +81,7 @@ struct vpt_request {
 	struct request *rq;
 	struct command command; /* in the modelled drive's queue */
 	bool waits; /* there, and has no due time yet */
+	bool kept_back; /* by the elevator, while the disk was free */
 	u64 id;
 	u64 pick_ns, dispatch_ns, due_ns;
 	u64 model_service_ns;
@@ -111,6 +113,7 @@ struct vpt_throttle {
 		timer; /* for the first of the held, or the drive's next choice */
 	u64 last_id;
 	u64 last_due_ns; /* the drive is free then */
+	u64 in_vain_ns; /* the elevator was asked last, and handed out nothing */
 	u64 model_ns; /* on the model drive's clock, which k slows down ... */
 	u64 model_at_ns; /* ... when it was that late on ours */
 	struct servers servers; /* of the array since the reset; none: a drive */
@@ -134,6 +137,7 @@ struct vpt_counters {
 	u64 held;
 	u64 overshoot_ns; /* sum over held requests: release - due */
 	u64 overshoot_max_ns;
+	u64 overhead_ns; /* subtracted: from when a service could begin to its issue */
 	u64 missed; /* completions that went past the throttle */
 	u64 untracked; /* no room to track the request */
 	u64 lost; /* bios that ended without a completion we saw */
@@ -261,6 +265,7 @@ int vpt_rehook_elevator(struct vpt_disk *disk);
 bool vpt_is_throttled(const struct request_queue *q);
 /* Any context. */
 void vpt_pick_seen(struct request *rq);
+void vpt_none_picked(struct request_queue *queue);
 
 /* picks.c: process context, one call at a time.  By this function; 0: by none. */
 int vpt_watch_elevator(struct vpt_disk *disk, unsigned long dispatch);

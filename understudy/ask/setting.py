@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """How an experiment is run on each platform."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
 
 from understudy.ask.parameters import Parameters, parameter
 
 Clock = Literal["virtual", "wall"]
 
-PAPERS_SCALE = 8.0  # k of Tables 2 and 3
+SCALE_MAX = 100
 HOUR_US = 3_600_000_000
 
 
@@ -36,6 +36,7 @@ class OnSim(Parameters):
     clock: ClassVar[Clock] = "virtual"
     scale: ClassVar[float] = 1.0
     controller: ClassVar[str] = "none"
+    to_find: ClassVar[tuple[str, ...]] = ()
 
     think_scale: float = _think_scale()
     gap_us: float = parameter(
@@ -66,7 +67,8 @@ class OnVm(Parameters):
 
     `scale` is the papers' k: the disk takes k times its model's time, and everything read off the
     run is divided by k again.  `think_scale` stretches the processes' sleeps; it equals `scale`
-    unless the papers' unscaled sleeps are wanted.
+    unless the papers' unscaled sleeps are wanted.  `to_find` names those of the two that the run
+    finds itself, as in the wall clock unless k is given.
     """
 
     name: ClassVar[str] = "vm"
@@ -82,10 +84,10 @@ class OnVm(Parameters):
     scale: float = parameter(
         1.0,
         option="--scale",
-        help="k, how much slower the disk runs (vm) [default: 1, wall clock 8].",
+        help="k, how much slower the disk runs (vm) [default: 1; in the wall clock it is found].",
         kind=float,
         low=1,
-        high=100,
+        high=SCALE_MAX,
         platforms=("vm",),
     )
     think_scale: float = _think_scale()
@@ -96,6 +98,11 @@ class OnVm(Parameters):
         kind=str,
         platforms=("vm",),
     )
+    to_find: tuple[str, ...] = ()
+
+    def found(self, scale: float) -> Self:
+        """With the k that was found."""
+        return replace(self, to_find=(), **dict.fromkeys(self.to_find, scale))
 
 
 Setting = OnSim | OnVm
@@ -106,8 +113,7 @@ def setting(platform: str, given: dict[str, Any]) -> Setting:
     """The platform's setting; k follows the clock, and think times follow k."""
     if platform == "sim":
         return OnSim.of(given)
-    scale = given.get("scale")
-    if scale is None:
-        scale = PAPERS_SCALE if given.get("clock") == "wall" else 1.0
-    think = given.get("think_scale")
-    return OnVm.of({**given, "scale": scale, "think_scale": scale if think is None else think})
+    scale, think = given.get("scale"), given.get("think_scale")
+    finds = scale is None and given.get("clock") == "wall"
+    to_find = ("scale", *(("think_scale",) if think is None else ())) if finds else ()
+    return OnVm.of({**given, "think_scale": scale if think is None else think}, to_find=to_find)

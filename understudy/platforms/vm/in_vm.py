@@ -13,7 +13,16 @@ from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
 from understudy.base.progress import Report, silent
 from understudy.measure import metrics, records
-from understudy.platforms.vm import machine, outcome, packages, qemu, scenario, stages, trouble
+from understudy.platforms.vm import (
+    machine,
+    outcome,
+    packages,
+    qemu,
+    scenario,
+    self_scaling,
+    stages,
+    trouble,
+)
 
 
 def check(experiments: Sequence[Experiment]) -> None:
@@ -51,11 +60,29 @@ def summarise(
 
 
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
-    """Run one experiment.
+    """Run one experiment, and before it, if k is not given, what finds it.
 
     Raises RunFailed, with the guest's last words, on a panic, a hang, a failing
-    workload, a witness that disagrees, or a request that escaped the throttle.
+    workload, a witness that disagrees, a request that escaped the throttle, or a host on which
+    too many requests are late.
     """
+
+    def measure(held: Experiment) -> Outcome:
+        return outcome.read(held, *_booted(held, report, stop))
+
+    def find(experiment: Experiment) -> float:
+        _, _, result = _booted(experiment, report, stop)
+        return self_scaling.needed(result.out)
+
+    if not scenario.setting_of(experiment).to_find:
+        return measure(experiment)
+    return self_scaling.measured(experiment, find, measure, report)
+
+
+def _booted(
+    experiment: Experiment, report: Report, stop: threading.Event | None
+) -> tuple[packages.Kernel, machine.Vm, machine.Result]:
+    """A machine's whole life."""
 
     def heard(line: str) -> None:
         words = line.split()
@@ -73,4 +100,4 @@ def run(experiment: Experiment, report: Report, *, stop: threading.Event | None 
             f"{experiment.scheduler.name}: the guest gave up; its last words:\n"
             + trouble.last_words(result.console)
         )
-    return outcome.read(experiment, kernel, vm, result)
+    return kernel, vm, result

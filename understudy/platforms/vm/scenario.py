@@ -37,6 +37,7 @@ BLOCK_TRACE_COPIES = 3
 MEMORY_STEP = 256 * 2**20
 BASE_SECONDS = 300
 SECONDS_PER_REQUEST = 0.05
+WARM_UP_SECONDS = 1800
 
 
 def setting_of(experiment: Experiment) -> OnVm:
@@ -165,18 +166,25 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
     scale = setting_of(experiment).scale
     chosen = _following(experiment) | dict(experiment.scheduler.tunables)
     return {
+        "TASK": "warm_up" if setting_of(experiment).to_find else "measurement",
         "DISK": controller_of(experiment).disk,
         "SCHEDULER": experiment.scheduler.name,
         "REQUESTS": experiment.requests,
         "TRACED": _traced(experiment),
         "QUEUE_DEPTH": experiment.device.at_once,
         "SCALE_MILLI": round(1000 * scale),
+        "SUBTRACT_OVERHEAD": int(subtracts_overhead(experiment)),
         "TIME_SCALE": round(scale),
         "CACHE_BYTES": _cache_bytes(experiment),
         "SETTLING_SECONDS": played(experiment).settling_seconds,
         "BLOCK_TRACE_KIB": _block_trace_kib(experiment),
         "TUNABLES": shlex.quote(" ".join(f"{name}={value}" for name, value in chosen.items())),
     }
+
+
+def subtracts_overhead(experiment: Experiment) -> bool:
+    """In the wall clock, of one request at a time."""
+    return setting_of(experiment).clock == "wall" and experiment.device.at_once == 1
 
 
 def _following(experiment: Experiment) -> dict[str, int]:
@@ -332,8 +340,15 @@ def _memory_mib(
     return BASE_MEMORY_MIB + -(-recorded // MEMORY_STEP) * MEMORY_STEP // 2**20
 
 
+def _patience_seconds(experiment: Experiment) -> float:
+    setting = setting_of(experiment)
+    if setting.to_find:
+        return WARM_UP_SECONDS
+    return BASE_SECONDS + SECONDS_PER_REQUEST * experiment.requests * setting.scale
+
+
 def describe(experiment: Experiment, report: Report) -> machine.Vm:
-    """The VM for an experiment."""
+    """The VM for an experiment; with a k that is still to be found, the one that finds it."""
     check(experiment)
     built, parted = image_of(experiment, report), partitions_of(experiment, report)
     settings = _shell(_settings(experiment))
@@ -350,6 +365,5 @@ def describe(experiment: Experiment, report: Report) -> machine.Vm:
             devices=controller_of(experiment).device_arguments(experiment.device.virtual_bytes),
         ),
         keeps_rules=True,
-        timeout_seconds=BASE_SECONDS
-        + SECONDS_PER_REQUEST * experiment.requests * experiment.platform.scale,
+        timeout_seconds=_patience_seconds(experiment),
     )

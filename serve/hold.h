@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Holds requests until they are due, on CLOCK_MONOTONIC, k times as long as the model says, and
+ * counts how late that comes off.  Any number of threads hold one request each.
+ */
+#ifndef UNDERSTUDY_SERVE_HOLD_H
+#define UNDERSTUDY_SERVE_HOLD_H
+
+#include <pthread.h>
+
+#include "due_times.h"
+#include "timed_disk.h"
+
+/* One request from its arrival to its answer; only @request.op and its places are to be set. */
+struct held {
+	struct timed_request request;
+	u64 row;
+	u64 arrival_ns;
+	u64 due_ns;
+	u64 answer_ns;
+	bool late;
+	pthread_cond_t begun;
+};
+
+/*
+ * Before all else: the disk, checked here, and an open file for records or -1.  0, -EINVAL or
+ * -ENOMEM.  The calling thread's timers, and those of the threads that it makes, become exact.
+ */
+int hold_init(struct timed_disk *disk, int records);
+
+/* The request arrives, now. */
+void hold_arrived(struct held *held);
+
+/* Its data has moved, or could not; return when it is due. */
+void hold_until_due(struct held *held, int error);
+
+#endif

@@ -76,8 +76,7 @@ static int timed_get_ready(int thread_model)
 	if (map_disk())
 		return -1;
 	if (record_file)
-		records = open(record_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			       0666);
+		records = open(record_file, O_WRONLY | O_CLOEXEC);
 	if (record_file && records < 0)
 		return complain(record_file);
 	errno = -hold_init(disk, records);

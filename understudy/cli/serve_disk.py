@@ -86,11 +86,9 @@ def command(
     """
     wanted = profile.load(name)
     disk = ServedDisk(wanted, _bytes(wanted, size, data), scale, seed)
-    if records and records.exists():
-        raise UserError(f"--records: {records} exists; remove it, or name another")
     began = time.monotonic()
     with _listening(wanted.name, socket, port) as at, store.kept(data, disk.size) as kept:
-        service = server.Service(disk.timed, kept, disk.at_once, records)
+        service = server.Service(disk.timed, kept, disk.at_once, _new(records))
         scratch.say_if_interrupted(f"{wanted.name} is not served any more")
         try:
             server.serve(service, at.socket, lambda: _announce(disk, at.place))
@@ -120,6 +118,15 @@ def _listening(name: str, path: Path | None, port: int | None) -> AbstractContex
         if port is None
         else (listening.at_port(port))
     )
+
+
+def _new(records: Path | None) -> Path | None:
+    if records:
+        try:
+            records.open("xb").close()
+        except OSError as error:
+            raise UserError(f"--records: {records}: {error.strerror}; name a new file") from error
+    return records
 
 
 def _announce(disk: ServedDisk, place: Place) -> None:

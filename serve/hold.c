@@ -24,7 +24,7 @@
 
 static struct timed_disk *disk;
 static int records;
-static u64 lead_ns; /* relaxed: any recent value will do */
+static u64 lead_ns = LEAD_MAX_NS / 2; /* relaxed: any recent value will do */
 
 static pthread_mutex_t lock =
 	PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and disk->lateness */

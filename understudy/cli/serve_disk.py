@@ -150,7 +150,7 @@ def _print(disk: ServedDisk, place: Place, seconds: float, as_json: bool) -> Non
         }
         click.echo(json.dumps(facts | report.figures(found)))
     else:
-        for label, text in report.lines(found):
+        for label, text in report.lines(found, disk.scale):
             click.echo(f"{label:14}{text}")
     if disk.timed.record_error:
         raise RunFailed(f"--records: {os.strerror(disk.timed.record_error)}; they are cut off")

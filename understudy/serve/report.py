@@ -2,12 +2,14 @@
 """How well a served disk kept its time, as data and as lines."""
 
 from collections.abc import Iterator
+from math import ceil
 from typing import Any
 
 from understudy.native.timed_disk import ENOUGH_NS, Lateness
 
 SCHEMA = "understudy.served/1"
 ENOUGH_MS = ENOUGH_NS / 1e6
+ERROR_MOST = 0.03
 
 
 def figures(found: Lateness) -> dict[str, Any]:
@@ -34,17 +36,26 @@ def figures(found: Lateness) -> dict[str, Any]:
     }
 
 
-def lines(found: Lateness) -> Iterator[tuple[str, str]]:
-    """The same for a terminal: what, and how much."""
+def lines(found: Lateness, scale: float) -> Iterator[tuple[str, str]]:
+    """The same for a terminal: what, and how much.  `scale` is the k that it was served with."""
     yield "requests", f"{found.requests:,}"
     if not found.requests:
         return
     us = (ns / 1e3 for ns in (found.mean_ns, found.p50_ns, found.p99_ns, found.max_ns))
     yield "lateness", "mean {:,.1f} us, p50 {:,.1f}, p99 {:,.1f}, at most {:,.1f}".format(*us)
     yield "late", f"{found.late:,} ({found.late / found.requests:.2%}) whose data came after that"
-    if found.timed:
+    if not found.timed:
+        return
+    error = found.service_late_ns / found.service_ns
+    yield (
+        "mean service",
+        f"{found.service_ns / 1e6:,.3f} ms and {error:.2%} more, of the {found.timed:,} that take "
+        f"{ENOUGH_MS:g} ms or longer",
+    )
+    if error > ERROR_MOST:
+        slower = ceil(scale * error / ERROR_MOST)
         yield (
-            "mean service",
-            f"{found.service_ns / 1e6:,.3f} ms and {found.service_late_ns / found.service_ns:.2%} "
-            f"more, of the {found.timed:,} that take {ENOUGH_MS:g} ms or longer",
+            "too late",
+            f"by more than {ERROR_MOST:.0%}: this host is too busy for such a disk; "
+            f"--scale {slower} makes it so much slower that it should be kept",
         )

@@ -12,7 +12,7 @@
  *	block status	nothing
  *
  * Parameters: timed-disk=FILE, a struct timed_disk; records=FILE, for a row a request
- * (kernel/vpt/record.h) in order of arrival.
+ * (kernel/vpt/record.h) in order of answers; their numbers are in order of arrival.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static int timed_get_ready(int thread_model)
 	if (map_disk())
 		return -1;
 	if (record_file)
-		records = open(record_file, O_WRONLY | O_CLOEXEC);
+		records = open(record_file, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (record_file && records < 0)
 		return complain(record_file);
 	errno = -hold_init(disk, records);

@@ -29,7 +29,7 @@ static u64 lead_ns = LEAD_MAX_NS / 2; /* relaxed: any recent value will do */
 static pthread_mutex_t lock =
 	PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and disk->lateness */
 static struct due_times times;
-static u64 rows;
+static u64 last_id;
 
 static u64 clock_ns(void)
 {
@@ -108,7 +108,7 @@ void hold_arrived(struct held *held)
 	pthread_cond_init(&held->begun, NULL);
 	pthread_mutex_lock(&lock);
 	held->arrival_ns = clock_ns();
-	held->row = rows++;
+	held->id = ++last_id;
 	begin_until(held->arrival_ns);
 	due_times_give(&times, &held->request, model_ns(held->arrival_ns));
 	if (!held->request.waits)
@@ -193,7 +193,7 @@ static void record(const struct held *held, int error)
 		.due_ns = held->due_ns,
 		.completion_ns = held->answer_ns,
 		.sector = request->sector,
-		.request_id = held->row + 1,
+		.request_id = held->id,
 		.model_service_ns = request->service_ns,
 		.sectors = request->sectors,
 		.error = -error,
@@ -201,7 +201,7 @@ static void record(const struct held *held, int error)
 		.op = recorded_op(request->op),
 	};
 
-	if (pwrite(records, &row, sizeof(row), held->row * sizeof(row)) != sizeof(row))
+	if (write(records, &row, sizeof(row)) != sizeof(row))
 		disk->record_error = errno ?: EIO;
 }
 

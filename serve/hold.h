@@ -14,7 +14,7 @@
 /* One request from its arrival to its answer; only @request.op and its places are to be set. */
 struct held {
 	struct timed_request request;
-	u64 row;
+	u64 id;
 	u64 arrival_ns;
 	u64 due_ns;
 	u64 answer_ns;
@@ -23,8 +23,9 @@ struct held {
 };
 
 /*
- * Before all else: the disk, checked here, and an open file for records or -1.  0, -EINVAL or
- * -ENOMEM.  The calling thread's timers, and those of the threads that it makes, become exact.
+ * Before all else: the disk, which is checked here, and a file for records, open for
+ * appending, or -1.  0, -EINVAL or -ENOMEM.  The timers of the calling thread, and of the
+ * threads that it makes, become exact.
  */
 int hold_init(struct timed_disk *disk, int records);
 

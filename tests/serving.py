@@ -93,7 +93,8 @@ class Served:
 
     def rows(self) -> list[Row]:
         """In order of arrival."""
-        return [Row(*fields) for fields in ROW.iter_unpack(self.records.read_bytes())]
+        found = [Row(*fields) for fields in ROW.iter_unpack(self.records.read_bytes())]
+        return sorted(found, key=lambda row: row.request_id)
 
 
 @contextmanager

@@ -15,6 +15,8 @@ import pytest
 from nbd import FLUSH, FUA, READ, TRIM, WRITE, WRITE_ZEROES, Request
 from serving import OTHER, Row, Served, serving
 
+from understudy.measure import records
+
 MS = 10**6
 SECTORS = 2_000_000
 SIZE = ("--size", f"{SECTORS}s")
@@ -81,6 +83,9 @@ def test_the_line(disk: tuple[Path, list[str]], tmp_path: Path, at_once: int) ->
     assert [row.request_id for row in rows] == list(range(1, len(rows) + 1))
     assert sorted(rows, key=lambda row: row.arrival_ns) == rows
     check_report(report, rows)
+    frame = records.from_bytes(served.records.read_bytes())
+    records.check(frame)
+    assert frame["due_ns"].is_in([row.due_ns - rows[0].arrival_ns for row in rows]).all()
     if at_once > 1:
         assert sum(row.due_ns - row.arrival_ns > row.service_ns for row in rows) > 20
 
@@ -158,30 +163,40 @@ def ask_from(served: Served, requests: list[list[Request]]) -> None:
         list(pool.map(ask, requests))
 
 
-def queued_due_times(rows: list[Row], depth: int) -> dict[int, int]:
-    """By request_id: the nearest of the oldest `depth` that are there when the drive is free."""
+def queued_due_times(rows: list[Row], depth: int, age_ns: int) -> dict[int, int]:
+    """By request_id: the nearest of the oldest `depth` that are there when the drive is free,
+    unless the oldest has waited too long; what goes nowhere is near, and takes no time."""
     due: dict[int, int] = {}
     left, free_ns, head = list(rows), 0, 0
+
+    def takes_ns(row: Row) -> int:
+        return 0 if row.op == OTHER else line_ns(head, row.sector)
+
     while left:
-        waiting = [row for row in left if row.arrival_ns <= free_ns][:depth]
-        chosen = min(waiting or left[:1], key=lambda row: line_ns(head, row.sector))
+        waiting = [row for row in left if row.arrival_ns <= free_ns][:depth] or left[:1]
+        is_old = waiting[0].arrival_ns + age_ns <= free_ns
+        chosen = waiting[0] if is_old else min(waiting, key=takes_ns)
         start_ns = max(free_ns, chosen.arrival_ns)
-        free_ns = due[chosen.request_id] = start_ns + line_ns(head, chosen.sector)
-        head = chosen.sector + chosen.sectors
+        free_ns = due[chosen.request_id] = start_ns + takes_ns(chosen)
+        head = head if chosen.op == OTHER else chosen.sector + chosen.sectors
         left.remove(chosen)
     return due
 
 
+@pytest.mark.parametrize("age_ms", [5, 60_000])
 @pytest.mark.parametrize("connections", [1, 3])
-def test_the_drives_queue(disk: tuple[Path, list[str]], tmp_path: Path, connections: int) -> None:
-    """It chooses among those that wait the one that is nearest, whoever sent it."""
+def test_the_drives_queue(
+    disk: tuple[Path, list[str]], tmp_path: Path, connections: int, age_ms: int
+) -> None:
+    """It chooses among those that wait, whoever sent them."""
     profile, words = disk
-    profile.write_text(LINE + "[queue]\ndepth = 4\nage_limit_ms = 60000\n")
-    requests = asked_at_random(90, connections)
+    profile.write_text(LINE + f"[queue]\ndepth = 4\nage_limit_ms = {age_ms}\n")
+    requests = asked_at_random(90, connections, (READ, WRITE, READ, WRITE, TRIM))
+    requests[40:50] = [Request(FLUSH)] * 10
     with serving(tmp_path, *words) as served:
         ask_from(served, [requests[number::connections] for number in range(connections)])
     rows = served.rows()
-    due = queued_due_times(rows, 4)
+    due = queued_due_times(rows, 4, age_ms * MS)
     assert {row.request_id: row.due_ns for row in rows} == due
     in_turn = sorted(rows, key=lambda row: row.due_ns)
     assert [row.request_id for row in in_turn] != [row.request_id for row in rows]
@@ -216,6 +231,24 @@ def test_what_is_written_waits_for_a_flush(disk: tuple[Path, list[str]], tmp_pat
     through = max(line_ns(places[-1] + PAGE, 100_000), TAKEN)
     away = sum(line_services(rows[: len(places)]))
     check_in_order(rows, [TAKEN, TAKEN, TAKEN, away, 0, through, 0])
+
+
+def test_what_goes_to_the_medium_waits_for_what_does_not(
+    disk: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    """Of two writes that wait for a third, the one with FUA is far and the other one taken at
+    once; if all came while the drive was busy, as they do unless a host sleeps for a second."""
+    profile, words = disk
+    far = LINE.replace("0.4", "1000.0") + BUFFER + "[queue]\ndepth = 4\nage_limit_ms = 60000\n"
+    profile.write_text(far)
+    page = bytes(4096)
+    writes = [Request(WRITE, 0, flags=FUA, data=page), Request(WRITE, 2**20, flags=FUA, data=page)]
+    with serving(tmp_path, *words) as served, served.client() as client:
+        client.ask_all([*writes, Request(WRITE, 2**21, data=page)])
+    first, through, taken = served.rows()
+    assert taken.arrival_ns < first.due_ns
+    assert taken.due_ns == first.due_ns + TAKEN
+    assert through.due_ns > taken.due_ns + 1000 * MS
 
 
 def test_zeroes_are_written_and_trims_are_free(

@@ -111,17 +111,20 @@ void hold_arrived(struct held *held)
 	held->id = ++last_id;
 	begin_until(held->arrival_ns);
 	due_times_give(&times, &held->request, model_ns(held->arrival_ns));
-	if (!held->request.waits)
+	held->queued = held->request.waits;
+	if (!held->queued)
 		set_due(held);
 	pthread_mutex_unlock(&lock);
 }
 
-/* Until it has a due time; was that over when the data was there? */
-static bool wait_to_begin(struct held *held)
+/* Is it due already, now that its data is there?  One that waits in the drive gets its due time. */
+static bool is_late(struct held *held)
 {
 	u64 now_ns = clock_ns();
 	bool late;
 
+	if (!held->queued)
+		return now_ns > held->due_ns;
 	pthread_mutex_lock(&lock);
 	begin_until(now_ns);
 	late = !held->request.waits && now_ns > held->due_ns;
@@ -207,8 +210,9 @@ static void record(const struct held *held, int error)
 
 void hold_until_due(struct held *held, int error)
 {
-	held->late = wait_to_begin(held);
-	wait_until(held->due_ns);
+	held->late = is_late(held);
+	if (!held->late)
+		wait_until(held->due_ns);
 	pthread_mutex_lock(&lock);
 	held->answer_ns = clock_ns();
 	begin_until(held->answer_ns);

@@ -18,6 +18,7 @@ struct held {
 	u64 arrival_ns;
 	u64 due_ns;
 	u64 answer_ns;
+	bool queued;
 	bool late;
 	pthread_cond_t begun;
 };

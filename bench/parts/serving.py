@@ -17,10 +17,10 @@ from understudy.base.errors import RunFailed
 
 TITLE = "How well a served disk keeps its time"
 TEXT = """
-Random reads of 4 KiB by fio's NBD engine from `understudy serve-disk`, over a socket of this
-host, in wall time: what else the machine did is in these figures. *Lateness* is answer handed
-over - due; *error* is its mean as a share of the mean service time, of requests that take a
-millisecond or more. What *fio saw* has besides the way there and back, which the first row, of
+Random reads of 4 KiB by fio's NBD engine from `understudy serve-disk --disk NAME`, over a socket
+of this host, in wall time: what else the machine did is in these figures. *Lateness* is answer
+handed over - due; *error* is its mean as a share of the mean service time, of requests that take
+a millisecond or more. What *fio saw* has besides the way there and back, which the first row, of
 a disk that takes no time, has alone; with requests that wait for one another it says nothing.
 
 {{ kept }}

@@ -26,8 +26,8 @@ static struct timed_disk *disk;
 static int records;
 static u64 lead_ns = LEAD_MAX_NS / 2; /* relaxed: any recent value will do */
 
-static pthread_mutex_t lock =
-	PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and disk->lateness */
+/* Guards the rest, and disk->lateness. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct due_times times;
 static u64 last_id;
 

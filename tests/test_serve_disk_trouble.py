@@ -68,7 +68,7 @@ WRONG = {
     "taken socket": (("--disk", "line.toml", "--socket", "taken.sock"), "taken.sock exists"),
     "long socket": (("--disk", "line.toml", "--socket", "x" * 100), "take a shorter one"),
     "socket nowhere": (("--disk", "line.toml", "--socket", "no/x"), "No such file"),
-    "two places": (("--disk", "line.toml", "--socket", "x", "--port", "0"), "either"),
+    "two places": (("--disk", "line.toml", "--socket", "x", "--port", "0"), "at one place"),
     "no port": (("--disk", "line.toml", "--port", "65536"), "65536"),
     "small data": (
         ("--disk", "line.toml", "--size", "2M", "--data", "small.img"),

@@ -112,12 +112,10 @@ def _bytes(disk: DiskProfile, size: str | None, data: Path | None) -> int:
 
 def _listening(name: str, path: Path | None, port: int | None) -> AbstractContextManager[Listening]:
     if path and port is not None:
-        raise UserError("either --socket or --port")
-    return (
-        listening.at_socket(path or Path(f"{name}.sock"))
-        if port is None
-        else (listening.at_port(port))
-    )
+        raise UserError("--socket and --port: a disk is at one place; leave one of them out")
+    if port is not None:
+        return listening.at_port(port)
+    return listening.at_socket(path or Path(f"{name}.sock"))
 
 
 def _new(records: Path | None) -> Path | None:

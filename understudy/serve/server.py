@@ -26,6 +26,9 @@ PACKAGES = "nbdkit nbdkit-plugin-dev"
 FIRST_LISTENER = 3  # systemd's protocol, which nbdkit speaks
 LOOK_MS = 10
 ACTIVATED = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+FLAGS = ("-shared", "-fPIC", "-pthread", "-Wno-unused-parameter")
+SIMULATOR = ("sim/moments.c", "sim/port.c")
+HEADERS = ("sim/moments.h", "kernel/vpt/record.h")
 THREADS_MIN = 16
 THREADS_MAX = 512
 
@@ -39,11 +42,6 @@ class Service:
     store: Sequence[str]
     at_once: int
     records: Path | None = None
-
-
-FLAGS = ("-shared", "-fPIC", "-pthread", "-Wno-unused-parameter")
-SIMULATOR = ("sim/moments.c", "sim/port.c")
-HEADERS = ("sim/moments.h", "kernel/vpt/record.h")
 
 
 def filter_file() -> Path:
@@ -82,9 +80,7 @@ def serve(service: Service, listener: socket.socket, when_ready: Callable[[], No
             when_ready()
         if _first_of((handle, told), None) == handle:
             status = os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
-            raise RunFailed(
-                f"nbdkit {_ending(status)}, and the disk with it; nbdkit says more above"
-            )
+            raise RunFailed(f"nbdkit {_ending(status)}, and the disk with it")
 
 
 def _command(service: Service) -> list[str]:
@@ -146,5 +142,5 @@ def _first_of(descriptors: Sequence[int], patience_ms: int | None) -> int | None
 def _ending(status: os.waitid_result | None) -> str:
     assert status
     if status.si_code == os.CLD_EXITED:
-        return f"ended with exit code {status.si_status}"
+        return f"ended with exit code {status.si_status} (its words, if any, are above)"
     return f"was killed by {signal.Signals(status.si_status).name}"

@@ -31,6 +31,7 @@ EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 PR_SET_CHILD_SUBREAPER = 36
 STUCK_SECONDS = 2.0
+LAST_SECONDS = 1.0
 SHOW_CURSOR = "\033[?25h"
 COMPILERS_WORD = re.compile(r"^(?:\.\./)*(\S+:\d+:\d+: (?:fatal )?error: .*)$", re.MULTILINE)
 
@@ -50,6 +51,8 @@ def main() -> NoReturn:
     with suppress(OSError):  # it has done so, or is gone
         os.setpgid(worker, worker)
     status = _wait(worker)
+    if status is None and any(kind == "!" for kind, _ in _entries(scratch)):
+        _let_end(worker)
     _end_descendants()
     words = _take_away(scratch)
     if temporary:
@@ -103,6 +106,17 @@ def _pause(worker: int) -> None:
     os.killpg(worker, signal.SIGCONT)
 
 
+def _let_end(worker: int) -> None:
+    """It has a report to give, and a second for that."""
+    os.kill(worker, signal.SIGTERM)
+    until = time.monotonic() + LAST_SECONDS
+    while not os.waitid(os.P_PID, worker, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        left = until - time.monotonic()
+        if left <= 0:
+            return
+        signal.sigtimedwait({signal.SIGCHLD}, left)
+
+
 def _end_descendants() -> None:
     """Kill and bury every one: who loses its parent becomes our child.
 
@@ -134,13 +148,18 @@ def _children() -> dict[int, str]:
     return found
 
 
+def _entries(scratch: int) -> list[tuple[str, str]]:
+    """What the worker has noted (understudy/base/scratch.py): kind and text."""
+    size = os.lseek(scratch, 0, os.SEEK_END)
+    entries = os.pread(scratch, size, 0).decode(errors="surrogateescape").split("\0")
+    return [(entry[:1], entry[1:]) for entry in entries]
+
+
 def _take_away(scratch: int) -> str:
     """What was listed and is still there; returns the last words that were left."""
     listed: dict[Path, str] = {}
     words = ""
-    size = os.lseek(scratch, 0, os.SEEK_END)
-    for entry in os.pread(scratch, size, 0).decode(errors="surrogateescape").split("\0"):
-        kind, text = entry[:1], entry[1:]
+    for kind, text in _entries(scratch):
         if kind in ("+", "?"):
             listed[Path(text)] = kind
         elif kind == "-":

@@ -4,7 +4,7 @@
 A thing is listed before it is made and taken off when it is gone, so that whoever kills
 the command (understudy/__main__.py) knows what to take away.  The list is a file of
 entries that end with a zero byte: +PATH made, ?PATH a folder that goes if it is empty,
--PATH gone, =WORDS what to say if the command is interrupted.
+-PATH gone, =WORDS what to say if the command is interrupted, ! it has more to say then.
 """
 
 import io
@@ -108,6 +108,22 @@ class Reserved:
 def say_if_interrupted(words: str) -> None:
     """Instead of "every run was stopped"."""
     _note("=", words)
+
+
+def report_if_interrupted() -> None:
+    """From now on the worker is told (SIGTERM), and has a second to end by itself."""
+    _note("!", "")
+
+
+@contextmanager
+def place(path: Path) -> Iterator[None]:
+    """Something that is made there by others, a socket say; at the end it is gone."""
+    _note("+", path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        _note("-", path)
 
 
 def _named(parent: Path, prefix: str) -> Path:

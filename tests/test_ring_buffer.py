@@ -10,7 +10,7 @@ import pytest
 from kernel_trace import COMPLETE, FORMATS, ISSUE, data, event, page, trace
 
 from understudy.base.errors import RunFailed
-from understudy.platforms.vm import ring_buffer
+from understudy.platforms import ring_buffer
 
 SECOND = 10**9
 

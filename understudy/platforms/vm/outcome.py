@@ -16,12 +16,12 @@ from understudy.base.progress import silent
 from understudy.files import image, partitions
 from understudy.measure import records
 from understudy.native import declared, registry
+from understudy.platforms import reads
 from understudy.platforms.vm import (
     debian_programs,
     machine,
     packages,
     qemu,
-    reads,
     scenario,
     versions,
     witness,

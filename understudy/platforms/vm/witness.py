@@ -14,8 +14,8 @@ import numpy.typing as npt
 import polars as pl
 
 from understudy.base.errors import RunFailed
-from understudy.platforms.vm import ring_buffer
-from understudy.platforms.vm.reads import Entries
+from understudy.platforms import ring_buffer
+from understudy.platforms.reads import Entries
 
 Ints = npt.NDArray[np.int64]
 

@@ -31,7 +31,7 @@ def test_each_event_has_its_time_and_its_numbers() -> None:
     ]
     found = ring_buffer.events(trace(written), FORMATS)
     assert found["block_rq_issue"].columns == [
-        *("time_ns", "common_type", "common_pid", "sector", "nr_sector")
+        *("time_ns", "common_type", "common_pid", "sector", "nr_sector", "rwbs")
     ]
     assert rows(found["block_rq_issue"]) == [
         (SECOND, 800, 8),

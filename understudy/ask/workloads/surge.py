@@ -79,7 +79,7 @@ class Surge(Workload):
         ahead = LOOKED_UP_AHEAD * -(-around.requests // self.processes) + 64
         rehearsal = ["--rehearse", str(ahead)] if files > KEPT_FILES_MAX else []
         return [
-            *["surge", "--dir", "/mnt", "--files", str(files)],
+            *["surge", "--dir", around.folder, "--files", str(files)],
             *["--think-scale-milli", str(round(1000 * around.think_scale))],
             *rehearsal,
         ]
@@ -92,6 +92,7 @@ class SurgeDirect(Surge):
     name: ClassVar[str] = "surge-direct"
     summary: ClassVar[str] = "web file server, 50 ON/OFF processes, O_DIRECT (the papers' Table 2)"
     order: ClassVar[int] = 3
+    on_real: ClassVar[bool] = True
 
     def in_guest(self, around: Surroundings) -> InGuest:
         """With O_DIRECT."""

@@ -16,7 +16,7 @@ from understudy.base.progress import silent
 from understudy.files import image, partitions
 from understudy.measure import records
 from understudy.native import declared, registry
-from understudy.platforms import reads
+from understudy.platforms import reads, witness
 from understudy.platforms.vm import (
     debian_programs,
     machine,
@@ -24,7 +24,6 @@ from understudy.platforms.vm import (
     qemu,
     scenario,
     versions,
-    witness,
 )
 
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // 512

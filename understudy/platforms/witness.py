@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The second witnesses: do others see what the throttle says it did?
+"""The second witnesses: do others see what was recorded?
 
-The throttle both imposes and records time.  Two that share no code with it are
+The throttle of a VM both imposes and records time.  Two that share no code with it are
 asked in every run: the kernel's own trace events of the block layer, request by
-request, and the clock of the processes that read, read by read.
+request, and the clock of the processes that read, read by read.  Of a real disk the first
+is the record, and the second its witness.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -129,7 +130,7 @@ def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance
         end = mine["end_ns"].astype(np.int64)
         count = len(mine)
         if (start > arrival[:count]).any() or (end < completion[:count]).any():
-            raise RunFailed(f"process {owner[0]} saw other times than the throttle recorded")
+            raise RunFailed(f"process {owner[0]} saw other times than were recorded")
         seen.append(end - start)
         recorded.append(completion[:count] - arrival[:count])
     if not seen:

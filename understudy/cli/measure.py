@@ -12,9 +12,8 @@ from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.session import Asked, carry_out
-from understudy.device.profile import DiskProfile
 from understudy.platforms.real import disk as disks
-from understudy.platforms.real import queue
+from understudy.platforms.real import on_disk, queue
 from understudy.platforms.real.disk import Disk
 
 PLAYED = {name: entry for name, entry in WORKLOADS.items() if entry.on_real}
@@ -51,17 +50,16 @@ def command(
     scheduler is chosen in turn, and in the end the disk's settings are what they were, also
     if the command is interrupted.  Nothing is written without --destroy-data.
     """
-    for said in queue.put_back_left():
+    for said in on_disk.put_back_left():
         click.echo(said, err=True)
     played = catalog.pick("workload", workload, WORKLOADS)
     played.check_platform("real")
     disk = disks.find(path, destroy_data)
     _check_writing(played, settings, disk, destroy_data)
-    profile = disk.profile()
-    if destroy_data:
+    if destroy_data and not settings.dry_run:
         click.echo(f"--destroy-data: what is on {disk.path} is being lost", err=True)
-    asked = Asked(disk=profile, workload=played, schedulers=queue.chosen(names, disk))
-    carry_out(line, _for(disk, profile, settings), asked)
+    asked = Asked(disk=disk.profile(), workload=played, schedulers=queue.chosen(names, disk))
+    carry_out(line, _for(disk, settings), asked)
 
 
 def _check_writing(
@@ -82,10 +80,9 @@ def _check_writing(
         )
 
 
-def _for(disk: Disk, profile: DiskProfile, settings: Settings) -> Settings:
+def _for(disk: Disk, settings: Settings) -> Settings:
     """The same on that disk: as large as it is, and with as many requests at once as it is given,
     one if it can be told."""
-    assert profile.facts
     at_once = settings.given.get("queue_depth")
     if at_once and not disk.told_depth:
         raise UserError(
@@ -93,7 +90,7 @@ def _for(disk: Disk, profile: DiskProfile, settings: Settings) -> Settings:
             "otherwise; leave it out"
         )
     given = settings.given | {
-        "virtual_bytes": profile.facts.capacity_sectors * SECTOR_BYTES,
+        "virtual_bytes": disk.sectors * SECTOR_BYTES,
         "queue_depth": at_once or (1 if disk.told_depth else disk.at_once_max),
     }
     return replace(settings, jobs=1, given=given)

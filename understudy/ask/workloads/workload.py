@@ -119,7 +119,7 @@ class Workload(Parameters):
     def check_platform(cls, platform: str) -> None:
         """Refuse a platform on which nothing plays it."""
         if platform == "real" and not cls.on_real:
-            raise UserError(f"--workload: {cls.name} is not played on a disk of this machine")
+            raise UserError(f"--workload: {cls.name} runs only where the disk is not real")
         if platform not in cls.platforms():
             raise UserError(f"--workload: {cls.name} runs only on {cls.platforms()[0]}")
 

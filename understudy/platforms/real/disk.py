@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from understudy.base.errors import UserError
+from understudy.base.errors import RunFailed, UserError
 from understudy.device.profile import DiskFacts, DiskProfile, unmodelled
 from understudy.profiler.disk import facts, in_use
 from understudy.profiler.disk.opened import CANT_OPEN, LISTED
@@ -73,20 +73,22 @@ class Disk:
         tags = sum(int(file.read_text()) for file in self.folder.glob("mq/*/nr_tags"))
         return min(tags or 1, AT_ONCE_MAX)
 
+    @property
+    def sectors(self) -> int:
+        """How large it is."""
+        return int((self.folder / "size").read_text())
+
     def profile(self) -> DiskProfile:
         """What there is to say of it but its times."""
         with _opened(self, os.O_RDONLY) as descriptor:
             said = facts.ask(descriptor)
-        sectors = int((self.folder / "size").read_text())
-        if not sectors:
-            refuse(self.path, "has no sectors: there is nothing behind it")
-        known = DiskFacts(
+        known = said.model and DiskFacts(
             vendor=said.vendor or "unknown",
-            model=said.model or "unknown",
-            capacity_sectors=sectors,
+            model=said.model,
+            capacity_sectors=self.sectors,
             rpm=said.rpm or None,
         )
-        return unmodelled(self.name, known, self.at_once_max)
+        return unmodelled(self.name, known or None, self.at_once_max)
 
 
 def find(path: Path, destroy_data: bool) -> Disk:
@@ -103,6 +105,8 @@ def find(path: Path, destroy_data: bool) -> Disk:
     disk = Disk(path, found.st_rdev)
     if user := in_use.of_disk(found.st_rdev):
         refuse(path, user)
+    if not disk.sectors:
+        refuse(path, "has no sectors: there is nothing behind it")
     if destroy_data and (disk.folder / "ro").read_text().strip() == "1":
         refuse(path, "is read-only; leave --destroy-data out")
     if os.geteuid():
@@ -112,10 +116,18 @@ def find(path: Path, destroy_data: bool) -> Disk:
     return disk
 
 
+def path_of(name: str) -> Path:
+    """Of the disk that the kernel calls so."""
+    return Path("/dev") / name.replace("!", "/")
+
+
 def named(name: str) -> Disk:
-    """The disk that the kernel calls so."""
-    path = Path("/dev") / name.replace("!", "/")
-    return Disk(path, path.stat().st_rdev)
+    """The disk itself."""
+    path = path_of(name)
+    try:
+        return Disk(path, path.stat().st_rdev)
+    except OSError as error:
+        raise RunFailed(f"{path} is gone: was it unplugged?") from error
 
 
 @contextmanager

@@ -9,8 +9,9 @@ processes saw.
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -48,11 +49,17 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
             workload.make_files(first, disk)
 
 
+def put_back_left() -> Iterator[str]:
+    """Put back what commands that were killed have left; a line for each disk."""
+    for name in queue.left():
+        tracepoints.clear(name)
+        yield queue.put_back_left(name)
+
+
 def dry_run(experiment: Experiment) -> list[str]:
     """The command that plays the workload."""
     disk = disks.named(experiment.device.disk.name)
-    folder = disk.folder
-    return workload.command(experiment, disk, folder, folder / "reads.bin")
+    return workload.command(experiment, disk, Path("files"), Path("reads.bin"))
 
 
 def summarise(

@@ -7,7 +7,7 @@ tunables of the scheduler that was there, which the kernel forgets.
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -64,16 +64,17 @@ def kept(disk: Disk) -> AbstractContextManager[None]:
     return scratch.settings(_journal(disk.name), identity, _listed(disk))
 
 
-def put_back_left() -> Iterator[str]:
-    """Put back what commands that were killed have left; yields a line for each disk."""
-    for journal in sorted(put_back.FOLDER.glob("*.json")):
-        path = Path("/dev") / journal.stem.replace("!", "/")
-        if disks.is_locked(path):
-            continue
-        why = put_back.put_back(journal)
-        yield f"{path}: a command that was killed left other settings; " + (
-            why[0] if why else "they are put back"
-        )
+def left() -> list[str]:
+    """Disks whose settings are those of a command that was killed."""
+    names = sorted(journal.stem for journal in put_back.FOLDER.glob("*.json"))
+    return [name for name in names if not disks.is_locked(disks.path_of(name))]
+
+
+def put_back_left(name: str) -> str:
+    """Put them back; returns a line that says so."""
+    why = put_back.put_back(_journal(name))
+    state = why[0] if why else "they are put back"
+    return f"{disks.path_of(name)}: a command that was killed left other settings; {state}"
 
 
 def set_up(disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int]) -> None:

@@ -177,10 +177,9 @@ def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
 
     Raises Unavailable if the kernel records none for us.
     """
-    top = _tracing()
-    instance = top / "instances" / f"understudy-{disk.name}"
-    with suppress(OSError):  # a killed command's
-        instance.rmdir()
+    _mount()
+    clear(disk.name)
+    instance = _instance(disk.name)
     with scratch.unless_filled() as made:
         try:
             if not made.new(instance):
@@ -191,8 +190,18 @@ def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
         yield Tracepoints(instance)
 
 
-def _tracing() -> Path:
-    """Where the kernel's trace is; mounted there, as any program that traces does it."""
+def clear(name: str) -> None:
+    """Take away the trace of that disk by a command that was killed."""
+    with suppress(OSError):
+        _instance(name).rmdir()
+
+
+def _instance(name: str) -> Path:
+    return TRACING / "instances" / f"understudy-{name}"
+
+
+def _mount() -> None:
+    """Where the kernel's trace always is, as any program that traces does it."""
     if not (TRACING / "instances").is_dir():
         done = subprocess.run(
             ["mount", "-t", "tracefs", "tracefs", str(TRACING)],
@@ -202,7 +211,6 @@ def _tracing() -> Path:
         )
         if done.returncode:
             raise Unavailable(f"no tracefs: {done.stderr.strip()}")
-    return TRACING
 
 
 def _begin(instance: Path, disk: Disk, requests: int) -> None:

@@ -119,8 +119,9 @@ def make_files(experiment: Experiment, disk: Disk) -> None:
 def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
     """The program, waiting to be told to go."""
     with scratch.folder("understudy-real-") as folder:
-        log = folder / "reads.bin"
-        workload = Workload(command(experiment, disk, folder, log), log)
+        log, files = folder / "reads.bin", folder / "files"
+        files.mkdir()
+        workload = Workload(command(experiment, disk, files, log), log)
         try:
             workload.wait_until_ready()
             yield workload
@@ -129,7 +130,7 @@ def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
 
 
 def command(experiment: Experiment, disk: Disk, folder: Path, log: Path) -> list[str]:
-    """The words that start it."""
+    """The words that start it: its files, if it needs any, are in that folder."""
     around = replace(experiment.around, device=str(disk.path), folder=str(folder))
     _, *words = experiment.workload.in_guest(around).command
     program = str(compiled(guest_programs.BY_NAME[_program(experiment)]))

@@ -102,12 +102,9 @@ class _Run:
             ready = time.monotonic()
             played.go()
             self._wait(played, traced)
-            ended_ns = workload.now_ns()
             entries = played.end()
-            if traced:
-                traced.stop()
             measured = time.monotonic()
-        requests, facts = self._read(entries, traced, ended_ns)
+        requests, facts = self._read(entries, traced)
         facts |= {"settings": settings, "measure_wall_seconds": measured - ready}
         facts |= {"boot_wall_seconds": ready - began, "wall_seconds": time.monotonic() - began}
         return self._outcome(requests, facts, traced is not None)
@@ -129,7 +126,7 @@ class _Run:
         """Until all that is measured is answered."""
         wanted = self._experiment.requests
         beyond = 0 if traced else 2 * self._experiment.workload.processes
-        before, done, heard = self._completed(), 0, time.monotonic()
+        before, done, taken, heard = self._completed(), 0, 0, time.monotonic()
         while done < wanted + beyond:
             self._pause(LOOK_SECONDS, played)
             now = self._completed() - before
@@ -137,6 +134,9 @@ class _Run:
             done = now
             if time.monotonic() > heard + SILENT_SECONDS:
                 raise RunFailed(f"no request was answered for {SILENT_SECONDS:.0f} s; see dmesg")
+            if traced and done > taken + traced.room // 4:
+                traced.take()
+                taken = done
             self._report("measuring", min(1.0, done / wanted))
         patience = time.monotonic() + DRAIN_SECONDS
         while traced and not self._drained(traced):
@@ -163,7 +163,7 @@ class _Run:
         return int(fields[READS]) + int(fields[WRITES])
 
     def _read(
-        self, entries: Entries, traced: Tracepoints | None, ended_ns: int
+        self, entries: Entries, traced: Tracepoints | None
     ) -> tuple[pl.DataFrame, dict[str, Any]]:
         """The measured requests, from the first arrival on, and how they were seen."""
         left_out: dict[str, int] = {}
@@ -183,7 +183,6 @@ class _Run:
         }
         if traced:
             facts["witness"] = {"processes": self._witness(rows, entries)}
-            facts["undrained"] = rows.filter(pl.col("completion_ns") > ended_ns).height
         else:
             last = int(rows["arrival_ns"][-1])
             stamps.check_drained(entries, last, self._experiment.workload.processes)

@@ -31,7 +31,8 @@ NAME = "the kernel's events of the block layer"
 UNSEEN = frozenset({"due_ns", "model_service_ns", "hit", "late", "stale", "reason"})
 TRACING = Path("/sys/kernel/tracing")
 REQUEST_BYTES = 400  # of its events in the buffer
-REQUESTS_AFTER = 20_000  # that one look behind the last one may miss
+REQUESTS_AFTER = 20_000  # that come while nobody has noticed that it is enough
+BUFFERS_BYTES_MAX = 512 * 2**20  # of all processors
 PAGE_BYTES = 4096
 VERSION = 7
 WRITE, PASSTHROUGH, DISCARD = 1 << 17, 1 << 25, 1 << 29  # as traces/record.h
@@ -67,9 +68,14 @@ class Tracepoints:
         self._events = [instance / "events" / "block" / name for name in ACTIONS]
         self._formats = "".join((event / "format").read_text() for event in self._events)
         self._pages: list[bytes] = []
+        self.room = int((instance / "buffer_size_kb").read_text()) * 1024 // REQUEST_BYTES
+        """Requests for which one processor's buffer has room."""
 
     def take(self) -> None:
-        """What is in the kernel's buffer comes into this process's memory."""
+        """What is in the kernel's buffer comes into this process's memory.
+
+        Raises RunFailed if there was no room for something.
+        """
         for pipe in self._instance.glob("per_cpu/cpu*/trace_pipe_raw"):
             descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
             try:
@@ -78,15 +84,13 @@ class Tracepoints:
                         self._pages.append(page.ljust(PAGE_BYTES, b"\0"))
             finally:
                 os.close(descriptor)
-
-    def stop(self) -> None:
-        """Nothing more is recorded; the rest is taken."""
-        _put(self._instance / "tracing_on", 0)
-        self.take()
         stats = (file.read_text() for file in self._instance.glob("per_cpu/cpu*/stats"))
         lost = sum(int(number) for text in stats for number in LOST.findall(text))
         if lost:
-            raise RunFailed(f"the kernel's trace had no room for {lost:,} events; run it again")
+            raise RunFailed(
+                f"the kernel's trace had no room for {lost:,} events: the disk is faster than this "
+                "machine can follow it; take fewer --requests or --processes"
+            )
 
     def answered_first(self, requests: int) -> bool:
         """Whether so many requests are complete, and none that came before them is not.
@@ -173,7 +177,7 @@ def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
 
 @contextmanager
 def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
-    """Its events from now on, with room for so many requests between two looks.
+    """Its events from now on, with room for so many requests if there is memory.
 
     Raises Unavailable if the kernel records none for us.
     """
@@ -214,9 +218,11 @@ def _mount() -> None:
 
 
 def _begin(instance: Path, disk: Disk, requests: int) -> None:
+    wanted = (requests + REQUESTS_AFTER) * REQUEST_BYTES
+    room = min(wanted, BUFFERS_BYTES_MAX // (os.cpu_count() or 1))
     _put(instance / "trace_clock", "mono")
     _put(instance / "options" / "overwrite", 0)
-    _put(instance / "buffer_size_kb", (requests + REQUESTS_AFTER) * REQUEST_BYTES // 1024)
+    _put(instance / "buffer_size_kb", room // 1024)
     for name in ACTIONS:
         event = instance / "events" / "block" / name
         _put(event / "filter", f"dev == {disk.kernels_number}")

@@ -9,7 +9,6 @@ import select
 import shlex
 import signal
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -156,8 +155,3 @@ def _mounted(words: Sequence[str], disk: Disk, folder: Path, experiment: Experim
         look_up=f"{shlex.join(look_up)} || exit 1" if few else ":",
         workload=shlex.join(words),
     )
-
-
-def now_ns() -> int:
-    """The clock of its processes, and of the kernel's events."""
-    return time.monotonic_ns()

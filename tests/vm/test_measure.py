@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`understudy measure` on disks of a stock kernel: what it finds, and that nobody sees it was there.
+"""`understudy measure` on disks of a stock kernel that keep a time, fail, and are unplugged.
 
 scsi_debug is the disk: it takes SERVICE_NS for each request, and one at a time if it is told so.
-Everything is asked of the kernel by a shell, before and after.
+tests/test_measure_device.py has what needs no such disk: interruptions, and what is refused.
 """
 
 import io
@@ -14,105 +14,182 @@ import polars as pl
 import pytest
 import whole_host
 from click.testing import CliRunner
-from guests import MIB, group, once, text
+from guests import MIB, group, once
 
 from understudy.cli.main import main
 from understudy.platforms.vm.machine import Result
 
 SERVICE_NS = 1_500_000
-REQUESTS = 300
+REQUESTS = 200
 PROCESSES = 6
 OFFERED = {"none", "mq-deadline", "kyber", "bfq", "look"}
 DISK_MIB = 64
 DISK = {
-    "scsi_debug": f"dev_size_mb={DISK_MIB} ndelay={SERVICE_NS} max_queue=32",
+    "scsi_debug": f"dev_size_mb={DISK_MIB} ndelay={SERVICE_NS} max_queue=32 num_parts=1",
     "sd_mod": "",
     "bfq": "",
     "kyber-iosched": "",
     "look": "",
-    "ext4": "",
-    "crc32c_generic": "",
-    "loop": "",
 }
 
-# Settings that the kernel would not choose; `settings` shows all that a disk has.
-BEGIN = r"""
-queue=/sys/block/sda/queue
-settings() {
-	grep -H '' $queue/* $queue/iosched/* /sys/block/sda/device/queue_depth 2> /dev/null
-}
-echo mq-deadline > $queue/scheduler
-echo 777 > $queue/iosched/read_expire
-echo 60 > $queue/nr_requests
-echo 0 > $queue/rotational
-echo 5000 > $queue/wbt_lat_usec
-echo 7 > /sys/block/sda/device/queue_depth
-settings > /out/before
-"""
+# Settings that the kernel would not choose, then command after command, in one process but for
+# the last: to start Python takes an emulated processor longer than to measure.
+DRIVER = f"""\
+import json, os, subprocess, sys, threading, time
+from pathlib import Path
+from click.testing import CliRunner
+from understudy.cli.main import main
 
-MEASURED = rf"""
-md5sum < /dev/sda > /out/data_before
-while sleep 0.1; do cat $queue/scheduler; done > /out/seen &
-measure() {{ # NAME WORDS
-	name=$1
-	shift
-	understudy measure --on /dev/sda --requests {REQUESTS} --processes {PROCESSES} \
-		--out /run/$name "$@" > /out/$name.table 2> /out/$name.words
-	echo $? > /out/$name.code
-	cp /run/$name/result.json /out/$name.json
-	cp /run/$name/requests.parquet /out/$name.parquet
-	settings > /out/$name.after
-}}
-measure reads --set look.full_seek_ns=1000
-md5sum < /dev/sda > /out/data_after
-measure deep --schedulers none --queue-depth 4
-measure writes --schedulers mq-deadline --writes 40 --destroy-data
-md5sum < /dev/sda > /out/data_written
+OUT, QUEUE = Path("/out"), Path("/sys/block/sda/queue")
+DEPTH = QUEUE.parent / "device" / "queue_depth"
+
+def settings():
+    files = [DEPTH, *(file for file in sorted(QUEUE.rglob("*")) if file.is_file())]
+    return {{str(file): file.read_text() for file in files if readable(file)}}
+
+def readable(file):
+    try:
+        return bool(file.read_text())
+    except OSError:
+        return False
+
+def put(value, file):
+    file.write_text(value)
+
+put("mq-deadline", QUEUE / "scheduler")
+put("777", QUEUE / "iosched" / "read_expire")
+put("60", QUEUE / "nr_requests")
+put("0", QUEUE / "rotational")
+put("5000", QUEUE / "wbt_lat_usec")
+put("7", DEPTH)
+BEFORE = settings()
+
+def say(name, **found):
+    (OUT / f"{{name}}.said").write_text(json.dumps(found))
+
+def measure(name, *words):
+    words = ("--on", "/dev/sda", "--out", f"/run/{{name}}", *words)
+    done = CliRunner().invoke(main, ["measure", *words], catch_exceptions=False)
+    say(name, code=done.exit_code, table=done.stdout, words=done.stderr,
+        back=settings() == BEFORE, left=left())
+    if done.exit_code == 0:
+        for file in ("result.json", "requests.parquet"):
+            (OUT / f"{{name}}.{{file}}").write_bytes(Path(f"/run/{{name}}/{{file}}").read_bytes())
+
+def left():
+    return [*os.listdir("/run/understudy"), *os.listdir("/sys/kernel/tracing/instances")]
+
+def watch():
+    while looking:
+        seen.add((QUEUE / "scheduler").read_text().partition("[")[2].partition("]")[0])
+        time.sleep(0.05)
+
+seen, looking = set(), True
+watching = threading.Thread(target=watch)
+watching.start()
+LOAD = ("--requests", "{REQUESTS}", "--processes", "{PROCESSES}")
+measure("reads", *LOAD, "--set", "look.full_seek_ns=1000")
+looking = False
+watching.join()
+say("seen", schedulers=sorted(seen))
+measure("deep", *LOAD, "--schedulers", "none", "--queue-depth", "4")
+measure("partition", "--on", "/dev/sda1")
+measure("deeper", "--queue-depth", "33")
 # Nobody makes a folder there, as where the kernel is locked down.
-mount -t tmpfs tracing /sys/kernel/tracing
-mkdir /sys/kernel/tracing/instances
-mount -o remount,ro /sys/kernel/tracing
-measure stamps --schedulers mq-deadline
-umount /sys/kernel/tracing
-ls /sys/kernel/tracing/instances > /out/instances
-ls /run/understudy > /out/journals
-kill %1
+os.system("mount -t tmpfs tracing /sys/kernel/tracing; mkdir /sys/kernel/tracing/instances; "
+          "mount -o remount,ro /sys/kernel/tracing")
+measure("stamps", *LOAD, "--schedulers", "mq-deadline")
+os.system("umount /sys/kernel/tracing")
+# Half of the disk can't be read.
+parameters = Path("/sys/module/scsi_debug/parameters")
+put("0", parameters / "medium_error_start")
+put("{DISK_MIB * 1024}", parameters / "medium_error_count")
+put("2", parameters / "opts")
+measure("broken", *LOAD, "--schedulers", "kyber")
+put("0", parameters / "opts")
+endless = ("--requests", "1000000", "--schedulers", "bfq", "--out", "/run/unplugged")
+command = subprocess.Popen(["understudy", "measure", "--on", "/dev/sda", *endless],
+                           stderr=subprocess.PIPE, text=True)
+while "[bfq]" not in (QUEUE / "scheduler").read_text():
+    assert command.poll() is None, command.communicate()
+    time.sleep(0.1)
+time.sleep(3)
+put("1", QUEUE.parent / "device" / "delete")
+words = command.communicate()[1]
+say("unplugged", code=command.returncode, words=words, left=left(), folder=os.listdir("/run"))
 """
 
 
 @once
 def measured() -> Result:
     """The VM in which all of that was measured."""
-    return whole_host.run(BEGIN + MEASURED, DISK)
+    return whole_host.run(f"cat > /run/driver.py <<'EOF'\n{DRIVER}EOF\npython /run/driver.py", DISK)
+
+
+def said(name: str) -> Any:
+    """What a command said."""
+    return json.loads(measured().out[f"{name}.said"])
 
 
 def document(name: str) -> Any:
     """A run's result.json."""
-    return json.loads(measured().out[f"{name}.json"])
+    return json.loads(measured().out[f"{name}.result.json"])
 
 
 def rows(name: str, scheduler: str = "mq-deadline") -> pl.DataFrame:
     """A run's requests, by arrival."""
-    found = pl.read_parquet(io.BytesIO(measured().out[f"{name}.parquet"]))
+    found = pl.read_parquet(io.BytesIO(measured().out[f"{name}.requests.parquet"]))
     return found.filter(scheduler=scheduler)
 
 
 def folder(at: Path, name: str) -> Path:
     """The run folder, here."""
     at.joinpath(name).mkdir()
-    (at / name / "result.json").write_bytes(measured().out[f"{name}.json"])
+    (at / name / "result.json").write_bytes(measured().out[f"{name}.result.json"])
     return at / name
 
 
 @group("measure")
-@pytest.mark.parametrize("name", ["reads", "deep", "writes", "stamps"])
-def test_it_ends_well_and_leaves_no_trace(name: str) -> None:
+@pytest.mark.parametrize("name", ["reads", "deep", "stamps", "partition", "deeper", "broken"])
+def test_it_leaves_no_trace(name: str) -> None:
     """All settings of the disk, the tunables of its scheduler too, are what they were."""
-    assert text(measured(), f"{name}.code") == "0", text(measured(), f"{name}.words")
-    assert measured().out[f"{name}.after"] == measured().out["before"]
-    assert b"\n" not in measured().out[f"{name}.table"][:1]
-    assert text(measured(), "instances") == ""
-    assert text(measured(), "journals") == ""
+    assert said(name)["back"]
+    assert said(name)["left"] == []
+
+
+@group("measure")
+@pytest.mark.parametrize("name", ["reads", "deep", "stamps"])
+def test_it_ends_well(name: str) -> None:
+    assert said(name)["code"] == 0, said(name)["words"]
+
+
+@group("measure")
+def test_what_is_refused() -> None:
+    """A partition; more at once than the disk takes."""
+    assert [said(name)["code"] for name in ("partition", "deeper")] == [2, 2]
+    assert said("partition")["words"] == (
+        "understudy: --on: /dev/sda1: is a partition; take the whole disk, /dev/sda\n"
+    )
+    assert said("deeper")["words"] == (
+        "understudy: --queue-depth: 33: sda takes up to 32 at a time\n"
+    )
+
+
+@group("measure")
+def test_a_disk_that_fails_is_no_result() -> None:
+    assert said("broken")["code"] == 1
+    assert "failed: " in said("broken")["words"]
+    assert said("broken")["words"].rstrip().endswith("see dmesg")
+
+
+@group("measure")
+def test_a_disk_that_is_unplugged_ends_the_run() -> None:
+    """In a line; nothing of it is left to put back."""
+    assert said("unplugged")["code"] == 1
+    last = said("unplugged")["words"].splitlines()[-1]
+    assert last == "understudy: /dev/sda is gone: was it unplugged?"
+    assert said("unplugged")["left"] == []
+    assert "unplugged" not in said("unplugged")["folder"]
 
 
 @group("measure")
@@ -120,10 +197,7 @@ def test_every_scheduler_of_the_kernel_was_in_the_queue() -> None:
     """Ours as well: a shell saw each of them chosen, and each ran with the VM's settings."""
     runs = {run["scheduler"]: run["facts"]["settings"] for run in document("reads")["runs"]}
     assert set(runs) == OFFERED
-    seen = {
-        line.partition("[")[2].partition("]")[0] for line in text(measured(), "seen").split("\n")
-    }
-    assert seen == OFFERED
+    assert set(said("seen")["schedulers"]) == OFFERED
     for name, settings in runs.items():
         assert settings["queue/scheduler"] == name
         assert settings["queue/rotational"] == "1"
@@ -138,20 +212,21 @@ def test_every_scheduler_of_the_kernel_was_in_the_queue() -> None:
 def test_the_disk_was_alone_with_each_request(scheduler: str) -> None:
     """It takes SERVICE_NS, one after the other; in a closed loop no more requests are there than
     processes, and few less."""
-    found = rows("reads", scheduler)
-    assert found.height == REQUESTS
-    assert (found["completion_ns"] - found["dispatch_ns"]).min() >= SERVICE_NS  # type: ignore[operator]
-    served = found.sort("dispatch_ns")
-    assert (served["dispatch_ns"][1:] >= served["completion_ns"][:-1]).all()
-    assert (found["dispatch_ns"] >= found["arrival_ns"]).all()
-    assert (found["sector"] % 8 == 0).all()
+    found = rows("reads", scheduler).sort("dispatch_ns")
+    arrival, dispatch, completion, sector = (
+        found[name].to_numpy() for name in ("arrival_ns", "dispatch_ns", "completion_ns", "sector")
+    )
+    assert len(arrival) == REQUESTS
+    assert ((completion - dispatch) >= SERVICE_NS).all()
+    assert (dispatch[1:] >= completion[:-1]).all()
+    assert (dispatch >= arrival).all()
+    assert (sector % 8 == 0).all()
+    assert sector.max() < DISK_MIB * MIB // 512
     assert (found["sectors"] == 8).all()
-    assert found["sector"].max() < DISK_MIB * MIB // 512  # type: ignore[operator]
     (run,) = (one for one in document("reads")["runs"] if one["scheduler"] == scheduler)
     assert run["mean_service_ms"] * 1e6 >= SERVICE_NS
-    response_ns = (found["completion_ns"] - found["arrival_ns"]).sum()
-    span_ns = found["completion_ns"].max() - found["arrival_ns"].min()  # type: ignore[operator]
-    assert PROCESSES / 2 < response_ns / span_ns <= PROCESSES
+    together = (completion - arrival).sum() / (completion.max() - arrival.min())
+    assert PROCESSES / 2 < together <= PROCESSES
 
 
 @group("measure")
@@ -179,32 +254,15 @@ def test_the_processes_saw_what_was_recorded() -> None:
 @group("measure")
 def test_a_disk_may_have_several_requests_at_once() -> None:
     """Then a service is what passes between two completions."""
-    found = rows("deep", "none")
-    starts = found["dispatch_ns"].to_list()
-    ends = found["completion_ns"].to_list()
+    found = rows("deep", "none").sort("completion_ns")
+    starts, ends = found["dispatch_ns"].to_list(), found["completion_ns"].to_list()
     together = [sum(s <= at < e for s, e in zip(starts, ends, strict=True)) for at in starts]
     assert max(together) == 4
     (run,) = document("deep")["runs"]
     assert document("deep")["inputs"]["depth"] == 4
-    between = [
-        b - max(a, s)
-        for a, (s, b) in zip(
-            [0, *sorted(ends)],
-            sorted(zip(starts, ends, strict=True), key=lambda one: one[1]),
-            strict=False,
-        )
-    ]
-    assert run["mean_service_ms"] == pytest.approx(sum(between) / len(between) / 1e6)
-
-
-@group("measure")
-def test_reading_leaves_the_data_and_writing_does_not() -> None:
-    assert measured().out["data_before"] == measured().out["data_after"]
-    assert measured().out["data_before"] != measured().out["data_written"]
-    writes = (rows("writes")["op"] == "write").sum()
-    assert 0.25 * REQUESTS < writes < 0.55 * REQUESTS
-    said = text(measured(), "writes.words")
-    assert said.startswith("--destroy-data: what is on /dev/sda is being lost")
+    before = [0, *ends[:-1]]
+    service = [end - max(at, last) for at, end, last in zip(starts, ends, before, strict=True)]
+    assert run["mean_service_ms"] == pytest.approx(sum(service) / REQUESTS / 1e6)
 
 
 @group("measure")
@@ -218,7 +276,7 @@ def test_without_the_kernels_events_there_are_no_service_times() -> None:
         assert run[key] is None, key
     assert run["mean_response_ms"] * 1e6 >= SERVICE_NS
     assert rows("stamps")["dispatch_ns"].null_count() == REQUESTS
-    table = text(measured(), "stamps.table")
+    table = said("stamps")["table"]
     assert "so without service times: " in table
     assert [line.split()[-1] for line in table.splitlines() if "service" in line][:2] == ["-", "-"]
 

@@ -27,6 +27,7 @@ class Surroundings:
     seed: int
     device: str = ""  # where the raw disk is, if it is not simulated
     folder: str = "/mnt"  # and its file system, if it has one
+    group: str = "/sys/fs/cgroup/workload"  # the control group that bounds its page cache
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class Disk:
 
     def profile(self) -> DiskProfile:
         """What there is to say of it but its times."""
-        with _opened(self, os.O_RDONLY) as descriptor:
+        with _opened(self, 0) as descriptor:
             said = facts.ask(descriptor)
         known = said.model and DiskFacts(
             vendor=said.vendor or "unknown",
@@ -105,6 +105,8 @@ def find(path: Path, destroy_data: bool) -> Disk:
     disk = Disk(path, found.st_rdev)
     if user := in_use.of_disk(found.st_rdev):
         refuse(path, user)
+    if not (disk.folder / "mq").is_dir():
+        refuse(path, "has no scheduler: what it is given, others serve; take one of those disks")
     if not disk.sectors:
         refuse(path, "has no sectors: there is nothing behind it")
     if destroy_data and (disk.folder / "ro").read_text().strip() == "1":
@@ -131,9 +133,9 @@ def named(name: str) -> Disk:
 
 
 @contextmanager
-def locked(disk: Disk) -> Iterator[None]:
-    """Nobody else measures it meanwhile."""
-    with _opened(disk, os.O_RDONLY) as descriptor:
+def locked(disk: Disk, *, claimed: bool) -> Iterator[None]:
+    """Nobody else measures it meanwhile; if it is claimed, nobody mounts it either."""
+    with _opened(disk, os.O_EXCL if claimed else 0) as descriptor:
         if not _lock(descriptor):
             refuse(disk.path, "another command measures it, or prepares it; wait for that")
         yield

@@ -17,14 +17,14 @@ from typing import Any
 import polars as pl
 
 from understudy.ask.experiment import Experiment, Outcome
-from understudy.ask.workloads.workload import SECTOR_BYTES
+from understudy.ask.workloads.workload import SECTOR_BYTES, HostCache
 from understudy.base.errors import RunFailed
 from understudy.base.progress import Report
 from understudy.measure import metrics, records
 from understudy.platforms import witness
 from understudy.platforms.reads import Entries
 from understudy.platforms.real import disk as disks
-from understudy.platforms.real import queue, stamps, tracepoints, workload
+from understudy.platforms.real import group, queue, stamps, tracepoints, workload
 from understudy.platforms.real.tracepoints import Tracepoints, Unavailable
 
 LOOK_SECONDS = 0.02
@@ -35,7 +35,10 @@ READS, WRITES = 0, 4  # fields of a disk's stat: how many have completed
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """The disk has its schedulers (queue.chosen) and nobody on it (disk.find)."""
+    """Refuse what needs more than the disk, which has its schedulers (queue.chosen) and nobody on
+    it (disk.find)."""
+    if _cache(experiments[0]):
+        group.check()
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
@@ -45,7 +48,7 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
     if first.workload.reads_files:
         disk = disks.named(first.device.disk.name)
         report(f"making a file system on {disk.path}", 0.0)
-        with disks.locked(disk):
+        with disks.locked(disk, claimed=True):
             workload.make_files(first, disk)
 
 
@@ -53,13 +56,14 @@ def put_back_left() -> Iterator[str]:
     """Put back what commands that were killed have left; a line for each disk."""
     for name in queue.left():
         tracepoints.clear(name)
+        group.clear(name)
         yield queue.put_back_left(name)
 
 
 def dry_run(experiment: Experiment) -> list[str]:
     """The command that plays the workload."""
     disk = disks.named(experiment.device.disk.name)
-    return workload.command(experiment, disk, Path("files"), Path("reads.bin"))
+    return workload.command(experiment, disk, Path("files"), Path("group"), Path("reads.bin"))
 
 
 def summarise(
@@ -93,7 +97,7 @@ class _Run:
     def outcome(self) -> Outcome:
         began = time.monotonic()
         with ExitStack() as held:
-            held.enter_context(disks.locked(self._disk))
+            held.enter_context(disks.locked(self._disk, claimed=self._is_raw))
             held.enter_context(queue.kept(self._disk))
             self._set_up()
             settings = queue.settings(self._disk)
@@ -109,16 +113,25 @@ class _Run:
         facts |= {"boot_wall_seconds": ready - began, "wall_seconds": time.monotonic() - began}
         return self._outcome(requests, facts, traced is not None)
 
+    @property
+    def _is_raw(self) -> bool:
+        """The workload reads the disk itself, and no file system on it."""
+        return not self._experiment.workload.reads_files
+
     def _set_up(self) -> None:
         chosen = self._experiment.scheduler
         depth = self._experiment.device.at_once
-        queue.set_up(self._disk, chosen.name, depth, dict(chosen.tunables))
+        cache = _cache(self._experiment)
+        ahead = cache.read_ahead_kib if cache else None
+        queue.set_up(self._disk, chosen.name, depth, dict(chosen.tunables), ahead)
 
     def _instrument(self, held: ExitStack) -> Tracepoints | None:
         """The kernel's events, if it tells us."""
         try:
             return held.enter_context(tracepoints.recording(self._disk, self._experiment.requests))
         except Unavailable as error:
+            if _cache(self._experiment):
+                raise RunFailed(f"reads of a page cache are no requests, and {error}") from error
             self._unavailable = str(error)
             return None
 
@@ -170,7 +183,7 @@ class _Run:
         if traced:
             rows, left_out = traced.requests()
         else:
-            rows = stamps.requests(entries, raw=not self._experiment.workload.reads_files)
+            rows = stamps.requests(entries, raw=self._is_raw)
         wanted = self._experiment.requests
         if rows.height < wanted:
             raise RunFailed(f"only {rows.height} of {wanted} requests were seen; run it again")
@@ -192,7 +205,11 @@ class _Run:
         """What the processes saw; None where they have other numbers than the kernel's."""
         pids = set(entries["owner"].tolist())
         mine = rows.filter(pl.col("owner").is_in(pids))
-        return witness.compare_processes(mine, entries, witness.WALL) if mine.height else None
+        if mine.is_empty():
+            return None
+        if _cache(self._experiment):
+            return witness.compare_arrivals(mine, entries)
+        return witness.compare_processes(mine, entries, witness.WALL)
 
     def _outcome(self, requests: pl.DataFrame, facts: dict[str, Any], traced: bool) -> Outcome:
         unseen = tracepoints.UNSEEN if traced else stamps.UNSEEN
@@ -204,6 +221,11 @@ class _Run:
             "virtual_seconds": span_ns / metrics.NS_PER_S,
         }
         return Outcome(self._experiment, requests, facts, unseen=unseen)
+
+
+def _cache(experiment: Experiment) -> HostCache | None:
+    """The page cache that the workload reads through, if any."""
+    return experiment.workload.cache(experiment.device.virtual_bytes)
 
 
 def _from_first(rows: pl.DataFrame) -> pl.DataFrame:

@@ -21,7 +21,7 @@ from understudy.platforms.real.disk import Disk
 
 PENDING_MAX = 256  # nr_requests with a scheduler
 BUILDING = 'docs/vpt-sysfs.md, "Building the modules", says how to load it into this kernel'
-TOLD = ("nr_requests", "rotational", "wbt_lat_usec")
+TOLD = ("nr_requests", "rotational", "wbt_lat_usec", "read_ahead_kb")
 
 
 def offered(disk: Disk) -> list[str]:
@@ -77,8 +77,11 @@ def put_back_left(name: str) -> str:
     return f"{disks.path_of(name)}: a command that was killed left other settings; {state}"
 
 
-def set_up(disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int]) -> None:
-    """As in a VM: a disk that turns, so many requests at once, no throttle of writing back."""
+def set_up(
+    disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int], read_ahead_kib: int | None
+) -> None:
+    """As in a VM: a disk that turns, so many requests at once, no throttle of writing back, and so
+    much read ahead, if anything is."""
     queue = disk.folder / "queue"
     if disk.told_depth:
         _put(disk.depth_file, depth)
@@ -86,6 +89,8 @@ def set_up(disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int]) 
     _put(queue / "rotational", 1)
     if _is_setting(queue / "wbt_lat_usec"):
         _put(queue / "wbt_lat_usec", 0)
+    if read_ahead_kib is not None:
+        _put(queue / "read_ahead_kb", read_ahead_kib)
     if scheduler != "none":
         _put(queue / "nr_requests", PENDING_MAX)
     for name, value in tunables.items():

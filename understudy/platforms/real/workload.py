@@ -10,7 +10,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from understudy.base.programs import compiled
 from understudy.base.progress import Report, silent
 from understudy.files import image
 from understudy.platforms import guest_programs, reads
+from understudy.platforms.real import group
 from understudy.platforms.real.disk import Disk
 
 READY_SECONDS = 600.0
@@ -61,7 +62,11 @@ class Workload:
 
     def go(self) -> None:
         """They begin."""
-        self._input.write(b"\n")
+        try:
+            self._input.write(b"\n")
+        except BrokenPipeError:
+            self._process.wait()
+            self.check()
 
     def check(self) -> None:
         """Raises RunFailed if it has ended."""
@@ -117,10 +122,13 @@ def make_files(experiment: Experiment, disk: Disk) -> None:
 @contextmanager
 def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
     """The program, waiting to be told to go."""
-    with scratch.folder("understudy-real-") as folder:
+    with ExitStack() as held:
+        folder = held.enter_context(scratch.folder("understudy-real-"))
+        cache = experiment.workload.cache(experiment.device.virtual_bytes)
+        bounded = held.enter_context(group.bounded(disk.name, cache.bytes)) if cache else Path()
         log, files = folder / "reads.bin", folder / "files"
         files.mkdir()
-        workload = Workload(command(experiment, disk, files, log), log)
+        workload = Workload(command(experiment, disk, files, bounded, log), log)
         try:
             workload.wait_until_ready()
             yield workload
@@ -128,16 +136,20 @@ def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
             workload.close()
 
 
-def command(experiment: Experiment, disk: Disk, folder: Path, log: Path) -> list[str]:
-    """The words that start it: its files, if it needs any, are in that folder."""
-    around = replace(experiment.around, device=str(disk.path), folder=str(folder))
-    _, *words = experiment.workload.in_guest(around).command
+def command(experiment: Experiment, disk: Disk, files: Path, bounded: Path, log: Path) -> list[str]:
+    """The words that start it: with its files and its control group, if it needs them."""
+    around = replace(
+        experiment.around, device=str(disk.path), folder=str(files), group=str(bounded)
+    )
+    played = experiment.workload.in_guest(around)
+    _, *words = played.command
     program = str(compiled(guest_programs.BY_NAME[_program(experiment)]))
+    most = played.reads_a_request * experiment.requests + LOG_AFTER
     words += ["--processes", str(experiment.workload.processes), "--seed", str(experiment.seed)]
-    words += ["--log", str(log), "--log-max", str(2 * experiment.requests + LOG_AFTER)]
+    words += ["--log", str(log), "--log-max", str(most)]
     if not experiment.workload.reads_files:
         return [program, *words]
-    return ["unshare", "--mount", "sh", "-c", _mounted([program, *words], disk, folder, experiment)]
+    return ["unshare", "--mount", "sh", "-c", _mounted([program, *words], disk, files, experiment)]
 
 
 def _program(experiment: Experiment) -> str:
@@ -146,9 +158,9 @@ def _program(experiment: Experiment) -> str:
 
 def _mounted(words: Sequence[str], disk: Disk, folder: Path, experiment: Experiment) -> str:
     """Shell: the same with its files, all of them in the kernel's memory if there are few."""
-    files = image.file_count(experiment.device.virtual_bytes)
-    look_up = [words[0], "--dir", str(folder), "--files", str(files), "--look-up"]
-    few = files <= KEPT_FILES_MAX
+    count = image.file_count(experiment.device.virtual_bytes)
+    look_up = [words[0], "--dir", str(folder), "--files", str(count), "--look-up"]
+    few = count <= KEPT_FILES_MAX
     return MOUNTED.format(
         disk=shlex.quote(str(disk.path)),
         folder=shlex.quote(str(folder)),

@@ -8,15 +8,13 @@ has one thread: with several it was once killed by a fault that no real processo
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from guests import boot
 
 from understudy.base import programs
 from understudy.base.paths import ROOT, cache_dir
-from understudy.base.progress import silent
-from understudy.files import image
 from understudy.platforms import guest_programs
 from understudy.platforms.vm.machine import Result
 
@@ -50,14 +48,10 @@ export PATH={bin}:/usr/sbin:/usr/bin:/sbin:/bin
 """
 
 
-def run(
-    script: str, modules: Mapping[str, str], image_bytes: Sequence[int] = (), seconds: float = 900
-) -> Result:
-    """The VM in which the script has run; the file systems for disks of these sizes are there."""
+def run(script: str, modules: Mapping[str, str], seconds: float = 2400) -> Result:
+    """The VM in which the script has run."""
     for program in guest_programs.GUEST_PROGRAMS:
         programs.compiled(program)
-    for size in image_bytes:
-        image.build(size, silent)
     home = HOME.format(
         root=ROOT,
         home=Path.home(),

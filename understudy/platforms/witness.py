@@ -7,6 +7,7 @@ request, and the clock of the processes that read, read by read.  Of a real disk
 is the record, and the second its witness.
 """
 
+import sys
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -40,6 +41,9 @@ VIRTUAL = Tolerance(trace_ns=50_000, trace_mean_ns=10_000, process_mean_ns=1_000
 # Interrupts of a guest whose processor is busy come between the two readings, and do their work.
 BUSY = replace(VIRTUAL, trace_ns=1_000_000)
 WALL = Tolerance(trace_ns=500_000_000, trace_mean_ns=1_000_000, process_mean_ns=20_000_000)
+
+# A busy host lets a process wait for its answer as long as it likes.
+HOST = replace(WALL, process_mean_ns=sys.maxsize)
 
 
 @dataclass(frozen=True)

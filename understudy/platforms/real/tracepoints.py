@@ -189,9 +189,10 @@ def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
             if not made.new(instance):
                 raise Unavailable(f"{instance} is in use")
             _begin(instance, disk, requests)
+            begun = Tracepoints(instance)
         except OSError as error:
             raise Unavailable(f"{error.filename or instance}: {error.strerror}") from error
-        yield Tracepoints(instance)
+        yield begun
 
 
 def clear(name: str) -> None:

@@ -36,6 +36,7 @@ BUFFERS_BYTES_MAX = 512 * 2**20  # of all processors
 PAGE_BYTES = 4096
 VERSION = 7
 WRITE, PASSTHROUGH, DISCARD = 1 << 17, 1 << 25, 1 << 29  # as traces/record.h
+SPLIT = "block_split"
 ACTIONS = {  # by event; the order is that of events at one instant
     "block_bio_queue": 1,
     "block_bio_backmerge": 2,
@@ -43,7 +44,9 @@ ACTIONS = {  # by event; the order is that of events at one instant
     "block_rq_requeue": 6,
     "block_rq_issue": 7,
     "block_rq_complete": 8,
+    SPLIT: 13,
 }
+NUMBERS = ("nr_sector", "new_sector", "error")  # some events have none of one of them
 MERGES = ("block_bio_backmerge", "block_bio_frontmerge")
 MERGED_NS = 1_000_000  # what is merged, is so soon after it arrived
 RECORD = np.dtype(
@@ -110,14 +113,14 @@ class Tracepoints:
         """Those that are complete, by arrival, on the kernel's clock, as understudy.measure.records
         has them; and what else there was, by kind."""
         found = self._found()
-        failed = found.filter(pl.col("error") != 0)
+        failed = found.filter(pl.col("error") != 0, pl.col("rwbs").str.contains("[RW]"))
         if failed.height:
             bad = failed.row(0, named=True)
             raise RunFailed(
                 f"the disk failed: sector {bad['sector']}: {os.strerror(-bad['error'])}; see dmesg"
             )
         trace = Blktrace()
-        broken = trace.read(io.BytesIO(_as_block_trace(found).tobytes()))
+        broken = trace.read(io.BytesIO(_as_block_trace(found)))
         if broken:
             raise RunFailed(f"the kernel's trace can't be read: {broken}")
         rows = [pl.DataFrame(columns) for columns in trace.rows()]
@@ -128,11 +131,11 @@ class Tracepoints:
 
     def _found(self) -> pl.DataFrame:
         tables = ring_buffer.events(b"".join(self._pages), self._formats)
-        columns = ("time_ns", "common_pid", "sector", "nr_sector", "rwbs")
+        columns = ("time_ns", "common_pid", "sector", "rwbs")
         events = (
             table.select(
                 *columns,
-                pl.col("error") if "error" in table.columns else pl.lit(0, pl.Int32).alias("error"),
+                *(_number(table, number) for number in NUMBERS),
                 pl.lit(ACTIONS[name]).alias("action"),
             )
             for name, table in tables.items()
@@ -144,8 +147,14 @@ def _until(time_ns: int) -> pl.Expr:
     return pl.col("time_ns") <= time_ns
 
 
-def _as_block_trace(events: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """As blktrace would have written them."""
+def _number(table: pl.DataFrame, name: str) -> pl.Expr:
+    """A field, or nothing."""
+    there = pl.col(name) if name in table.columns else pl.lit(0)
+    return there.cast(pl.Int64).alias(name)
+
+
+def _as_block_trace(events: pl.DataFrame) -> bytes:
+    """As blktrace would have written them: behind a split is the sector of what is split off."""
     out = np.zeros(events.height, RECORD)
     kinds = events["rwbs"]
     action = events["action"].to_numpy().astype(np.uint32)
@@ -158,7 +167,12 @@ def _as_block_trace(events: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.
     out["bytes"] = events["nr_sector"].to_numpy() * 512
     out["action"] = action
     out["pid"] = events["common_pid"].to_numpy()
-    return out
+    splits = np.flatnonzero(events["action"].to_numpy() == ACTIONS[SPLIT])
+    out["payload"][splits] = 8
+    places = events["new_sector"].to_numpy()[splits].tolist()
+    behind = [*(place.to_bytes(8, "big") for place in places), b""]
+    pieces = zip(np.split(out, splits + 1), behind, strict=True)
+    return b"".join(piece.tobytes() + place for piece, place in pieces)
 
 
 def _as_records(rows: pl.DataFrame) -> pl.DataFrame:

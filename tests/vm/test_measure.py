@@ -22,14 +22,14 @@ from understudy.platforms.vm.machine import Result
 SERVICE_NS = 1_500_000
 REQUESTS = 200
 PROCESSES = 6
-OFFERED = {"none", "mq-deadline", "kyber", "bfq", "look"}
+OFFERED = {"none", "mq-deadline", "kyber", "bfq", "scan"}
 DISK_MIB = 64
 DISK = {
     "scsi_debug": f"dev_size_mb={DISK_MIB} ndelay={SERVICE_NS} max_queue=32 num_parts=1",
     "sd_mod": "",
     "bfq": "",
     "kyber-iosched": "",
-    "look": "",
+    "scan": "",
 }
 
 # Settings that the kernel would not choose, then command after command, in one process but for
@@ -77,7 +77,8 @@ def measure(name, *words):
             (OUT / f"{{name}}.{{file}}").write_bytes(Path(f"/run/{{name}}/{{file}}").read_bytes())
 
 def left():
-    return [*os.listdir("/run/understudy"), *os.listdir("/sys/kernel/tracing/instances")]
+    places = (Path("/run/understudy"), Path("/sys/kernel/tracing/instances"))
+    return [str(file) for place in places if place.exists() for file in place.iterdir()]
 
 def watch():
     while looking:
@@ -85,10 +86,10 @@ def watch():
         time.sleep(0.05)
 
 seen, looking = set(), True
-watching = threading.Thread(target=watch)
+watching = threading.Thread(target=watch, daemon=True)
 watching.start()
 LOAD = ("--requests", "{REQUESTS}", "--processes", "{PROCESSES}")
-measure("reads", *LOAD, "--set", "look.full_seek_ns=1000")
+measure("reads", *LOAD, "--set", "scan.full_seek_ns=1000")
 looking = False
 watching.join()
 say("seen", schedulers=sorted(seen))
@@ -204,7 +205,7 @@ def test_every_scheduler_of_the_kernel_was_in_the_queue() -> None:
         assert settings["device/queue_depth"] == "1"
         assert settings.get("queue/wbt_lat_usec", "0") == "0"
         assert name == "none" or settings["queue/nr_requests"] == "256"
-    assert runs["look"]["queue/iosched/full_seek_ns"] == "1000"
+    assert runs["scan"]["queue/iosched/full_seek_ns"] == "1000"
 
 
 @group("measure")

@@ -30,6 +30,7 @@ DISK = {
     "bfq": "",
     "kyber-iosched": "",
     "scan": "",
+    "brd": "rd_nr=1 rd_size=1024",
 }
 
 # Settings that the kernel would not choose, then command after command, in one process but for
@@ -96,6 +97,10 @@ say("seen", schedulers=sorted(seen))
 measure("deep", *LOAD, "--schedulers", "none", "--queue-depth", "4")
 measure("partition", "--on", "/dev/sda1")
 measure("deeper", "--queue-depth", "33")
+measure("memory", "--on", "/dev/ram0")
+os.system("mkswap /dev/sda1 && swapon /dev/sda1")
+measure("swap", *LOAD)
+os.system("swapoff /dev/sda1")
 # Nobody makes a folder there, as where the kernel is locked down.
 os.system("mount -t tmpfs tracing /sys/kernel/tracing; mkdir /sys/kernel/tracing/instances; "
           "mount -o remount,ro /sys/kernel/tracing")
@@ -151,7 +156,9 @@ def folder(at: Path, name: str) -> Path:
 
 
 @group("measure")
-@pytest.mark.parametrize("name", ["reads", "deep", "stamps", "partition", "deeper", "broken"])
+@pytest.mark.parametrize(
+    "name", ["reads", "deep", "stamps", "partition", "deeper", "swap", "broken"]
+)
 def test_it_leaves_no_trace(name: str) -> None:
     """All settings of the disk, the tunables of its scheduler too, are what they were."""
     assert said(name)["back"]
@@ -165,15 +172,23 @@ def test_it_ends_well(name: str) -> None:
 
 
 @group("measure")
-def test_what_is_refused() -> None:
-    """A partition; more at once than the disk takes."""
-    assert [said(name)["code"] for name in ("partition", "deeper")] == [2, 2]
-    assert said("partition")["words"] == (
-        "understudy: --on: /dev/sda1: is a partition; take the whole disk, /dev/sda\n"
-    )
-    assert said("deeper")["words"] == (
-        "understudy: --queue-depth: 33: sda takes up to 32 at a time\n"
-    )
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("partition", "--on: /dev/sda1: is a partition; take the whole disk, /dev/sda"),
+        ("deeper", "--queue-depth: 33: sda takes up to 32 at a time"),
+        ("swap", "--on: /dev/sda: sda1 is swap; swapoff it first"),
+        (
+            "memory",
+            "--on: /dev/ram0: has no scheduler, as nothing waits in it; take a disk, or those that "
+            "it is made of",
+        ),
+    ],
+)
+def test_what_is_refused(name: str, words: str) -> None:
+    """A partition; more at once than the disk takes; what is used, or never waits."""
+    assert said(name)["code"] == 2
+    assert said(name)["words"] == f"understudy: {words}\n"
 
 
 @group("measure")

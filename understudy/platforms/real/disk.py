@@ -106,7 +106,10 @@ def find(path: Path, destroy_data: bool) -> Disk:
     if user := in_use.of_disk(found.st_rdev):
         refuse(path, user)
     if not (disk.folder / "mq").is_dir():
-        refuse(path, "has no scheduler: what it is given, others serve; take one of those disks")
+        refuse(
+            path,
+            "has no scheduler, as nothing waits in it; take a disk, or those that it is made of",
+        )
     if not disk.sectors:
         refuse(path, "has no sectors: there is nothing behind it")
     if destroy_data and (disk.folder / "ro").read_text().strip() == "1":

@@ -86,7 +86,8 @@ def test_requests_of_all_kinds(seed: int) -> None:
     columns = ("arrival_ns", "dispatch_ns", "completion_ns", "sector", "sectors", "op", "owner")
     assert sorted(rows.select(columns).rows()) == sorted(requests.rows)
     assert rows["arrival_ns"].is_sorted()
-    assert rows.columns == list(records.SCHEMA)
+    assert rows.columns == [*records.SCHEMA, "sure"]
+    assert rows["sure"].all()
     assert left_out == {}
 
 
@@ -119,6 +120,25 @@ def test_a_merge_is_not_waited_for(tmp_path: Path) -> None:
     found = instance(tmp_path, [queue, merged, merge, issue, complete, *life(200, 64, 400)])
     assert found.answered_first(2)
     assert found.requests()[0]["sectors"].to_list() == [16, 8]
+
+
+def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
+    """Each is a request of its own, the first that came the first that is served."""
+    times = {"Q": (100, 110, 400), "D": (120, 210, 410), "C": (200, 300, 500)}
+    events = [
+        Event(at, number, what, 8, 8, pid=50 + number if what == "Q" else 9, also=(FS,))
+        for what, ats in times.items()
+        for number, at in enumerate(ats)
+    ]
+    rows, left_out = instance(tmp_path, [*events, *life(600, 64, 700)]).requests()
+    columns = ("arrival_ns", "dispatch_ns", "completion_ns", "sector", "owner", "sure")
+    assert rows.select(columns).rows() == [
+        (100, 120, 200, 8, 50, False),
+        (110, 210, 300, 8, 51, False),
+        (400, 410, 500, 8, 52, False),
+        (600, 690, 700, 64, 100, True),
+    ]
+    assert left_out == {}
 
 
 def test_others_business_is_counted_and_no_request(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from understudy.profiler.disk.opened import CANT_OPEN, LISTED
 OPTION = "--on"
 SECTOR_BYTES = 512
 AT_ONCE_MAX = 4096
+MEASURED = "another command measures it, or prepares it; wait for that"
 KINDS: dict[Callable[[int], bool], str] = {
     stat.S_ISDIR: f"is a folder; name a disk: {LISTED}",
     stat.S_ISFIFO: f"is a pipe; name a disk: {LISTED}",
@@ -116,6 +117,8 @@ def find(path: Path, destroy_data: bool) -> Disk:
         refuse(path, "is read-only; leave --destroy-data out")
     if os.geteuid():
         refuse(path, "its scheduler is root's to choose; be root")
+    if is_locked(path):
+        refuse(path, MEASURED)
     with _opened(disk, os.O_EXCL):
         pass
     return disk
@@ -140,7 +143,7 @@ def locked(disk: Disk, *, claimed: bool) -> Iterator[None]:
     """Nobody else measures it meanwhile; if it is claimed, nobody mounts it either."""
     with _opened(disk, os.O_EXCL if claimed else 0) as descriptor:
         if not _lock(descriptor):
-            refuse(disk.path, "another command measures it, or prepares it; wait for that")
+            refuse(disk.path, MEASURED)
         yield
 
 

@@ -199,7 +199,7 @@ class _Run:
         else:
             last = int(rows["arrival_ns"][-1])
             stamps.check_drained(entries, last, self._experiment.workload.processes)
-        return _from_first(rows), facts
+        return _from_first(rows).select(*records.SCHEMA), facts
 
     def _witness(self, rows: pl.DataFrame, entries: Entries) -> dict[str, Any] | None:
         """What the processes saw; None where they have other numbers than the kernel's."""

@@ -48,6 +48,9 @@ ACTIONS = {  # by event; the order is that of events at one instant
 }
 NUMBERS = ("nr_sector", "new_sector", "error")  # some events have none of one of them
 MERGES = ("block_bio_backmerge", "block_bio_frontmerge")
+PLAIN = ("block_bio_queue", "block_rq_issue", "block_rq_complete")
+APART = 2**44  # sectors: more than any disk has
+PLACES_MAX = 2**18
 MERGED_NS = 1_000_000  # what is merged, is so soon after it arrived
 RECORD = np.dtype(
     [
@@ -110,15 +113,15 @@ class Tracepoints:
         return arrived - merges.filter(_until(last_ns + MERGED_NS)).height <= requests
 
     def requests(self) -> tuple[pl.DataFrame, dict[str, int]]:
-        """Those that are complete, by arrival, on the kernel's clock, as understudy.measure.records
-        has them; and what else there was, by kind."""
-        found = self._found()
+        """Those that are complete, by arrival, on the kernel's clock: the columns of
+        understudy.measure.records, and `sure`: nobody else asked for its place meanwhile.  And
+        what else there was, by kind."""
+        found = _apart(self._found())
         failed = found.filter(pl.col("error") != 0, pl.col("rwbs").str.contains("[RW]"))
         if failed.height:
             bad = failed.row(0, named=True)
-            raise RunFailed(
-                f"the disk failed: sector {bad['sector']}: {os.strerror(-bad['error'])}; see dmesg"
-            )
+            why = os.strerror(-bad["error"])
+            raise RunFailed(f"the disk failed: sector {bad['sector'] % APART}: {why}; see dmesg")
         trace = Blktrace()
         broken = trace.read(io.BytesIO(_as_block_trace(found)))
         if broken:
@@ -141,6 +144,23 @@ class Tracepoints:
             for name, table in tables.items()
         )
         return pl.concat(events).sort("time_ns", "action", maintain_order=True)
+
+
+def _apart(events: pl.DataFrame) -> pl.DataFrame:
+    """Requests for one place that were there at once, as if each had a place of its own beyond the
+    disk: the first that arrived is the first dispatched and the first answered, for all one
+    can see.  Merges and the like, which have two places, leave it as it is."""
+    action = pl.col("action")
+    place = [pl.col("sector"), pl.col("rwbs").str.contains("W")]
+    step = (action == ACTIONS["block_bio_queue"]).cast(pl.Int64) - (
+        action == ACTIONS["block_rq_complete"]
+    )
+    plain = action.is_in([ACTIONS[name] for name in PLAIN]).all().over(place)
+    several = plain & (step.cum_sum().over(place).max().over(place) > 1)
+    number = pl.int_range(1, pl.len() + 1).over([*place, action]) % PLACES_MAX
+    return events.with_columns(
+        sector=pl.col("sector").cast(pl.Int64) + pl.when(several).then(number * APART).otherwise(0)
+    )
 
 
 def _until(time_ns: int) -> pl.Expr:
@@ -178,6 +198,7 @@ def _as_block_trace(events: pl.DataFrame) -> bytes:
 def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
     """With the columns of the other platforms; what nobody saw is null."""
     known = rows.with_columns(
+        sector=pl.col("sector") % APART,
         pick_ns=pl.col("dispatch_ns"),
         op=records.named(rows["op"].to_numpy(), records.OPS),
         request_id=pl.int_range(1, rows.height + 1),
@@ -186,7 +207,8 @@ def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
     )
     unseen = [pl.lit(None).alias(name) for name in UNSEEN]
     columns = pl.Schema({n: kind for n, kind in records.SCHEMA.items() if n != "idle_ns"})
-    return records.with_idle_time(known.with_columns(*unseen).select(*columns).cast(columns))
+    full = records.with_idle_time(known.with_columns(*unseen).select(*columns).cast(columns))
+    return full.with_columns(sure=rows["sector"] < APART)
 
 
 @contextmanager

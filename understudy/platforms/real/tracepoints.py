@@ -130,7 +130,9 @@ class Tracepoints:
         if not rows:
             raise RunFailed("the kernel's trace has no request that was answered")
         left_out = {LeftOut(why).name.lower(): count for why, count in trace.left_out().items()}
-        return _as_records(pl.concat(rows).sort("arrival_ns", "sector")), left_out
+        known = _as_records(pl.concat(rows).sort("arrival_ns", "sector"))
+        unsure = found.filter("several")["sector"].unique() % APART
+        return known.with_columns(sure=~known["sector"].is_in(unsure.to_list())), left_out
 
     def _found(self) -> pl.DataFrame:
         tables = ring_buffer.events(b"".join(self._pages), self._formats)
@@ -147,20 +149,19 @@ class Tracepoints:
 
 
 def _apart(events: pl.DataFrame) -> pl.DataFrame:
-    """Requests for one place that were there at once, as if each had a place of its own beyond the
-    disk: the first that arrived is the first dispatched and the first answered, for all one
-    can see.  Merges and the like, which have two places, leave it as it is."""
+    """With a column `several`: requests for one place were there at once.  They become requests for
+    places of their own, beyond the disk: the first that arrived is the first dispatched and the
+    first answered, for all one can see.  Merges and the like have two places, and stay."""
     action = pl.col("action")
+    queued, issued, completed = (action == ACTIONS[name] for name in PLAIN)
     place = [pl.col("sector"), pl.col("rwbs").str.contains("W")]
-    step = (action == ACTIONS["block_bio_queue"]).cast(pl.Int64) - (
-        action == ACTIONS["block_rq_complete"]
-    )
-    plain = action.is_in([ACTIONS[name] for name in PLAIN]).all().over(place)
-    several = plain & (step.cum_sum().over(place).max().over(place) > 1)
+    there = (queued.cast(pl.Int64) - completed.cast(pl.Int64)).cum_sum().over(place)
+    plain = (queued | issued | completed).all().over(place)
+    whole = queued.sum().over(place) == issued.sum().over(place)
     number = pl.int_range(1, pl.len() + 1).over([*place, action]) % PLACES_MAX
-    return events.with_columns(
-        sector=pl.col("sector").cast(pl.Int64) + pl.when(several).then(number * APART).otherwise(0)
-    )
+    told = events.with_columns(several=there.max().over(place) > 1)
+    moved = pl.when(pl.col("several") & plain & whole).then(number * APART).otherwise(0)
+    return told.with_columns(sector=pl.col("sector").cast(pl.Int64) + moved)
 
 
 def _until(time_ns: int) -> pl.Expr:
@@ -207,8 +208,7 @@ def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
     )
     unseen = [pl.lit(None).alias(name) for name in UNSEEN]
     columns = pl.Schema({n: kind for n, kind in records.SCHEMA.items() if n != "idle_ns"})
-    full = records.with_idle_time(known.with_columns(*unseen).select(*columns).cast(columns))
-    return full.with_columns(sure=rows["sector"] < APART)
+    return records.with_idle_time(known.with_columns(*unseen).select(*columns).cast(columns))
 
 
 @contextmanager

@@ -7,7 +7,6 @@ request, and the clock of the processes that read, read by read.  Of a real disk
 is the record, and the second its witness.
 """
 
-import sys
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -41,9 +40,6 @@ VIRTUAL = Tolerance(trace_ns=50_000, trace_mean_ns=10_000, process_mean_ns=1_000
 # Interrupts of a guest whose processor is busy come between the two readings, and do their work.
 BUSY = replace(VIRTUAL, trace_ns=1_000_000)
 WALL = Tolerance(trace_ns=500_000_000, trace_mean_ns=1_000_000, process_mean_ns=20_000_000)
-
-# A busy host lets a process wait for its answer as long as it likes.
-HOST = replace(WALL, process_mean_ns=sys.maxsize)
 
 
 @dataclass(frozen=True)
@@ -123,8 +119,7 @@ def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance
     """Hold each read of each process against the record of its bio.
 
     For direct I/O only: one read is then one bio.  A process's reads and its records
-    are both in its own order; each read must enclose its record in time, unless the record says
-    that it is not `sure`.
+    are both in its own order; each read must enclose its record in time.
     """
     seen, recorded = [], []
     for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):
@@ -134,16 +129,41 @@ def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance
         start = mine["start_ns"].astype(np.int64)
         end = mine["end_ns"].astype(np.int64)
         count = len(mine)
-        lies = (start > arrival[:count]) | (end < completion[:count])
-        if "sure" in rows.columns:
-            lies &= group["sure"].to_numpy()[:count]
-        if lies.any():
+        if (start > arrival[:count]).any() or (end < completion[:count]).any():
             raise RunFailed(f"process {owner[0]} saw other times than were recorded")
         seen.append(end - start)
         recorded.append(completion[:count] - arrival[:count])
     if not seen:
         raise RunFailed("no read of the processes could be paired with a record")
     return asdict(_process_view(np.concatenate(seen), np.concatenate(recorded), tolerance))
+
+
+def compare_requests(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
+    """Hold the requests of a real disk against the reads of the processes, for direct I/O.
+
+    What was merged into another's request is no row, so not every read has one; but each row
+    that is `sure` must lie, from arrival to completion, within a read of its owner.
+    """
+    seen, recorded = [], []
+    for owner, group in rows.filter("sure").group_by("owner", maintain_order=True):
+        mine = np.sort(entries[entries["owner"] == owner[0]], order="start_ns")
+        start, end = (mine[name].astype(np.int64) for name in ("start_ns", "end_ns"))
+        logged = group.filter(pl.col("arrival_ns") <= int(end[-1]))
+        arrival = logged["arrival_ns"].to_numpy()
+        completion = logged["completion_ns"].to_numpy()
+        at = np.searchsorted(start, arrival, side="right") - 1
+        outside = (at < 0) | (completion > end[at])
+        if outside.any():
+            row = int(outside.argmax())
+            raise RunFailed(
+                f"process {owner[0]} was not reading from {arrival[row]} to {completion[row]} ns, "
+                "when a request of it was recorded"
+            )
+        seen.append(end[at] - start[at])
+        recorded.append(completion - arrival)
+    if not seen:
+        raise RunFailed("no request could be paired with a read of the processes")
+    return asdict(_view(np.concatenate(seen), np.concatenate(recorded)))
 
 
 def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
@@ -174,6 +194,15 @@ def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
     }
 
 
+def _view(seen: Ints, recorded: Ints) -> ProcessView:
+    return ProcessView(
+        reads=len(seen),
+        mean_response_ms=float(seen.mean()) / 1e6,
+        recorded_mean_response_ms=float(recorded.mean()) / 1e6,
+        mean_difference_us=float((seen - recorded).mean()) / 1e3,
+    )
+
+
 def _process_view(seen: Ints, recorded: Ints, tolerance: Tolerance) -> ProcessView:
     if not len(seen):
         raise RunFailed("no read of the processes could be paired with a record")
@@ -184,9 +213,4 @@ def _process_view(seen: Ints, recorded: Ints, tolerance: Tolerance) -> ProcessVi
             "if the device is faster than the guest's processor, take a greater --scale, or fewer "
             "processes"
         )
-    return ProcessView(
-        reads=len(seen),
-        mean_response_ms=float(seen.mean()) / 1e6,
-        recorded_mean_response_ms=float(recorded.mean()) / 1e6,
-        mean_difference_us=difference / 1e3,
-    )
+    return _view(seen, recorded)

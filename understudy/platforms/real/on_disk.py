@@ -209,7 +209,7 @@ class _Run:
             return None
         if _cache(self._experiment):
             return witness.compare_arrivals(mine, entries)
-        return witness.compare_processes(mine, entries, witness.HOST)
+        return witness.compare_requests(mine, entries)
 
     def _outcome(self, requests: pl.DataFrame, facts: dict[str, Any], traced: bool) -> Outcome:
         unseen = tracepoints.UNSEEN if traced else stamps.UNSEEN

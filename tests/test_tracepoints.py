@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import kernel_trace
+import numpy as np
 import pytest
 from block_events import FLUSH, FS, PC, WRITE, Event, Requests
 from hypothesis import given
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 
 from understudy.base.errors import RunFailed
 from understudy.measure import records
+from understudy.platforms.reads import ENTRY
 from understudy.platforms.real.tracepoints import Tracepoints
+from understudy.platforms.witness import compare_requests
 
 # By the letter that blktrace has for it; the sector that is split off stands where sectors do.
 NAMES = {
@@ -138,6 +141,33 @@ def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
         (600, 690, 700, 64, 100, True),
     ]
     assert left_out == {}
+
+
+@pytest.mark.parametrize(
+    ("reads", "agree"),
+    [
+        ([(90, 510), (590, 720)], True),
+        ([(90, 510), (520, 580), (590, 720)], True),  # one of them was merged into another's
+        ([(90, 510)], True),  # the last one is torn, and in no log
+        ([(101, 510), (590, 720)], False),
+        ([(90, 499), (590, 720)], False),
+        ([(90, 510), (610, 720)], False),
+        ([(90, 95), (590, 720)], False),
+    ],
+)
+def test_each_request_lies_within_a_read_of_its_process(
+    reads: list[tuple[int, int]], agree: bool, tmp_path: Path
+) -> None:
+    """The witness, and its canaries."""
+    rows, _ = instance(tmp_path, [*life(100, 8, 500), *life(600, 64, 700)]).requests()
+    entries = np.zeros(len(reads), ENTRY)
+    entries["owner"] = 100
+    entries["start_ns"], entries["end_ns"] = zip(*reads, strict=True)
+    if agree:
+        assert compare_requests(rows, entries)["reads"] == min(2, len(reads))
+        return
+    with pytest.raises(RunFailed, match="process 100 was not reading from"):
+        compare_requests(rows, entries)
 
 
 def test_others_business_is_counted_and_no_request(tmp_path: Path) -> None:

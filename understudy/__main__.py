@@ -19,6 +19,7 @@ signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
 import ctypes  # noqa: E402 - from the line above on no signal is lost
 import os  # noqa: E402
 import re  # noqa: E402
+import shlex  # noqa: E402
 import shutil  # noqa: E402
 import sys  # noqa: E402
 import threading  # noqa: E402
@@ -32,6 +33,8 @@ EXIT_INTERRUPTED = 130
 PR_SET_CHILD_SUBREAPER = 36
 STUCK_SECONDS = 2.0
 LAST_SECONDS = 1.0
+PUT_BACK = Path(__file__).parent / "base" / "put_back.py"
+PUT_BACK_SECONDS = 30.0
 SHOW_CURSOR = "\033[?25h"
 COMPILERS_WORD = re.compile(r"^(?:\.\./)*(\S+:\d+:\d+: (?:fatal )?error: .*)$", re.MULTILINE)
 
@@ -158,9 +161,9 @@ def _entries(scratch: int) -> list[tuple[str, str]]:
 def _take_away(scratch: int) -> str:
     """What was listed and is still there; returns the last words that were left."""
     listed: dict[Path, str] = {}
-    words = ""
+    words = unrestored = ""
     for kind, text in _entries(scratch):
-        if kind in ("+", "?"):
+        if kind in ("+", "?", "~"):
             listed[Path(text)] = kind
         elif kind == "-":
             listed.pop(Path(text), None)
@@ -168,13 +171,27 @@ def _take_away(scratch: int) -> str:
             words = text
     for path, kind in reversed(listed.items()):
         with suppress(OSError):
-            if kind == "?":
+            if kind == "~":
+                unrestored += _put_back(path)
+            elif kind == "?":
                 path.rmdir()
             elif path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink()
-    return words
+    return unrestored or words
+
+
+def _put_back(journal: Path) -> str:
+    """What is left of the settings that a journal lists; a disk may hold up whoever asks it."""
+    import subprocess  # few commands need it
+
+    command = [sys.executable, "-I", "-S", str(PUT_BACK), str(journal)]
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        return program.communicate(timeout=PUT_BACK_SECONDS)[0]
+    except subprocess.TimeoutExpired:
+        return f"the disk does not answer; {shlex.join(command)} puts its settings back"
 
 
 def _say(message: str) -> None:

@@ -102,17 +102,33 @@ class OnVm(Parameters):
 
     def found(self, scale: float) -> Self:
         """With the k that was found."""
-        return replace(self, to_find=(), **dict.fromkeys(self.to_find, scale))
+        think_scale = scale if "think_scale" in self.to_find else self.think_scale
+        return replace(self, to_find=(), scale=scale, think_scale=think_scale)
 
 
-Setting = OnSim | OnVm
-SETTINGS: dict[str, type[OnSim] | type[OnVm]] = {"sim": OnSim, "vm": OnVm}
+@dataclass(frozen=True, kw_only=True)
+class OnReal(Parameters):
+    """On a disk of this machine, which keeps its own time."""
+
+    name: ClassVar[str] = "real"
+    clock: ClassVar[Clock] = "wall"
+    scale: ClassVar[float] = 1.0
+    think_scale: ClassVar[float] = 1.0
+    controller: ClassVar[str] = "none"
+
+
+Setting = OnSim | OnVm | OnReal
+SETTINGS: dict[str, type[OnSim] | type[OnVm] | type[OnReal]] = {
+    "sim": OnSim,
+    "vm": OnVm,
+    "real": OnReal,
+}
 
 
 def setting(platform: str, given: dict[str, Any]) -> Setting:
     """The platform's setting; k follows the clock, and think times follow k."""
-    if platform == "sim":
-        return OnSim.of(given)
+    if platform != "vm":
+        return SETTINGS[platform].of(given)
     scale, think = given.get("scale"), given.get("think_scale")
     finds = scale is None and given.get("clock") == "wall"
     to_find = ("scale", *(("think_scale",) if think is None else ())) if finds else ()

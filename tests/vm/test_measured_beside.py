@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""A disk that is measured, beside its prediction: the papers' Tables 2 and 3, as far as one machine
+can have both halves.
+
+The "real" disk is one whose times are known: vdisk under our throttle, in wall clock, is measured
+as any disk of a machine is.  The simulator predicts it from the same profile.
+"""
+
+import json
+from pathlib import Path
+
+import whole_host
+from click.testing import CliRunner
+from guests import CHEETAH, group, once
+
+from understudy.cli.main import main
+from understudy.platforms.vm import scenario
+from understudy.platforms.vm.machine import Result
+
+SIZE = 1_499_463_680
+ASKED = ("--workload", "random", "--processes", "8", "--requests", "400", "--seeds", "2")
+CHOSEN = ("--schedulers", "none,sstf,mq-deadline")
+MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={SIZE}", "sstf": ""}
+SCRIPT = f"""
+vpt=/sys/kernel/vpt/vdisk
+put() {{
+	echo "$1" > "$2" || exit 1
+}}
+{scenario.profile(CHEETAH.timing(SIZE // 512), 1)}
+put /dev/vdisk /sys/kernel/vpt/add
+profile
+put 1000 $vpt/scale_milli
+understudy measure --on /dev/vdisk {" ".join((*ASKED, *CHOSEN))} --out /run/real || exit 1
+cp /run/real/result.json /out/result.json
+put vdisk /sys/kernel/vpt/remove
+"""
+
+
+@once
+def measured() -> Result:
+    """The VM in which the disk is real."""
+    return whole_host.run(SCRIPT, MODULES)
+
+
+@group("measured-beside")
+def test_both_halves_of_a_table(tmp_path: Path) -> None:
+    """No scheduler was served faster than by the model, whatever else the host did: how much
+    slower, and whether they rank alike, is the host's to say, and printed."""
+    real, virtual = tmp_path / "real", tmp_path / "virtual"
+    real.mkdir()
+    (real / "result.json").write_bytes(measured().out["result.json"])
+    words = ("--disk", CHEETAH.name, "--virtual-size", f"{SIZE}B", "--out", str(virtual))
+    done = CliRunner().invoke(main, ["predict", *ASKED, *CHOSEN, *words])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(main, ["compare-runs", str(real), str(virtual), "--json"])
+    assert done.exit_code == 0, done.output
+    print(CliRunner().invoke(main, ["compare-runs", str(real), str(virtual)]).stdout)
+    found = {entry["measure"]: entry for entry in json.loads(done.stdout)["measures"]}
+    assert {"mean_response_ms", "throughput_sectors_per_ms"} < set(found)
+    figures = found["mean_service_ms"]["schedulers"]
+    assert set(figures) == {"none", "sstf", "mq-deadline"}
+    for beside in figures.values():
+        assert beside["real"] > 0.98 * beside["virtual"]

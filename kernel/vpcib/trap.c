@@ -18,6 +18,7 @@
 #include <asm/trap_pf.h>
 
 #include "card.h"
+#include "compat.h"
 #include "instruction.h"
 #include "../iprobe/iprobe.h"
 
@@ -291,16 +292,13 @@ static void our_kernel_fault(struct pt_regs *regs, unsigned long error,
 
 static phys_addr_t registers_of_user(struct vm_area_struct *vma, unsigned long address)
 {
-	phys_addr_t where = 0;
-	spinlock_t *lock;
-	pte_t *entry;
+	phys_addr_t where;
+	pte_t entry;
 
-	if (follow_pte(vma->vm_mm, address, &entry, &lock))
+	if (read_entry(vma, address, &entry) || !without_access(entry))
 		return 0;
-	if (without_access(*entry))
-		where = PFN_PHYS(pte_pfn(*entry)) | offset_in_page(address);
-	pte_unmap_unlock(entry, lock);
-	return where && on_bus(where) ? where : 0;
+	where = PFN_PHYS(pte_pfn(entry)) | offset_in_page(address);
+	return on_bus(where) ? where : 0;
 }
 
 static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
@@ -328,8 +326,12 @@ static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address
 	phys_addr_t where = registers_of_user(vma, address);
 	vm_fault_t ret;
 
-	ret = where ? access_of_user(where, address, flags, regs)
-		    : original(vma, address, flags, regs);
+	if (!where)
+		ret = original(vma, address, flags, regs);
+	else if (comes_again(vma, flags))
+		ret = VM_FAULT_RETRY;
+	else
+		ret = access_of_user(where, address, flags, regs);
 	iprobe_done(&user_probe);
 	return ret;
 }

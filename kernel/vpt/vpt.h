@@ -154,6 +154,7 @@ struct vpt_disk {
 	struct mutex control;
 	struct vpt_curve_text incoming;
 
+	struct file *file; /* that keeps it open */
 	struct block_device *bdev; /* NULL: none */
 	struct request_queue *queue; /* its */
 	struct vpt_trial trial;

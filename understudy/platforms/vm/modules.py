@@ -150,6 +150,13 @@ def _made(kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str) -> P
     return cached_folder(f"modules/{part}-{digest(content)}", make)
 
 
+def _looked_through(kernel: Kernel, target: str) -> list[str]:
+    """Of a kernel with landing pads a module is looked through once, when it is whole; an
+    object that becomes a part of others must not be yet."""
+    pads = "CONFIG_X86_KERNEL_IBT=y" in (kernel.headers / ".config").read_text().splitlines()
+    return ["objtool-enabled="] if pads and target == SHARED else []
+
+
 def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
     """Without debugging information, of which a hash would stay, and without paths."""
     done = subprocess.run(
@@ -160,6 +167,8 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
             f"M={tree}",
             f"PART={part}",
             f"PRIVATE={kernel.private_headers}",
+            "CONFIG_DEBUG_INFO_BTF_MODULES=",
+            *_looked_through(kernel, target),
             f"KCFLAGS=-g0 -ffile-prefix-map={tree}/= -ffile-prefix-map={kernel.folder}/=",
             f"-j{os.cpu_count()}",
             target,

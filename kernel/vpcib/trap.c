@@ -3,7 +3,7 @@
  * Each load and store of a register: the page fault that it makes, turned into an access
  * of the card.
  *
- * The kernel's own come to do_kern_addr_fault, in any context, with interrupts off.  Those of
+ * The kernel's own come to fixup_exception, in any context, with interrupts off.  Those of
  * processes come to handle_mm_fault, which has the registers at the fault; there mmap_lock is
  * held for reading.  The instruction is decoded, carried out under the card's lock, and
  * stepped over, so it is seen once, with its value and width, and its effect is there before
@@ -268,24 +268,30 @@ static phys_addr_t registers_of_kernel(unsigned long address)
 
 static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
 {
-	unsigned long error = call->si, address = call->dx;
+	unsigned long error = call->dx, address = call->cx;
 	phys_addr_t where;
 
+	if (call->si != X86_TRAP_PF)
+		return false;
 	if (error & (X86_PF_PROT | X86_PF_USER | X86_PF_INSTR | X86_PF_RSVD))
 		return false;
 	where = registers_of_kernel(address);
 	return where && on_bus(where);
 }
 
-static void our_kernel_fault(struct pt_regs *regs, unsigned long error,
-			     unsigned long address)
+/* As fixup_exception: whether the kernel can go on. */
+static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long error,
+			    unsigned long address)
 {
-	void (*original)(struct pt_regs * regs, unsigned long error,
-			 unsigned long address) = kernel_probe.original;
+	int (*original)(struct pt_regs * regs, int number, unsigned long error,
+			unsigned long address) = kernel_probe.original;
+	int ret;
 
-	if (access_at(registers_of_kernel(address), address, regs))
-		original(regs, error, address);
+	ret = access_at(registers_of_kernel(address), address, regs)
+		      ? original(regs, number, error, address)
+		      : 1;
 	iprobe_done(&kernel_probe);
+	return ret;
 }
 
 /* --- faults of processes ------------------------------------------------------------ */
@@ -345,7 +351,7 @@ int trap_init(void)
 		pr_err("no copy_to_kernel_nofault in this kernel\n");
 		return -ENOENT;
 	}
-	kernel_probe = (struct iprobe){ .address = symbol_address("do_kern_addr_fault"),
+	kernel_probe = (struct iprobe){ .address = symbol_address("fixup_exception"),
 					.replacement = our_kernel_fault,
 					.decide = is_our_kernel_fault };
 	user_probe = (struct iprobe){ .symbol = "handle_mm_fault",
@@ -353,7 +359,7 @@ int trap_init(void)
 				      .decide = may_be_registers };
 	ret = iprobe_register(&kernel_probe);
 	if (ret) {
-		pr_err("can't intercept do_kern_addr_fault\n");
+		pr_err("can't intercept fixup_exception\n");
 		return ret;
 	}
 	ret = iprobe_register(&user_probe);

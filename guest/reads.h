@@ -29,7 +29,7 @@
 
 /*
  * The log's file, all little-endian: this header, then `count` entries in the order
- * of their completion.  understudy/platforms/vm/reads.py reads it.
+ * of their completion.  understudy/platforms/reads.py reads it.
  */
 struct reads_header {
 	char magic[8]; /* "USREADS1" */

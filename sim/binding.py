@@ -109,7 +109,7 @@ struct world {
 struct array { u64 servers; u64 mean_service_ns; u64 exponential; };
 struct bundling { u32 others; u64 one_more; };
 struct moments { u64 count; ...; };
-struct histogram { u64 count, max; ...; };
+struct histogram { u64 count, max, cell[...]; };
 double moments_mean(const struct moments *moments);
 double moments_variance(const struct moments *moments);
 u64 histogram_permille(const struct histogram *histogram, u32 permille);
@@ -206,6 +206,22 @@ struct drive {
 int drive_check(const struct drive *drive);
 void drive_reset(struct drive *drive);
 
+/* serve/timed_disk.h */
+#define TIMED_ENOUGH_NS ...
+struct lateness {
+    struct moments all;
+    struct histogram distribution;
+    u64 late;
+    struct moments service, service_late;
+};
+struct timed_disk {
+    u64 bytes;
+    struct drive drive;
+    struct array array;
+    u64 array_seed, capacity_sectors, scale_milli, serves, record_error;
+    struct lateness lateness;
+};
+
 /* traces/blktrace.h, traces/match.h, traces/record.h */
 #define BLKTRACE_WHOLE ...
 #define BLKTRACE_NO_MEMORY ...
@@ -300,6 +316,7 @@ SOURCE = """
 #include "core/draw.h"
 #include "core/drive.h"
 #include "core/optimal_order.h"
+#include "serve/timed_disk.h"
 #include "sim/check.h"
 #include "sim/registry.h"
 #include "sim/service_times.h"

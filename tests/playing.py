@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from understudy.base import programs
 from understudy.files import image
-from understudy.platforms.vm import guest_programs, reads
+from understudy.platforms import guest_programs, reads
 
 PAGE = 4096
 FILES = 150

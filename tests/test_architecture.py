@@ -4,6 +4,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_a_folder_stands_only_on_those_above_it() -> None:
         assert FOLDERS[folder] <= set(folders[:index]), folder
 
 
-@pytest.mark.parametrize(("one", "other"), [("sim", "vm"), ("vm", "sim")])
+@pytest.mark.parametrize(("one", "other"), [*permutations(("sim", "vm", "real"), 2)])
 def test_a_platform_does_not_know_another(one: str, other: str) -> None:
     for file in (PACKAGE / "platforms" / one).rglob("*.py"):
         for module in imported(file):

@@ -20,7 +20,7 @@ from playing import FILES, GENEROUS, PAGE, Log, Play, by_owner, make_files, play
 from understudy.base import programs
 from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
-from understudy.platforms.vm import guest_programs, reads
+from understudy.platforms import guest_programs, reads
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from understudy.base import programs
 from understudy.base.errors import RunFailed, UserError
 from understudy.files import image
-from understudy.platforms.vm import guest_programs
+from understudy.platforms import guest_programs
 
 MIB = 2**20
 SMALL = 96 * MIB

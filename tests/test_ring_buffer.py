@@ -10,7 +10,7 @@ import pytest
 from kernel_trace import COMPLETE, FORMATS, ISSUE, data, event, page, trace
 
 from understudy.base.errors import RunFailed
-from understudy.platforms.vm import ring_buffer
+from understudy.platforms import ring_buffer
 
 SECOND = 10**9
 
@@ -31,7 +31,7 @@ def test_each_event_has_its_time_and_its_numbers() -> None:
     ]
     found = ring_buffer.events(trace(written), FORMATS)
     assert found["block_rq_issue"].columns == [
-        *("time_ns", "common_type", "common_pid", "sector", "nr_sector")
+        *("time_ns", "common_type", "common_pid", "sector", "nr_sector", "rwbs")
     ]
     assert rows(found["block_rq_issue"]) == [
         (SECOND, 800, 8),

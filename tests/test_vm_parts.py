@@ -26,7 +26,8 @@ from understudy.base import cache
 from understudy.base.errors import RunFailed, UserError
 from understudy.device import profile
 from understudy.files import image
-from understudy.platforms.vm import modules, outcome, packages, reads, scenario, target, witness
+from understudy.platforms import reads, witness
+from understudy.platforms.vm import modules, outcome, packages, scenario, target
 from understudy.platforms.vm.controllers import CONTROLLERS
 from understudy.platforms.vm.initramfs import Initramfs
 

@@ -19,6 +19,7 @@ signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
 import ctypes  # noqa: E402 - from the line above on no signal is lost
 import os  # noqa: E402
 import re  # noqa: E402
+import shlex  # noqa: E402
 import shutil  # noqa: E402
 import sys  # noqa: E402
 import threading  # noqa: E402
@@ -31,6 +32,9 @@ EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 PR_SET_CHILD_SUBREAPER = 36
 STUCK_SECONDS = 2.0
+LAST_SECONDS = 1.0
+PUT_BACK = Path(__file__).parent / "base" / "put_back.py"
+PUT_BACK_SECONDS = 30.0
 SHOW_CURSOR = "\033[?25h"
 COMPILERS_WORD = re.compile(r"^(?:\.\./)*(\S+:\d+:\d+: (?:fatal )?error: .*)$", re.MULTILINE)
 
@@ -50,6 +54,8 @@ def main() -> NoReturn:
     with suppress(OSError):  # it has done so, or is gone
         os.setpgid(worker, worker)
     status = _wait(worker)
+    if status is None and any(kind == "!" for kind, _ in _entries(scratch)):
+        _let_end(worker)
     _end_descendants()
     words = _take_away(scratch)
     if temporary:
@@ -103,6 +109,17 @@ def _pause(worker: int) -> None:
     os.killpg(worker, signal.SIGCONT)
 
 
+def _let_end(worker: int) -> None:
+    """It has a report to give, and a second for that."""
+    os.kill(worker, signal.SIGTERM)
+    until = time.monotonic() + LAST_SECONDS
+    while not os.waitid(os.P_PID, worker, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        left = until - time.monotonic()
+        if left <= 0:
+            return
+        signal.sigtimedwait({signal.SIGCHLD}, left)
+
+
 def _end_descendants() -> None:
     """Kill and bury every one: who loses its parent becomes our child.
 
@@ -134,14 +151,19 @@ def _children() -> dict[int, str]:
     return found
 
 
+def _entries(scratch: int) -> list[tuple[str, str]]:
+    """What the worker has noted (understudy/base/scratch.py): kind and text."""
+    size = os.lseek(scratch, 0, os.SEEK_END)
+    entries = os.pread(scratch, size, 0).decode(errors="surrogateescape").split("\0")
+    return [(entry[:1], entry[1:]) for entry in entries]
+
+
 def _take_away(scratch: int) -> str:
     """What was listed and is still there; returns the last words that were left."""
     listed: dict[Path, str] = {}
-    words = ""
-    size = os.lseek(scratch, 0, os.SEEK_END)
-    for entry in os.pread(scratch, size, 0).decode(errors="surrogateescape").split("\0"):
-        kind, text = entry[:1], entry[1:]
-        if kind in ("+", "?"):
+    words = unrestored = ""
+    for kind, text in _entries(scratch):
+        if kind in ("+", "?", "~"):
             listed[Path(text)] = kind
         elif kind == "-":
             listed.pop(Path(text), None)
@@ -149,13 +171,27 @@ def _take_away(scratch: int) -> str:
             words = text
     for path, kind in reversed(listed.items()):
         with suppress(OSError):
-            if kind == "?":
+            if kind == "~":
+                unrestored += _put_back(path)
+            elif kind == "?":
                 path.rmdir()
             elif path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink()
-    return words
+    return unrestored or words
+
+
+def _put_back(journal: Path) -> str:
+    """What is left of the settings that a journal lists; a disk may hold up whoever asks it."""
+    import subprocess  # few commands need it
+
+    command = [sys.executable, "-I", "-S", str(PUT_BACK), str(journal)]
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        return program.communicate(timeout=PUT_BACK_SECONDS)[0]
+    except subprocess.TimeoutExpired:
+        return f"the disk does not answer; {shlex.join(command)} puts its settings back"
 
 
 def _say(message: str) -> None:

@@ -13,7 +13,7 @@ from bench.runs import DEFAULT_BYTES, PAPER_BYTES, cpu_seconds, empty_cache, exp
 from understudy.base import programs
 from understudy.files import image
 from understudy.measure import metrics
-from understudy.platforms.vm import guest_programs
+from understudy.platforms import guest_programs
 
 TITLE = "The papers' full size"
 TEXT = """

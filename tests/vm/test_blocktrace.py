@@ -12,7 +12,7 @@ from guests import MIB, boot, group, once, text
 
 from understudy.base.programs import compiled
 from understudy.measure import records
-from understudy.platforms.vm import guest_programs
+from understudy.platforms import guest_programs
 from understudy.platforms.vm.machine import Result
 from understudy.traces import read
 from understudy.traces.trace import Trace

@@ -115,10 +115,12 @@ class Outcome:
 
     `requests` has one row a bio (the columns of understudy.measure.records); `facts` is
     everything else that the run said about itself, ready for JSON; `block_trace` has the files of a
-    kernel's own block trace, by name, if it was taken.
+    kernel's own block trace, by name, if it was taken; `unseen` are columns of `requests` of
+    which nobody there knows anything.
     """
 
     experiment: Experiment
     requests: pl.DataFrame
     facts: dict[str, Any]
     block_trace: Mapping[str, bytes] = field(default_factory=dict)
+    unseen: frozenset[str] = frozenset()

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 from understudy.base.errors import UserError
 
-EVERYWHERE = ("sim", "vm")
+EVERYWHERE = ("sim", "vm", "real")
 WHERE = {"sim": "the simulator", "vm": "the VM"}
 KEY = "parameter"
 

@@ -98,14 +98,29 @@ class OnVm(Parameters):
     )
 
 
-Setting = OnSim | OnVm
-SETTINGS: dict[str, type[OnSim] | type[OnVm]] = {"sim": OnSim, "vm": OnVm}
+@dataclass(frozen=True, kw_only=True)
+class OnReal(Parameters):
+    """On a disk of this machine, which keeps its own time."""
+
+    name: ClassVar[str] = "real"
+    clock: ClassVar[Clock] = "wall"
+    scale: ClassVar[float] = 1.0
+    think_scale: ClassVar[float] = 1.0
+    controller: ClassVar[str] = "none"
+
+
+Setting = OnSim | OnVm | OnReal
+SETTINGS: dict[str, type[OnSim] | type[OnVm] | type[OnReal]] = {
+    "sim": OnSim,
+    "vm": OnVm,
+    "real": OnReal,
+}
 
 
 def setting(platform: str, given: dict[str, Any]) -> Setting:
     """The platform's setting; k follows the clock, and think times follow k."""
-    if platform == "sim":
-        return OnSim.of(given)
+    if platform != "vm":
+        return SETTINGS[platform].of(given)
     scale = given.get("scale")
     if scale is None:
         scale = PAPERS_SCALE if given.get("clock") == "wall" else 1.0

@@ -4,7 +4,8 @@
 A thing is listed before it is made and taken off when it is gone, so that whoever kills
 the command (understudy/__main__.py) knows what to take away.  The list is a file of
 entries that end with a zero byte: +PATH made, ?PATH a folder that goes if it is empty,
--PATH gone, =WORDS what to say if the command is interrupted.
+~PATH a journal of settings to put back, -PATH gone, =WORDS what to say if the command is
+interrupted, ! it has more to say then.
 """
 
 import io
@@ -12,10 +13,11 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from understudy.base import put_back
 from understudy.base.errors import RunFailed
 
 _list: int | None = None
@@ -105,9 +107,39 @@ class Reserved:
         return True
 
 
+@contextmanager
+def settings(journal: Path, identity: Path, files: Iterable[Path]) -> Iterator[None]:
+    """At the end the settings in these files are what they were (understudy/base/put_back.py)."""
+    with _writing(journal, journal):
+        _note("~", journal)
+        put_back.write(journal, identity, files)
+    try:
+        yield
+    finally:
+        if why := put_back.put_back(journal):
+            raise RunFailed(why[0])
+        _note("-", journal)
+
+
 def say_if_interrupted(words: str) -> None:
     """Instead of "every run was stopped"."""
     _note("=", words)
+
+
+def report_if_interrupted() -> None:
+    """From now on the worker is told (SIGTERM), and has a second to end by itself."""
+    _note("!", "")
+
+
+@contextmanager
+def place(path: Path) -> Iterator[None]:
+    """Something that is made there by others, a socket say; at the end it is gone."""
+    _note("+", path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        _note("-", path)
 
 
 def _named(parent: Path, prefix: str) -> Path:

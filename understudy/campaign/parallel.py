@@ -48,6 +48,6 @@ def _run(
         report(experiment, phase, fraction)
 
     outcome = platform.run(experiment, report_run, stop=stop)
-    records.check(outcome.requests)
+    records.check(outcome.requests, outcome.unseen)
     report(experiment, "done", 1.0)
     return outcome

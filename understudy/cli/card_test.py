@@ -2,6 +2,7 @@
 """`understudy card test`: a driver against a virtual card, and a referee (docs/referee.md)."""
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,8 +96,15 @@ def test(
             for line in _told(outcome):
                 click.echo(line)
         if any(outcome.findings for outcome in outcomes):
-            click.echo(f"again: understudy card test {name} --driver {driver} --seed {seed}")
+            click.echo(f"again: {_again(name, driver, exercise, cpus, seed)}")
     return EXIT_FAILED if any(outcome.findings for outcome in outcomes) else 0
+
+
+def _again(name: str, driver: Path, exercise: Path | None, cpus: tuple[int, ...], seed: int) -> str:
+    """The command that does the same runs."""
+    words = ["understudy", "card", "test", name, "--driver", str(driver)]
+    words += ["--exercise", str(exercise)] if exercise else []
+    return shlex.join([*words, "--cpus", ",".join(map(str, cpus)), "--seed", str(seed)])
 
 
 def _told(outcome: run.Outcome) -> Iterator[str]:

@@ -27,12 +27,20 @@ from understudy.platforms import PLATFORMS
 
 SLOTS: tuple[type[Parameters], ...] = (*WORKLOADS.values(), Run, Device, *SETTINGS.values())
 
+
+def _predicting(context: click.Context, option: click.Parameter, value: str) -> str:
+    if "real" in value.split(","):
+        raise UserError("--on: real: what is there is measured: understudy measure --on /dev/sdX")
+    return value
+
+
 ON = click.option(
     "--on",
     default="sim",
+    callback=_predicting,
     help="Platform: sim, the simulator (at once), vm, a stock kernel in a VM, or sim,vm.",
 )
-OPTIONS = (
+COMMON = (
     click.option(
         "--set",
         "tunables",
@@ -47,6 +55,9 @@ OPTIONS = (
         is_flag=True,
         help="Print what would be run and stop.",
     ),
+)
+OPTIONS = (
+    *COMMON,
     click.option(
         "--jobs",
         type=click.IntRange(1, 1000),
@@ -55,7 +66,7 @@ OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """What was asked; `given` are the slots' parameters, by field."""
 
@@ -65,7 +76,7 @@ class Settings:
     out: Path | None
     as_json: bool
     dry_run: bool
-    jobs: int | None
+    jobs: int | None = None
     given: dict[str, Any]
 
     def experiments(
@@ -119,12 +130,21 @@ class Settings:
         return self.jobs or (1 if self.given.get("clock") == "wall" else os.cpu_count() or 1)
 
 
+def _on_real(workload: type[Workload]) -> bool:
+    return workload.on_real
+
+
 def _declared(slots: Iterable[type[Parameters]]) -> dict[str, Parameter]:
     """Every parameter of the slots, each once."""
     return {name: entry for slot in slots for name, entry in slot.declared().items()}
 
 
 DECLARED = _declared(SLOTS)
+OF_DISKS = {
+    name: entry
+    for name, entry in _declared((*filter(_on_real, WORKLOADS.values()), Device, Run)).items()
+    if "real" in entry.platforms and name != "virtual_bytes"
+}
 OF_WORKLOADS = _declared(WORKLOADS.values())
 
 
@@ -153,10 +173,13 @@ def _option(name: str, declared: Parameter) -> Callable[..., Any]:
     )
 
 
-def with_settings(seeds: int = 1) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_settings(
+    seeds: int = 1, *, predicts: bool = True
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command every slot's parameters and its own options, as one argument `settings`.
 
-    `seeds` is how many there are unless --seeds says otherwise.
+    `seeds` is how many there are unless --seeds says otherwise.  One that does not predict measures
+    a disk of this machine, and has neither platforms nor a choice how to run them.
     """
     repeated = click.option(
         "--seeds",
@@ -164,11 +187,13 @@ def with_settings(seeds: int = 1) -> Callable[[Callable[..., None]], Callable[..
         default=seeds,
         help="How many seeds, one after another.",
     )
-    of_slots = [_option(name, declared) for name, declared in DECLARED.items()]
+    declared = DECLARED if predicts else OF_DISKS
+    of_slots = [_option(name, entry) for name, entry in declared.items()]
+    own = [ON, repeated, *of_slots, *OPTIONS] if predicts else [repeated, *of_slots, *COMMON]
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         wrapped = _gathered(function)
-        for option in reversed([ON, repeated, *of_slots, *OPTIONS]):
+        for option in reversed(own):
             wrapped = option(wrapped)
         return wrapped
 
@@ -180,10 +205,10 @@ def _gathered(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def gathered(*args: Any, **asked: Any) -> None:
-        given = {name: asked.pop(name) for name in DECLARED}
+        given = {name: asked.pop(name, None) for name in DECLARED}
         given = {name: _parsed(name, value) for name, value in given.items() if value is not None}
-        own = {name: asked.pop(name) for name in Settings.__dataclass_fields__ if name != "given"}
-        function(*args, settings=Settings(**own, given=given), **asked)
+        own = {name: asked.pop(name) for name in Settings.__dataclass_fields__ if name in asked}
+        function(*args, settings=Settings(**{"on": "real", **own}, given=given), **asked)
 
     return gathered
 

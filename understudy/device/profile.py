@@ -475,6 +475,16 @@ def _samples(at: Sequence[float] | None, values: Sequence[Fraction]) -> list[Sam
     return list(zip(places, values, strict=True))
 
 
+def unmodelled(name: str, facts: DiskFacts | None, takes: int) -> DiskProfile:
+    """A disk that is there, takes so many requests at once, and keeps a time that is measured."""
+    return DiskProfile.model_construct(
+        name=name,
+        summary=f"{facts.vendor} {facts.model}" if facts else "",
+        queue=CommandQueue.model_construct(depth=takes),
+        facts=facts,
+    )
+
+
 def load(name_or_file: str) -> DiskProfile:
     """The disk called NAME in profiles/, or the one in FILE.toml."""
     if name_or_file.endswith(".toml"):

@@ -9,6 +9,7 @@ A choice among n has n - 1 chances to be wrong, so its intervals are wider
 interval, and the choice says so.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +73,11 @@ class Comparison:
         """first - second, seed by seed."""
         pairs = zip(self._values(first, measure), self._values(second, measure), strict=True)
         return estimate([one - other for one, other in pairs], confidence)
+
+    def saw(self, measure: Measure) -> bool:
+        """Whether anybody saw it, of any scheduler."""
+        values = (value for name in self.schedulers for value in self._values(name, measure))
+        return not all(map(math.isnan, values))
 
     def ranks(self, measure: Measure) -> dict[str, int]:
         """1 for the best mean, equal means sharing a rank."""

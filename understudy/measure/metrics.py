@@ -10,7 +10,8 @@ service time there is what its server took.
 """
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -69,7 +70,10 @@ MORE_MEASURES = (
 
 @dataclass(frozen=True)
 class Summary:
-    """One run in figures.  Field names are result.json's keys and end in their units."""
+    """One run in figures.  Field names are result.json's keys and end in their units.
+
+    What nobody could see is not a number (NaN), null in result.json.
+    """
 
     scheduler: str
     platform: str
@@ -113,14 +117,25 @@ class Summary:
 
     def as_json(self) -> dict[str, Any]:
         """The run's entry in result.json, without the platform's facts."""
-        return asdict(self)
+        return {
+            key: None if isinstance(value, float) and math.isnan(value) else value
+            for key, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> "Summary":
+        """The run of such an entry; KeyError names what it lacks."""
+        found = {field.name: entry[field.name] for field in fields(cls)}
+        kinds = {field.name: field.type for field in fields(cls)}
+        unseen = {key for key, value in found.items() if value is None and kinds[key] is float}
+        return cls(**found | dict.fromkeys(unseen, math.nan))
 
 
 def summarise(outcome: Outcome) -> Summary:
     """All measures of one run; its records must have passed records.check."""
     frame, run, facts = outcome.requests, outcome.experiment, outcome.facts
     carried = Carried(frame)
-    service_ms = _service_times_ns(run, carried) / (NS_PER_MS * run.platform.scale)
+    service_ms = _service_times_ns(outcome, carried) / (NS_PER_MS * run.platform.scale)
     response_ms = response_times_ms(outcome)
     busy_ns = span_ns(frame) / run.platform.scale
     device_ns = (
@@ -243,9 +258,14 @@ class Carried:
         return self._frame.height if self._first is None else int(self._first.sum())
 
 
-def _service_times_ns(run: Experiment, carried: Carried) -> Times:
+def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
     """Service of each request, ns.  A drive that chooses among several began with each its model
     service before it was due, whichever it served before."""
+    run = outcome.experiment
+    if "dispatch_ns" in outcome.unseen:
+        return np.full(len(carried), math.nan)
+    if "due_ns" in outcome.unseen:
+        return _times_between_ns(carried)
     if run.device.disk.array:
         return np.asarray(carried["model_service_ns"], np.float64) * run.platform.scale
     if run.device.at_once == 1:
@@ -259,6 +279,16 @@ def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
     """Service of each request, ns, in the order of dispatch: completion - max(dispatch,
     previous completion)."""
     order = np.lexsort((carried["request_id"].to_numpy(), carried["dispatch_ns"].to_numpy()))
+    start = carried["dispatch_ns"].to_numpy()[order]
+    completion = carried["completion_ns"].to_numpy()[order]
+    np.maximum(start[1:], completion[:-1], out=start[1:])
+    return np.asarray(completion - start, dtype=np.float64)
+
+
+def _times_between_ns(carried: Carried) -> Times:
+    """The same of a real drive with several requests, in the order of completion: it is not known
+    with which it began when."""
+    order = np.argsort(carried["completion_ns"].to_numpy(), kind="stable")
     start = carried["dispatch_ns"].to_numpy()[order]
     completion = carried["completion_ns"].to_numpy()[order]
     np.maximum(start[1:], completion[:-1], out=start[1:])
@@ -295,7 +325,7 @@ def _seconds(facts: dict[str, Any]) -> dict[str, Any]:
 def _counts(carried: Carried) -> dict[str, Any]:
     hits, predicted = carried["hit"], carried["reason"] == "hit"
     both = int((hits & predicted).sum())
-    reasons = carried["reason"].value_counts().sort("reason")
+    reasons = carried["reason"].drop_nulls().value_counts().sort("reason")
     return {
         "late": int(carried["late"].sum()),
         "stale": int(carried["stale"].sum()),

@@ -23,6 +23,7 @@ from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed
 from understudy.native import program_file, registry
 from understudy.native.arrays import pointer_to
+from understudy.native.shared_memory import mapped, new_file
 
 DESCRIBE: int = lib.JOB_DESCRIBE
 SIMULATE: int = lib.JOB_SIMULATE
@@ -85,8 +86,8 @@ class Job:
         for name, array in arrays.items():
             starts[name] = size = -(-size // CACHE_LINE) * CACHE_LINE
             size += places[name].itemsize * _length(array)
-        self.file = _new_file(size)
-        memory = _map(self.file, size)
+        self.file = new_file(size)
+        memory = mapped(self.file, size)
         self.structure = ffi.cast("struct job *", memory)
         buffer = ffi.buffer(memory, size)  # which keeps the memory
         self.arrays: dict[str, npt.NDArray[Any]] = {
@@ -123,23 +124,6 @@ def _kind(array: npt.NDArray[Any] | Room) -> npt.DTypeLike:
 
 def _length(array: npt.NDArray[Any] | Room) -> int:
     return array.length if isinstance(array, Room) else len(array)
-
-
-def _new_file(size: int) -> int:
-    file = os.memfd_create("understudy")
-    try:
-        os.ftruncate(file, size)
-    except OSError as error:
-        os.close(file)
-        raise RunFailed(f"no memory for {size:,} bytes: {error.strerror}") from error
-    return file
-
-
-def _map(file: int, size: int) -> Any:
-    memory = lib.map_shared(file, size)
-    if memory == ffi.NULL:
-        raise RunFailed(f"no memory for {size:,} bytes; take fewer requests")
-    return ffi.gc(memory, lambda mapped: lib.munmap(mapped, size), size)
 
 
 def run(

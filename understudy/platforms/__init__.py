@@ -15,7 +15,11 @@ from understudy.ask.experiment import Experiment, Outcome
 from understudy.base.progress import Report
 from understudy.measure.metrics import Summary
 
-PLATFORMS = {"sim": "understudy.platforms.sim.in_simulator", "vm": "understudy.platforms.vm.in_vm"}
+PLATFORMS = {
+    "sim": "understudy.platforms.sim.in_simulator",
+    "vm": "understudy.platforms.vm.in_vm",
+    "real": "understudy.platforms.real.on_disk",
+}
 
 
 class Platform(Protocol):

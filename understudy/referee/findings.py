@@ -7,7 +7,7 @@ words.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from understudy.cards.journal import (
@@ -18,7 +18,7 @@ from understudy.cards.journal import (
     Journal,
     What,
 )
-from understudy.cards.model import Buffer, Card, Interrupt
+from understudy.cards.model import Buffer, Card, Interrupt, RegisterField
 from understudy.cards.shadow import Part, Places, Values, reserved
 
 NEAR = 64
@@ -125,17 +125,20 @@ def no_register(run: Run) -> Iterator[Finding]:
 
 @dataclass
 class _Reason:
-    """A reason to interrupt: since when, whether a handler has run, and read that it is there."""
+    """A reason to interrupt: since when, whether a handler has run, whether it was read that it
+    is there, and the threads that have read it."""
 
     since: int
     handled: bool = False
     seen: bool = False
+    seen_by: set[int] = field(default_factory=set)
 
 
 def missing_acknowledge(run: Run) -> Iterator[Finding]:
     """A handler has run for a reason, and until the driver left nobody has taken it back.
 
-    A reset takes it back too, which is right for what the driver has not seen yet.
+    A reset takes it back too, which is right for what the driver has not seen yet, and for who
+    has just seen it.  A card that is pulled out has no reasons.
     """
     for index, interrupt in enumerate(run.card.interrupts):
         reason: _Reason | None = None
@@ -149,30 +152,37 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
                 continue
             elif event.what == What.HANDLED:
                 reason.handled = True
-            elif _acknowledges(event, interrupt):
+            elif event.what == What.REMOVED or _acknowledges(run.card, event, interrupt):
                 reason = None
             elif event.what == What.LOAD:
-                reason.seen |= bool(_bits(event, interrupt.status).value)
+                if _bits(event, interrupt.status).value:
+                    reason.seen = True
+                    reason.seen_by |= set() if event.context in HANDLERS.values() else {event.pid}
             elif event.what == What.UNBOUND or (
                 event.what == What.RAISED and _is_set(run.card, values, interrupt.enable)
             ):
-                if reason.handled and (reason.seen or event.what == What.UNBOUND):
+                too_late = reason.seen and event.pid not in reason.seen_by
+                if reason.handled and (event.what == What.UNBOUND or too_late):
                     text = f"{interrupt.status} is handled and not cleared"
                     yield Finding("missing acknowledge", reason.since, text)
                 reason = None
 
 
-def _acknowledges(event: Event, interrupt: Interrupt) -> bool:
+def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
+    """A status that is neither cleared by ones nor by reading it falls with its cause, which the
+    card tells."""
+    access = _field(card, interrupt.status).access
     bits = _bits(event, interrupt.status)
-    if bits.access == "w1c":
+    if access == "w1c":
         return event.what == What.STORE and bool(bits.value)
-    return bits.access == "rc" and event.what == What.LOAD and bool(bits.lanes)
+    if access == "rc":
+        return event.what == What.LOAD and bool(bits.lanes)
+    return event.what == What.RAISED
 
 
 class _Bits(NamedTuple):
     """What an access touches of one field: which bits, and what they hold."""
 
-    access: str
     lanes: int
     value: int
 
@@ -180,11 +190,18 @@ class _Bits(NamedTuple):
 def _bits(event: Event, place: str) -> _Bits:
     register, _, name = place.partition(".")
     for part in event.parts:
-        for field in part.register.fields:
-            if (part.register.name, field.name) == (register, name):
-                mask = field.bits.mask
-                return _Bits(field.access, part.lanes & mask, part.value & mask)
-    return _Bits("", 0, 0)
+        for found in part.register.fields:
+            if (part.register.name, found.name) == (register, name):
+                mask = found.bits.mask
+                return _Bits(part.lanes & mask, part.value & mask)
+    return _Bits(0, 0)
+
+
+def _field(card: Card, place: str) -> RegisterField:
+    """Of REGISTER.FIELD."""
+    register, _, name = place.partition(".")
+    fields = next(found.fields for found in card.registers if found.name == register)
+    return next(found for found in fields if found.name == name)
 
 
 def left_enabled(run: Run) -> Iterator[Finding]:
@@ -202,10 +219,7 @@ def left_enabled(run: Run) -> Iterator[Finding]:
 
 
 def _is_set(card: Card, values: Values, place: str) -> bool:
-    register, _, name = place.partition(".")
-    fields = next(found.fields for found in card.registers if found.name == register)
-    mask = next(field.bits.mask for field in fields if field.name == name)
-    return bool(values[register] & mask)
+    return bool(values[place.partition(".")[0]] & _field(card, place).bits.mask)
 
 
 def after_unbind(run: Run) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ lays it out with Rich.  Figures of several seeds are means with half the width
 of their 95 % interval; counts and seconds are sums over the seeds.
 """
 
+import math
 from collections.abc import Callable
 
 from rich.console import Console
@@ -34,8 +35,12 @@ TOTALS = {
     "wall_seconds": ("wall seconds in all", ",.1f"),
 }
 
-# Figures of TOTALS that a simulation can't have.
-OF_A_KERNEL = ("late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds")
+# Figures of TOTALS that a platform can't have: a simulation no kernel, a real disk no throttle.
+NOT_OF = {
+    "sim": ("late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds"),
+    "real": ("late", "stale", "virtual_seconds", "boot_wall_seconds"),
+}
+UNSEEN = "-"
 
 COLUMNS_MAX = 6
 LARGE = 10_000  # from here on decimals only take room
@@ -58,11 +63,11 @@ def rows(comparison: Comparison) -> list[Rows]:
     """The table as text, in three blocks: papers' measures, further measures, totals."""
     return [
         [_measure_row(comparison, measure) for measure in PAPER_MEASURES],
-        [_measure_row(comparison, measure) for measure in MORE_MEASURES],
+        [_measure_row(comparison, measure) for measure in MORE_MEASURES if comparison.saw(measure)],
         [
             (label, [_total(comparison, name, key, shown) for name in comparison.schedulers])
             for key, (label, shown) in TOTALS.items()
-            if comparison.platform != "sim" or key not in OF_A_KERNEL
+            if key not in NOT_OF.get(comparison.platform, ())
         ],
     ]
 
@@ -74,6 +79,8 @@ def _measure_row(comparison: Comparison, measure: Measure) -> tuple[str, list[st
 
 def number(estimate: Estimate) -> str:
     """Two decimals, as in the papers, with the interval if there is one."""
+    if math.isnan(estimate.mean):
+        return UNSEEN
     places = _places(estimate.mean)
     interval = "" if estimate.half_width is None else f" ± {estimate.half_width:,.{places}f}"
     return f"{estimate.mean:,.{places}f}{interval}"
@@ -90,11 +97,12 @@ def _total(comparison: Comparison, scheduler: str, key: str, shown: str) -> str:
 
 def headline(experiment: Experiment, seeds: int, platform: str) -> str:
     """The experiment's sentence, without the scheduler."""
-    where = (
-        "simulated"
-        if platform == "sim"
-        else f"in a VM, {experiment.platform.clock} clock, k = {experiment.platform.scale:g}"
-    )
+    setting = experiment.platform
+    where = {
+        "sim": "simulated",
+        "vm": f"in a VM, {setting.clock} clock, k = {setting.scale:g}",
+        "real": "measured",
+    }[platform]
     draws = f"seed {experiment.seed}" if seeds == 1 else f"{seeds} seeds"
     workload = experiment.workload
     processes = "1 process" if workload.processes == 1 else f"{workload.processes} processes"
@@ -168,7 +176,19 @@ def sentences(result: Result) -> list[str]:
         if any(run.predicted for run in comparison.runs(name))
     )
     picks = [choice.sentence() for choice in comparison.choices()]
-    return [*picks, *(sentence for sentence in shadows if sentence), *_beyond(result)]
+    shadowed = (sentence for sentence in shadows if sentence)
+    return [*picks, *shadowed, *_beyond(result), *_instruments(result)]
+
+
+def _instruments(result: Result) -> list[str]:
+    """With what a real disk was measured, and what that does not show."""
+    found = []
+    for name in dict.fromkeys(run.facts.get("instrument", "") for run in result.outcomes):
+        runs = [run for run in result.outcomes if run.facts.get("instrument") == name]
+        why = runs[0].facts["instrument_missing"] if runs else ""
+        found += [f"recorded by {name}"] if name and not why else []
+        found += [f"recorded by {name}, so without service times: {why}"] if why else []
+    return found
 
 
 def _beyond(result: Result) -> list[str]:

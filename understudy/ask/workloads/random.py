@@ -23,6 +23,7 @@ class Random(Thinks, Writes, Workload):
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "4 KiB at random places of the raw disk, each process one at a time"
     order: ClassVar[int] = 1
+    on_real: ClassVar[bool] = True
     processes: int = processes(1)
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:

@@ -36,7 +36,6 @@ SECTORS_PER_BLOCK = image.BLOCK_BYTES // SECTOR_BYTES
 # in memory from before the run; with more, each process first looks up what it will read.
 KEPT_FILES_MAX = 40_000
 LOOKED_UP_AHEAD = 4  # times what a process will read
-GUEST_GROUP = "/sys/fs/cgroup/workload"
 
 
 def layout(virtual_bytes: int, report: Report) -> Layout:
@@ -79,7 +78,7 @@ class Surge(Workload):
         ahead = LOOKED_UP_AHEAD * -(-around.requests // self.processes) + 64
         rehearsal = ["--rehearse", str(ahead)] if files > KEPT_FILES_MAX else []
         return [
-            *["surge", "--dir", "/mnt", "--files", str(files)],
+            *["surge", "--dir", around.folder, "--files", str(files)],
             *["--think-scale-milli", str(round(1000 * around.think_scale))],
             *rehearsal,
         ]
@@ -92,6 +91,7 @@ class SurgeDirect(Surge):
     name: ClassVar[str] = "surge-direct"
     summary: ClassVar[str] = "web file server, 50 ON/OFF processes, O_DIRECT (the papers' Table 2)"
     order: ClassVar[int] = 3
+    on_real: ClassVar[bool] = True
 
     def in_guest(self, around: Surroundings) -> InGuest:
         """With O_DIRECT."""
@@ -103,6 +103,7 @@ class SurgeBuffered(ThroughPageCache, Surge):
     """Through a bounded page cache, which answers most reads."""
 
     name: ClassVar[str] = "surge-buffered"
+    on_real: ClassVar[bool] = True
     summary: ClassVar[str] = "the same through a bounded page cache (the papers' Table 3)"
     order: ClassVar[int] = 4
 
@@ -115,5 +116,5 @@ class SurgeBuffered(ThroughPageCache, Surge):
 
     def in_guest(self, around: Surroundings) -> InGuest:
         """In a control group whose memory is bounded."""
-        command = [*self.guest_command(around), "--cgroup", GUEST_GROUP]
+        command = [*self.guest_command(around), "--cgroup", around.group]
         return InGuest(command, reads_a_request=20)

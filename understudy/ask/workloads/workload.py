@@ -25,7 +25,9 @@ class Surroundings:
     requests: int
     think_scale: float
     seed: int
-    device: str = ""  # in the VM: where the raw disk is
+    device: str = ""  # where the raw disk is, if it is not simulated
+    folder: str = "/mnt"  # and its file system, if it has one
+    group: str = "/sys/fs/cgroup/workload"  # the control group that bounds its page cache
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Workload(Parameters):
     summary: ClassVar[str] = ""
     order: ClassVar[int] = 0  # where people see it listed
     reads_files: ClassVar[bool] = False  # of the SURGE file system; else the raw disk
+    on_real: ClassVar[bool] = False  # its program runs on any Linux as it is
 
     processes: int
     weights: tuple[int, ...] = parameter(
@@ -111,11 +114,13 @@ class Workload(Parameters):
         """Where it can be played."""
         in_simulator = cls.simulated is not Workload.simulated
         in_vm = cls.in_guest is not Workload.in_guest
-        return ("sim",) * in_simulator + ("vm",) * in_vm
+        return ("sim",) * in_simulator + ("vm",) * in_vm + ("real",) * cls.on_real
 
     @classmethod
     def check_platform(cls, platform: str) -> None:
         """Refuse a platform on which nothing plays it."""
+        if platform == "real" and not cls.on_real:
+            raise UserError(f"--workload: {cls.name} runs only where the disk is not real")
         if platform not in cls.platforms():
             raise UserError(f"--workload: {cls.name} runs only on {cls.platforms()[0]}")
 

@@ -6,7 +6,6 @@ qemu         the command line: nothing outside this package knows QEMU's flags
 initramfs    what the VM boots into
 packages     kernel, headers and private headers, unpacked into the cache
 modules      our kernel modules, built against them
-guest_programs what runs inside
 card_programs what of it knows a card
 scenario     an experiment in the words of the VM
 outcome      its answer, held against the witnesses

@@ -9,7 +9,7 @@ from understudy.base.programs import Program, compiled
 from understudy.cards import specification
 from understudy.cards.header import header
 from understudy.cards.model import Card
-from understudy.platforms.vm.guest_programs import ANY_HEADERS
+from understudy.platforms.guest_programs import ANY_HEADERS
 
 RASTER = ("guest/raster.c", "guest/triangle.c")
 RASTER_HEADERS = ("guest/raster.h", "guest/walk.h")

@@ -16,15 +16,14 @@ from understudy.base.progress import silent
 from understudy.files import image, partitions
 from understudy.measure import records
 from understudy.native import declared, registry
+from understudy.platforms import reads, witness
 from understudy.platforms.vm import (
     debian_programs,
     machine,
     packages,
     qemu,
-    reads,
     scenario,
     versions,
-    witness,
 )
 
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // 512

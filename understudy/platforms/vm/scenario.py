@@ -17,7 +17,8 @@ from understudy.base.progress import Report
 from understudy.device.profile import Servers
 from understudy.device.timing import Curve, Platter, Timing
 from understudy.files import image, partitions
-from understudy.platforms.vm import debian_programs, guest_programs, kvm, machine, qemu
+from understudy.platforms import guest_programs
+from understudy.platforms.vm import debian_programs, kvm, machine, qemu
 from understudy.platforms.vm.controllers import Controller, controller
 from understudy.platforms.vm.stages import Content, Stage
 

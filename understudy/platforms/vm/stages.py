@@ -11,7 +11,8 @@ from pathlib import Path
 from understudy.base import programs
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
-from understudy.platforms.vm import guest_programs, modules, packages
+from understudy.platforms import guest_programs
+from understudy.platforms.vm import modules, packages
 from understudy.platforms.vm.initramfs import Initramfs
 from understudy.platforms.vm.wire import EXECUTABLE
 

@@ -20,7 +20,8 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import compiled
 from understudy.device.profile import DiskProfile
 from understudy.device.timing import Timing
-from understudy.platforms.vm import guest_programs, machine, qemu, scenario
+from understudy.platforms import guest_programs
+from understudy.platforms.vm import machine, qemu, scenario
 from understudy.platforms.vm.controllers import CONTROLLERS
 from understudy.platforms.vm.conversation import Conversation
 from understudy.platforms.vm.stages import Stage

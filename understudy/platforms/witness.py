@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The second witnesses: do others see what the throttle says it did?
+"""The second witnesses: do others see what was recorded?
 
-The throttle both imposes and records time.  Two that share no code with it are
+The throttle of a VM both imposes and records time.  Two that share no code with it are
 asked in every run: the kernel's own trace events of the block layer, request by
-request, and the clock of the processes that read, read by read.
+request, and the clock of the processes that read, read by read.  Of a real disk the first
+is the record, and the second its witness.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -14,8 +15,8 @@ import numpy.typing as npt
 import polars as pl
 
 from understudy.base.errors import RunFailed
-from understudy.platforms.vm import ring_buffer
-from understudy.platforms.vm.reads import Entries
+from understudy.platforms import ring_buffer
+from understudy.platforms.reads import Entries
 
 Ints = npt.NDArray[np.int64]
 
@@ -129,12 +130,40 @@ def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance
         end = mine["end_ns"].astype(np.int64)
         count = len(mine)
         if (start > arrival[:count]).any() or (end < completion[:count]).any():
-            raise RunFailed(f"process {owner[0]} saw other times than the throttle recorded")
+            raise RunFailed(f"process {owner[0]} saw other times than were recorded")
         seen.append(end - start)
         recorded.append(completion[:count] - arrival[:count])
     if not seen:
         raise RunFailed("no read of the processes could be paired with a record")
     return asdict(_process_view(np.concatenate(seen), np.concatenate(recorded), tolerance))
+
+
+def compare_requests(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
+    """Hold the requests of a real disk against the reads of the processes, for direct I/O.
+
+    What was merged into another's request is no row, so not every read has one; but each row
+    that is `sure` must lie, from arrival to completion, within a read of its owner.
+    """
+    seen, recorded = [], []
+    for owner, group in rows.filter("sure").group_by("owner", maintain_order=True):
+        mine = np.sort(entries[entries["owner"] == owner[0]], order="start_ns")
+        start, end = (mine[name].astype(np.int64) for name in ("start_ns", "end_ns"))
+        logged = group.filter(pl.col("arrival_ns") <= int(end[-1]))
+        arrival = logged["arrival_ns"].to_numpy()
+        completion = logged["completion_ns"].to_numpy()
+        at = np.searchsorted(start, arrival, side="right") - 1
+        outside = (at < 0) | (completion > end[at])
+        if outside.any():
+            row = int(outside.argmax())
+            raise RunFailed(
+                f"process {owner[0]} was not reading from {arrival[row]} to {completion[row]} ns, "
+                "when a request of it was recorded"
+            )
+        seen.append(end[at] - start[at])
+        recorded.append(completion - arrival)
+    if not seen:
+        raise RunFailed("no request could be paired with a read of the processes")
+    return asdict(_view(np.concatenate(seen), np.concatenate(recorded)))
 
 
 def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
@@ -165,6 +194,15 @@ def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
     }
 
 
+def _view(seen: Ints, recorded: Ints) -> ProcessView:
+    return ProcessView(
+        reads=len(seen),
+        mean_response_ms=float(seen.mean()) / 1e6,
+        recorded_mean_response_ms=float(recorded.mean()) / 1e6,
+        mean_difference_us=float((seen - recorded).mean()) / 1e3,
+    )
+
+
 def _process_view(seen: Ints, recorded: Ints, tolerance: Tolerance) -> ProcessView:
     if not len(seen):
         raise RunFailed("no read of the processes could be paired with a record")
@@ -175,9 +213,4 @@ def _process_view(seen: Ints, recorded: Ints, tolerance: Tolerance) -> ProcessVi
             "if the device is faster than the guest's processor, take a greater --scale, or fewer "
             "processes"
         )
-    return ProcessView(
-        reads=len(seen),
-        mean_response_ms=float(seen.mean()) / 1e6,
-        recorded_mean_response_ms=float(recorded.mean()) / 1e6,
-        mean_difference_us=difference / 1e3,
-    )
+    return _view(seen, recorded)

@@ -11,8 +11,10 @@ import re
 import struct
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from understudy.base.errors import RunFailed
@@ -27,14 +29,19 @@ TIME_NS_MAX = 2**63 - 1
 TYPE_BYTES = 2  # of each event's data, the first
 
 NAME = re.compile(r"^name: (\S+)\nID: (\d+)\n", re.MULTILINE)
+WHAT = re.compile(r"field:char (rwbs)\[(\d+)\];\s*offset:(\d+);")
 NUMBER = re.compile(r"field:[^;\[]* (\w+);\s*offset:(\d+);\s*size:([1248]);\s*signed:([01]);")
 
 Event = tuple[int, bytes]
 """Its time, ns, and its data."""
 
+Field = tuple[str, int, np.dtype[Any]]
+"""Its name, where it begins in the data, what it is."""
+
 
 def events(trace: bytes, formats: str) -> dict[str, pl.DataFrame]:
-    """The events that the formats describe, by name: "time_ns" and all fields that are numbers.
+    """The events that the formats describe, by name: "time_ns", all fields that are numbers, and
+    what kind of request it is, "rwbs", as text.
 
     In order of time.  Raises RunFailed if the trace is cut, not one, or has lost events.
     """
@@ -45,7 +52,7 @@ def events(trace: bytes, formats: str) -> dict[str, pl.DataFrame]:
             for event in _of_page(trace[start : start + PAGE_BYTES]):
                 found[int.from_bytes(event[1][:TYPE_BYTES], "little")].append(event)
         return {
-            name: _table(found[int(number)], NUMBER.findall(fields))
+            name: _table(found[int(number)], [*_numbers(fields), *_texts(fields)])
             for name, number, fields in zip(described, described, described, strict=True)
         }
     except (struct.error, ValueError) as error:
@@ -81,22 +88,30 @@ def _of_page(page: bytes) -> Iterator[Event]:
             yield time_ns, page[begin:at]
 
 
-def _table(found: list[Event], fields: Sequence[tuple[str, str, str, str]]) -> pl.DataFrame:
-    names, offsets, sizes, signed = zip(*fields, strict=True)
-    kinds = ["ui"[int(sign)] + size for sign, size in zip(signed, sizes, strict=True)]
-    bytes_min = max(int(o) + int(s) for o, s in zip(offsets, sizes, strict=True))
-    layout = np.dtype(
-        {
-            "names": names,
-            "formats": kinds,
-            "offsets": list(map(int, offsets)),
-            "itemsize": bytes_min,
-        }
-    )
+def _numbers(fields: str) -> Iterator[Field]:
+    for name, offset, size, signed in NUMBER.findall(fields):
+        yield name, int(offset), np.dtype("ui"[int(signed)] + size)
+
+
+def _texts(fields: str) -> Iterator[Field]:
+    for name, size, offset in WHAT.findall(fields):
+        yield name, int(offset), np.dtype(f"S{size}")
+
+
+def _table(found: list[Event], fields: Sequence[Field]) -> pl.DataFrame:
+    names, offsets, kinds = zip(*fields, strict=True)
+    bytes_min = max(offset + kind.itemsize for _, offset, kind in fields)
+    layout = np.dtype({"names": names, "formats": kinds, "offsets": offsets, "itemsize": bytes_min})
     if any(len(data) < bytes_min for _, data in found):
         raise ValueError("an event is shorter than its fields")
     rows = np.frombuffer(b"".join(data[:bytes_min] for _, data in found), layout)
     times = pl.Series("time_ns", [time_ns for time_ns, _ in found], pl.Int64)
-    return pl.DataFrame([times, *(pl.Series(name, rows[name]) for name in names)]).sort(
-        "time_ns", maintain_order=True
-    )
+    columns = (pl.Series(name, _plain(rows[name])) for name in names)
+    return pl.DataFrame([times, *columns]).sort("time_ns", maintain_order=True)
+
+
+def _plain(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A text ends with its first zero; what is behind is whatever was there."""
+    if column.dtype.kind != "S":
+        return column
+    return np.array([text.partition(b"\0")[0].decode(errors="replace") for text in column], str)

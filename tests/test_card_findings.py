@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""When an interrupt counts as acknowledged, in journals of a few lines written by hand.
+
+What drivers really do is in tests/vm/test_referee.py.
+"""
+
+import numpy as np
+import pytest
+
+from understudy.cards import journal, specification
+from understudy.cards.journal import ABSENT, Context, What
+from understudy.cards.model import Card
+from understudy.referee import findings
+
+ZACH1 = specification.load("zach1")
+FAILED = ZACH1.interrupts[3]
+RAISED = 1 << 3
+THREAD, PROCESS = 7, 8
+Line = tuple[What, int, str, int, Context, int]
+
+
+def at(what: What, value: int = 0, name: str = "", pid: int = THREAD, flags: int = 0) -> Line:
+    """A load or a store of a register, by a thread of the kernel, or what the card did."""
+    touches = what in (What.LOAD, What.STORE)
+    return what, value, name, pid, Context.KERNEL if touches else Context.CARD, flags
+
+
+def handler(line: Line) -> Line:
+    """The same, by the handler."""
+    return (*line[:4], Context.HARD_INTERRUPT, line[5])
+
+
+def missing(card: Card, *lines: Line) -> list[int]:
+    """Where an acknowledgement is missing."""
+    rows = np.zeros(len(lines), journal.ACCESS)
+    offsets = {register.name: register.offset for register in card.registers}
+    for number, (what, value, name, pid, context, flags) in enumerate(lines):
+        row = rows[number]
+        row["number"], row["what"], row["value"], row["pid"] = number, what, value, pid
+        row["context"], row["flags"] = context, flags
+        row["offset"], row["bytes"] = offsets.get(name, 0), 4 if name else 0
+    found = findings.found(card, rows, whole=False)
+    return [each.number for each in found if each.rule == "missing acknowledge"]
+
+
+ENABLED = at(What.STORE, 1 << 3, "ENABLE")
+HANDLED = (at(What.RAISED, RAISED), at(What.HANDLING), at(What.HANDLED))
+SEEN = at(What.LOAD, 1 << 3, "STATUS")
+RESET = (at(What.STORE, 1 << 31, "CONTROL"), at(What.RAISED, 0))
+GONE = at(What.UNBOUND)
+
+
+def test_nobody_clears_it() -> None:
+    """Until the driver leaves."""
+    assert missing(ZACH1, ENABLED, *HANDLED, handler(SEEN), GONE) == [1]
+    assert missing(ZACH1, ENABLED, *HANDLED, SEEN, at(What.STORE, 1 << 3, "STATUS"), GONE) == []
+
+
+def test_a_reset_by_who_has_seen_it() -> None:
+    """A threaded handler starts a card that has failed again, as the manual says."""
+    assert missing(ZACH1, ENABLED, *HANDLED, SEEN, *RESET, GONE) == []
+
+
+@pytest.mark.parametrize("seen", [handler(SEEN), at(What.LOAD, 1 << 3, "STATUS", PROCESS)])
+def test_a_reset_by_somebody_else(seen: Line) -> None:
+    """The handler, or another thread, has seen it and let it be."""
+    assert missing(ZACH1, ENABLED, *HANDLED, seen, *RESET, GONE) == [1]
+
+
+def test_a_card_that_is_pulled_out() -> None:
+    """Before a threaded handler gets to it."""
+    absent = at(What.LOAD, 0xFFFFFFFF, "STATUS", flags=ABSENT)
+    assert missing(ZACH1, ENABLED, *HANDLED, at(What.REMOVED), absent, GONE) == []
+
+
+def with_level_status() -> Card:
+    """STATUS.FAILED falls with its cause."""
+    registers = []
+    for register in ZACH1.registers:
+        fields = tuple(
+            field.model_copy(update={"access": "ro"})
+            if f"{register.name}.{field.name}" == FAILED.status
+            else field
+            for field in register.fields
+        )
+        registers.append(register.model_copy(update={"fields": fields}))
+    return ZACH1.model_copy(update={"registers": tuple(registers)})
+
+
+def test_a_status_that_falls_with_its_cause() -> None:
+    """A FIFO's, once it is empty; also if somebody else empties it."""
+    card = with_level_status()
+    assert missing(card, ENABLED, *HANDLED, handler(SEEN), at(What.RAISED, 0), GONE) == []
+    assert missing(card, ENABLED, *HANDLED, handler(SEEN), GONE) == [1]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""A disk that is measured, beside its prediction: the papers' Tables 2 and 3, as far as one machine
+can have both halves.
+
+The "real" disk is one whose times are known: vdisk under our throttle, in wall clock, is measured
+as any disk of a machine is.  The simulator predicts it from the same profile.
+"""
+
+import json
+from pathlib import Path
+
+import whole_host
+from click.testing import CliRunner
+from guests import CHEETAH, group, once
+
+from understudy.cli.main import main
+from understudy.platforms.vm import scenario
+from understudy.platforms.vm.machine import Result
+
+SIZE = 1_499_463_680
+ASKED = ("--workload", "random", "--processes", "8", "--requests", "400", "--seeds", "2")
+CHOSEN = ("--schedulers", "none,sstf,mq-deadline")
+MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={SIZE}", "sstf": ""}
+SCRIPT = f"""
+vpt=/sys/kernel/vpt
+put() {{
+	echo "$1" > "$2" || exit 1
+}}
+{scenario.profile(CHEETAH.timing(SIZE // 512), 1)}
+put /dev/vdisk $vpt/disk
+profile
+put 1000 $vpt/scale_milli
+understudy measure --on /dev/vdisk {" ".join((*ASKED, *CHOSEN))} --out /run/real || exit 1
+cp /run/real/result.json /out/result.json
+put none $vpt/disk
+"""
+
+
+@once
+def measured() -> Result:
+    """The VM in which the disk is real."""
+    return whole_host.run(SCRIPT, MODULES)
+
+
+@group("measured-beside")
+def test_the_schedulers_rank_as_they_were_predicted(tmp_path: Path) -> None:
+    """By service, response and throughput; and no request was served faster than by the model."""
+    real, virtual = tmp_path / "real", tmp_path / "virtual"
+    real.mkdir()
+    (real / "result.json").write_bytes(measured().out["result.json"])
+    words = ("--disk", CHEETAH.name, "--virtual-size", f"{SIZE}B", "--out", str(virtual))
+    done = CliRunner().invoke(main, ["predict", *ASKED, *CHOSEN, *words])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(main, ["compare-runs", str(real), str(virtual), "--json"])
+    assert done.exit_code == 0, done.output
+    print(CliRunner().invoke(main, ["compare-runs", str(real), str(virtual)]).stdout)
+    found = {entry["measure"]: entry for entry in json.loads(done.stdout)["measures"]}
+    for key in ("mean_service_ms", "mean_response_ms", "throughput_sectors_per_ms"):
+        assert found[key]["kendall_tau"] == 1, found[key]
+        assert found[key]["pairs_alike"] == found[key]["pairs_that_differ"]
+    for figures in found["mean_service_ms"]["schedulers"].values():
+        assert figures["real"] > 0.98 * figures["virtual"]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""A run folder that is there: its runs as figures, and whether those of two may be compared."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import UserError
+from understudy.campaign.result import SCHEMA
+from understudy.measure.comparison import Comparison
+from understudy.measure.metrics import Summary
+
+RESULT = "result.json"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a run folder says: what was asked, and every run of it."""
+
+    folder: Path
+    inputs: dict[str, Any]
+    runs: tuple[Summary, ...]
+
+    @property
+    def platform(self) -> str:
+        """Where it was run."""
+        return self.runs[0].platform
+
+    @property
+    def disk(self) -> str:
+        """Its name."""
+        return str(self.inputs["disk"]["name"])
+
+    @cached_property
+    def schedulers(self) -> tuple[str, ...]:
+        """In the order in which they were asked for."""
+        return tuple(dict.fromkeys(run.scheduler for run in self.runs))
+
+    @cached_property
+    def seeds(self) -> tuple[int, ...]:
+        """In their order."""
+        return tuple(dict.fromkeys(run.seed for run in self.runs))
+
+    def comparison(self, schedulers: Sequence[str], seeds: Sequence[int]) -> Comparison:
+        """Of these alone."""
+        chosen = [run for run in self.runs if run.scheduler in schedulers and run.seed in seeds]
+        return Comparison(chosen)
+
+
+def load(folder: Path) -> Kept:
+    """Read result.json; UserError, in a line, if it is no run's."""
+    file = folder / RESULT
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        _refuse(folder, f"no run folder: it has no {RESULT}{_inside(folder)}")
+    except OSError as error:
+        _refuse(folder, f"{RESULT}: {error.strerror}")
+    except ValueError:
+        _refuse(folder, f"{RESULT} is not JSON; run it again")
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        _refuse(folder, f"{RESULT} is not of a run: its schema is not {SCHEMA}")
+    try:
+        runs = tuple(Summary.from_json(entry) for entry in document["runs"])
+        found = Kept(folder, document["inputs"], runs)
+        _ = (found.platform, found.disk, *(found.inputs[key] for key in _compared(found)))
+        Comparison(found.runs)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        _refuse(folder, f"{RESULT} is not whole ({error}); run it again")
+    return found
+
+
+def common(real: Kept, virtual: Kept) -> tuple[list[str], list[int]]:
+    """The schedulers and the seeds that both have; UserError if they can't be compared."""
+    for key in _compared(real):
+        mine, theirs = real.inputs[key], virtual.inputs.get(key)
+        if mine != theirs:
+            raise UserError(
+                f"{key} is {mine} in {real.folder} and {theirs} in {virtual.folder}: one can't be "
+                "held against the other; run one of them again"
+            )
+    if _is_modelled(real) and real.inputs["disk_digest"] != virtual.inputs["disk_digest"]:
+        raise UserError(
+            f"the disk is {real.disk} in {real.folder} and {virtual.disk} in {virtual.folder}, or "
+            "its profile has changed: run one of them again"
+        )
+    schedulers = _both("scheduler", real, virtual, real.schedulers, virtual.schedulers)
+    return schedulers, _both("seed", real, virtual, real.seeds, virtual.seeds)
+
+
+def doubts(real: Kept, virtual: Kept) -> Iterator[str]:
+    """What may make a comparison say less than it seems to, a line each."""
+    facts = [found.inputs["disk"].get("facts") or {} for found in (real, virtual)]
+    models = [each.get("model") for each in facts]
+    if not _is_modelled(real) and None not in models and models[0] != models[1]:
+        yield (
+            f"{real.disk} is a {models[0]}, and {virtual.disk} stands for a {models[1]}: "
+            "differences are also those of the disks"
+        )
+    depths = [found.inputs["depth"] for found in (real, virtual)]
+    if depths[0] != depths[1]:
+        yield (
+            f"{real.folder} has up to {depths[0]} requests on the device at once, "
+            f"{virtual.folder} {depths[1]}"
+        )
+
+
+def _is_modelled(found: Kept) -> bool:
+    return found.platform != "real"
+
+
+def _compared(found: Kept) -> list[str]:
+    """Inputs that have to be the same: the workload's, and how much is measured."""
+    workload = WORKLOADS[found.inputs["workload"]]
+    own = (declared.column or field for field, declared in workload.declared().items())
+    return ["workload", *(key for key in own if key in found.inputs), "requests"]
+
+
+def _both(what: str, real: Kept, virtual: Kept, mine: Sequence[T], theirs: Sequence[T]) -> list[T]:
+    both = [each for each in mine if each in theirs]
+    if not both:
+        raise UserError(
+            f"no {what} is in both: {real.folder} has {_listed(mine)}, "
+            f"{virtual.folder} {_listed(theirs)}"
+        )
+    return both
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _inside(folder: Path) -> str:
+    """Those of several platforms have a folder each."""
+    found = sorted(str(file.parent) for file in folder.glob(f"*/{RESULT}"))
+    return f"; name one of {', '.join(found)}" if found else ""
+
+
+def _refuse(folder: Path, why: str) -> NoReturn:
+    raise UserError(f"{folder}: {why}")

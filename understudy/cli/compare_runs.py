@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""`understudy compare-runs`: a disk beside its prediction (PERFORM 2010, Tables 2 and 3)."""
+
+import json
+from pathlib import Path
+
+import click
+
+from understudy.campaign import kept
+from understudy.cli.session import console
+from understudy.measure.agreement import Agreement, agreement
+from understudy.measure.metrics import PAPER_MEASURES, Measure
+from understudy.show import agreement as shown
+
+SCHEMA = "understudy.comparison/1"
+MEASURES = (*PAPER_MEASURES, Measure("p99_response_ms", "p99 response", "ms"))
+FOLDER = click.Path(path_type=Path, readable=False)
+
+
+@click.command("compare-runs", epilog="Example: understudy compare-runs runs/measured runs/vm")
+@click.argument("real", type=FOLDER)
+@click.argument("virtual", type=FOLDER)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def command(real: Path, virtual: Path, as_json: bool) -> None:
+    """Hold the runs of one folder against those of another, with errors and ranks.
+
+    REAL is what should come out, a folder of measure's, or of any platform; VIRTUAL is what is
+    held against it.  They must have asked the same of their disks.  Compared are the schedulers
+    and seeds that both have.
+    """
+    first, second = kept.load(real), kept.load(virtual)
+    names, seeds = kept.common(first, second)
+    sides = [found.comparison(names, seeds) for found in (first, second)]
+    measures = [each for each in MEASURES if all(side.saw(each) for side in sides)]
+    found = [agreement(sides[0], sides[1], names, measure) for measure in measures]
+    for doubt in kept.doubts(first, second):
+        click.echo(doubt, err=True)
+    if alone := sorted({*first.schedulers, *second.schedulers} - {*names}):
+        click.echo(f"left out, as only one has them: {', '.join(alone)}", err=True)
+    if as_json:
+        click.echo(json.dumps(_document(first, second, seeds, found), indent=2))
+    else:
+        shown.show(first, second, found, seeds, console())
+
+
+def _document(
+    real: kept.Kept, virtual: kept.Kept, seeds: list[int], found: list[Agreement]
+) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "real": {"folder": str(real.folder), "platform": real.platform, "disk": real.disk},
+        "virtual": {
+            "folder": str(virtual.folder),
+            "platform": virtual.platform,
+            "disk": virtual.disk,
+        },
+        "seeds": seeds,
+        "measures": [each.as_json() for each in found],
+    }

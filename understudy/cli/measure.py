@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""`understudy measure`: schedulers on a disk that is there (the "real" half of PERFORM 2010, 6)."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from understudy.ask.workloads import WORKLOADS
+from understudy.ask.workloads.workload import SECTOR_BYTES, Workload
+from understudy.base import catalog
+from understudy.base.errors import UserError
+from understudy.cli.options import Settings, with_settings
+from understudy.cli.session import Asked, carry_out
+from understudy.platforms.real import disk as disks
+from understudy.platforms.real import on_disk, queue
+from understudy.platforms.real.disk import Disk
+
+PLAYED = {name: entry for name, entry in WORKLOADS.items() if entry.on_real}
+EXAMPLE = (
+    "Example: understudy measure --on /dev/sdX --workload random --processes 20 "
+    "--schedulers none,mq-deadline,bfq"
+)
+
+
+@click.command("measure", epilog=EXAMPLE)
+@click.option(
+    "--on",
+    "path",
+    type=click.Path(path_type=Path, readable=False),
+    required=True,
+    help="A whole disk that nobody uses.",
+)
+@click.option("--workload", default="random", help=f"One of {', '.join(PLAYED)}.")
+@click.option("--schedulers", "names", help="Comma-separated [default: all that its kernel has].")
+@click.option("--destroy-data", is_flag=True, help="The workload may write, anywhere on the disk.")
+@with_settings(predicts=False)
+@click.pass_obj
+def command(
+    line: str,
+    path: Path,
+    workload: str,
+    names: str | None,
+    destroy_data: bool,
+    settings: Settings,
+) -> None:
+    """Measure I/O schedulers on a disk of this machine.
+
+    The same workloads and the same table as predict's in a VM; the disk keeps its own time.  Each
+    scheduler is chosen in turn, and in the end the disk's settings are what they were, also
+    if the command is interrupted.  Nothing is written without --destroy-data.
+    """
+    for said in on_disk.put_back_left():
+        click.echo(said, err=True)
+    played = catalog.pick("workload", workload, WORKLOADS)
+    played.check_platform("real")
+    disk = disks.find(path, destroy_data)
+    _check_writing(played, settings, disk, destroy_data)
+    if destroy_data and not settings.dry_run:
+        click.echo(f"--destroy-data: what is on {disk.path} is being lost", err=True)
+    asked = Asked(disk=disk.profile(), workload=played, schedulers=queue.chosen(names, disk))
+    carry_out(line, _for(disk, settings), asked)
+
+
+def _check_writing(
+    played: type[Workload], settings: Settings, disk: Disk, destroy_data: bool
+) -> None:
+    """Data is lost where somebody says so, and nowhere else."""
+    writes = settings.given.get("writes_percent", 0) > 0
+    if destroy_data and not writes and not played.reads_files:
+        raise UserError(f"--destroy-data: {played.name} writes nothing; leave it out")
+    if destroy_data:
+        return
+    if writes:
+        raise UserError(f"--writes: what is on {disk.path} would be lost: add --destroy-data")
+    if played.reads_files:
+        raise UserError(
+            f"--workload: {played.name} reads a file system of its own; what is on {disk.path} "
+            "would be lost: add --destroy-data"
+        )
+
+
+def _for(disk: Disk, settings: Settings) -> Settings:
+    """The same on that disk: as large as it is, and with as many requests at once as it is given,
+    one if it can be told."""
+    at_once = settings.given.get("queue_depth")
+    if at_once and not disk.told_depth:
+        raise UserError(
+            f"--queue-depth: {disk.path} takes {disk.at_once_max} at once, and can't be told "
+            "otherwise; leave it out"
+        )
+    given = settings.given | {
+        "virtual_bytes": disk.sectors * SECTOR_BYTES,
+        "queue_depth": at_once or (1 if disk.told_depth else disk.at_once_max),
+    }
+    return replace(settings, jobs=1, given=given)

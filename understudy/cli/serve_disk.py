@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""understudy serve-disk: a timed disk for any guest or program, over NBD."""
+
+import json
+import os
+import time
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import click
+
+from understudy.ask.device import LARGEST, SMALLEST, Device
+from understudy.base import scratch, sizes
+from understudy.base.errors import RunFailed, UserError
+from understudy.device import profile
+from understudy.device.profile import DiskProfile
+from understudy.serve import listening, report, server, store
+from understudy.serve.disk import ServedDisk
+from understudy.serve.listening import Listening, Place
+from understudy.serve.store import SECTOR
+
+EXIT_INTERRUPTED = 130  # docs/decisions/0027-stopping.md
+PORT_MAX = 65535
+WAYS = {
+    "guest": "to a guest (in wall time: without -icount)",
+    "host": "to this host, as root",
+    "copy": "to fill it",
+    "measure": "to measure it",
+}
+
+
+@click.command("serve-disk", epilog="Example: understudy serve-disk --disk cheetah-15k4")
+@click.option("--disk", "name", required=True, metavar="NAME", help="A disk, or FILE.toml.")
+@click.option(
+    "--size",
+    metavar="SIZE",
+    help="Of the disk: 512M, 1.5GiB, 2929687s (sectors) [default: its data file's, its "
+    "profile's, or 1.5G].",
+)
+@click.option(
+    "--socket",
+    type=click.Path(path_type=Path),
+    help="Where clients find it [default: NAME.sock here].",
+    show_default=False,
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, PORT_MAX),
+    help="Or a port of this host, for its own programs; 0: one that is free.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="File that keeps the data, made if it is not there [default: memory, gone at the end].",
+)
+@click.option(
+    "--scale", type=click.FloatRange(0.001, 1000), default=1.0, help="k, how much slower it runs."
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all draws.")
+@click.option(
+    "--records",
+    type=click.Path(path_type=Path),
+    help="New file for a record of each request, as docs/vpt-sysfs.md has them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def command(
+    name: str,
+    size: str | None,
+    socket: Path | None,
+    port: int | None,
+    data: Path | None,
+    scale: float,
+    seed: int,
+    records: Path | None,
+    as_json: bool,
+) -> int:
+    """Serve a disk that keeps its time, until Ctrl-C.
+
+    Any program or guest that speaks NBD may use it: data goes at once to memory or a file, and
+    each answer is held until the disk would have given it. The end is a report of how late
+    that was.
+
+    A guest in a virtual clock (QEMU with -icount, predict --on vm) can't use it: time that
+    passes on the host does not pass there, so it would see a disk that takes next to none. For
+    such a guest there is the throttle (docs/vpt-sysfs.md), or core/ linked into it.
+    """
+    wanted = profile.load(name)
+    disk = ServedDisk(wanted, _bytes(wanted, size, data), scale, seed)
+    began = time.monotonic()
+    with _listening(wanted.name, socket, port) as at, store.kept(data, disk.size) as kept:
+        service = server.Service(disk.timed, kept, disk.at_once, _new(records))
+        scratch.say_if_interrupted(f"{wanted.name} is not served any more")
+        try:
+            server.serve(service, at.socket, lambda: _announce(disk, at.place))
+        finally:
+            if disk.timed.serves:
+                _print(disk, at.place, time.monotonic() - began, as_json)
+    return EXIT_INTERRUPTED
+
+
+def _bytes(disk: DiskProfile, size: str | None, data: Path | None) -> int:
+    if size:
+        return sizes.parse("--size", size, SMALLEST, LARGEST)
+    if data and (found := store.size_of(data)):
+        if not SMALLEST <= found <= LARGEST:
+            raise UserError(f"--data: {data} has {found:,} bytes, which no disk here has; --size")
+        return found
+    if disk.facts:
+        return disk.facts.capacity_sectors * SECTOR
+    return Device.virtual_bytes
+
+
+def _listening(name: str, path: Path | None, port: int | None) -> AbstractContextManager[Listening]:
+    if path and port is not None:
+        raise UserError("--socket and --port: a disk is at one place; leave one of them out")
+    if port is not None:
+        return listening.at_port(port)
+    return listening.at_socket(path or Path(f"{name}.sock"))
+
+
+def _new(records: Path | None) -> Path | None:
+    if records:
+        try:
+            records.open("xb").close()
+        except OSError as error:
+            raise UserError(f"--records: {records}: {error.strerror}; name a new file") from error
+    return records
+
+
+def _announce(disk: ServedDisk, place: Place) -> None:
+    click.echo(f"{disk.profile.name}, {disk.size:,} bytes, at {place.uri}; attach it", err=True)
+    for way, line in place.ways().items():
+        click.echo(f"  {WAYS[way]}:\n    {line}", err=True)
+    click.echo("Ctrl-C ends it with a report.", err=True)
+
+
+def _print(disk: ServedDisk, place: Place, seconds: float, as_json: bool) -> None:
+    found = disk.timed.lateness()
+    if as_json:
+        facts = {
+            "schema": report.SCHEMA,
+            "disk": disk.profile.name,
+            "bytes": disk.size,
+            "scale": disk.scale,
+            "seed": disk.seed,
+            "uri": place.uri,
+            "seconds": seconds,
+        }
+        click.echo(json.dumps(facts | report.figures(found)))
+    else:
+        for label, text in report.lines(found, disk.scale):
+            click.echo(f"{label:14}{text}")
+    if disk.timed.record_error:
+        raise RunFailed(f"--records: {os.strerror(disk.timed.record_error)}; they are cut off")

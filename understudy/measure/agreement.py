@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""How well one set of runs predicts another: errors, and whether the schedulers rank alike.
+
+The papers' claim is about rank (PERFORM 2010 section 6; Tables 2 and 3): which of two schedulers
+is better on the real disk.  A pair of which the real disk leaves that open can't be
+predicted, so it does not count.  Kendall's tau (tau-b) is of the means of all pairs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+from understudy.measure.comparison import Comparison, Estimate, ranks
+from understudy.measure.metrics import Measure
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One measure of the schedulers that both have run; `real` is what the other should be."""
+
+    measure: Measure
+    real: dict[str, Estimate]
+    virtual: dict[str, Estimate]
+    differ: int  # pairs that really differ
+    alike: int  # of them, those that the other orders alike
+    tau: float | None  # None: one of both has no order
+
+    def error(self, scheduler: str) -> float | None:
+        """Of the prediction, as a share of the real figure; None if that is 0."""
+        real = self.real[scheduler].mean
+        return (self.virtual[scheduler].mean - real) / real if real else None
+
+    def ranks(self) -> tuple[dict[str, int], dict[str, int]]:
+        """1 for the best: of the real ones, and of the others."""
+        real = {name: found.mean for name, found in self.real.items()}
+        virtual = {name: found.mean for name, found in self.virtual.items()}
+        return ranks(real, self.measure), ranks(virtual, self.measure)
+
+    def as_json(self) -> dict[str, Any]:
+        """The measure's entry."""
+        real, virtual = self.ranks()
+        return {
+            "measure": self.measure.key,
+            "schedulers": {
+                name: {
+                    "real": self.real[name].mean,
+                    "real_half_width": self.real[name].half_width,
+                    "virtual": self.virtual[name].mean,
+                    "virtual_half_width": self.virtual[name].half_width,
+                    "error": self.error(name),
+                    "real_rank": real[name],
+                    "virtual_rank": virtual[name],
+                }
+                for name in self.real
+            },
+            "pairs_that_differ": self.differ,
+            "pairs_alike": self.alike,
+            "kendall_tau": self.tau,
+        }
+
+
+def agreement(
+    real: Comparison, virtual: Comparison, names: Sequence[str], measure: Measure
+) -> Agreement:
+    """Of the schedulers `names`, which both have run."""
+    means = [
+        {name: side.estimate(name, measure).mean for name in names} for side in (real, virtual)
+    ]
+    pairs = list(combinations(names, 2))
+    open_pairs = {pair for pair in pairs if real.difference(*pair, measure).includes_zero}
+    orders = [[_order(side[one], side[other]) for one, other in pairs] for side in means]
+    alike = [
+        mine == theirs
+        for pair, mine, theirs in zip(pairs, *orders, strict=True)
+        if pair not in open_pairs
+    ]
+    return Agreement(
+        measure,
+        _estimates(real, names, measure),
+        _estimates(virtual, names, measure),
+        differ=len(alike),
+        alike=sum(alike),
+        tau=_tau(*orders),
+    )
+
+
+def _estimates(side: Comparison, names: Sequence[str], measure: Measure) -> dict[str, Estimate]:
+    return {name: side.estimate(name, measure) for name in names}
+
+
+def _order(one: float, other: float) -> int:
+    return (one > other) - (one < other)
+
+
+def _tau(first: Sequence[int], second: Sequence[int]) -> float | None:
+    """Tau-b, from the order of each pair in both."""
+    ordered = sqrt(sum(map(abs, first)) * sum(map(abs, second)))
+    together = sum(one * other for one, other in zip(first, second, strict=True))
+    return together / ordered if ordered else None

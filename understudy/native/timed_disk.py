@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""The disk that `understudy serve-disk` serves, in memory that nbdkit's filter maps as well
+(serve/timed_disk.h): what it is, and how late its answers were."""
+
+import os
+from dataclasses import dataclass
+
+from understudy._core import ffi, lib
+from understudy.native.drive import Drive
+from understudy.native.shared_memory import mapped, new_file
+from understudy.native.simulation import Array
+
+ENOUGH_NS: int = lib.TIMED_ENOUGH_NS
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """Of so many answers: handed over - due, ns.
+
+    `timed` are those that take ENOUGH_NS and more: `service_ns` is what they should take on
+    average, k included, `service_late_ns` how late they were on average.  `late` are those whose
+    data was there only after they were due.  Percentiles are lower by a 256th at most.
+    """
+
+    requests: int
+    late: int
+    mean_ns: float
+    p50_ns: int
+    p99_ns: int
+    max_ns: int
+    timed: int
+    service_ns: float
+    service_late_ns: float
+
+
+class TimedDisk:
+    """A struct timed_disk."""
+
+    def __init__(
+        self, device: Drive | Array, capacity_sectors: int, scale_milli: int, seed: int
+    ) -> None:
+        """`seed` is for the draws of an array; a drive has its own."""
+        size = ffi.sizeof("struct timed_disk")
+        self.file = new_file(size)
+        self._memory = mapped(self.file, size)
+        self._disk = ffi.cast("struct timed_disk *", self._memory)
+        self._disk.bytes = size
+        if isinstance(device, Drive):
+            self._disk.drive = device.pointer[0]
+        else:
+            array = self._disk.array
+            array.servers, array.mean_service_ns = device.servers, device.mean_service_ns
+            array.exponential = device.exponential
+        self._disk.array_seed = seed
+        self._disk.capacity_sectors = capacity_sectors
+        self._disk.scale_milli = scale_milli
+
+    def __del__(self) -> None:
+        """With its descriptor only its mappings are left."""
+        if hasattr(self, "file"):
+            os.close(self.file)
+
+    @property
+    def path(self) -> str:
+        """Where others of this user can open it."""
+        return f"/proc/{os.getpid()}/fd/{self.file}"
+
+    @property
+    def serves(self) -> bool:
+        """Whether the filter takes connections."""
+        return bool(self._disk.serves)
+
+    @property
+    def record_error(self) -> int:
+        """errno of a record that could not be written, or 0."""
+        return int(self._disk.record_error)
+
+    def lateness(self) -> Lateness:
+        """Once the server has ended, however: it may have been in the middle of a count."""
+        found = self._disk.lateness
+        histogram = ffi.addressof(found, "distribution")
+        histogram.count = sum(histogram.cell)
+        return Lateness(
+            requests=histogram.count,
+            late=found.late,
+            mean_ns=lib.moments_mean(ffi.addressof(found, "all")),
+            p50_ns=lib.histogram_permille(histogram, 500),
+            p99_ns=lib.histogram_permille(histogram, 990),
+            max_ns=histogram.max,
+            timed=found.service.count,
+            service_ns=lib.moments_mean(ffi.addressof(found, "service")),
+            service_late_ns=lib.moments_mean(ffi.addressof(found, "service_late")),
+        )

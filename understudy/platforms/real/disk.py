@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Which disk of this machine is measured.
+
+What can't be measured, or must not be touched, is refused before anything of it is changed.
+While it is measured nobody else may measure it, and udev leaves it alone: both ask for the
+lock on its file.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from understudy.base.errors import RunFailed, UserError
+from understudy.device.profile import DiskFacts, DiskProfile, unmodelled
+from understudy.profiler.disk import facts, in_use
+from understudy.profiler.disk.opened import CANT_OPEN, LISTED
+
+OPTION = "--on"
+SECTOR_BYTES = 512
+AT_ONCE_MAX = 4096
+MEASURED = "another command measures it, or prepares it; wait for that"
+KINDS: dict[Callable[[int], bool], str] = {
+    stat.S_ISDIR: f"is a folder; name a disk: {LISTED}",
+    stat.S_ISFIFO: f"is a pipe; name a disk: {LISTED}",
+    stat.S_ISSOCK: f"is a socket; name a disk: {LISTED}",
+    stat.S_ISCHR: f"is a character device; name a disk: {LISTED}",
+    stat.S_ISREG: "is a file; losetup --find --show makes a disk of it",
+}
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A whole disk; `number` is its device number."""
+
+    path: Path
+    number: int
+
+    @property
+    def folder(self) -> Path:
+        """What the kernel says of it."""
+        return (in_use.SYS / "dev" / "block" / in_use.number(self.number)).resolve()
+
+    @property
+    def name(self) -> str:
+        """The kernel's."""
+        return self.folder.name
+
+    @property
+    def kernels_number(self) -> int:
+        """Its number as the kernel's events have it."""
+        return os.major(self.number) << 20 | os.minor(self.number)
+
+    @property
+    def depth_file(self) -> Path:
+        """Where some disks are told how many requests they are given at once."""
+        return self.folder / "device" / "queue_depth"
+
+    @property
+    def told_depth(self) -> bool:
+        """Whether this one is."""
+        with suppress(OSError):
+            return bool(self.depth_file.stat().st_mode & stat.S_IWUSR)
+        return False
+
+    @property
+    def at_once_max(self) -> int:
+        """How many requests it takes at once."""
+        tags = sum(int(file.read_text()) for file in self.folder.glob("mq/*/nr_tags"))
+        return min(tags or 1, AT_ONCE_MAX)
+
+    @property
+    def sectors(self) -> int:
+        """How large it is."""
+        return int((self.folder / "size").read_text())
+
+    def profile(self) -> DiskProfile:
+        """What there is to say of it but its times."""
+        with _opened(self, 0) as descriptor:
+            said = facts.ask(descriptor)
+        known = said.model and DiskFacts(
+            vendor=said.vendor or "unknown",
+            model=said.model,
+            capacity_sectors=self.sectors,
+            rpm=said.rpm or None,
+        )
+        return unmodelled(self.name, known or None, self.at_once_max)
+
+
+def find(path: Path, destroy_data: bool) -> Disk:
+    """The disk of that file; UserError says why it can't be measured."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        refuse(path, f"{error.strerror}; {LISTED}")
+    for is_so, words in KINDS.items():
+        if is_so(found.st_mode):
+            refuse(path, words)
+    if whole := in_use.whole(found.st_rdev):
+        refuse(path, f"is a partition; take the whole disk, /dev/{whole}")
+    disk = Disk(path, found.st_rdev)
+    if user := in_use.of_disk(found.st_rdev):
+        refuse(path, user)
+    if not (disk.folder / "mq").is_dir():
+        refuse(
+            path,
+            "has no scheduler, as nothing waits in it; take a disk, or those that it is made of",
+        )
+    if not disk.sectors:
+        refuse(path, "has no sectors: there is nothing behind it")
+    if destroy_data and (disk.folder / "ro").read_text().strip() == "1":
+        refuse(path, "is read-only; leave --destroy-data out")
+    if os.geteuid():
+        refuse(path, "its scheduler is root's to choose; be root")
+    if is_locked(path):
+        refuse(path, MEASURED)
+    with _opened(disk, os.O_EXCL):
+        pass
+    return disk
+
+
+def path_of(name: str) -> Path:
+    """Of the disk that the kernel calls so."""
+    return Path("/dev") / name.replace("!", "/")
+
+
+def named(name: str) -> Disk:
+    """The disk itself."""
+    path = path_of(name)
+    try:
+        return Disk(path, path.stat().st_rdev)
+    except OSError as error:
+        raise RunFailed(f"{path} is gone: was it unplugged?") from error
+
+
+@contextmanager
+def locked(disk: Disk, *, claimed: bool) -> Iterator[None]:
+    """Nobody else measures it meanwhile; if it is claimed, nobody mounts it either."""
+    with _opened(disk, os.O_EXCL if claimed else 0) as descriptor:
+        if not _lock(descriptor):
+            refuse(disk.path, MEASURED)
+        yield
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody measures it now; nobody does if it is gone."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return not _lock(descriptor)
+        finally:
+            os.close(descriptor)
+    return False
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def _opened(disk: Disk, how: int) -> Iterator[int]:
+    try:
+        descriptor = os.open(disk.path, os.O_RDONLY | os.O_CLOEXEC | how)
+    except OSError as error:
+        number = error.errno or errno.EIO
+        refuse(disk.path, CANT_OPEN.get(number, f"{os.strerror(number)}; {LISTED}"))
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def refuse(path: Path, why: str) -> NoReturn:
+    """One line."""
+    raise UserError(f"{OPTION}: {path}: {why}")

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""A control group that bounds the page cache of a workload, as in a VM (guest/measure).
+
+It is taken away at the end; that of a command that was killed, by the next one.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from understudy.base import scratch
+from understudy.base.errors import RunFailed, UserError
+
+TOP = Path("/sys/fs/cgroup")
+PATIENCE_SECONDS = 2.0  # until the last process has left
+
+
+@contextmanager
+def bounded(name: str, limit_bytes: int) -> Iterator[Path]:
+    """A group for the workload on the disk of that name."""
+    top, limit = _memory()
+    clear(name)
+    group = top / _name(name)
+    with scratch.unless_filled() as made:
+        try:
+            made.new(group)
+            (group / limit).write_text(str(limit_bytes))
+        except OSError as error:
+            raise RunFailed(f"{error.filename or group}: {error.strerror}") from error
+        try:
+            yield group
+        finally:
+            clear(name)
+
+
+def check() -> None:
+    """UserError if this machine can't bound a page cache."""
+    _memory()
+
+
+def clear(name: str) -> None:
+    """Take it away, once nobody is in it."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    for top in (TOP, TOP / "memory"):
+        while (top / _name(name)).exists() and time.monotonic() < end:
+            with suppress(OSError):
+                (top / _name(name)).rmdir()
+            time.sleep(0.01)
+
+
+def _name(disk: str) -> str:
+    return f"understudy-{disk}"
+
+
+def _memory() -> tuple[Path, str]:
+    """Where groups with a limit on their memory are made, and the limit's file: of version 2 of
+    control groups, or of version 1."""
+    with suppress(OSError):
+        if "memory" in (TOP / "cgroup.subtree_control").read_text().split():
+            return TOP, "memory.max"
+    if (TOP / "memory" / "memory.limit_in_bytes").exists():
+        return TOP / "memory", "memory.limit_in_bytes"
+    raise UserError(
+        "--workload: no control groups with a limit on memory here, which bound the page cache; "
+        "take surge-direct"
+    )

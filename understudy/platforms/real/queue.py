@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""The scheduler of a disk and the settings of its queue, as in a VM (guest/measure).
+
+All that is changed is listed before, and put back at the end, whatever that is: also the
+tunables of the scheduler that was there, which the kernel forgets.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from understudy.ask import schedulers
+from understudy.ask.schedulers import KERNEL
+from understudy.base import put_back, scratch
+from understudy.base.catalog import refuse_twice, unknown
+from understudy.base.errors import RunFailed, UserError
+from understudy.platforms.real import disk as disks
+from understudy.platforms.real.disk import Disk
+
+PENDING_MAX = 256  # nr_requests with a scheduler
+BUILDING = 'docs/vpt-sysfs.md, "Building the modules", says how to load it into this kernel'
+TOLD = ("nr_requests", "rotational", "wbt_lat_usec", "read_ahead_kb")
+
+
+def offered(disk: Disk) -> list[str]:
+    """The schedulers that its kernel has for it, ours by their own names."""
+    words = (disk.folder / "queue" / "scheduler").read_text().replace("[", "").replace("]", "")
+    return [word.removeprefix("us-") if _is_ours(word) else word for word in words.split()]
+
+
+def _is_ours(word: str) -> bool:
+    """Ours whose name the kernel has taken."""
+    return word.removeprefix("us-") in schedulers.core()
+
+
+def chosen(names: str | None, disk: Disk) -> list[str]:
+    """Those of a comma-separated list, or all that are offered; each is offered."""
+    there = offered(disk)
+    if names is None or names.strip() == "all":
+        return list(dict.fromkeys(there))
+    words = [name.strip() for name in names.split(",")]
+    for name in words:
+        if name not in there:
+            raise UserError(f"--schedulers: {_why_not(name, there)}")
+    refuse_twice("--schedulers", words)
+    return words
+
+
+def _why_not(name: str, there: list[str]) -> str:
+    kernel = os.uname().release
+    if name in schedulers.core():
+        return f"{name} is not in kernel {kernel}: {BUILDING}"
+    if module := KERNEL.get(name):
+        return f"kernel {kernel} does not offer {name}: modprobe {module}, if it has it"
+    return unknown("scheduler", name, there)
+
+
+def kept(disk: Disk) -> AbstractContextManager[None]:
+    """The settings are at the end what they were."""
+    sequence = disk.folder / "diskseq"  # from Linux 5.15 on
+    identity = sequence if sequence.exists() else disk.folder / "dev"
+    return scratch.settings(_journal(disk.name), identity, _listed(disk))
+
+
+def left() -> list[str]:
+    """Disks whose settings are those of a command that was killed."""
+    names = sorted(journal.stem for journal in put_back.FOLDER.glob("*.json"))
+    return [name for name in names if not disks.is_locked(disks.path_of(name))]
+
+
+def put_back_left(name: str) -> str:
+    """Put them back; returns a line that says so."""
+    why = put_back.put_back(_journal(name))
+    state = why[0] if why else "they are put back"
+    return f"{disks.path_of(name)}: a command that was killed left other settings; {state}"
+
+
+def set_up(
+    disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int], read_ahead_kib: int | None
+) -> None:
+    """As in a VM: a disk that turns, so many requests at once, no throttle of writing back, and so
+    much read ahead, if anything is."""
+    queue = disk.folder / "queue"
+    if disk.told_depth:
+        _put(disk.depth_file, depth)
+    _put(queue / "scheduler", _in_kernel(disk, scheduler))
+    _put(queue / "rotational", 1)
+    if _is_setting(queue / "wbt_lat_usec"):
+        _put(queue / "wbt_lat_usec", 0)
+    if read_ahead_kib is not None:
+        _put(queue / "read_ahead_kb", read_ahead_kib)
+    if scheduler != "none":
+        _put(queue / "nr_requests", PENDING_MAX)
+    for name, value in tunables.items():
+        _put(queue / "iosched" / name, value)
+
+
+def settings(disk: Disk) -> dict[str, str]:
+    """All of them as they are now."""
+    return {str(file.relative_to(disk.folder)): put_back.held(file) for file in _listed(disk)}
+
+
+def _in_kernel(disk: Disk, name: str) -> str:
+    words = (disk.folder / "queue" / "scheduler").read_text().replace("[", "").replace("]", "")
+    return f"us-{name}" if f"us-{name}" in words.split() else name
+
+
+def _journal(name: str) -> Path:
+    return put_back.FOLDER / f"{name}.json"
+
+
+def _listed(disk: Disk) -> list[Path]:
+    """In the order in which they are put back: who chooses, then what that one has chosen."""
+    queue = disk.folder / "queue"
+    own = sorted((queue / "iosched").glob("*"))
+    files = [disk.depth_file, queue / "scheduler", *(queue / name for name in TOLD), *own]
+    return [file for file in files if _is_setting(file)]
+
+
+def _is_setting(file: Path) -> bool:
+    """It can be written, and says now what it is."""
+    try:
+        return bool(file.stat().st_mode & stat.S_IWUSR) and bool(put_back.held(file))
+    except OSError:
+        return False
+
+
+def _put(file: Path, value: str | int) -> None:
+    try:
+        file.write_text(str(value))
+    except OSError as error:
+        raise RunFailed(f"{file} refuses {value}: {error.strerror}") from error

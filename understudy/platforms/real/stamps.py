@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""The other instrument of a real disk, where the kernel's events can't be had: what the processes
+saw of their own requests (guest/reads.h).
+
+A response is then that of the process's call; when the disk was given a request, nobody
+knows.
+"""
+
+import numpy as np
+import polars as pl
+
+from understudy.base.errors import RunFailed
+from understudy.measure import records
+from understudy.platforms.reads import Entries
+from understudy.platforms.real import tracepoints
+
+NAME = "the processes' own clock"
+UNSEEN = tracepoints.UNSEEN | {"pick_ns", "dispatch_ns", "idle_ns"}
+SECTOR_BYTES = 512
+WRITE = 1  # in a place
+
+
+def requests(entries: Entries, *, raw: bool) -> pl.DataFrame:
+    """By arrival, on the clock of the processes; `raw`: their places are the disk's."""
+    rows = np.sort(entries, order="start_ns")
+    place = rows["offset"].astype(np.int64)
+    known = pl.DataFrame(
+        {
+            "arrival_ns": rows["start_ns"].astype(np.int64),
+            "completion_ns": rows["end_ns"].astype(np.int64),
+            "sector": place // SECTOR_BYTES if raw else np.zeros_like(place),
+            "sectors": rows["result"].astype(np.int64) // SECTOR_BYTES,
+            "op": records.named(place & WRITE if raw else place * 0, records.OPS),
+            "owner": rows["owner"].astype(np.int64),
+            "request_id": np.arange(1, len(rows) + 1),
+        }
+    )
+    rest = {"meta": False, "error": 0} | dict.fromkeys(UNSEEN)
+    full = known.with_columns(pl.lit(value).alias(name) for name, value in rest.items())
+    return full.select(*records.SCHEMA).cast(pl.Schema(records.SCHEMA))
+
+
+def check_drained(entries: Entries, last_arrival_ns: int, processes: int) -> None:
+    """RunFailed if a request that should count may still have waited at the end.
+
+    A process has one request at a time: what it had at the end came after its last answer.
+    """
+    later = entries[entries["end_ns"].astype(np.int64) >= last_arrival_ns]
+    waiting = processes - len(np.unique(later["owner"]))
+    if waiting:
+        raise RunFailed(
+            f"{waiting} of {processes} processes may still have waited for an answer when the "
+            "measurement ended, and only the kernel's events would tell; take more --requests"
+        )

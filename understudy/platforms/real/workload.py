@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""The program that plays a workload on a disk of this machine: the one that runs in a VM.
+
+What needs files finds them in a file system that is mounted where nobody but the program sees it,
+and that is gone with it.
+"""
+
+import select
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from understudy.ask.experiment import Experiment
+from understudy.ask.workloads.surge import KEPT_FILES_MAX
+from understudy.base import scratch
+from understudy.base.errors import RunFailed
+from understudy.base.programs import compiled
+from understudy.base.progress import Report, silent
+from understudy.files import image
+from understudy.platforms import guest_programs, reads
+from understudy.platforms.real import group
+from understudy.platforms.real.disk import Disk
+
+READY_SECONDS = 600.0
+END_SECONDS = 60.0
+LOG_AFTER = 1_000_000  # reads while nobody has noticed that it is enough
+MOUNTED = """\
+mount -t ext4 -o ro {disk} {folder} || exit 1
+{look_up}
+exec {workload}
+"""
+
+
+class Workload:
+    """The program, ready to begin."""
+
+    def __init__(self, command: Sequence[str], log: Path) -> None:
+        """Start it."""
+        self._log = log
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        )
+        assert self._process.stdin
+        assert self._process.stdout
+        self._input, self._output = self._process.stdin, self._process.stdout
+
+    def wait_until_ready(self) -> None:
+        """All of its processes wait for each other."""
+        if not select.select([self._output], [], [], READY_SECONDS)[0]:
+            raise RunFailed(f"the workload was not ready within {READY_SECONDS:.0f} s")
+        if self._output.readline() != b"ready\n":
+            self._process.wait()
+            raise RunFailed(f"the workload did not start: {self._complaint()}")
+
+    def go(self) -> None:
+        """They begin."""
+        try:
+            self._input.write(b"\n")
+        except BrokenPipeError:
+            self._process.wait()
+            self.check()
+
+    def check(self) -> None:
+        """Raises RunFailed if it has ended."""
+        if self._process.poll() is not None:
+            raise RunFailed(f"the workload failed: {self._complaint()}")
+
+    def end(self) -> reads.Entries:
+        """Once each has had its answer; returns what they saw."""
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise RunFailed("a request is not answered within a minute; see dmesg") from error
+        entries = reads.read_log(self._log)
+        failed = entries[entries["result"] < 0]
+        if len(failed):
+            raise RunFailed(
+                f"{len(failed):,} of {len(entries):,} requests failed: the first with errno "
+                f"{-failed['result'][0]}; see dmesg"
+            )
+        return entries
+
+    def close(self) -> None:
+        """It is gone, with all its processes, unless the disk holds one up."""
+        self._process.kill()
+        for pipe in (self._input, self._output, self._process.stderr):
+            assert pipe
+            pipe.close()
+
+    def _complaint(self) -> str:
+        assert self._process.stderr
+        said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        return said[-1] if said else "it said nothing"
+
+
+def build(experiment: Experiment, report: Report) -> None:
+    """Compile what it needs, and the blocks of its file system."""
+    compiled(guest_programs.BY_NAME[_program(experiment)])
+    if experiment.workload.reads_files:
+        compiled(guest_programs.BY_NAME["restore"])
+        image.build(experiment.device.virtual_bytes, report)
+
+
+def make_files(experiment: Experiment, disk: Disk) -> None:
+    """Its file system comes onto the disk; what was there is gone."""
+    blocks = image.build(experiment.device.virtual_bytes, silent).blocks
+    program = compiled(guest_programs.BY_NAME["restore"])
+    done = subprocess.run([program, blocks, disk.path], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunFailed(f"no file system on {disk.path}: {done.stderr.strip()}")
+
+
+@contextmanager
+def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
+    """The program, waiting to be told to go."""
+    with ExitStack() as held:
+        folder = held.enter_context(scratch.folder("understudy-real-"))
+        cache = experiment.workload.cache(experiment.device.virtual_bytes)
+        bounded = held.enter_context(group.bounded(disk.name, cache.bytes)) if cache else Path()
+        log, files = folder / "reads.bin", folder / "files"
+        files.mkdir()
+        workload = Workload(command(experiment, disk, files, bounded, log), log)
+        try:
+            workload.wait_until_ready()
+            yield workload
+        finally:
+            workload.close()
+
+
+def command(experiment: Experiment, disk: Disk, files: Path, bounded: Path, log: Path) -> list[str]:
+    """The words that start it: with its files and its control group, if it needs them."""
+    around = replace(
+        experiment.around, device=str(disk.path), folder=str(files), group=str(bounded)
+    )
+    played = experiment.workload.in_guest(around)
+    _, *words = played.command
+    program = str(compiled(guest_programs.BY_NAME[_program(experiment)]))
+    most = played.reads_a_request * experiment.requests + LOG_AFTER
+    words += ["--processes", str(experiment.workload.processes), "--seed", str(experiment.seed)]
+    words += ["--log", str(log), "--log-max", str(most)]
+    if not experiment.workload.reads_files:
+        return [program, *words]
+    return ["unshare", "--mount", "sh", "-c", _mounted([program, *words], disk, files, experiment)]
+
+
+def _program(experiment: Experiment) -> str:
+    return experiment.workload.in_guest(experiment.around).command[0]
+
+
+def _mounted(words: Sequence[str], disk: Disk, folder: Path, experiment: Experiment) -> str:
+    """Shell: the same with its files, all of them in the kernel's memory if there are few."""
+    count = image.file_count(experiment.device.virtual_bytes)
+    look_up = [words[0], "--dir", str(folder), "--files", str(count), "--look-up"]
+    few = count <= KEPT_FILES_MAX
+    return MOUNTED.format(
+        disk=shlex.quote(str(disk.path)),
+        folder=shlex.quote(str(folder)),
+        look_up=f"{shlex.join(look_up)} || exit 1" if few else ":",
+        workload=shlex.join(words),
+    )

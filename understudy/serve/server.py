@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""nbdkit in the foreground, with our filter, until the command is interrupted.
+
+What it knows of the disk and says of its lateness is in memory that it shares with us, so it
+is killed outright: nothing in it has to be saved, and no client can keep it.
+"""
+
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy.base import scratch, sources
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import ROOT
+from understudy.base.programs import Program, compiled
+from understudy.native.timed_disk import TimedDisk
+
+PACKAGES = "nbdkit nbdkit-plugin-dev"
+FIRST_LISTENER = 3  # systemd's protocol, which nbdkit speaks
+LOOK_MS = 10
+ACTIVATED = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+FLAGS = ("-shared", "-fPIC", "-pthread", "-Wno-unused-parameter")
+SIMULATOR = ("sim/moments.c", "sim/port.c")
+HEADERS = ("sim/moments.h", "kernel/vpt/record.h")
+THREADS_MIN = 16
+THREADS_MAX = 512
+
+
+@dataclass(frozen=True)
+class Service:
+    """What is served: the disk, its data in nbdkit's words, how many requests of a connection are
+    worked on at once, and the file for a record of each request."""
+
+    disk: TimedDisk
+    store: Sequence[str]
+    at_once: int
+    records: Path | None = None
+
+
+def filter_file() -> Path:
+    """Our filter, compiled; nbdkit takes only one that was made for its very version."""
+    return compiled(
+        Program(
+            "timed.so",
+            (*_ours(".c"), *sources.matching("core/*.c"), *SIMULATOR),
+            (*_ours(".h"), *sources.matching("core/*.h"), *HEADERS),
+            flags=(*FLAGS, f"-DNBDKIT_FOUND={_version()}"),
+            package=f"gcc libc6-dev {PACKAGES}",
+        )
+    )
+
+
+def _ours(suffix: str) -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "serve").glob(f"*{suffix}"))
+
+
+def _version() -> str:
+    """Of nbdkit, in characters that any shell and compiler takes."""
+    if not shutil.which("nbdkit"):
+        raise UserError(f"no nbdkit here, which serves the disk: apt-get install {PACKAGES}")
+    said = subprocess.run(["nbdkit", "--version"], capture_output=True, text=True, check=True)
+    return "".join(one if one.isalnum() else "_" for one in said.stdout.strip())
+
+
+def serve(service: Service, listener: socket.socket, when_ready: Callable[[], None]) -> None:
+    """Until the command is told to end; RunFailed if nbdkit ended before."""
+    command = _command(service)
+    with _told() as told, _running(command, listener) as (process, handle):
+        while not service.disk.serves:
+            if _first_of((handle, told), LOOK_MS) is not None:
+                break
+        else:
+            when_ready()
+        if _first_of((handle, told), None) == handle:
+            status = os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+            raise RunFailed(f"nbdkit {_ending(status)}, and the disk with it")
+
+
+def _command(service: Service) -> list[str]:
+    threads = max(THREADS_MIN, min(service.at_once, THREADS_MAX))
+    records = [f"records={service.records.absolute()}"] if service.records else []
+    return [
+        *("sh", "-c", ACTIVATED, "sh"),
+        *("nbdkit", "--foreground", f"--threads={threads}", f"--filter={filter_file()}"),
+        *(*service.store, f"timed-disk={service.disk.path}", *records),
+    ]
+
+
+@contextmanager
+def _told() -> Iterator[int]:
+    """A descriptor that can be read once the command is to end, whichever thread hears it."""
+    ours, its = socket.socketpair()
+    with ours, its:
+        its.setblocking(False)
+        signal.set_wakeup_fd(its.fileno())
+        signal.signal(signal.SIGTERM, lambda number, frame: None)
+        scratch.report_if_interrupted()
+        try:
+            yield ours.fileno()
+        finally:
+            signal.set_wakeup_fd(-1)
+
+
+@contextmanager
+def _running(command: list[str], listener: socket.socket) -> Iterator[tuple[int, int]]:
+    """The process, and a descriptor that can be read once it has ended; killed at the end."""
+    process = os.posix_spawnp(
+        command[0],
+        command,
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, 2, 1),
+            (os.POSIX_SPAWN_DUP2, listener.fileno(), FIRST_LISTENER),
+        ],
+        setsigdef=(signal.SIGPIPE, signal.SIGTERM),
+    )
+    handle = os.pidfd_open(process)
+    try:
+        yield process, handle
+    finally:
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(handle)
+
+
+def _first_of(descriptors: Sequence[int], patience_ms: int | None) -> int | None:
+    """The first that can be read, None if there is none in time."""
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return next((descriptor for descriptor, _ in poll.poll(patience_ms)), None)
+
+
+def _ending(status: os.waitid_result | None) -> str:
+    assert status
+    if status.si_code == os.CLD_EXITED:
+        return f"ended with exit code {status.si_status} (its words, if any, are above)"
+    return f"was killed by {signal.Signals(status.si_status).name}"

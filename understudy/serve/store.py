@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Where the bytes of a served disk are: in nbdkit's memory, or in a sparse file of the user's."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from understudy.base.errors import UserError
+
+SECTOR = 512
+
+
+def size_of(file: Path) -> int | None:
+    """Whole sectors, in bytes; None if there is no such file yet."""
+    if not file.exists():
+        return None
+    if not file.is_file():
+        raise UserError(f"--data: {file} is not a file; name one, or leave --data out")
+    return file.stat().st_size // SECTOR * SECTOR
+
+
+@contextmanager
+def kept(file: Path | None, disk_bytes: int) -> Iterator[list[str]]:
+    """The plug-in that stores the data, in nbdkit's words.  One disk at a time may keep its data
+    in a file, which is made, sparse, if it is not there."""
+    if file is None:
+        yield ["memory", f"size={disk_bytes}"]
+        return
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise UserError(f"--data: {file}: {error.strerror}") from error
+    try:
+        _reserve(descriptor, file, disk_bytes)
+        yield ["file", str(file.absolute())]
+    finally:
+        os.close(descriptor)
+
+
+def _reserve(descriptor: int, file: Path, disk_bytes: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UserError(f"--data: another disk keeps its data in {file}") from None
+    size = os.fstat(descriptor).st_size
+    if size == 0:
+        try:
+            os.ftruncate(descriptor, disk_bytes)
+        except OSError as error:
+            raise UserError(f"--data: {file}: {error.strerror}; take a smaller --size") from error
+    elif size < disk_bytes:
+        raise UserError(
+            f"--data: {file} has {size:,} bytes, too few for a disk of {disk_bytes:,}; "
+            f"--size {size // SECTOR}s takes what there is"
+        )

@@ -103,6 +103,8 @@ def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
     name = source.stem
     if source.suffix != ".c":
         raise UserError(f"{source}: a driver is one C file, NAME.c")
+    if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
+        raise UserError(f"{source}: a module can't be called {name!r}: name the file otherwise")
     taken = {
         "Kbuild": f"obj-m := {name}.o\n".encode(),
         source.name: _read(source),
@@ -114,6 +116,11 @@ def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
     except RunFailed as error:
         words = str(error).partition("\n")[2]
         raise UserError(f"{source} does not build:\n{words}") from error
+
+
+def _taken(kernel: Kernel, card: Card) -> set[str]:
+    """Names of the modules that are there when a driver is loaded."""
+    return {f"{CARD}{card.name}", *(path.stem for path in base_modules(kernel))}
 
 
 def _read(source: Path) -> bytes:

@@ -24,6 +24,14 @@ static struct iprobe iounmap_probe;
 static struct iprobe remap_probe;
 static struct iprobe mprotect_probe;
 
+/*
+ * remap_pfn_range without a note of how the memory is cached, for there is no memory.  With it
+ * the kernel warns (untrack_pfn) if unmap_mapping_range, as a driver calls it when its card is
+ * pulled out, meets the exit of a process that maps registers.  NULL: this kernel has none.
+ */
+static int (*remap_untracked)(struct vm_area_struct *vma, unsigned long address,
+			      unsigned long pfn, unsigned long bytes, pgprot_t prot);
+
 struct kernel_mapping {
 	struct list_head list;
 	unsigned long address;
@@ -220,8 +228,11 @@ static int our_remap_pfn_range(struct vm_area_struct *vma, unsigned long address
 	int ret;
 
 	memory = memory_at(PFN_PHYS(pfn), &page);
-	ret = memory ? remap_memory(vma, address, memory, page, PAGE_ALIGN(bytes))
-		     : original(vma, address, pfn, bytes, without_access(prot));
+	if (memory)
+		ret = remap_memory(vma, address, memory, page, PAGE_ALIGN(bytes));
+	else
+		ret = (remap_untracked ?: original)(vma, address, pfn, bytes,
+						    without_access(prot));
 	memory_put(memory);
 	iprobe_done(&remap_probe);
 	return ret;
@@ -269,6 +280,7 @@ int mapping_init(void)
 {
 	u32 i;
 
+	remap_untracked = (void *)symbol_address("remap_pfn_range_notrack");
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		struct iprobe *probe = hooks[i].probe;
 		int ret;

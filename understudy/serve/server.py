@@ -24,9 +24,11 @@ from understudy.native.timed_disk import TimedDisk
 
 PACKAGES = "nbdkit nbdkit-plugin-dev"
 FIRST_LISTENER = 3  # systemd's protocol, which nbdkit speaks
+LOADED_BEFORE = 4
 LOOK_MS = 10
-ACTIVATED = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+ACTIVATED = f'LISTEN_PID=$$ LISTEN_FDS=1 LD_PRELOAD=/proc/self/fd/{LOADED_BEFORE} exec "$@"'
 FLAGS = ("-shared", "-fPIC", "-pthread", "-Wno-unused-parameter")
+LOST_CLIENTS = "serve/lost_clients.c"
 SIMULATOR = ("sim/moments.c", "sim/port.c")
 HEADERS = ("sim/moments.h", "kernel/vpt/record.h")
 THREADS_MIN = 16
@@ -57,8 +59,13 @@ def filter_file() -> Path:
     )
 
 
+def _lost_clients() -> Path:
+    return compiled(Program("lost_clients.so", (LOST_CLIENTS,), flags=FLAGS))
+
+
 def _ours(suffix: str) -> list[str]:
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "serve").glob(f"*{suffix}"))
+    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "serve").glob(f"*{suffix}"))
+    return [name for name in found if name != LOST_CLIENTS]
 
 
 def _version() -> str:
@@ -119,6 +126,7 @@ def _running(command: list[str], listener: socket.socket) -> Iterator[tuple[int,
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_DUP2, 2, 1),
             (os.POSIX_SPAWN_DUP2, listener.fileno(), FIRST_LISTENER),
+            (os.POSIX_SPAWN_OPEN, LOADED_BEFORE, str(_lost_clients()), os.O_RDONLY, 0),
         ],
         setsigdef=(signal.SIGPIPE, signal.SIGTERM),
     )

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Loaded before nbdkit, whose every version up to 1.32 at least dies with all its data when a
+ * client goes while several of its requests are being answered: the thread that finds the
+ * socket broken closes it for writing, and the next one, which has already seen that there is
+ * somebody to answer, fails an assertion (raw_send_socket: sock >= 0).
+ *
+ * So here an answer to a client that has gone counts as sent, and what would end a connection
+ * (its end of file, an error, something that is no request) is handed to nbdkit only once all
+ * that it was asked before has been answered.  A connection is known by nbdkit's greeting; its
+ * thread shakes hands, and others take the requests, one at a time.
+ */
+#define _GNU_SOURCE
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 65536
+#define GREETING "NBDMAGICIHAVEOPT"
+#define REQUEST_MAGIC 0x25609513
+#define SKIPPED_BYTES (128u << 20) /* of a write; more ends the connection */
+#define LOOK_NS 1000000
+
+enum { ASKS_WRITE = 1, ASKS_END = 2 };
+
+struct request {
+	uint32_t magic;
+	uint16_t flags;
+	uint16_t type;
+	uint64_t handle;
+	uint64_t offset;
+	uint32_t bytes;
+} __attribute__((packed));
+
+/* By its descriptor.  All but `unanswered` belongs to the thread that takes a request. */
+static struct connection {
+	unsigned int unanswered; /* atomic */
+	bool greeted;
+	struct request request;
+	size_t got; /* bytes of the request */
+	size_t data; /* bytes of it that are still to come */
+} connections[CONNECTIONS_MAX];
+
+static _Thread_local bool shakes_hands;
+
+static struct connection *connection_of(int file)
+{
+	if (shakes_hands || file < 0 || file >= CONNECTIONS_MAX)
+		return NULL;
+	return connections[file].greeted ? &connections[file] : NULL;
+}
+
+static void greet(int file, const void *said, size_t bytes)
+{
+	if (bytes < strlen(GREETING) || memcmp(said, GREETING, strlen(GREETING)))
+		return;
+	shakes_hands = true;
+	if (file < CONNECTIONS_MAX)
+		connections[file] = (struct connection){ .greeted = true };
+}
+
+static void wait_for_answers(const struct connection *connection)
+{
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+
+	while (__atomic_load_n(&connection->unanswered, __ATOMIC_ACQUIRE))
+		nanosleep(&look, NULL);
+}
+
+static bool is_request(const struct request *request)
+{
+	return be32toh(request->magic) == REQUEST_MAGIC &&
+	       (be16toh(request->type) != ASKS_WRITE ||
+		be32toh(request->bytes) <= SKIPPED_BYTES);
+}
+
+static void take(struct connection *connection)
+{
+	const struct request *request = &connection->request;
+
+	connection->got = 0;
+	if (!is_request(request)) {
+		wait_for_answers(connection);
+		return;
+	}
+	if (be16toh(request->type) == ASKS_WRITE)
+		connection->data = be32toh(request->bytes);
+	if (be16toh(request->type) != ASKS_END)
+		__atomic_add_fetch(&connection->unanswered, 1, __ATOMIC_RELAXED);
+}
+
+/* nbdkit reads a request and its data each by itself, though maybe in pieces. */
+static void follow(struct connection *connection, const void *data, size_t bytes)
+{
+	struct request *request = &connection->request;
+
+	if (connection->data) {
+		connection->data -= bytes < connection->data ? bytes : connection->data;
+		return;
+	}
+	if (bytes > sizeof(*request) - connection->got)
+		bytes = sizeof(*request) - connection->got;
+	memcpy((char *)request + connection->got, data, bytes);
+	connection->got += bytes;
+	if (connection->got == sizeof(*request))
+		take(connection);
+}
+
+/* Whose data will not come is answered by nobody. */
+static void end(struct connection *connection)
+{
+	if (connection->data)
+		__atomic_sub_fetch(&connection->unanswered, 1, __ATOMIC_RELAXED);
+	connection->data = 0;
+	wait_for_answers(connection);
+}
+
+int close(int file)
+{
+	if (file >= 0 && file < CONNECTIONS_MAX)
+		connections[file].greeted = false;
+	return syscall(SYS_close, file);
+}
+
+ssize_t read(int file, void *data, size_t bytes)
+{
+	struct connection *connection = connection_of(file);
+	ssize_t got = syscall(SYS_read, file, data, bytes);
+	int error = errno;
+
+	if (!connection || (got < 0 && (error == EINTR || error == EAGAIN)))
+		return got;
+	if (got > 0)
+		follow(connection, data, got);
+	else
+		end(connection);
+	errno = error;
+	return got;
+}
+
+ssize_t send(int file, const void *data, size_t bytes, int flags)
+{
+	struct connection *connection = connection_of(file);
+	ssize_t sent;
+
+	if (!connection)
+		greet(file, data, bytes);
+	sent = syscall(SYS_sendto, file, data, bytes, flags | MSG_NOSIGNAL, NULL, 0);
+	if (!connection || (sent < 0 && (errno == EINTR || errno == EAGAIN)))
+		return sent;
+	if (sent < 0)
+		sent = bytes;
+	if ((size_t)sent == bytes && !(flags & MSG_MORE))
+		__atomic_sub_fetch(&connection->unanswered, 1, __ATOMIC_RELEASE);
+	return sent;
+}

@@ -32,6 +32,8 @@ from understudy.base.paths import cache_dir
 META_PACKAGE = "linux-image-amd64"
 OWN_KERNEL = "UNDERSTUDY_KERNEL"
 SERIES = r"\d+\.\d+"
+TRIED = ("6.1", "6.12")
+"""The series that all tests of modules were run on."""
 APT_DECIDES = tuple(
     Path(path)
     for path in (
@@ -72,6 +74,11 @@ class Kernel:
     @property
     def headers(self) -> Path:
         return self.folder / "usr" / "src" / f"linux-headers-{self.release}"
+
+    @property
+    def series(self) -> str:
+        """As TRIED has it."""
+        return ".".join(self.release.split(".")[:2])
 
     @property
     def private_headers(self) -> Path:
@@ -173,16 +180,16 @@ def _ask_apt() -> Kernel:
     return Kernel(release, version, folder)
 
 
-def _package_names(release: str, version: str) -> list[str]:
-    """What is unpacked for a kernel release such as 6.1.0-56-amd64.
+def _package_names(kernel: Kernel) -> list[str]:
+    """What is unpacked for a kernel.
 
     The source, of which the private headers are taken, must be of the same version.
     """
-    headers = f"linux-headers-{release}"
+    headers = f"linux-headers-{kernel.release}"
     needed = re.findall(r"linux-(?:headers|kbuild)-[^\s,]+", _show(headers).get("Depends", ""))
-    source = f"linux-source-{'.'.join(release.split('.')[:2])}"
-    source_version = re.sub(r"\+b\d+$", "", version)
-    return [f"linux-image-{release}", headers, *needed, f"{source}={source_version}"]
+    source = f"linux-source-{kernel.series}"
+    source_version = re.sub(r"\+b\d+$", "", kernel.version)
+    return [f"linux-image-{kernel.release}", headers, *needed, f"{source}={source_version}"]
 
 
 def _download(package: str, folder: Path) -> Path:
@@ -276,7 +283,7 @@ def _point_at(root: Path, file: Path) -> None:
 def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
     debs = folder / "debs"
     debs.mkdir()
-    names = _package_names(kernel.release, kernel.version)
+    names = _package_names(kernel)
     for done, name in enumerate(names):
         report(f"fetching {name}", done / len(names))
         deb = _download(name, debs)

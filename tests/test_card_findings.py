@@ -7,7 +7,7 @@ What drivers really do is in tests/vm/test_referee.py.
 import numpy as np
 import pytest
 
-from understudy.cards import journal, specification
+from understudy.cards import journal, register_log, specification
 from understudy.cards.journal import ABSENT, Context, What
 from understudy.cards.model import Card
 from understudy.referee import findings
@@ -71,6 +71,16 @@ def test_a_card_that_is_pulled_out() -> None:
     """Before a threaded handler gets to it."""
     absent = at(What.LOAD, 0xFFFFFFFF, "STATUS", flags=ABSENT)
     assert missing(ZACH1, ENABLED, *HANDLED, at(What.REMOVED), absent, GONE) == []
+
+
+def test_an_instruction_that_is_not_known() -> None:
+    """With the bytes that it begins with, as a disassembler has them."""
+    rows = np.zeros(1, journal.ACCESS)
+    rows["what"], rows["value"], rows["offset"] = What.UNKNOWN, 0x7D8D_4824_6C8D_AE0F, 0x200
+    (found,) = findings.found(ZACH1, rows, whole=False)
+    assert found == findings.Finding("unknown instruction", 0, "0f ae 8d 6c 24 48 8d 7d at 0x200")
+    (line,) = register_log.lines(ZACH1, rows)
+    assert line.endswith("unknown instruction 0f ae 8d 6c 24 48 8d 7d at 0x200")
 
 
 def with_level_status() -> Card:

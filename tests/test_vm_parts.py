@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_trace import COMPLETE, FORMATS, ISSUE, data, trace
@@ -44,9 +45,9 @@ def bz_image(payload: bytes) -> bytes:
     return bytes(setup) + bytes(16) + payload + b"trailing"
 
 
-@pytest.mark.parametrize("pack", [lzma.compress, gzip.compress])
+@pytest.mark.parametrize("pack", [lzma.compress, gzip.compress, zstandard.compress])
 def test_a_packed_kernel_is_unpacked(pack) -> None:  # type: ignore[no-untyped-def]
-    """Both ways that Debian packs kernels, with bytes after the payload."""
+    """The ways that Debian packs kernels, with bytes after the payload."""
     assert packages.unpack_image(bz_image(pack(b"\x7fELF" * 100))) == b"\x7fELF" * 100
 
 
@@ -55,9 +56,10 @@ def test_a_packed_kernel_is_unpacked(pack) -> None:  # type: ignore[no-untyped-d
     [
         (b"", "not a bzImage"),
         (bytes(4096), "not a bzImage"),
-        (bz_image(b"zstd?"), "neither with xz nor with gzip"),
+        (bz_image(b"zstd?"), "neither with xz, gzip nor zstd"),
         (bz_image(b"\xfd7zXZ\x00" + b"x" * 50), "damaged"),
         (bz_image(b"\x1f\x8b" + b"x" * 50), "damaged"),
+        (bz_image(zstandard.FRAME_HEADER + b"x" * 50), "damaged"),
         (bz_image(lzma.compress(bytes(range(256)) * 9)[:90])[:-8], "damaged"),
     ],
 )

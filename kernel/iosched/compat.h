@@ -16,8 +16,14 @@
 #include "elevator.h"
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) || \
-	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
-#error "understudy knows the block layer of Linux 6.1; teach compat.h this one"
+	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#error "understudy knows the block layer of Linux 6.1 to 6.12; teach compat.h this one"
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+typedef bool blk_insert_t;
+#define BLK_MQ_INSERT_AT_HEAD true
+#define RQF_USE_SCHED RQF_ELVPRIV
 #endif
 
 /* The function by which the queue's elevator hands out requests; NULL: none. */

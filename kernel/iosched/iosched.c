@@ -160,14 +160,14 @@ static void insert(struct iosched *is, struct request *rq, bool at_head,
 	if (blk_mq_sched_try_insert_merge(is->q, rq, merged))
 		return;
 	trace_block_rq_insert(rq);
-	if (at_head || blk_rq_is_passthrough(rq) || !(rq->rq_flags & RQF_ELVPRIV))
+	if (at_head || blk_rq_is_passthrough(rq) || !(rq->rq_flags & RQF_USE_SCHED))
 		list_add_tail(&rq->queuelist, &is->direct);
 	else if (!list_empty(&is->overflow) || !admit(is, rq))
 		list_add_tail(&rq->queuelist, &is->overflow);
 }
 
 static void iosched_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
-				    bool at_head)
+				    blk_insert_t where)
 {
 	struct iosched *is = hctx->queue->elevator->elevator_data;
 	unsigned long flags;
@@ -178,7 +178,7 @@ static void iosched_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head
 		struct request *rq = list_first_entry(list, struct request, queuelist);
 
 		list_del_init(&rq->queuelist);
-		insert(is, rq, at_head, &merged);
+		insert(is, rq, where & BLK_MQ_INSERT_AT_HEAD, &merged);
 	}
 	spin_unlock_irqrestore(&is->lock, flags);
 	blk_mq_free_requests(&merged);

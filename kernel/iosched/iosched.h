@@ -51,7 +51,7 @@ struct iosched {
 
 static inline struct slot *slot_of(const struct request *rq)
 {
-	return rq->rq_flags & RQF_ELVPRIV ? rq->elv.priv[0] : NULL;
+	return rq->rq_flags & RQF_USE_SCHED ? rq->elv.priv[0] : NULL;
 }
 
 static inline u8 direction(const struct request *rq)

@@ -74,7 +74,7 @@ static void notrace redirect(unsigned long ip, unsigned long parent_ip,
 	if (probe->decide && !probe->decide(probe, regs))
 		return;
 	atomic_inc(&probe->in_flight);
-	ftrace_instruction_pointer_set(fregs, (unsigned long)probe->replacement);
+	instruction_pointer_set(regs, (unsigned long)probe->replacement);
 }
 
 static int locate(struct iprobe *probe)

@@ -22,6 +22,8 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
+#include "limits.h"
+
 #define QUEUE_DEPTH 128
 #define DISKS_MAX 256
 
@@ -197,7 +199,7 @@ static const struct block_device_operations vdisk_fops = {
 
 static int add_disk_to(struct vdisk *vd)
 {
-	struct gendisk *disk = blk_mq_alloc_disk(&vd->tags, vd);
+	struct gendisk *disk = alloc_disk_of(&vd->tags, vd);
 
 	if (IS_ERR(disk))
 		return PTR_ERR(disk);
@@ -210,15 +212,6 @@ static int add_disk_to(struct vdisk *vd)
 	else
 		snprintf(disk->disk_name, DISK_NAME_LEN, "vdisk%td", vd - vdisks);
 	set_capacity(disk, size >> SECTOR_SHIFT);
-	blk_queue_logical_block_size(disk->queue, SECTOR_SIZE);
-	blk_queue_physical_block_size(disk->queue, SECTOR_SIZE);
-	blk_queue_max_hw_sectors(disk->queue, BLK_DEF_MAX_SECTORS);
-	blk_queue_max_segments(disk->queue, BLK_DEF_MAX_SECTORS);
-	/* It can have a cache, and has none until somebody says so. */
-	blk_queue_write_cache(disk->queue, true, true);
-	blk_queue_flag_clear(QUEUE_FLAG_WC, disk->queue);
-	blk_queue_flag_clear(QUEUE_FLAG_NONROT, disk->queue);
-	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, disk->queue);
 	return add_disk(disk);
 }
 

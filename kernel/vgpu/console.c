@@ -21,6 +21,7 @@
 #include <linux/wait.h>
 
 #include "console.h"
+#include "../vpcib/compat.h"
 
 #define RING_BYTES (CONSOLE_PAIRS * sizeof(struct console_pair))
 #define NAME_BYTES 16
@@ -183,7 +184,7 @@ static int map_ring(struct console *console, struct vm_area_struct *vma)
 {
 	if (vma->vm_flags & VM_WRITE)
 		return -EPERM;
-	vma->vm_flags &= ~VM_MAYWRITE;
+	vm_flags_clear(vma, VM_MAYWRITE);
 	return remap_vmalloc_range(vma, console->ring, 0);
 }
 
@@ -203,7 +204,7 @@ static int map_framebuffer(struct console *console, struct vm_area_struct *vma)
 	memory = vpcib_memory(console->device->card, console->framebuffer_bar, &pages);
 	if (wanted > pages || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	vma->vm_flags |= VM_DONTEXPAND | VM_DONTDUMP;
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 	return vm_insert_pages(vma, vma->vm_start, memory, &wanted);
 }
 

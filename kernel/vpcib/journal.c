@@ -94,7 +94,6 @@ static ssize_t journal_read(struct file *file, char __user *to, size_t bytes,
 static const struct file_operations journal_operations = {
 	.owner = THIS_MODULE,
 	.read = journal_read,
-	.llseek = no_llseek,
 };
 
 static struct miscdevice device = {

@@ -16,6 +16,7 @@
 #include <linux/vmalloc.h>
 
 #include "card.h"
+#include "compat.h"
 #include "../iprobe/iprobe.h"
 
 static struct iprobe ioremap_probe;
@@ -212,7 +213,7 @@ static int remap_memory(struct vm_area_struct *vma, unsigned long address,
 
 	if (page + count > memory->count || vma->vm_flags & VM_PFNMAP)
 		return -EINVAL;
-	vma->vm_flags |= VM_IO | VM_DONTEXPAND | VM_DONTDUMP;
+	vm_flags_set(vma, VM_IO | VM_DONTEXPAND | VM_DONTDUMP);
 	return vm_insert_pages(vma, address, memory->pages + page, &count);
 }
 
@@ -243,9 +244,7 @@ static bool is_our_remap(struct iprobe *probe, struct pt_regs *regs)
 }
 
 /* Access that mprotect gave back would go past the card. */
-static int our_mprotect_fixup(struct mmu_gather *tlb, struct vm_area_struct *vma,
-			      struct vm_area_struct **previous, unsigned long start,
-			      unsigned long end, unsigned long flags)
+static int our_mprotect_fixup(void)
 {
 	iprobe_done(&mprotect_probe);
 	return -EACCES;
@@ -253,21 +252,15 @@ static int our_mprotect_fixup(struct mmu_gather *tlb, struct vm_area_struct *vma
 
 static bool maps_registers(struct vm_area_struct *vma)
 {
-	spinlock_t *lock;
-	bool ours;
-	pte_t *pte;
+	pte_t entry;
 
-	if (!(vma->vm_flags & VM_PFNMAP) ||
-	    follow_pte(vma->vm_mm, vma->vm_start, &pte, &lock))
-		return false;
-	ours = on_bus(PFN_PHYS(pte_pfn(*pte)));
-	pte_unmap_unlock(pte, lock);
-	return ours;
+	return vma->vm_flags & VM_PFNMAP && !read_entry(vma, vma->vm_start, &entry) &&
+	       on_bus(PFN_PHYS(pte_pfn(entry)));
 }
 
 static bool is_our_mprotect(struct iprobe *probe, struct pt_regs *regs)
 {
-	return maps_registers((struct vm_area_struct *)regs->si);
+	return maps_registers(mprotect_area(regs));
 }
 
 static struct {

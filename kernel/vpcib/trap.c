@@ -3,9 +3,9 @@
  * Each load and store of a register: the page fault that it makes, turned into an access
  * of the card.
  *
- * The kernel's own come to do_kern_addr_fault, in any context, with interrupts off.  Those of
- * processes come to handle_mm_fault, which has the registers at the fault; there mmap_lock is
- * held for reading.  The instruction is decoded, carried out under the card's lock, and
+ * The kernel's own come to fixup_exception, in any context, with interrupts off, and so do those
+ * of its copies from and to processes that may not sleep.  Those of processes come to
+ * handle_mm_fault, which has the registers at the fault; there mmap_lock is held for reading.  The instruction is decoded, carried out under the card's lock, and
  * stepped over, so it is seen once, with its value and width, and its effect is there before
  * the next one begins.
  */
@@ -16,8 +16,10 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <asm/trap_pf.h>
+#include <asm/trapnr.h>
 
 #include "card.h"
+#include "compat.h"
 #include "instruction.h"
 #include "../iprobe/iprobe.h"
 
@@ -265,42 +267,95 @@ static phys_addr_t registers_of_kernel(unsigned long address)
 	return PFN_PHYS(pte_pfn(*entry)) | offset_in_page(address);
 }
 
-static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
-{
-	unsigned long error = call->si, address = call->dx;
-	phys_addr_t where;
+static pte_t *(*lookup_in_table)(pgd_t *pgd, unsigned long address,
+				 unsigned int *level);
 
-	if (error & (X86_PF_PROT | X86_PF_USER | X86_PF_INSTR | X86_PF_RSVD))
+/* Whether the process itself may do so. */
+static bool process_may(unsigned long address, unsigned long error)
+{
+	unsigned long right = error & X86_PF_WRITE ? VM_WRITE : VM_READ;
+	struct vm_area_struct *area;
+	bool may;
+
+	if (!mmap_read_trylock(current->mm))
 		return false;
-	where = registers_of_kernel(address);
-	return where && on_bus(where);
+	area = vma_lookup(current->mm, address);
+	may = area && area->vm_flags & VM_PFNMAP && area->vm_flags & right;
+	mmap_read_unlock(current->mm);
+	return may;
 }
 
-static void our_kernel_fault(struct pt_regs *regs, unsigned long error,
-			     unsigned long address)
+/*
+ * Where a process's address leads, for a copy with page faults disabled: it would copy nothing,
+ * and its caller, who has made sure that the page is there, would try for ever.  Interrupts are
+ * off lest the table be freed; its lock may be held by whoever copies.
+ */
+static phys_addr_t registers_of_copy(unsigned long address, unsigned long error)
 {
-	void (*original)(struct pt_regs * regs, unsigned long error,
-			 unsigned long address) = kernel_probe.original;
+	phys_addr_t where = 0;
+	unsigned long flags;
+	unsigned int level;
+	pte_t *at, entry;
 
-	if (access_at(registers_of_kernel(address), address, regs))
-		original(regs, error, address);
+	if (!in_task() || !current->mm || !faulthandler_disabled() ||
+	    !process_may(address, error))
+		return 0;
+	local_irq_save(flags);
+	at = lookup_in_table(pgd_offset(current->mm, address), address, &level);
+	if (at && level == PG_LEVEL_4K) {
+		entry = READ_ONCE(*at);
+		if (without_access(entry))
+			where = PFN_PHYS(pte_pfn(entry)) | offset_in_page(address);
+	}
+	local_irq_restore(flags);
+	return where;
+}
+
+static phys_addr_t registers_of_fault(unsigned long address, unsigned long error)
+{
+	phys_addr_t where = address < TASK_SIZE_MAX ? registers_of_copy(address, error)
+						    : registers_of_kernel(address);
+
+	return on_bus(where) ? where : 0;
+}
+
+static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
+{
+	unsigned long error = call->dx, address = call->cx;
+
+	if (call->si != X86_TRAP_PF)
+		return false;
+	if (error & (X86_PF_PROT | X86_PF_USER | X86_PF_INSTR | X86_PF_RSVD))
+		return false;
+	return registers_of_fault(address, error);
+}
+
+/* As fixup_exception: whether the kernel can go on. */
+static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long error,
+			    unsigned long address)
+{
+	int (*original)(struct pt_regs * regs, int number, unsigned long error,
+			unsigned long address) = kernel_probe.original;
+	phys_addr_t where = registers_of_fault(address, error);
+	int ret = 1;
+
+	if (!where || access_at(where, address, regs))
+		ret = original(regs, number, error, address);
 	iprobe_done(&kernel_probe);
+	return ret;
 }
 
 /* --- faults of processes ------------------------------------------------------------ */
 
 static phys_addr_t registers_of_user(struct vm_area_struct *vma, unsigned long address)
 {
-	phys_addr_t where = 0;
-	spinlock_t *lock;
-	pte_t *entry;
+	phys_addr_t where;
+	pte_t entry;
 
-	if (follow_pte(vma->vm_mm, address, &entry, &lock))
+	if (read_entry(vma, address, &entry) || !without_access(entry))
 		return 0;
-	if (without_access(*entry))
-		where = PFN_PHYS(pte_pfn(*entry)) | offset_in_page(address);
-	pte_unmap_unlock(entry, lock);
-	return where && on_bus(where) ? where : 0;
+	where = PFN_PHYS(pte_pfn(entry)) | offset_in_page(address);
+	return on_bus(where) ? where : 0;
 }
 
 static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
@@ -328,8 +383,12 @@ static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address
 	phys_addr_t where = registers_of_user(vma, address);
 	vm_fault_t ret;
 
-	ret = where ? access_of_user(where, address, flags, regs)
-		    : original(vma, address, flags, regs);
+	if (!where)
+		ret = original(vma, address, flags, regs);
+	else if (comes_again(vma, flags))
+		ret = VM_FAULT_RETRY;
+	else
+		ret = access_of_user(where, address, flags, regs);
 	iprobe_done(&user_probe);
 	return ret;
 }
@@ -339,11 +398,13 @@ int trap_init(void)
 	int ret;
 
 	write_kernel = (void *)symbol_address("copy_to_kernel_nofault");
-	if (!write_kernel) {
-		pr_err("no copy_to_kernel_nofault in this kernel\n");
+	lookup_in_table = (void *)symbol_address("lookup_address_in_pgd");
+	if (!write_kernel || !lookup_in_table) {
+		pr_err("no copy_to_kernel_nofault or lookup_address_in_pgd in this "
+		       "kernel\n");
 		return -ENOENT;
 	}
-	kernel_probe = (struct iprobe){ .address = symbol_address("do_kern_addr_fault"),
+	kernel_probe = (struct iprobe){ .address = symbol_address("fixup_exception"),
 					.replacement = our_kernel_fault,
 					.decide = is_our_kernel_fault };
 	user_probe = (struct iprobe){ .symbol = "handle_mm_fault",
@@ -351,7 +412,7 @@ int trap_init(void)
 				      .decide = may_be_registers };
 	ret = iprobe_register(&kernel_probe);
 	if (ret) {
-		pr_err("can't intercept do_kern_addr_fault\n");
+		pr_err("can't intercept fixup_exception\n");
 		return ret;
 	}
 	ret = iprobe_register(&user_probe);

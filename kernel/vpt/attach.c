@@ -140,15 +140,23 @@ static int try_disk(struct vpt_disk *disk)
 
 int vpt_open(struct vpt_disk *disk, const char *path)
 {
-	struct block_device *bdev = blkdev_get_by_path(path, FMODE_READ, NULL);
+	struct block_device *bdev;
+	struct file *file;
+	dev_t number;
+	int ret = lookup_bdev(path, &number);
 
-	if (IS_ERR(bdev))
-		return PTR_ERR(bdev);
+	if (ret)
+		return ret;
+	file = filp_open(path, O_RDONLY, 0);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	bdev = I_BDEV(file->f_mapping->host);
 	if (bdev_is_partition(bdev) || !queue_is_mq(bdev_get_queue(bdev))) {
 		pr_err("%pg is not a whole disk on blk-mq\n", bdev);
-		blkdev_put(bdev, FMODE_READ);
+		filp_close(file, NULL);
 		return -EOPNOTSUPP;
 	}
+	disk->file = file;
 	disk->bdev = bdev;
 	disk->queue = bdev_get_queue(bdev);
 	return 0;
@@ -156,7 +164,7 @@ int vpt_open(struct vpt_disk *disk, const char *path)
 
 void vpt_close(struct vpt_disk *disk)
 {
-	blkdev_put(disk->bdev, FMODE_READ);
+	filp_close(disk->file, NULL);
 }
 
 int vpt_attach(struct vpt_disk *disk)

@@ -166,6 +166,7 @@ struct vpt_disk {
 	struct mutex control;
 	struct vpt_curve_text incoming;
 
+	struct file *file; /* that keeps it open */
 	struct block_device *bdev;
 	struct request_queue *queue; /* its */
 	struct hlist_node by_queue; /* hooks.c */

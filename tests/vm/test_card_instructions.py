@@ -13,7 +13,7 @@ from guests import boot, group, once, text
 from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
-from understudy.cards.journal import Journal, What, journal
+from understudy.cards.journal import Context, Journal, What, journal
 from understudy.platforms.vm import modules, packages
 from understudy.platforms.vm.machine import Result
 
@@ -93,11 +93,37 @@ def test_memory_is_brought_in_before_a_register_is_read() -> None:
     assert [int(value, 16) for value in copied] == loads["value"].tolist()
 
 
-def test_what_the_kernel_brings_in_is_no_register() -> None:
-    """A futex on a register fails, and the next store is seen as ever."""
-    assert int(said(r"futex (-?\d+)")[0]) == -1
+def test_the_kernel_for_a_process() -> None:
+    """What it does where it can't wait for a page: a futex on a register, and files."""
+    assert int(said(r"futex (-?\d+)")[0]) == 0
     rest = accesses()[4 * ROUNDS + 3 :]
-    assert seen(rest[rest["what"] != What.UNKNOWN]) == [(What.STORE, DESTINATION, 4, 0x5EED)]
+    stores = seen(rest[rest["what"] == What.STORE])
+    put = [0x0102030405060708, 0x1112131415161718]
+    assert stores[:4] == [
+        (What.STORE, SOURCE, 4, 7),
+        (What.STORE, DESTINATION, 4, 0x5EED),
+        (What.STORE, SOURCE, 8, put[0]),
+        (What.STORE, DESTINATION, 8, put[1]),
+    ]
+    assert [int(value, 16) for value in said(r"in the file (\w+) (\w+)")] == put
+    assert int(said(r"in the register (\w+)")[0], 16) == put[1]
+    copied = rest[(rest["what"] == What.STORE) & (rest["context"] == Context.KERNEL)][1:]
+    assert bytes_of(copied, SOURCE) == put[1].to_bytes(8, "little")
+    assert "no " not in text(trapped(), "said")
+
+
+def test_the_kernel_may_do_what_the_process_may() -> None:
+    """It can't copy into a page that the process may only read."""
+    assert int(said(r"read into it (-?\d+)")[0]) == -1
+
+
+def bytes_of(stores: Journal, at: int) -> bytes:
+    """What they wrote, which begins there and has no gap."""
+    found = b""
+    for store in stores:
+        assert store["offset"] == at + len(found)
+        found += int(store["value"]).to_bytes(int(store["bytes"]), "little")
+    return found
 
 
 def test_32_bit_code_is_not_taken_for_64_bit_code() -> None:

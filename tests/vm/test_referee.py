@@ -74,6 +74,15 @@ def test_json_for_the_grader() -> None:
     assert [found["cpus"] for found in answer["runs"]] == [1, 2]
 
 
+@pytest.mark.parametrize("name", ["with space", "vpcib", "card_zach1", "iprobe"])
+def test_a_driver_with_a_name_that_no_module_can_have(name: str, folder: Path) -> None:
+    """kbuild's words, or insmod's, would lead nowhere."""
+    source = folder / f"{name}.c"
+    source.write_text(REFERENCE.read_text())
+    with pytest.raises(UserError, match=r"name the file otherwise"):
+        run.prepared(CARD, source)
+
+
 def test_a_driver_that_does_not_build(folder: Path) -> None:
     """The compiler's own words, with the line."""
     source = folder / "wrong.c"

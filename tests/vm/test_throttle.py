@@ -195,7 +195,10 @@ try_null() { # NAME PARAMETERS...
 rmmod null_blk
 try_null completes_inline irqmode=0 queue_mode=2
 try_null completes_by_timer irqmode=2 queue_mode=2
-try_null bio_based queue_mode=0
+echo "as bio_based" > /dev/kmsg
+ln -sf ram0 /dev/bio_based
+attempt /dev/bio_based /sys/kernel/vpt/add
+[ ! -e /sys/kernel/vpt/ram0 ] || fail "bio_based was taken"
 
 insmod_null irqmode=1 queue_mode=2
 printf 'n\\np\\n1\\n\\n\\nw\\n' | fdisk /dev/nullb0 > /dev/null 2>&1
@@ -284,6 +287,7 @@ def refusals() -> Result:
         "vpt": "",
         "vdisk": "size=67108864",
         "null_blk": "nr_devices=0",
+        "brd": "rd_nr=1 rd_size=1024",
     }
     return boot(REFUSALS, modules)
 
@@ -294,7 +298,7 @@ def refusals() -> Result:
     [
         ("completes_inline", "nullb0 completes its requests where they can't be held"),
         ("completes_by_timer", "nullb0 completes its requests where they can't be held"),
-        ("bio_based", "nullb0 is not a whole disk on blk-mq"),
+        ("bio_based", "ram0 is not a whole disk on blk-mq"),
         ("nullb0p1", "nullb0p1 is not a whole disk on blk-mq"),
     ],
 )

@@ -14,7 +14,7 @@ import pytest
 from guests import MIB, attempts, boot, group, once, pairs, text
 
 from understudy.measure import records
-from understudy.platforms.vm import reads
+from understudy.platforms import reads
 from understudy.platforms.vm.machine import Result
 
 CORE = {"iprobe": "", "vpt": ""}

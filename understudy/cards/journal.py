@@ -73,6 +73,11 @@ SOFT_INTERRUPTIBLE = 0x4
 Journal = NDArray[np.void]
 
 
+def code(value: int) -> str:
+    """The first bytes of an instruction that is not known, in the order of its code."""
+    return value.to_bytes(8, "little").hex(" ")
+
+
 def journal(raw: bytes) -> Journal:
     """The accesses of a whole journal; RunFailed if some are lost or it is cut off."""
     if len(raw) % ACCESS.itemsize:

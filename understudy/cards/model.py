@@ -151,8 +151,8 @@ class Bar(Section):
     """Which base address register; one of kind memory64 takes the next one as well."""
     name: Name
     """What the manual calls it."""
-    bytes: Annotated[int, Field(ge=4096, le=2**40)]
-    """Size in bytes, a power of two."""
+    bytes: Annotated[int, Field(ge=4096, le=2**27)]
+    """Size in bytes, a power of two; the bus has 256 MiB for all its cards."""
     kind: Literal["memory32", "memory64"]
     """Whether its address has 32 or 64 bits."""
     description: Text

@@ -9,7 +9,7 @@ what was done to which register with which value, and its fields that are not 0.
 
 from collections.abc import Iterator
 
-from understudy.cards.journal import ABSENT, Context, Journal, What
+from understudy.cards.journal import ABSENT, Context, Journal, What, code
 from understudy.cards.model import Card, Register
 from understudy.cards.shadow import Part, Places
 
@@ -43,6 +43,8 @@ def _said(card: Card, places: Places, access: Journal) -> str:
     if what == What.RAISED:
         names = [one.name for index, one in enumerate(card.interrupts) if value >> index & 1]
         return f"interrupt: {', '.join(names) or 'none'}"
+    if what == What.UNKNOWN:
+        return f"unknown instruction {code(value)} at {offset:#x}"
     if what not in (What.LOAD, What.STORE):
         return what.name.lower()
     width = int(access["bytes"])

@@ -17,6 +17,7 @@ from understudy.cards.journal import (
     Context,
     Journal,
     What,
+    code,
 )
 from understudy.cards.model import Buffer, Card, Interrupt, RegisterField
 from understudy.cards.shadow import Part, Places, Values, reserved
@@ -121,6 +122,14 @@ def no_register(run: Run) -> Iterator[Finding]:
             yield Finding(
                 "no register", event.number, f"a {what} of {event.width} at {event.offset:#x}"
             )
+
+
+def unknown_instruction(run: Run) -> Iterator[Finding]:
+    """A register is touched by an instruction that the bus does not know, and nothing is done."""
+    for event in run.events:
+        if event.what == What.UNKNOWN:
+            text = f"{code(event.value)} at {event.offset:#x}"
+            yield Finding("unknown instruction", event.number, text)
 
 
 @dataclass
@@ -363,6 +372,7 @@ def torn_start(run: Run) -> Iterator[Finding]:
 RULES: tuple[Rule, ...] = (
     reserved_bits,
     no_register,
+    unknown_instruction,
     missing_acknowledge,
     left_enabled,
     after_unbind,

@@ -69,7 +69,7 @@ static void move_vectors(void)
 	printf("vectors %u bad, last %lx\n", bad, put[0]);
 }
 
-/* The kernel wants the page at hand, which must not make it ordinary memory. */
+/* The kernel does what the futex says while it must not sleep. */
 static void ask_kernel(void)
 {
 	uint32_t word = 0;
@@ -79,6 +79,36 @@ static void ask_kernel(void)
 
 	printf("futex %ld\n", ret);
 	*(volatile uint32_t *)(registers + DESTINATION) = 0x5eed;
+}
+
+/* So does it copy to and from the pages of a file. */
+static void copy_to_file(void)
+{
+	const uint64_t put[2] = { 0x0102030405060708, 0x1112131415161718 };
+	volatile uint64_t *both = (void *)(registers + SOURCE);
+	uint64_t got[2] = { 0, 0 };
+	int file = open("/copied", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	both[0] = put[0];
+	both[1] = put[1];
+	if (write(file, registers + SOURCE, 16) != 16 || pread(file, got, 16, 0) != 16)
+		printf("no write\n");
+	printf("in the file %lx %lx\n", got[0], got[1]);
+	if (pwrite(file, &put[1], 8, 0) != 8 ||
+	    pread(file, registers + SOURCE, 8, 0) != 8)
+		printf("no read\n");
+	printf("in the register %lx\n", both[0]);
+	close(file);
+}
+
+/* What the process may not write, the kernel may not write for it. */
+static void copy_to_what_may_be_read(int card)
+{
+	uint8_t *readable = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, card, 0);
+	int zeroes = open("/dev/zero", O_RDONLY);
+
+	printf("read into it %zd\n", read(zeroes, readable + SOURCE, 8));
+	close(zeroes);
 }
 
 static void come_back(int signal)
@@ -118,6 +148,8 @@ int main(void)
 	move_vectors();
 	copy_to_fresh();
 	ask_kernel();
+	copy_to_file();
+	copy_to_what_may_be_read(file);
 	run_32_bit_code();
 	return 0;
 }

@@ -103,6 +103,8 @@ def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
     name = source.stem
     if source.suffix != ".c":
         raise UserError(f"{source}: a driver is one C file, NAME.c")
+    if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
+        raise UserError(f"{source}: a module can't be called {name!r}: name the file otherwise")
     taken = {
         "Kbuild": f"obj-m := {name}.o\n".encode(),
         source.name: _read(source),
@@ -114,6 +116,11 @@ def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
     except RunFailed as error:
         words = str(error).partition("\n")[2]
         raise UserError(f"{source} does not build:\n{words}") from error
+
+
+def _taken(kernel: Kernel, card: Card) -> set[str]:
+    """Names of the modules that are there when a driver is loaded."""
+    return {f"{CARD}{card.name}", *(path.stem for path in base_modules(kernel))}
 
 
 def _read(source: Path) -> bytes:
@@ -150,6 +157,13 @@ def _made(kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str) -> P
     return cached_folder(f"modules/{part}-{digest(content)}", make)
 
 
+def _looked_through(kernel: Kernel, target: str) -> list[str]:
+    """Of a kernel with landing pads a module is looked through once, when it is whole; an
+    object that becomes a part of others must not be yet."""
+    pads = "CONFIG_X86_KERNEL_IBT=y" in (kernel.headers / ".config").read_text().splitlines()
+    return ["objtool-enabled="] if pads and target == SHARED else []
+
+
 def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
     """Without debugging information, of which a hash would stay, and without paths."""
     done = subprocess.run(
@@ -160,6 +174,8 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
             f"M={tree}",
             f"PART={part}",
             f"PRIVATE={kernel.private_headers}",
+            "CONFIG_DEBUG_INFO_BTF_MODULES=",
+            *_looked_through(kernel, target),
             f"KCFLAGS=-g0 -ffile-prefix-map={tree}/= -ffile-prefix-map={kernel.folder}/=",
             f"-j{os.cpu_count()}",
             target,

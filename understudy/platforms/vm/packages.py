@@ -2,8 +2,8 @@
 """The stock kernel and what modules are built against, from Debian's packages.
 
 Nothing is installed: the packages are fetched by name in their current version
-and unpacked into the cache.  UNDERSTUDY_KERNEL names a folder with another kernel that lies
-there in the same way (scripts/debug-kernel makes one).
+and unpacked into the cache.  UNDERSTUDY_KERNEL names another series of Debian's kernels (6.12),
+or a folder with a kernel that lies there in the same way (scripts/debug-kernel makes one).
 """
 
 import contextlib
@@ -18,9 +18,12 @@ import tarfile
 import threading
 import zlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
+
+import zstandard
 
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
@@ -28,6 +31,9 @@ from understudy.base.paths import cache_dir
 
 META_PACKAGE = "linux-image-amd64"
 OWN_KERNEL = "UNDERSTUDY_KERNEL"
+SERIES = r"\d+\.\d+"
+TRIED = ("6.1", "6.12")
+"""The series that all tests of modules were run on."""
 APT_DECIDES = tuple(
     Path(path)
     for path in (
@@ -70,6 +76,11 @@ class Kernel:
         return self.folder / "usr" / "src" / f"linux-headers-{self.release}"
 
     @property
+    def series(self) -> str:
+        """As TRIED has it."""
+        return ".".join(self.release.split(".")[:2])
+
+    @property
     def private_headers(self) -> Path:
         return self.folder / "private"
 
@@ -86,9 +97,17 @@ def _show(package: str) -> dict[str, str]:
     return {pair[0]: pair[1] for pair in pairs if not pair[0].startswith(" ")}
 
 
+def _meta_package() -> str:
+    """What depends on the newest kernel of the series that is wanted."""
+    given = os.environ.get(OWN_KERNEL, "")
+    return f"linux-image-{given}-amd64" if re.fullmatch(SERIES, given) else META_PACKAGE
+
+
 def _newest_cached() -> Kernel | None:
+    series = _meta_package().removeprefix("linux-image-").removesuffix("amd64").rstrip("-")
     folders = sorted(
-        (cache_dir() / "kernel").glob("[!.]*_*"), key=lambda folder: folder.stat().st_mtime
+        (cache_dir() / "kernel").glob(f"{series or '[!.]'}*_*"),
+        key=lambda folder: folder.stat().st_mtime,
     )
     if not folders:
         return None
@@ -108,7 +127,7 @@ def _apt_state() -> bytes:
 def _own_kernel() -> Kernel | None:
     """The kernel that the environment names; None: none."""
     given = os.environ.get(OWN_KERNEL)
-    if not given:
+    if not given or re.fullmatch(SERIES, given):
         return None
     folder = Path(given).absolute()
     release, underscore, version = folder.name.partition("_")
@@ -120,8 +139,8 @@ def _own_kernel() -> Kernel | None:
 
 
 def current_kernel() -> Kernel:
-    """The kernel of this environment, or the one that Debian's stock package names today,
-    fetched or not.
+    """The kernel of this environment, or the one that Debian's package names today, fetched
+    or not.
 
     apt takes half a second to say it, so its answer is kept until its lists change.
     """
@@ -129,7 +148,7 @@ def current_kernel() -> Kernel:
     if own:
         return own
     top = cache_dir() / "kernel"
-    answer = top / f".apt-{digest([META_PACKAGE.encode(), _apt_state()])}"
+    answer = top / f".apt-{digest([_meta_package().encode(), _apt_state()])}"
     with contextlib.suppress(OSError, ValueError):
         release, version, name = json.loads(answer.read_text())
         return Kernel(release, version, top / name)
@@ -148,32 +167,29 @@ def _ask_apt() -> Kernel:
         if cached:
             return cached
         raise UserError("no apt here to find the kernel package: understudy's VM needs Debian")
-    found = re.match(r"linux-image-(\S+)", _show(META_PACKAGE).get("Depends", ""))
+    meta = _meta_package()
+    found = re.match(r"linux-image-(\S+)", _show(meta).get("Depends", ""))
     if not found:
         cached = _newest_cached()
         if cached:
             return cached
-        raise UserError(f"apt does not know {META_PACKAGE}: run apt-get update")
+        raise UserError(f"apt does not know {meta}: run apt-get update")
     release = found.group(1).rstrip(",")
     version = _show(f"linux-image-{release}").get("Version", "unknown")
     folder = cache_dir() / "kernel" / f"{release}_{version.replace(':', '-')}"
     return Kernel(release, version, folder)
 
 
-def package_names(release: str, version: str) -> list[str]:
-    """What is unpacked for a kernel release such as 6.1.0-56-amd64.
+def _package_names(kernel: Kernel) -> list[str]:
+    """What is unpacked for a kernel.
 
     The source, of which the private headers are taken, must be of the same version.
     """
-    series = ".".join(release.split(".")[:2])
-    source_version = re.sub(r"\+b\d+$", "", version)
-    return [
-        f"linux-image-{release}",
-        f"linux-headers-{release}",
-        f"linux-headers-{release.removesuffix('-amd64')}-common",
-        f"linux-kbuild-{series}",
-        f"linux-source-{series}={source_version}",
-    ]
+    headers = f"linux-headers-{kernel.release}"
+    needed = re.findall(r"linux-(?:headers|kbuild)-[^\s,]+", _show(headers).get("Depends", ""))
+    source = f"linux-source-{kernel.series}"
+    source_version = re.sub(r"\+b\d+$", "", kernel.version)
+    return [f"linux-image-{kernel.release}", headers, *needed, f"{source}={source_version}"]
 
 
 def _download(package: str, folder: Path) -> Path:
@@ -221,7 +237,7 @@ def unpack_image(packed: bytes) -> bytes:
     """The ELF kernel inside a bzImage (Linux x86 boot protocol, from 2.08 on).
 
     Half of a guest's boot under TCG would be the kernel unpacking itself.  Raises
-    RunFailed if this is no bzImage or its payload is neither xz nor gzip.
+    RunFailed if this is no bzImage or its payload is neither xz, gzip nor zstd.
     """
     if packed[0x202:0x206] != b"HdrS":
         raise RunFailed("the kernel package's image is not a bzImage")
@@ -233,29 +249,41 @@ def unpack_image(packed: bytes) -> bytes:
         unpacker = lzma.LZMADecompressor()
     elif payload.startswith(b"\x1f\x8b"):
         unpacker = zlib.decompressobj(wbits=31)
+    elif payload.startswith(zstandard.FRAME_HEADER):
+        unpacker = zstandard.ZstdDecompressor().decompressobj()
     else:
-        raise RunFailed("the kernel package's image is packed neither with xz nor with gzip")
+        raise RunFailed("the kernel package's image is packed neither with xz, gzip nor zstd")
     try:
         unpacked: bytes = unpacker.decompress(payload)
-    except (lzma.LZMAError, zlib.error) as error:
+    except (lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
         raise RunFailed(f"the kernel package's image is damaged: {error}") from error
     if not unpacker.eof:
         raise RunFailed("the kernel package's image is damaged: it is cut off")
     return unpacked
 
 
-def _point_makefile_at(headers: Path, root: Path) -> None:
-    """The headers' Makefile includes its common part by an absolute path."""
-    makefile = headers / "Makefile"
-    text = makefile.read_text()
-    makefile.unlink()
-    makefile.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
+def _unpack_module(packed: Path) -> None:
+    packed.with_suffix("").write_bytes(lzma.decompress(packed.read_bytes()))
+    packed.unlink()
+
+
+def _unpack_modules(folder: Path) -> None:
+    """Newer kernels' modules are packed, one by one."""
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(_unpack_module, folder.rglob("*.ko.xz")))
+
+
+def _point_at(root: Path, file: Path) -> None:
+    """What the headers include by an absolute path lies under a root."""
+    text = file.read_text()
+    file.unlink()
+    file.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
 
 
 def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
     debs = folder / "debs"
     debs.mkdir()
-    names = package_names(kernel.release, kernel.version)
+    names = _package_names(kernel)
     for done, name in enumerate(names):
         report(f"fetching {name}", done / len(names))
         deb = _download(name, debs)
@@ -264,17 +292,18 @@ def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
             _unpack_block_headers(deb, folder / "private")
         else:
             subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], check=True)
+            _unpack_modules(folder)
         deb.unlink()
     debs.rmdir()
     unpacked = Kernel(kernel.release, kernel.version, folder)
     unpacked.image.write_bytes(unpack_image(unpacked.packed_image.read_bytes()))
-    _point_makefile_at(unpacked.headers, kernel.folder)
+    _point_at(kernel.folder, unpacked.headers / "Makefile")
 
 
 def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:
-    """The current stock kernel, unpacked; fetched if this version is not there."""
+    """The current kernel, unpacked; fetched if this version is not there."""
     kernel = current_kernel()
-    if os.environ.get(OWN_KERNEL):
+    if not kernel.folder.is_relative_to(cache_dir()):
         return kernel
     name = str(kernel.folder.relative_to(cache_dir()))
     cached_folder(name, lambda folder: _fetch(kernel, report, folder))

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What differs in mappings and their faults from one kernel to the next (6.1 to 6.12). */
+#ifndef UNDERSTUDY_VPCIB_COMPAT_H
+#define UNDERSTUDY_VPCIB_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+/* The area of a call to mprotect_fixup. */
+static inline struct vm_area_struct *mprotect_area(const struct pt_regs *regs)
+{
+	return (void *)(LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0) ? regs->si
+								     : regs->dx);
+}
+
+/* Of an area with VM_PFNMAP; 0, or a negative errno without an entry at the address. */
+static inline int read_entry(struct vm_area_struct *vma, unsigned long address,
+			     pte_t *entry)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+	spinlock_t *lock;
+	pte_t *at;
+	int ret = follow_pte(vma->vm_mm, address, &at, &lock);
+
+	if (ret)
+		return ret;
+	*entry = *at;
+	pte_unmap_unlock(at, lock);
+#else
+	struct follow_pfnmap_args at = { .vma = vma, .address = address };
+	int ret = follow_pfnmap_start(&at);
+
+	if (ret)
+		return ret;
+	*entry = pfn_pte(at.pfn, at.pgprot);
+	follow_pfnmap_end(&at);
+#endif
+	return 0;
+}
+
+/*
+ * A fault that is handled with its area locked and nothing else is to come again with all
+ * areas locked, as older kernels do it: an access may need another area's memory.
+ */
+static inline bool comes_again(struct vm_area_struct *vma, unsigned int flags)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	if (flags & FAULT_FLAG_VMA_LOCK) {
+		vma_end_read(vma);
+		return true;
+	}
+#endif
+	return false;
+}
+
+#endif

@@ -81,13 +81,28 @@ def test_defaults_are_the_issues(platform: FakePlatform, tmp_path: Path) -> None
     assert run.device.virtual_bytes == pytest.approx(1.5e9, rel=1e-3)
 
 
-def test_wall_clock_scales_think_times_unless_told(platform: FakePlatform, tmp_path: Path) -> None:
-    understudy(*SMALL, str(tmp_path / "a"), "--clock", "wall")
+@pytest.mark.parametrize(
+    ("words", "before", "found"),
+    [
+        ((), (1.0, 1.0), (3.0, 3.0)),
+        (("--think-scale", "1"), (1.0, 1.0), (3.0, 1.0)),
+        (("--scale", "8"), (8.0, 8.0), (8.0, 8.0)),
+    ],
+)
+def test_wall_clock_scales_think_times_unless_told(
+    platform: FakePlatform,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    before: tuple[float, float],
+    found: tuple[float, float],
+) -> None:
+    """By the k that is given, or by the one that will be found."""
+    understudy(*SMALL, str(tmp_path / "a"), "--clock", "wall", *words)
     setting = platform.prepared[0].platform
-    assert (setting.scale, setting.think_scale) == (8.0, 8.0)
-    understudy(*SMALL, str(tmp_path / "b"), "--clock", "wall", "--think-scale", "1")
-    setting = platform.prepared[0].platform
-    assert (setting.scale, setting.think_scale) == (8.0, 1.0)
+    assert (setting.scale, setting.think_scale) == before
+    assert isinstance(setting, OnVm)
+    held = setting.found(3.0)
+    assert (held.scale, held.think_scale, held.to_find) == (*found, ())
 
 
 def test_json_on_stdout_is_result_json(platform: FakePlatform, tmp_path: Path) -> None:

@@ -68,6 +68,13 @@ static struct vpt_record *begin_record(struct vpt_recorder *recorder, struct bio
 	return record_of(recorder, p);
 }
 
+u64 vpt_arrival_ns(struct vpt_disk *disk, const struct request *rq)
+{
+	struct vpt_pending *p = rq->bio ? find(&disk->recorder, rq->bio) : NULL;
+
+	return p ? record_of(&disk->recorder, p)->arrival_ns : rq->start_time_ns;
+}
+
 void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio)
 {
 	struct vpt_recorder *recorder = &disk->recorder;

@@ -64,7 +64,7 @@ void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason
 		return;
 	vr->pick_ns = now_ns;
 	vr->reason = reason;
-	vr->kept_back = disk->throttle.in_vain_ns > rq->start_time_ns;
+	vr->kept_back = disk->throttle.in_vain_ns > vpt_arrival_ns(disk, rq);
 	mark_stale(disk, vr);
 }
 
@@ -153,7 +153,7 @@ static u64 handed_over_ns(struct vpt_disk *disk, const struct vpt_request *vr,
 			  u64 now_ns)
 {
 	const struct vpt_throttle *throttle = &disk->throttle;
-	u64 came_ns = vr->kept_back ? vr->pick_ns : vr->rq->start_time_ns;
+	u64 came_ns = vr->kept_back ? vr->pick_ns : vpt_arrival_ns(disk, vr->rq);
 	u64 start_ns;
 
 	if (!disk->model.subtract_overhead || !came_ns)
@@ -168,6 +168,8 @@ static void serve_free_drive(struct vpt_disk *disk, struct vpt_request *vr, u64 
 
 	disk->counters.overhead_ns += now_ns - start_ns;
 	serve(disk, vr, start_ns);
+	/* k is too small for it: it will be late, but nothing is due before it is issued. */
+	vr->due_ns = disk->throttle.last_due_ns = max(vr->due_ns, now_ns);
 }
 
 /* The first issue starts the service; after a requeue it fires again. */

@@ -146,7 +146,7 @@ def all_schedulers(name: str) -> machine.Result:
     """One VM."""
     vm_load = load(name)
     vm = scenario.describe(vm_load, lambda phase, fraction: None)
-    functions, begins, _ = vm.scenario.partition("\nbound_page_cache\nstart_workload\n")
+    functions, begins, _ = vm.scenario.partition("\n$TASK\n")
     assert begins
     given = f"queue_depth={vm_load.device.at_once} tape_calls="
     modules = {

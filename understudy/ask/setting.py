@@ -102,8 +102,8 @@ class OnVm(Parameters):
 
     def found(self, scale: float) -> Self:
         """With the k that was found."""
-        think_scale = scale if "think_scale" in self.to_find else self.think_scale
-        return replace(self, to_find=(), scale=scale, think_scale=think_scale)
+        scales: dict[str, Any] = dict.fromkeys(self.to_find, scale)
+        return replace(self, to_find=(), **scales)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +115,7 @@ class OnReal(Parameters):
     scale: ClassVar[float] = 1.0
     think_scale: ClassVar[float] = 1.0
     controller: ClassVar[str] = "none"
+    to_find: ClassVar[tuple[str, ...]] = ()
 
 
 Setting = OnSim | OnVm | OnReal

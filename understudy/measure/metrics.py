@@ -260,8 +260,8 @@ class Carried:
 
 def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
     """Service of each request, ns.  A drive that chooses among several began with each its model
-    service before it was due, whichever it served before; so did one in the wall clock, where a
-    service begins when it could have, and not when kernel and throttle had handed it over."""
+    service before it was due, whichever it served before; so did one for which a service begins
+    when it could have, and not when kernel and throttle had handed it over."""
     run = outcome.experiment
     if "dispatch_ns" in outcome.unseen:
         return np.full(len(carried), math.nan)
@@ -269,7 +269,7 @@ def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
         return _times_between_ns(carried)
     if run.device.disk.array:
         return np.asarray(carried["model_service_ns"], np.float64) * run.platform.scale
-    if run.device.at_once == 1 and run.platform.clock == "virtual":
+    if run.device.at_once == 1 and not outcome.facts.get("subtracted_mean_ns"):
         return service_times_ns(carried)
     late_ns = (carried["completion_ns"] - carried["due_ns"]).fill_null(0)
     model_ns = carried["model_service_ns"].to_numpy() * run.platform.scale

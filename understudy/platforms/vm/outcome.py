@@ -167,7 +167,7 @@ def read(
         **_scheduler_fields(experiment.scheduler.name, _pairs(result.out["scheduler_fields"])),
         "counters": counters,
         "overshoot_mean_ns": int(counters["overshoot_ns"]) / held,
-        "subtracted_mean_ns": int(counters["overhead_ns"]) / held,
+        "subtracted_mean_ns": int(counters["overhead_ns"]) / held,  # 0: nothing is subtracted
         "issued": counters["requests"],
         "completed": counters["completed"],
         "failed": counters["failed"],

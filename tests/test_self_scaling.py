@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Which k a warm-up leads to, and which runs count; the machines are not booted here."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sample_runs import experiment, frame
+
+from understudy.ask.experiment import Experiment, Outcome
+from understudy.base.errors import RunFailed
+from understudy.measure.records import RECORD
+from understudy.platforms.vm import self_scaling
+
+SERVICE_NS = 4_000_000
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(self_scaling, "_found", {})
+
+
+def warmed_up(scale_milli: int, overshoot_ns: int, before: int = 0) -> dict[str, bytes]:
+    """What is left of 1,000 requests, after others that were `before` ns late."""
+    rows = np.zeros(1500, RECORD)
+    rows["arrival_ns"] = rows["pick_ns"] = rows["dispatch_ns"] = np.arange(1, 1501) * 10**9
+    rows["model_service_ns"], rows["sectors"] = SERVICE_NS, 8
+    rows["due_ns"] = rows["dispatch_ns"] + SERVICE_NS
+    rows["completion_ns"] = rows["due_ns"] + overshoot_ns
+    rows["completion_ns"][:500] += before
+    rows["request_id"] = np.arange(1, 1501)
+    return {"scale_milli": f"{scale_milli}\n".encode(), "records": rows.tobytes()}
+
+
+@pytest.mark.parametrize(
+    ("scale_milli", "overshoot_ns", "before", "scale"),
+    [
+        (1000, 8_000, 0, 1.0),  # exact already
+        (3051, 8_000, 0, 3.051),  # the kernel raised it
+        (1000, 240_000, 0, 3.0),  # 240 us are 2 % of three times 4 ms
+        (1000, 8_000, 10**8, 1.0),  # what was before k had settled
+        (1000, 10**9, 0, 100.0),
+    ],
+)
+def test_k(scale_milli: int, overshoot_ns: int, before: int, scale: float) -> None:
+    """The kernel's, or what makes lateness a small share of a service."""
+    out = warmed_up(scale_milli, overshoot_ns, before)
+    assert self_scaling.needed(out) == pytest.approx(scale)
+
+
+class Host:
+    """On which so many of 1,000 requests are late, run by run."""
+
+    def __init__(self, *late: int) -> None:
+        self._late: Iterator[int] = iter(late)
+        self.found = 0
+        self.scales: list[float] = []
+
+    def find(self, warm_up: Experiment) -> float:
+        assert warm_up.platform.to_find
+        self.found += 1
+        return 2.1
+
+    def measure(self, held: Experiment) -> Outcome:
+        assert not held.platform.to_find
+        self.scales.append(held.platform.scale)
+        facts: dict[str, Any] = {"late_permille": next(self._late)}
+        return Outcome(held, frame([]), facts)
+
+    def measured(self, **changes: Any) -> Outcome:
+        run = experiment(clock="wall", **changes)
+        return self_scaling.measured(run, self.find, self.measure, lambda *_: None)
+
+
+def test_a_run_with_too_many_late_is_repeated() -> None:
+    """With a larger k, which later runs begin with."""
+    host = Host(11, 500, 10, 0)
+    assert host.measured().experiment.platform.scale == 5
+    assert host.scales == [3, 4, 5]
+    assert host.measured(scheduler="sstf", seed=2).experiment.platform.think_scale == 5
+    assert host.found == 1
+
+
+def test_another_question_is_warmed_up_for_again() -> None:
+    host = Host(0, 0, 0)
+    host.measured()
+    host.measured(virtual_bytes=2**30)
+    host.measured(processes=3)
+    assert host.found == 3
+
+
+def test_a_host_that_is_too_busy() -> None:
+    """Nothing is said to be measured."""
+    host = Host(300, 200, 100, 50)
+    with pytest.raises(RunFailed, match="50 of 1,000 requests were late with k = 7, in 4 runs"):
+        host.measured()

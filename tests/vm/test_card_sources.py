@@ -27,7 +27,7 @@ def make(folder: Path) -> list[str]:
     """The modules that `make` builds in a folder."""
     headers = packages.fetch_kernel().headers
     done = subprocess.run(
-        ["make", f"KERNEL={headers}", f"KCFLAGS={STRICT}"],
+        ["make", f"KERNEL={headers}", f"KCFLAGS={STRICT}", "CONFIG_DEBUG_INFO_BTF_MODULES="],
         cwd=folder,
         capture_output=True,
         text=True,

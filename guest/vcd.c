@@ -13,6 +13,7 @@
  * killed, it goes on where it was.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
@@ -30,6 +31,8 @@
 #include "zach1_registers.h"
 
 #define PATH_BYTES 4096
+#define BUSY_US 10000
+#define BUSY_TRIES 100
 #define FIELD(value, name) (((value)&name##_MASK) >> name##_SHIFT)
 
 /* All that the next daemon has to know to go on after what was done. */
@@ -275,9 +278,22 @@ static void *map(const struct vcd *vcd, size_t bytes, int access, unsigned long 
 	return mapped == MAP_FAILED ? NULL : mapped;
 }
 
+/* A daemon that was killed lets go of the card a moment after it is gone. */
+static int open_when_free(const char *path)
+{
+	int file = open(path, O_RDWR | O_CLOEXEC);
+	unsigned int tries;
+
+	for (tries = 0; file < 0 && errno == EBUSY && tries < BUSY_TRIES; tries++) {
+		usleep(BUSY_US);
+		file = open(path, O_RDWR | O_CLOEXEC);
+	}
+	return file;
+}
+
 static int open_card(struct vcd *vcd, const char *path)
 {
-	vcd->card = open(path, O_RDWR | O_CLOEXEC);
+	vcd->card = open_when_free(path);
 	if (vcd->card < 0)
 		return complain(path);
 	vcd->ring = map(vcd, CONSOLE_PAIRS * sizeof(*vcd->ring), PROT_READ,

@@ -23,7 +23,13 @@
 static LIST_HEAD(probes); /* those that are registered */
 static DEFINE_MUTEX(probes_lock);
 
-static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+/* What a function may begin with where branches are checked; of one that nobody calls by its
+ * address the kernel has made a no-op of it. */
+static const u8 landing_pads[][4] = {
+	{ 0xf3, 0x0f, 0x1e, 0xfa },
+	{ 0x66, 0x0f, 0x1f, 0x00 },
+	{ 0x0f, 0x1f, 0x40, 0xd6 },
+};
 static const u8 idle_site[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 #define CALL_OPCODE 0xe8
 
@@ -43,6 +49,16 @@ static unsigned long symbol_address(const char *symbol)
 	return address;
 }
 
+static bool is_landing_pad(const u8 *code)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(landing_pads); i++)
+		if (!memcmp(code, landing_pads[i], sizeof(landing_pads[i])))
+			return true;
+	return false;
+}
+
 /* Where the call site of the function at address is; 0 if it has none. */
 static unsigned long call_site(unsigned long address)
 {
@@ -50,8 +66,8 @@ static unsigned long call_site(unsigned long address)
 
 	if (copy_from_kernel_nofault(code, (void *)address, sizeof(code)))
 		return 0;
-	if (!memcmp(code, endbr64, sizeof(endbr64))) {
-		address += sizeof(endbr64);
+	if (is_landing_pad(code)) {
+		address += sizeof(landing_pads[0]);
 		if (copy_from_kernel_nofault(code, (void *)address, sizeof(code)))
 			return 0;
 	}

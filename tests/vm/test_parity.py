@@ -69,7 +69,7 @@ while read -r SCHEDULER TUNABLES; do
 	measure
 	stop_workload
 	collect
-	release
+	put "$DISK" /sys/kernel/vpt/remove
 	cat /sys/module/$SCHEDULER/tape > /tmp/early 2> /dev/null && fail 'the tape was read early'
 	put none $queue/scheduler
 	cat /sys/module/$SCHEDULER/tape > /out/tape || fail "no tape of $SCHEDULER"

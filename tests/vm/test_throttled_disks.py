@@ -39,7 +39,7 @@ prepare() {{
 }}
 start() {{
 	random --device /dev/$disk --processes $processes --writes $writes --think-us $think \\
-		--log /out/reads-$disk --log-max 100000 < /dev/null > /tmp/said-$disk 2>&1 &
+		--log /out/reads-$disk --log-max 1000000 < /dev/null > /tmp/said-$disk 2>&1 &
 	echo $! > /tmp/pid-$disk
 	wait_for "grep -qs ready /tmp/said-$disk"
 }}

@@ -2,6 +2,8 @@
 # make setup   install what is missing
 # make demo    setup, then one prediction
 # make test    setup, then every test
+# make test-debug-kernel  setup, then the modules' tests and long runs on a kernel that looks for
+#              mistakes, which is built first (docs/kernels.md); takes hours
 # make bench   setup, then the benchmarks (docs/benchmarks.md)
 # make mutants setup, then a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 
@@ -15,7 +17,7 @@ INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
 	core sim/worker sim/workloads traces tests/core
 
-.PHONY: setup demo test lint test-core test-python bench mutants clean
+.PHONY: setup demo test lint test-core test-python test-debug-kernel bench mutants clean
 
 setup: $(INSTALLED)
 
@@ -50,6 +52,16 @@ test-core: build/core/configured
 
 test-python: setup
 	python -m pytest -n 4 --dist loadgroup
+
+# Those that put modules under load; how exact they are is not this kernel's to say.
+DEBUG_TESTS := iprobe iosched throttle_safety throttle_trouble throttled_disks odd_requests flush \
+	soak card_accesses card_instructions card_trouble card_lifetimes msix dma_kinds screen
+DEBUG_KERNELS ?= $(HOME)/kernels
+
+test-debug-kernel: setup
+	export UNDERSTUDY_KERNEL="$$(scripts/debug-kernel $(DEBUG_KERNELS))" && \
+	export CARD_CYCLES=1000 SOAK_REQUESTS=1000000 SOAK_MODULE_CYCLES=1000 && \
+	python -m pytest -n 2 --dist loadgroup $(DEBUG_TESTS:%=tests/vm/test_%.py)
 
 bench: setup
 	python -m bench

@@ -2,16 +2,19 @@
 """Which k a warm-up leads to, and which runs count; the machines are not booted here."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from sample_runs import experiment, frame
+from sample_runs import experiment, facts, frame, outcome
 
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.base.errors import RunFailed
+from understudy.campaign.result import Result
 from understudy.measure.records import RECORD
 from understudy.platforms.vm import self_scaling
+from understudy.show import table
 
 SERVICE_NS = 4_000_000
 
@@ -95,3 +98,25 @@ def test_a_host_that_is_too_busy() -> None:
     host = Host(300, 200, 100, 50)
     with pytest.raises(RunFailed, match="50 of 1,000 requests were late with k = 7, in 4 runs"):
         host.measured()
+
+
+def told(*runs: tuple[str, float, int], clock: str = "wall") -> str:
+    """What stands below the table of runs: scheduler, k, and how many of 1,000 were late."""
+    outcomes = tuple(
+        replace(
+            outcome(experiment(scheduler=name, scale=scale, clock=clock)),
+            facts=facts(late_permille=late),
+        )
+        for name, scale, late in runs
+    )
+    return "\n".join(table.sentences(Result("understudy predict", outcomes)))
+
+
+def test_what_a_table_says_of_k() -> None:
+    """Nothing, unless runs do not count or differ in it."""
+    assert "k was" not in told(("cats", 3, 10), ("none", 3, 0))
+    assert "late" not in told(("cats", 3, 10), ("none", 3, 0))
+    assert "k was 3 to 4: raised" in told(("cats", 3, 10), ("none", 4, 0))
+    said = told(("cats", 2, 11), ("none", 2, 10), ("sstf", 2, 300))
+    assert "more than 10 were late (cats 11, sstf 300): these runs do not count" in said
+    assert "late" not in told(("cats", 1, 11), clock="virtual")

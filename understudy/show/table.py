@@ -16,7 +16,7 @@ from understudy.ask.experiment import Experiment
 from understudy.campaign.result import Result
 from understudy.measure.choice import Best
 from understudy.measure.comparison import Comparison, Estimate
-from understudy.measure.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
+from understudy.measure.metrics import LATE_MAX_PERMILLE, MORE_MEASURES, PAPER_MEASURES, Measure
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
 from understudy.show.grid import Grid
@@ -177,7 +177,27 @@ def sentences(result: Result) -> list[str]:
     )
     picks = [choice.sentence() for choice in comparison.choices()]
     shadowed = (sentence for sentence in shadows if sentence)
-    return [*picks, *shadowed, *_beyond(result), *_instruments(result)]
+    return [*picks, *shadowed, *_beyond(result), *_instruments(result), *_wall_clock(result)]
+
+
+def _wall_clock(result: Result) -> list[str]:
+    """Which k it took, and whose runs do not count with the k that was given."""
+    scales = sorted({outcome.experiment.platform.scale for outcome in result.outcomes})
+    late = {
+        outcome.experiment.scheduler.name: outcome.facts["late_permille"]
+        for outcome in result.outcomes
+        if outcome.facts.get("late_permille", 0) > LATE_MAX_PERMILLE
+    }
+    said = []
+    if len(scales) > 1:
+        said.append(f"k was {scales[0]:g} to {scales[-1]:g}: raised where too many were late")
+    if late and result.experiment.platform.clock == "wall":
+        shares = ", ".join(f"{name} {share}" for name, share in late.items())
+        said.append(
+            f"of 1,000 requests more than {LATE_MAX_PERMILLE} were late ({shares}): these runs do "
+            "not count; take a larger --scale, or none, and k is found"
+        )
+    return said
 
 
 def _instruments(result: Result) -> list[str]:

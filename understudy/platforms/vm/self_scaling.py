@@ -19,9 +19,9 @@ from understudy.ask.setting import SCALE_MAX
 from understudy.base.errors import RunFailed
 from understudy.base.progress import Report
 from understudy.measure import records
+from understudy.measure.metrics import LATE_MAX_PERMILLE
 from understudy.platforms.vm.scenario import setting_of
 
-LATE_MAX_PERMILLE = 10
 RUNS_MAX = 4
 RAISE = 1.25
 OVERHEAD_SHARE = 0.02

@@ -70,11 +70,14 @@ def test_constant_service_agrees(scheduler: str) -> None:
 )
 def test_drawn_service_agrees(scheduler: str) -> None:
     """The simulator draws when a request arrives, the throttle when it is dispatched: the same
-    draws, one for one where nobody changes the order."""
+    draws, one for one where nobody changes the order.  The kernel may merge neighbours, which are
+    served, and drawn for, once."""
     kernel, ours = in_both({"disk": DRAWN, "scheduler": scheduler})
     drawn, simulated = carried(kernel)["model_service_ns"], carried(ours)["model_service_ns"]
     if scheduler in ("fcfs", "none"):
-        assert drawn.to_list() == simulated.to_list()
+        merged = kernel.requests.height - len(drawn)
+        assert merged < 5
+        assert drawn.to_list() == simulated.to_list()[: len(simulated) - merged]
     else:
         same = set(drawn.to_list()) & set(simulated.to_list())
         assert len(same) > len(simulated) - 2 * LOAD["processes"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The rules for what is no read or write (docs/vpt-sysfs.md), and a disk that is taken away.
+"""The rules for what is no read or write (docs/vpt-sysfs.md), a disk that is suspended, and one
+that is taken away.
 
 On a SCSI disk that can discard and write zeroes, a read is held for two seconds; meanwhile
 something else comes.  (Flush and FUA have test_flush.py.)
@@ -70,6 +71,53 @@ def test_passthrough_is_not_seen() -> None:
     assert records.from_bytes(odd().out["records-passthrough"])["op"].to_list() == ["read"]
     counters = pairs(odd().out["counters-passthrough"])
     assert counters == dict.fromkeys(counters, 0) | {"requests": 1, "completed": 1}
+
+
+# A disk goes offline under load, again and again: what comes then fails, what was there does not.
+
+SUSPENDED = """
+wait_for '[ -b /dev/sda ]'
+throttle /dev/sda
+put 3000000 $vpt/intercept_ns
+random --device /dev/sda --processes 4 < /dev/null > /tmp/said 2>&1 &
+wait_for 'grep -qs ready /tmp/said'
+for round in 1 2 3 4 5; do
+	put offline /sys/block/sda/device/state
+	usleep $((50000 * round))
+	put running /sys/block/sda/device/state
+	echo "before $(cat $vpt/completed)" > /out/completed-$round
+	sleep 0.5
+	echo "after $(cat $vpt/completed)" >> /out/completed-$round
+done
+kill -TERM $!
+wait
+for counter in requests completed failed missed untracked lost; do
+	echo "$counter $(cat $vpt/$counter)"
+done > /out/counters
+dd if=/dev/sda of=/dev/null bs=4k count=10 iflag=direct 2> /dev/null || fail 'it stays offline'
+release
+rmmod vpt || fail 'vpt stays'
+"""
+
+
+@once
+def suspended() -> Result:
+    """The VM in which sda goes offline, on two CPUs."""
+    return boot(SUSPENDED, {**CORE, "sd_mod": ""}, clock="wall", cpus=2)
+
+
+@group("odd-suspended")
+def test_a_suspended_disk_goes_on() -> None:
+    for number in range(1, 6):
+        completed = pairs(suspended().out[f"completed-{number}"])
+        assert completed["after"] > completed["before"]
+
+
+@group("odd-suspended")
+def test_the_books_balance_when_a_disk_is_suspended() -> None:
+    counters = pairs(suspended().out["counters"])
+    assert counters["requests"] == counters["completed"] + counters["failed"] > 0
+    assert counters["missed"] == counters["untracked"] == counters["lost"] == 0
 
 
 # A disk is taken off the machine under load, and another one goes on.

@@ -176,6 +176,7 @@ def test_each_counts_its_own_requests(clock: str, tolerance: float, index: int) 
 # Changes under load.
 
 CHANGED = LOADS["wall"][:4]
+# A disk without times would leave nothing of the processor to whoever changes something.
 CHANGES = f"""{LOAD}
 every prepare
 every start
@@ -183,7 +184,7 @@ put 100000 /sys/kernel/vpt/vdisk/record
 change=0
 while [ $change -lt 1000 ]; do
 	put $((1000 + change * 7)) /sys/kernel/vpt/vdisk/scale_milli
-	put $((change * 10000)) /sys/kernel/vpt/vdisk1/intercept_ns
+	put $((1000000 + change * 10000)) /sys/kernel/vpt/vdisk1/intercept_ns
 	put "0:0 {SECTORS}:$((change * 5000))" /sys/kernel/vpt/vdisk1/seek_curve
 	[ $((change % 100)) != 0 ] || put 100000 /sys/kernel/vpt/vdisk2/record
 	change=$((change + 1))
@@ -199,7 +200,9 @@ def changes() -> Result:
     """The VM in which k, a profile and a recording change again and again, on two CPUs."""
     modules = {**CORE, "vdisk": f"size={SIZE} disks=4 queues=2", "cats": "", "clook": ""}
     files = {"disks": lines([load._replace(k_milli=1000) for load in CHANGED])}
-    return boot(CHANGES, modules, files=files, clock="wall", cpus=2, memory_mib=1024)
+    hardware: dict[str, Any] = {"clock": "wall", "cpus": 2, "memory_mib": 1024}
+    # A kernel that looks for mistakes takes up to half a second for each change.
+    return boot(CHANGES, modules, files=files, timeout_seconds=3600, **hardware)
 
 
 @group("disks-changes")

@@ -26,7 +26,8 @@ def measured(scheduler: str, scale: float | None) -> Outcome:
 
 
 def chain(answer: Outcome) -> pl.DataFrame:
-    """When each service began and when it could have, in the order of dispatch."""
+    """When each service began and when it could have, in the order of dispatch; of those that
+    follow one that is recorded too."""
     begun = pl.col("due_ns") - SCALE * pl.col("model_service_ns")
     rows = metrics.carried_requests(answer.requests).select(
         "request_id", "due_ns", "dispatch_ns", "late"
@@ -36,6 +37,7 @@ def chain(answer: Outcome) -> pl.DataFrame:
         rows.join(more, on="request_id")
         .sort("dispatch_ns", "request_id")
         .with_columns(begun_ns=begun, free_ns=pl.col("due_ns").shift(1))
+        .filter(pl.col("request_id") == pl.col("request_id").shift(1) + 1)
         .drop_nulls()
     )
 

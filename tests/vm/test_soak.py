@@ -175,7 +175,7 @@ for disk in $DISKS; do
 	stat_of $disk > /out/before-$disk
 	: > /out/begun-$disk
 	random --device /dev/$disk --processes $PROCESSES --writes 30 --log /out/reads-$disk \
-		--log-max $((2 * REQUESTS + 200000)) < /dev/null > /tmp/said-$disk 2>&1 &
+		--log-max $((4 * REQUESTS + 2000000)) < /dev/null > /tmp/said-$disk 2>&1 &
 	echo $! > /tmp/pid-$disk
 	wait_for "grep -qs ready /tmp/said-$disk"
 done

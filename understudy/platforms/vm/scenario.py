@@ -112,7 +112,8 @@ def _workload(experiment: Experiment) -> str:
     if keeps_log(experiment):
         command += ["--processes", str(experiment.workload.processes)]
         command += ["--seed", str(experiment.seed)]
-        command += ["--log", "/out/reads.bin", "--log-max", str(_log_entries(experiment))]
+        if not setting_of(experiment).to_find:
+            command += ["--log", "/out/reads.bin", "--log-max", str(_log_entries(experiment))]
     return f"workload() {{\n\texec {shlex.join(command)}\n}}\n"
 
 

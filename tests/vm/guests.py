@@ -83,6 +83,19 @@ throttle() {
 	put "$1" /sys/kernel/vpt/add
 	vpt=/sys/kernel/vpt/${1##*/}
 }
+# What kmemleak finds, in /out/leaks; empty on kernels without it.
+leaks() {
+	: > /out/leaks
+	mount -t debugfs debug /sys/kernel/debug 2> /dev/null
+	kmemleak=/sys/kernel/debug/kmemleak
+	[ -e $kmemleak ] || return
+	# It tells of what was old enough at the first scan and is still there at the second.
+	for round in 1 2; do
+		sleep 6
+		echo scan > $kmemleak
+	done
+	cat $kmemleak > /out/leaks
+}
 release() {
 	put "${vpt##*/}" /sys/kernel/vpt/remove
 }

@@ -96,18 +96,6 @@ for sample in $SAMPLES; do
 	count $sample
 done
 rmmod card_copier && rmmod copier_driver || fail 'they stayed'
-leaks() {
-	: > /out/leaks
-	mount -t debugfs debug /sys/kernel/debug 2> /dev/null
-	kmemleak=/sys/kernel/debug/kmemleak
-	[ -e $kmemleak ] || return
-	# It tells of what was old enough at the first scan and is still there at the second.
-	for round in 1 2; do
-		sleep 6
-		echo scan > $kmemleak
-	done
-	cat $kmemleak > /out/leaks
-}
 leaks
 rmmod vpcib || fail 'the bus stayed'
 rmmod iprobe || fail 'the probes stayed'

@@ -149,6 +149,7 @@ no_memory() {
 }
 fault() {
 	[ $1 != no_memory ] || [ -d $failslab ] || return 0
+	port notify "$1"
 	$1 || fail "$1"
 	echo "$1" >> /out/faults
 	for_a_while
@@ -206,6 +207,7 @@ through > /out/through
 ls -d $failslab > /out/can_fail_memory 2> /dev/null
 cat /sys/block/sda/device/ioerr_cnt > /out/errors
 cat /sys/block/sda/device/iotmo_cnt > /out/timed_out
+leaks
 rmmod vpt && rmmod vdisk && rmmod scsi_debug || fail 'they stay'
 """
 )
@@ -262,6 +264,11 @@ def test_nothing_escaped() -> None:
     found = {line.split()[0]: 0 for line in text(soaked(), "escaped").splitlines()}
     assert set(found) == set(ESCAPED.split())
     assert all(line.split()[1] == "0" for line in text(soaked(), "escaped").splitlines())
+
+
+def test_nothing_leaks() -> None:
+    """On a kernel that has kmemleak (docs/kernels.md); others tell of no leak."""
+    assert text(soaked(), "leaks") == ""
 
 
 def test_all_faults_came() -> None:

@@ -58,6 +58,14 @@ class Conversation:
         except Gone as error:
             raise self._died(error) from error
 
+    def limit(self, group: str, requests_per_second: int) -> None:
+        """QEMU's own throttle on the disks of that throttle group; 0: none."""
+        limits = {"iops-total": requests_per_second}
+        try:
+            self._monitor.do("qom-set", path=f"/objects/{group}", property="limits", value=limits)
+        except Gone as error:
+            raise self._died(error) from error
+
     def heard(self, answer: struct.Struct) -> tuple[int, ...]:
         """What it has left there, while it rests."""
         return answer.unpack_from(self._page, ANSWER_AT)

@@ -37,6 +37,9 @@ DISKS='{" ".join(DISKS)}'
 SCHEDULERS='{" ".join(SCHEDULERS)}'
 """ + (
     r"""
+now_ms() {
+	awk '{ printf "%d", $1 * 1000 }' /proc/uptime
+}
 choose() {
 	shift $((RANDOM % $#))
 	chosen=$1
@@ -144,12 +147,16 @@ no_memory() {
 	( echo 1 > /proc/self/make-it-fail
 	echo /dev/$chosen > /sys/kernel/vpt/add
 	echo 5000 > /sys/kernel/vpt/$chosen/record ) 2> /dev/null
-	[ ! -d /sys/kernel/vpt/$chosen ] || leave $chosen
+	if [ -d /sys/kernel/vpt/$chosen ]; then
+		leave $chosen
+	else
+		echo $chosen >> /out/refused
+	fi
 	begin $chosen
 }
 fault() {
 	[ $1 != no_memory ] || [ -d $failslab ] || return 0
-	port notify "$1"
+	port notify "$(now_ms) ms: $1"
 	$1 || fail "$1"
 	echo "$1" >> /out/faults
 	for_a_while
@@ -171,12 +178,18 @@ put devices /sys/power/pm_test
 put 1 /sys/module/suspend/parameters/pm_test_delay
 wait_for '[ -b /dev/sda ]'
 put 1 /sys/block/sda/device/timeout
+# How long a process thinks so that all of them take two thirds of the processors if no disk
+# needs time, however slow this kernel is: its threads have to have their turns too.
+began_ms=$(now_ms)
+dd if=/dev/vdisk of=/dev/null bs=4k count=500 iflag=direct 2> /dev/null
+think_us=$((($(now_ms) - began_ms) * 1000 / 500 * 3 * PROCESSES * 3 / 2))
+port notify "each thinks for $think_us us"
 for disk in $DISKS; do
 	begin $disk
 	stat_of $disk > /out/before-$disk
 	: > /out/begun-$disk
-	random --device /dev/$disk --processes $PROCESSES --writes 30 --log /out/reads-$disk \
-		--log-max $((4 * REQUESTS + 2000000)) < /dev/null > /tmp/said-$disk 2>&1 &
+	random --device /dev/$disk --processes $PROCESSES --writes 30 --think-us $think_us \
+		--log /out/reads-$disk --log-max $((4 * REQUESTS + 500000)) < /dev/null > /tmp/said-$disk 2>&1 &
 	echo $! > /tmp/pid-$disk
 	wait_for "grep -qs ready /tmp/said-$disk"
 done
@@ -280,3 +293,4 @@ def test_all_faults_came() -> None:
     assert int(text(soaked(), "timed_out"), 16) > 0
     assert int(text(soaked(), "through")) >= REQUESTS
     print({name: text(soaked(), "faults").split().count(name) for name in FAULTS})
+    print("no memory for", len(soaked().out.get("refused", b"").split()), "throttles")

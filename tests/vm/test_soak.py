@@ -189,7 +189,8 @@ for disk in $DISKS; do
 	stat_of $disk > /out/before-$disk
 	: > /out/begun-$disk
 	random --device /dev/$disk --processes $PROCESSES --writes 30 --think-us $think_us \
-		--log /out/reads-$disk --log-max $((4 * REQUESTS + 500000)) < /dev/null > /tmp/said-$disk 2>&1 &
+		--log /out/reads-$disk --log-max $((4 * REQUESTS + 500000)) \
+		< /dev/null > /tmp/said-$disk 2>&1 &
 	echo $! > /tmp/pid-$disk
 	wait_for "grep -qs ready /tmp/said-$disk"
 done

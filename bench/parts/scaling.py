@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""How k follows a disk that is slow and fast in turn, in the wall clock."""
+
+from collections.abc import Mapping, Sequence
+
+from bench.part import Column, Row, Rows
+from understudy.base.errors import RunFailed
+from understudy.measure import records
+from understudy.measure.metrics import LATE_MAX_PERMILLE
+from understudy.platforms.vm import machine, qemu
+
+TITLE = "How k follows the disk that stands in"
+TEXT = """
+A disk of QEMU's in a VM in the wall clock, with QEMU's own throttle on it, which is told to be
+slow and fast in turn. Our throttle stands on top, with a profile that takes {intercept_ms:g} ms
+for each request: below *k needed* the disk can't be that fast. One process reads 4 KiB with
+`scale_auto` 1 until k has been raised and of the last 1,000 requests at most 1 % were late; then
+k is frozen, and that many reads are recorded. *Late* is their share, *error* how much longer they
+took than k times the model's time. What else the host does raises k: it is in these figures.
+
+{{{{ turns }}}}
+"""
+TABLES = {
+    "turns": (
+        Column("turn", "{turn}"),
+        Column("QEMU's limit (requests/s)", "{limit:,}"),
+        Column("k needed", "{needed:.2f}"),
+        Column("k found", "{found:.2f}"),
+        Column("raised", "{raised}"),
+        Column("lowered", "{lowered}"),
+        Column("reads until then", "{until:,}"),
+        Column("reads recorded", "{recorded:,}"),
+        Column("late (per mille)", "{late_permille:.1f}"),
+        Column("error (%)", "{error_percent:.2f}"),
+    )
+}
+SLOW, FAST = 200, 600
+SIZES = {
+    "full": {"limits": [SLOW, FAST, SLOW, FAST], "requests": 5000},
+    "quick": {"limits": [SLOW, FAST, SLOW], "requests": 1000},
+    "tiny": {"limits": [FAST], "requests": 100},
+}
+IN_VM = True
+INTERCEPT_NS = 1_000_000
+TEXT = TEXT.format(intercept_ms=INTERCEPT_NS / 1e6)
+
+GROUP = "turns"
+DEVICES = (
+    *("-object", f"throttle-group,id={GROUP}"),
+    *("-blockdev", f"driver=null-co,node-name=data,size={2**30},read-zeroes=on"),
+    *("-blockdev", f"driver=throttle,throttle-group={GROUP},file=data,node-name=disk"),
+    *("-device", "virtio-blk-pci,drive=disk"),
+)
+MODULES = {"iprobe": "", "vpt": "", "virtio_pci": "", "virtio_blk": ""}
+TURNS = """
+put() {{
+	echo "$1" > "$2" || exit 1
+}}
+vpt=/sys/kernel/vpt/vda
+read_some() {{
+	dd if=/dev/vda of=/dev/null bs=4k count=$1 iflag=direct 2> /dev/null || exit 1
+}}
+until [ -b /dev/vda ]; do
+	sleep 0.1
+done
+put /dev/vda /sys/kernel/vpt/add
+put {intercept_ns} $vpt/intercept_ns
+put 1 $vpt/subtract_overhead
+for turn in {turns}; do
+	port rest
+	put 1 $vpt/reset
+	put 1 $vpt/scale_auto
+	raised=0 judged=0 late=0
+	until [ "$raised" -gt 0 ] && [ "$judged" -ge 1000 ] && [ "$late" -le {late_max} ]; do
+		read_some 250
+		read -r raised < $vpt/scale_raised
+		read -r judged < $vpt/late_window_requests
+		read -r late < $vpt/late_window_permille
+	done
+	put 0 $vpt/scale_auto
+	for file in scale_milli scale_raised scale_lowered requests; do
+		cat $vpt/$file > /out/$turn.$file
+	done
+	put {requests} $vpt/record
+	read_some {requests}
+	cat $vpt/records > /out/$turn.records
+done
+"""
+
+
+def measure(limits: Sequence[int], requests: int) -> Rows:
+    """A machine in which each limit has its turn."""
+    out = _machine(limits, requests)
+    for turn, limit in enumerate(limits):
+        yield "turns", _row(out, turn, limit)
+
+
+def _machine(limits: Sequence[int], requests: int) -> Mapping[str, bytes]:
+    turns = " ".join(map(str, range(len(limits))))
+    vm = machine.Vm(
+        scenario=TURNS.format(
+            intercept_ns=INTERCEPT_NS,
+            late_max=LATE_MAX_PERMILLE,
+            requests=requests,
+            turns=turns,
+        ),
+        modules=MODULES,
+        machine=qemu.Machine(clock="wall", devices=DEVICES),
+        timeout_seconds=3600,
+    )
+    with machine.talk(vm) as conversation:
+        for limit in limits:
+            conversation.wait()
+            conversation.limit(GROUP, limit)
+            conversation.go_on()
+    return conversation.out
+
+
+def _row(out: Mapping[str, bytes], turn: int, limit: int) -> Row:
+    rows = records.from_bytes(out[f"{turn}.records"])
+    scale_milli, raised, lowered, until = (
+        int(out[f"{turn}.{name}"])
+        for name in ("scale_milli", "scale_raised", "scale_lowered", "requests")
+    )
+    scale = scale_milli / 1000
+    mean_ns = scale * float(rows["model_service_ns"].to_numpy().mean())
+    lateness_ns = float((rows["completion_ns"] - rows["due_ns"]).to_numpy().mean())
+    if rows["completion_ns"].null_count():
+        raise RunFailed(f"turn {turn}: {rows['completion_ns'].null_count()} reads did not end")
+    return {
+        "turn": turn + 1,
+        "limit": limit,
+        "needed": 1e9 / limit / INTERCEPT_NS,
+        "found": scale,
+        "raised": raised,
+        "lowered": lowered,
+        "until": until,
+        "recorded": rows.height,
+        "late_permille": 1000 * float(rows["late"].to_numpy().mean()),
+        "error_percent": 100 * lateness_ns / mean_ns,
+    }

@@ -98,10 +98,10 @@ recording() {
 	vpt_of $chosen
 	put $((1 + RANDOM)) $vpt/record
 }
-# A queue takes no more than its elevator has room for; each change freezes it.
+# A queue takes no more than its elevator has room for, and refuses it; each change freezes it.
 depth() {
 	choose $DISKS
-	{ echo $((4 + RANDOM % 200)) > /sys/block/$chosen/queue/nr_requests; } 2> /dev/null
+	{ echo $((4 + RANDOM % 200)) > /sys/block/$chosen/queue/nr_requests; } 2> /dev/null || true
 }
 other_throttle() {
 	choose $DISKS

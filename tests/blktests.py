@@ -38,6 +38,7 @@ USED = (
     *("blkid", "blktrace", "findmnt", "gawk", "getopt", "losetup", "lsblk", "mkfs.ext3"),
     *("logger", "modinfo", "modprobe", "setpci", "xfs_io"),
 )
+LEFT_OUT = (".git", "results")
 INTERCEPT_NS = 200_000
 TROUBLE = re.compile(r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |blocked for more than|stall")
 
@@ -52,7 +53,7 @@ until [ -b /dev/sda ] && [ -b /dev/nullb0 ]; do
 	sleep 0.1
 done
 mkdir /blktests && cd /blktests && tar -x -f /blktests.tar || exit 1
-printf 'TEST_DEVS=({devices})\\nDEVICE_ONLY=1\\nTIMEOUT={seconds}\\n' > config
+printf 'TEST_DEVS=({devices})\\nDEVICE_ONLY=1\\nTIMEOUT={seconds}\\n' >> config
 for disk in {disks}; do
 	echo 1 > /sys/block/$disk/queue/rotational
 done
@@ -90,9 +91,9 @@ def packed(folder: Path) -> bytes:
         raise UserError(f"{folder}: no blktests here: it has a script `check` and a folder `tests`")
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name in ("check", "common", "src", "tests"):
-            if (folder / name).exists():
-                archive.add(folder / name, name)
+        for path in sorted(folder.iterdir()):
+            if path.name not in LEFT_OUT:
+                archive.add(path, path.name)
     return buffer.getvalue()
 
 

@@ -133,6 +133,7 @@ void trap_exit(void);
 void dma_give(const struct device *dev, u64 address, size_t bytes,
 	      enum dma_data_direction direction, gfp_t gfp);
 void dma_take_back(const struct device *dev, u64 address);
+bool dma_is_given(phys_addr_t where);
 void dma_forget(struct vpcib_card *card);
 
 /* dma_hooks.c */

@@ -241,6 +241,39 @@ int vpcib_dma_write(struct vpcib_card *card, u64 address, const void *from,
 }
 EXPORT_SYMBOL_GPL(vpcib_dma_write);
 
+/* Locked. */
+static bool lies_in_given(struct vpcib_card *card, phys_addr_t where)
+{
+	struct given *given;
+
+	list_for_each_entry (given, &card->dma, list) {
+		if (where - virt_to_phys(given->where) < given->bytes)
+			return true;
+	}
+	return false;
+}
+
+/* Does some card's driver give it the memory there?  In any context. */
+bool dma_is_given(phys_addr_t where)
+{
+	struct vpcib_card *card;
+	unsigned long flags;
+	bool is = false;
+	u32 slot;
+
+	rcu_read_lock();
+	for (slot = 0; slot < SLOTS && !is; slot++) {
+		card = card_in(slot);
+		if (!card)
+			continue;
+		raw_spin_lock_irqsave(&card->dma_lock, flags);
+		is = lies_in_given(card, where);
+		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+	}
+	rcu_read_unlock();
+	return is;
+}
+
 void dma_forget(struct vpcib_card *card)
 {
 	struct given *given, *next;

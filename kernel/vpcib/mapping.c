@@ -25,9 +25,10 @@ static struct iprobe remap_probe;
 static struct iprobe mprotect_probe;
 
 /*
- * remap_pfn_range without a note of how the memory is cached, for there is no memory.  With it
- * the kernel warns (untrack_pfn) if unmap_mapping_range, as a driver calls it when its card is
- * pulled out, meets the exit of a process that maps registers.  NULL: this kernel has none.
+ * remap_pfn_range without a note of how the memory is cached: registers have none, and what a
+ * driver has given to its card is cached as all memory is.  With the note the kernel warns
+ * (untrack_pfn) if unmap_mapping_range, as a driver calls it when its card is pulled out, meets
+ * the exit of a process that maps the same.  NULL: this kernel has none.
  */
 static int (*remap_untracked)(struct vm_area_struct *vma, unsigned long address,
 			      unsigned long pfn, unsigned long bytes, pgprot_t prot);
@@ -231,8 +232,9 @@ static int our_remap_pfn_range(struct vm_area_struct *vma, unsigned long address
 	if (memory)
 		ret = remap_memory(vma, address, memory, page, PAGE_ALIGN(bytes));
 	else
-		ret = (remap_untracked ?: original)(vma, address, pfn, bytes,
-						    without_access(prot));
+		ret = (remap_untracked ?: original)(
+			vma, address, pfn, bytes,
+			on_bus(PFN_PHYS(pfn)) ? without_access(prot) : prot);
 	memory_put(memory);
 	iprobe_done(&remap_probe);
 	return ret;
@@ -240,7 +242,7 @@ static int our_remap_pfn_range(struct vm_area_struct *vma, unsigned long address
 
 static bool is_our_remap(struct iprobe *probe, struct pt_regs *regs)
 {
-	return on_bus(PFN_PHYS(regs->dx));
+	return on_bus(PFN_PHYS(regs->dx)) || dma_is_given(PFN_PHYS(regs->dx));
 }
 
 /* Access that mprotect gave back would go past the card. */

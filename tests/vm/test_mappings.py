@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""What a driver lets processes map goes away under them, again and again: the kernel has no
+complaint, and what is mapped is memory."""
+
+from guests import boot, group, once, text
+
+from understudy.base.paths import ROOT
+from understudy.base.programs import Program, compiled
+from understudy.cards import specification
+from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm.machine import Result
+
+pytestmark = group("card-mappings")
+
+FOLDER = "tests/vm/drivers"
+SECONDS = 10
+
+SCENARIO = f"""
+insmod /mapped_driver.ko || fail 'no driver'
+for n in 1 2 3; do
+	mapped {SECONDS} > /out/user$n & users="$users $!"
+done
+while kill -0 $users 2> /dev/null; do
+	echo all > /dev/mapped
+done
+wait
+rmmod mapped_driver || fail 'the driver stayed'
+"""
+
+
+@once
+def mapped() -> Result:
+    """The VM whose processes lose their mappings."""
+    kernel = packages.fetch_kernel()
+    driver = modules.driver_module(
+        kernel, ROOT / FOLDER / "mapped_driver.c", specification.load("copier")
+    )
+    program = compiled(Program("mapped", (f"{FOLDER}/mapped_user.c",)))
+    files = {"mapped_driver.ko": driver, "bin/mapped": program}
+    return boot(SCENARIO, {"card_copier": ""}, files=files, clock="wall", cpus=2)
+
+
+def test_mappings_go_away_under_their_users() -> None:
+    """Each user went on to its end; `boot` looks at the kernel's log."""
+    assert all(int(text(mapped(), f"user{n}").split()[0]) > 10 for n in (1, 2, 3))

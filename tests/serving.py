@@ -7,6 +7,7 @@ import re
 import signal
 import struct
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nbd import Client
-from terminal import COMMAND, Home
+from terminal import COMMAND, PATIENCE_SECONDS, Home
 
 READY = "Ctrl-C ends it"
 ROW = struct.Struct("<8Q2IiH2B")  # kernel/vpt/record.h
@@ -90,6 +91,14 @@ class Served:
         out, said = self.process.communicate()
         self.said += said
         return dict(json.loads(out)) if out else {}
+
+    def wait_for_rows(self) -> None:
+        """Until each request that arrived before an answered one has been answered too: threads
+        answer, in any order, and one of a client that has gone may still sleep."""
+        latest = time.monotonic() + PATIENCE_SECONDS
+        while (rows := self.rows()) and rows[-1].request_id > len(rows):
+            assert time.monotonic() < latest, f"{len(rows)} of {rows[-1].request_id} answered"
+            time.sleep(0.001)
 
     def rows(self) -> list[Row]:
         """In order of arrival."""

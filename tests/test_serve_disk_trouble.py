@@ -231,6 +231,7 @@ def test_a_client_that_goes_away(home: Home, tmp_path: Path) -> None:
             dumb.connect(str(served.socket))
         with served.client() as client:
             client.read(1000)
+        served.wait_for_rows()
         report = served.end()
     rows = served.rows()
     assert 2 <= len(rows) <= 11

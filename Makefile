@@ -55,14 +55,14 @@ test-python: setup
 
 # Those that put modules under load, the longest first; how exact they are is not this
 # kernel's to say.
-DEBUG_TESTS := soak card_lifetimes iprobe iosched throttle_safety throttle_trouble \
-	throttled_disks odd_requests flush card_accesses card_instructions card_trouble \
-	mappings msix dma_kinds
+DEBUG_TESTS := soak module_cycles card_lifetimes iprobe iosched throttle_safety \
+	throttle_trouble throttled_disks odd_requests flush card_accesses card_instructions \
+	card_trouble mappings msix dma_kinds
 DEBUG_KERNELS ?= $(HOME)/kernels
 
 test-debug-kernel: setup
 	export UNDERSTUDY_KERNEL="$$(scripts/debug-kernel $(DEBUG_KERNELS))" && \
-	export CARD_CYCLES=1000 SOAK_REQUESTS=1000000 SOAK_MODULE_CYCLES=1000 && \
+	export CARD_CYCLES=1000 SOAK_REQUESTS=1000000 MODULE_CYCLES=1000 && \
 	python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(DEBUG_TESTS:%=tests/vm/test_%.py)
 
 bench: setup

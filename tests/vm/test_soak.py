@@ -4,8 +4,7 @@ books that balance to the request.
 
 What each disk completed is what its processes saw, and at most what they still waited for at the
 end; none saw an error, nothing escaped the throttle.  Each kind of fault comes at least once; then
-they come as SOAK_SEED draws them, until SOAK_REQUESTS requests are through.  The long run, in
-which the throttle's module comes and goes SOAK_MODULE_CYCLES times as well, is
+they come as SOAK_SEED draws them, until SOAK_REQUESTS requests are through.  The long run is
 `make test-debug-kernel`.
 """
 
@@ -21,7 +20,6 @@ pytestmark = group("soak")
 
 REQUESTS = int(os.environ.get("SOAK_REQUESTS", "10000"))
 SEED = int(os.environ.get("SOAK_SEED", "1"))
-MODULE_CYCLES = int(os.environ.get("SOAK_MODULE_CYCLES", "1"))
 PROCESSES = 6
 DISKS = ("vdisk", "vdisk1", "sda")
 SCHEDULERS = ("none", "mq-deadline", "bfq", "kyber", "cats", "cfq", "anticipatory", "clook")
@@ -197,11 +195,6 @@ done
 for name in $FAULTS; do
 	fault $name
 done
-cycle=1
-while [ $cycle -lt $MODULE_CYCLES ]; do
-	fault other_module
-	cycle=$((cycle + 1))
-done
 while [ $(through) -lt $REQUESTS ]; do
 	choose $FAULTS
 	fault $chosen
@@ -230,7 +223,7 @@ rmmod vpt && rmmod vdisk && rmmod scsi_debug || fail 'they stay'
 @once
 def soaked() -> Result:
     """The VM."""
-    settings = f"PROCESSES={PROCESSES} REQUESTS={REQUESTS} MODULE_CYCLES={MODULE_CYCLES}\n"
+    settings = f"PROCESSES={PROCESSES} REQUESTS={REQUESTS}\n"
     settings += f"FAULTS='{' '.join(FAULTS)}'\n"
     ours = {name: "" for name in SCHEDULER_MODULES if name in (*SCHEDULERS, "kyber-iosched")}
     modules = {

@@ -145,7 +145,7 @@ def test_another_machine_is_another_saved_machine(
     more = dataclasses.replace(plain, machine=qemu.Machine(memory_mib=640))
     ready = dataclasses.replace(plain, ahead=stages.Stage("echo ready > /tmp/ready"))
     asked = [key_of(vm, monkeypatch) for vm in (plain, more, ready)]
-    monkeypatch.setattr(qemu, "identity", lambda: [b"another QEMU"])
+    monkeypatch.setattr(qemu, "identity", lambda machine: [b"another QEMU"])
     asked.append(key_of(plain, monkeypatch))
     assert len(set(asked)) == 4
     assert set(asked) & set(keys(with_stock)) == {asked[0]}

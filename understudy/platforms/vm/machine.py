@@ -242,8 +242,8 @@ class _Run:
         self._key = self._name_of_machine()
 
     def result(self) -> Result:
-        if self._vm.machine.clock != "virtual":
-            return self._boot("only machines in the virtual clock are saved")
+        if self._vm.machine.accelerator != "tcg":
+            return self._boot("only machines of TCG are saved")
         try:
             machine = saved.find(self._key, self._save)
         except (Gone, OSError, RunFailed) as error:
@@ -258,7 +258,7 @@ class _Run:
         """Names all that a machine depends on until it is ready."""
         command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
         words = [self._kernel.folder.name, *command[1:]]
-        program = [*qemu.identity(), turns.identity(self._vm.machine.clock)]
+        program = [*qemu.identity(self._vm.machine), turns.identity(self._vm.machine.clock)]
         return digest([*program, *map(str.encode, words), self._archive])
 
     def lay_out(self, folder: Path) -> list[str]:

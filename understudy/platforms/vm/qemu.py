@@ -23,6 +23,7 @@ INSTALL = "apt-get install -y --no-install-recommends qemu-system-x86"
 EXIT_PORT = 0x501
 REST_PORT = 0x505
 NOTIFY_PORT = 0xE9
+HOST_BOOT = Path("/proc/sys/kernel/random/boot_id")
 FIRMWARE = (Path("/usr/share/seabios/bios-256k.bin"), Path("/usr/share/qemu/pvh.bin"))
 MIB = 2**20
 GIB = 2**30
@@ -70,11 +71,17 @@ def _said_version(path: str) -> str:
     return subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
 
 
-def identity() -> list[bytes]:
-    """What there is of QEMU in a machine that it has saved, apart from the command line."""
+def identity(machine: Machine) -> list[bytes]:
+    """What there is of QEMU and the host in a machine that was saved, apart from the command line.
+
+    In wall clock its processors count at the host's rate, which the guest has measured as it
+    booted: another host may have another.
+    """
     firmware = [path.read_bytes() for path in FIRMWARE if path.exists()]
     built = Path(binary()).stat()
-    return [f"{_said_version(binary())} {built.st_size} {built.st_mtime_ns}".encode(), *firmware]
+    program = f"{_said_version(binary())} {built.st_size} {built.st_mtime_ns}".encode()
+    host = [HOST_BOOT.read_bytes()] if machine.clock == "wall" else []
+    return [program, *firmware, *host]
 
 
 def _clock_arguments(machine: Machine) -> list[str]:

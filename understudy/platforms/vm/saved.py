@@ -17,7 +17,7 @@ from understudy.base import scratch
 from understudy.base.cache import cached_folder
 
 FOLDER = "machines"
-BYTES_MAX = 2 * 2**30
+BYTES_MAX = 4 * 2**30
 BLOCK_BYTES = 512  # of st_blocks
 
 

@@ -24,7 +24,7 @@ _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 # works for half of one, or four if the guest is busy; it is stuck if QEMU has worked for so long
 # since.
 _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
-_STUCK_CPU_SECONDS = 30
+_STUCK_CPU_SECONDS = 15
 _PANIC_SECONDS = 10
 _ASK_WHERE = b'{"execute": "qmp_capabilities"}{"execute": "inject-nmi"}'
 

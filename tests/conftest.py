@@ -5,6 +5,7 @@ VMs come first, since they take longest: what is left at the end is short, and k
 process busy until then.
 """
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("any host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any host")
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup make test
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,7 +8,6 @@ foreground of a pseudo-terminal, and bears a mark that all its descendants inher
 import os
 import pty
 import select
-import signal
 import sys
 import time
 import uuid
@@ -89,7 +88,6 @@ class Running:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
             os.chdir(home.work)
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup make test
             os.execve(COMMAND, [str(COMMAND), *words], home.environment() | dict(extra or {}))
         self._wait_until_it_hears()
 

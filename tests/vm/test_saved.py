@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guests import MIB, experiment, group, raw_run
+from guests import MIB, assert_clean, experiment, group, raw_run
 
 from understudy.ask.experiment import Experiment
 from understudy.base import paths
@@ -149,6 +149,23 @@ def test_another_machine_is_another_saved_machine(
     asked.append(key_of(plain, monkeypatch))
     assert len(set(asked)) == 4
     assert set(asked) & set(keys(with_stock)) == {asked[0]}
+
+
+def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
+    machines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that it is saved and resumed like others, but not where the clock may be another."""
+    wall = Vm(HELLO, machine=qemu.Machine(clock="wall", cpus=2))
+    for _ in range(2):
+        result = machine.run(wall)
+        assert (result.out["said"], result.start.booted_because) == (b"hello\n", None)
+        assert_clean(result.out)
+    before = [key_of(vm, monkeypatch) for vm in (wall, Vm(HELLO))]
+    assert keys(machines) == before[:1]
+    (tmp_path / "boot").write_text("another")
+    monkeypatch.setattr(qemu, "HOST_BOOT", tmp_path / "boot")
+    after = [key_of(vm, monkeypatch) for vm in (wall, Vm(HELLO))]
+    assert (before[0] != after[0], before[1] == after[1]) == (True, True)
 
 
 def cut_state(folder: Path) -> None:

@@ -72,7 +72,7 @@ def _try_values(name: str) -> str:
     return "\n".join(lines)
 
 
-MERGE_SECONDS = 1.5
+MERGE_SECONDS = 0.5
 FIELDS = (
     COMMON
     + """

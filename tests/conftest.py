@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("any host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any host")
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup make test
+# Who runs tests in the background may ignore them, and so would the commands that they start.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

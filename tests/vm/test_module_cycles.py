@@ -22,7 +22,7 @@ CYCLES = int(os.environ.get("MODULE_CYCLES", len(WITHOUT_A_MODEL)))
 PROCESSES = 4
 HELD = 10
 """Requests that a throttle sees before it goes again."""
-CLOCKS: dict[str, dict[str, Any]] = {"virtual": {}, "wall": {"clock": "wall", "cpus": 2}}
+CLOCKS: dict[str, dict[str, Any]] = {"virtual": {"cpus": 1}, "wall": {"clock": "wall", "cpus": 2}}
 on_each_clock = pytest.mark.parametrize(
     "clock", [pytest.param(clock, marks=group(f"module-cycles-{clock}")) for clock in CLOCKS]
 )
@@ -92,7 +92,8 @@ def cycled(clock: str) -> Result:
     """The VM; what is written to the disk stays in its memory."""
     settings = f"CYCLES={CYCLES} PROCESSES={PROCESSES} HELD={HELD}\n"
     settings += f"SCHEDULERS='{' '.join(WITHOUT_A_MODEL)}'\n"
-    modules = {"iprobe": "", "vpt": "", "vdisk": f"size={256 * MIB} queues=2"}
+    vdisk = f"size={256 * MIB} queues={CLOCKS[clock]['cpus']}"
+    modules = {"iprobe": "", "vpt": "", "vdisk": vdisk}
     return boot(
         settings + SCENARIO,
         modules | {name: SCHEDULER_MODULES[name] for name in WITHOUT_A_MODEL},

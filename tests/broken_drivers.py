@@ -40,6 +40,10 @@ MISTAKES = {
         ),
         "wrong ring wrap",
     ),
+    "early_wrap": Mistake(
+        (("u32 number = zach1->drawn % ZACH1_BUFFERS;", "u32 number = zach1->drawn % 7;"),),
+        "wrong ring wrap",
+    ),
     "no_acknowledge": Mistake(
         (("iowrite32(status & HANDLED, zach1->registers + ZACH1_STATUS);", ""),),
         "missing acknowledge",
@@ -172,6 +176,12 @@ MISTAKES["tasklet"] = Mistake(
 )
 
 RIGHT = {
+    "smaller_ring": (
+        ("zach1->drawn % ZACH1_BUFFERS", "zach1->drawn % 7"),
+        ("zach1->filled++ % ZACH1_BUFFERS", "zach1->filled++ % 7"),
+        ("zach1->filled % ZACH1_BUFFERS", "zach1->filled % 7"),
+        ("wait_until_fewer(zach1, ZACH1_BUFFERS)", "wait_until_fewer(zach1, 7)"),
+    ),
     "threaded": (
         (
             _REQUEST,
@@ -192,4 +202,5 @@ RIGHT = {
         ("spin_unlock_irq(&zach1->lock)", "spin_unlock_bh(&zach1->lock)"),
     ),
 }
-"""Drivers that keep their handler out in other ways, and make no mistake."""
+"""Drivers that keep their handler out in other ways, or use a part of their memory, and make no
+mistake."""

@@ -48,7 +48,8 @@ def test_the_reference_driver_passes(cpus: int) -> None:
 @pytest.mark.parametrize("cpus", [1, 2])
 @pytest.mark.parametrize("name", RIGHT)
 def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
-    """Threaded handlers, disable_irq, tasklets: nothing is found where nothing is wrong."""
+    """Threaded handlers, disable_irq, tasklets, smaller rings: nothing is found where nothing is
+    wrong."""
     source = folder / f"{name}.c"
     source.write_text(edited(*RIGHT[name]))
     outcome = run.run(run.prepared(CARD, source), run.Setting(cpus, 1))

@@ -412,6 +412,20 @@ def torn_start(run: Run) -> Iterator[Finding]:
                 begun |= dict.fromkeys(near, OVERTAKEN)
 
 
+def noted(accesses: Journal) -> list[Finding]:
+    """What is no mistake, but less exact than the rest of the journal."""
+    rows = accesses[accesses["what"] == What.FALLBACK]
+    return [
+        Finding(
+            "carried out by the fallback",
+            int(row["number"]),
+            f"{code(int(row['value']))} at {int(row['offset']):#x}: values that were equal, what "
+            "it read, and the order within the instruction, are not seen",
+        )
+        for row in rows
+    ]
+
+
 RULES: tuple[Rule, ...] = (
     reserved_bits,
     no_register,

@@ -69,8 +69,6 @@ void code_address(struct code *code, struct instruction *in)
 	in->modrm = code_byte(code);
 	mod = in->modrm >> 6;
 	rm = in->modrm & 0x7;
-	if (mod == 3)
-		return;
 	if (rm == 4)
 		in->sib = code_byte(code);
 	if (mod == 1)

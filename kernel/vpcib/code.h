@@ -40,7 +40,7 @@ s64 code_number(struct code *code, u32 bytes);
  */
 u8 code_prefixes(struct code *code, struct instruction *in, bool *half);
 
-/* ModR/M, SIB and displacement. */
+/* ModR/M, SIB and displacement, as with an operand in memory. */
 void code_address(struct code *code, struct instruction *in);
 
 #endif

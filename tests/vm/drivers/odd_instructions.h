@@ -80,14 +80,6 @@ static unsigned int odd_general(odd_byte *page, odd_word n)
 	return (low != (unsigned int)n) + (high != 3) + (taken != 7);
 }
 
-/* The first register that a read clears, and the doorbell, in one: neither is read nor rung. */
-static void odd_look(odd_byte *page)
-{
-	__asm__ volatile("fildll 0x138(%0)\n"
-			 "fstp %%st(0)" ::"r"(page)
-			 : "memory");
-}
-
 /* All that FXSAVE saves, to where no register is. */
 static void odd_save(odd_byte *page)
 {

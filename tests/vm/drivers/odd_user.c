@@ -35,6 +35,15 @@ static void *store_plainly(void *unused)
 	return unused;
 }
 
+/* A register that a read clears, and the doorbell, in one: neither is read nor rung. */
+static void look(void)
+{
+	__asm__ volatile("fildll 0x138(%0)\n"
+			 "fstp %%st(0)" ::"r"(page)
+			 : "memory");
+	printf("count %x\n", ODD_AT(unsigned int, 0x138));
+}
+
 static void say_saved(void)
 {
 	static uint8_t saved[ODD_SAVED] __attribute__((aligned(16)));
@@ -113,8 +122,7 @@ static void be_refused(void)
 
 static void do_once(void)
 {
-	odd_look(page);
-	printf("count %x\n", ODD_AT(unsigned int, 0x138));
+	look();
 	say_saved();
 	restore_nothing();
 	if (__builtin_cpu_supports("avx"))

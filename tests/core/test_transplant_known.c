@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is made over to be run elsewhere: its length, and how large its operand may be. */
+/* What is made over to be run elsewhere: which, its length, and how large its operand may be. */
 #include "../../kernel/vpcib/transplant.h"
 #include "check.h"
 
@@ -128,6 +128,51 @@ static const struct known {
 	{ 6, USUAL, { 0x65, 0xc5, 0xfc, 0x10, 0x48, 0x10 } }, /* vmovups %gs:16(%rax) */
 };
 
+/* An opcode of a map (none, 0F, 0F 38, 0F 3A, and 1 to 3 of VEX), with (%rax). */
+static bool is_known(u32 map, u32 prefix, u32 opcode, u32 digit)
+{
+	static const u8 prefixes[] = { 0, 0x66, 0xf3, 0xf2 };
+	u8 code[INSTRUCTION_BYTES_MAX] = {};
+	struct transplant made;
+	u32 n = 0;
+
+	if (map > 3) {
+		code[n++] = 0xc4;
+		code[n++] = 0xe0 | (map - 3);
+		code[n++] = 0x78 | prefix;
+	} else {
+		if (prefix)
+			code[n++] = prefixes[prefix];
+		if (map)
+			code[n++] = 0x0f;
+		if (map > 1)
+			code[n++] = map == 2 ? 0x38 : 0x3a;
+	}
+	code[n++] = opcode;
+	code[n++] = digit << 3;
+	return !transplant_decode(&made, code, sizeof(code)) &&
+	       made.in.opcode == opcode;
+}
+
+/* No more and no fewer are let through: whoever changes the list has to mean it. */
+static void count_them(void)
+{
+	static const u32 expected[] = { 288, 4430, 1280, 1504, 3296, 4520, 7196 };
+	u32 map, prefix, opcode, digit;
+
+	for (map = 0; map < ARRAY_SIZE(expected); map++) {
+		u32 count = 0;
+
+		for (prefix = 0; prefix < 4; prefix++) {
+			for (opcode = 0; opcode < 256; opcode++) {
+				for (digit = 0; digit < 8; digit++)
+					count += is_known(map, prefix, opcode, digit);
+			}
+		}
+		CHECK_EQ(count, expected[map]);
+	}
+}
+
 int main(void)
 {
 	struct transplant made;
@@ -143,5 +188,6 @@ int main(void)
 			CHECK_FAIL("number %u has %u bytes, and its operand %u", i,
 				   made.in.length, made.operand_bytes);
 	}
+	count_them();
 	return 0;
 }

@@ -68,8 +68,12 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 	return value;
 }
 
-void bus_store_locked(const struct access_bus *at, u32 offset, u64 value, u32 bytes)
+void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes)
 {
+	if (at->read_only) {
+		at->refused = true;
+		return;
+	}
 	bus_note(at, VPCIB_STORE, offset, value, bytes);
 	if (!at->card->gone)
 		at->card->kind->store(at->card, at->bar, offset, value, bytes);

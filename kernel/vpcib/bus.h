@@ -16,6 +16,8 @@
  * @ip: of the instruction
  * @user: a process does it, by its own mapping
  * @interrupts: the processor takes them
+ * @read_only: who does it may not write; the processor has not looked at that yet if it reads first
+ * @refused: a write was not made, for that reason
  * @missing: memory that could not be touched
  */
 struct access_bus {
@@ -27,6 +29,8 @@ struct access_bus {
 	unsigned long ip;
 	bool user;
 	bool interrupts;
+	bool read_only;
+	bool refused;
 	struct {
 		unsigned long address;
 		u32 bytes;
@@ -52,6 +56,6 @@ static inline u64 code_value(const u8 code[INSTRUCTION_BYTES_MAX])
 }
 
 /* A write; there is a card, and it is locked. */
-void bus_store_locked(const struct access_bus *at, u32 offset, u64 value, u32 bytes);
+void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes);
 
 #endif

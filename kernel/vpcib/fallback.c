@@ -30,7 +30,7 @@ static atomic64_t carried_out;
  * @end: of that
  */
 struct odd {
-	const struct access_bus *at;
+	struct access_bus *at;
 	struct processor *cpu;
 	struct transplant what;
 	u64 code;
@@ -147,8 +147,8 @@ static int find_operand(struct odd *odd)
 	return 0;
 }
 
-int fallback_carry_out(const struct access_bus *at, struct processor *cpu,
-		       const u8 *code, size_t bytes)
+int fallback_carry_out(struct access_bus *at, struct processor *cpu, const u8 *code,
+		       size_t bytes)
 {
 	struct odd odd = { .at = at, .cpu = cpu, .code = code_value(code) };
 	int ret;

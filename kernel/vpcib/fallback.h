@@ -30,7 +30,7 @@ u64 fallback_count(void);
  *
  * Return: 0; -EOPNOTSUPP if it can't: nothing has changed.
  */
-int fallback_carry_out(const struct access_bus *at, struct processor *cpu,
-		       const u8 *code, size_t bytes);
+int fallback_carry_out(struct access_bus *at, struct processor *cpu, const u8 *code,
+		       size_t bytes);
 
 #endif

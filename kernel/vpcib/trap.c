@@ -98,16 +98,26 @@ static int bring_in(const struct access_bus *at)
 		       ?: fixup_user_fault(current->mm, last, flags, NULL);
 }
 
-/* The access at a faulting address that is mapped to this bus address. */
-static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *regs)
+/*
+ * The access at a faulting address that is mapped to this bus address.  One that may not write
+ * and wants to ends with -EACCES, and what it has done to registers is undone.
+ */
+static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *regs,
+		     bool read_only)
 {
 	struct access_bus at = bus_of(regs, address);
+	struct pt_regs before = *regs;
 	int ret;
 
+	at.read_only = read_only;
 	rcu_read_lock();
 	at.card = card_at(where, &at.bar, &at.offset);
 	ret = carry_out(&at, regs);
 	rcu_read_unlock();
+	if (at.refused) {
+		*regs = before;
+		return -EACCES;
+	}
 	return ret == -EFAULT && at.user ? bring_in(&at) : ret;
 }
 
@@ -204,7 +214,7 @@ static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long erro
 	phys_addr_t where = registers_of_fault(address, error);
 	int ret = 1;
 
-	if (!where || access_at(where, address, regs))
+	if (!where || access_at(where, address, regs, false))
 		ret = original(regs, number, error, address);
 	iprobe_done(&kernel_probe);
 	return ret;
@@ -232,11 +242,16 @@ static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
 
 /* Without registers it is no access, but a wish to have the page at hand. */
 static vm_fault_t access_of_user(phys_addr_t where, unsigned long address,
-				 unsigned int flags, struct pt_regs *regs)
+				 unsigned int flags, struct pt_regs *regs,
+				 bool read_only)
 {
+	int ret = -EFAULT;
+
 	if (flags & FAULT_FLAG_INSTRUCTION)
 		return VM_FAULT_SIGSEGV;
-	return !regs || access_at(where, address, regs) ? VM_FAULT_SIGBUS : 0;
+	if (regs)
+		ret = access_at(where, address, regs, read_only);
+	return ret == -EACCES ? VM_FAULT_SIGSEGV : ret ? VM_FAULT_SIGBUS : 0;
 }
 
 static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address,
@@ -253,7 +268,8 @@ static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address
 	else if (comes_again(vma, flags))
 		ret = VM_FAULT_RETRY;
 	else
-		ret = access_of_user(where, address, flags, regs);
+		ret = access_of_user(where, address, flags, regs,
+				     !(vma->vm_flags & VM_WRITE));
 	iprobe_done(&user_probe);
 	return ret;
 }

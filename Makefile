@@ -57,7 +57,7 @@ test-python: setup
 # kernel's to say.
 DEBUG_TESTS := soak module_cycles card_lifetimes iprobe iosched throttle_safety \
 	throttle_trouble throttled_disks odd_requests flush card_accesses card_instructions \
-	card_trouble mappings msix dma_kinds
+	card_fallback card_trouble mappings msix dma_kinds
 DEBUG_KERNELS ?= $(HOME)/kernels
 
 test-debug-kernel: setup

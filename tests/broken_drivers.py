@@ -40,6 +40,10 @@ MISTAKES = {
         ),
         "wrong ring wrap",
     ),
+    "early_wrap": Mistake(
+        (("u32 number = zach1->drawn % ZACH1_BUFFERS;", "u32 number = zach1->drawn % 7;"),),
+        "wrong ring wrap",
+    ),
     "no_acknowledge": Mistake(
         (("iowrite32(status & HANDLED, zach1->registers + ZACH1_STATUS);", ""),),
         "missing acknowledge",
@@ -172,6 +176,27 @@ MISTAKES["tasklet"] = Mistake(
 )
 
 RIGHT = {
+    "cmpxchg8b": (
+        (
+            "\tu32 number = zach1->drawn % ZACH1_BUFFERS;\n",
+            "\tu32 number = zach1->drawn % ZACH1_BUFFERS;\n"
+            "\tvoid __iomem *at = zach1->registers + ZACH1_DMA_ADDRESS;\n"
+            "\tu64 next = zach1->address + number * ZACH1_BUFFER_BYTES;\n"
+            "\tu32 low = ioread32(at), high = ioread32(at + 4);\n",
+        ),
+        (
+            "iowrite64(zach1->address + number * ZACH1_BUFFER_BYTES,\n"
+            "\t\t  zach1->registers + ZACH1_DMA_ADDRESS);",
+            'asm volatile("cmpxchg8b (%2)" : "+a"(low), "+d"(high)'
+            ' : "r"(at), "b"((u32)next), "c"((u32)(next >> 32)) : "memory", "cc");',
+        ),
+    ),
+    "smaller_ring": (
+        ("zach1->drawn % ZACH1_BUFFERS", "zach1->drawn % 7"),
+        ("zach1->filled++ % ZACH1_BUFFERS", "zach1->filled++ % 7"),
+        ("zach1->filled % ZACH1_BUFFERS", "zach1->filled % 7"),
+        ("wait_until_fewer(zach1, ZACH1_BUFFERS)", "wait_until_fewer(zach1, 7)"),
+    ),
     "threaded": (
         (
             _REQUEST,
@@ -192,4 +217,5 @@ RIGHT = {
         ("spin_unlock_irq(&zach1->lock)", "spin_unlock_bh(&zach1->lock)"),
     ),
 }
-"""Drivers that keep their handler out in other ways, and make no mistake."""
+"""Drivers that keep their handler out in other ways, use a part of their memory, or store by an
+instruction that the bus does not know, and make no mistake."""

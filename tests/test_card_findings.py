@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""When an interrupt counts as acknowledged, in journals of a few lines written by hand.
+"""When an interrupt counts as acknowledged, and how odd instructions are told, in journals of a
+few lines written by hand.
 
 What drivers really do is in tests/vm/test_referee.py.
 """
@@ -10,7 +11,8 @@ import pytest
 from understudy.cards import journal, register_log, specification
 from understudy.cards.journal import ABSENT, Context, What
 from understudy.cards.model import Card
-from understudy.referee import findings
+from understudy.cli import card_test
+from understudy.referee import findings, run
 
 ZACH1 = specification.load("zach1")
 FAILED = ZACH1.interrupts[3]
@@ -81,6 +83,28 @@ def test_an_instruction_that_is_not_known() -> None:
     assert found == findings.Finding("unknown instruction", 0, "0f ae 8d 6c 24 48 8d 7d at 0x200")
     (line,) = register_log.lines(ZACH1, rows)
     assert line.endswith("unknown instruction 0f ae 8d 6c 24 48 8d 7d at 0x200")
+
+
+def test_what_the_fallback_carried_out() -> None:
+    """Is no mistake, but a note that says what is not known."""
+    rows = np.zeros(2, journal.ACCESS)
+    rows["number"] = 0, 1
+    rows["what"], rows["value"], rows["offset"] = What.FALLBACK, 0x0010_0181_DD, 0x100
+    assert findings.found(ZACH1, rows, whole=False) == []
+    first, second = findings.noted(rows)
+    assert (first.rule, first.number, second.number) == ("carried out by the fallback", 0, 1)
+    assert first.text == (
+        "dd 81 01 10 00 00 00 00 at 0x100: values that were equal, what it read, and the order "
+        "within the instruction, are not seen"
+    )
+    (line, _) = register_log.lines(ZACH1, rows)
+    assert line.endswith("carried out by the fallback dd 81 01 10 00 00 00 00 at 0x100")
+    setting = run.Setting(1, 7)
+    outcome = run.Outcome(setting, (), (first, second), rows, 0, "")
+    assert list(card_test.told(outcome)) == [
+        "1 CPU, seed 7: nothing wrong in 2 accesses",
+        f"  note: carried out by the fallback (2 times): first at access 0: {first.text}",
+    ]
 
 
 def with_level_status() -> Card:

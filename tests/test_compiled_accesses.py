@@ -16,7 +16,7 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
-PARTS = ("compute", "decode", "emulate", "vector")
+PARTS = ("code", "compute", "decode", "emulate", "vector")
 SOURCES = (
     "tests/instructions/trapped.c",
     "tests/instructions/idioms.c",
@@ -25,7 +25,7 @@ SOURCES = (
 HEADERS = (
     "core/port.h",
     "tests/instructions/idioms.h",
-    *(f"kernel/vpcib/{name}.h" for name in ("compute", "instruction", "vector")),
+    *(f"kernel/vpcib/{name}.h" for name in ("code", "compute", "instruction", "vector")),
 )
 # The guest's processor has no AVX, so its libc copies without.
 OF_THE_GUEST = "AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "AVX_Fast_Unaligned_Load"

@@ -108,6 +108,19 @@ static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 b
 	update_interrupts(device);
 }
 
+static u32 peek(struct vpcib_card *card, u32 bar, u32 offset, u64 *value)
+{
+	struct vgpu *device = vgpu_of(card);
+	const struct card_table *table = device->registers.table;
+	struct register_access access = registers_access(table, bar, offset, 1);
+	struct register_part part;
+
+	if (!registers_next(&access, &part) || part.shift)
+		return 0;
+	*value = vgpu_get(device, part.index) & table->registers[part.index].readable;
+	return table->registers[part.index].bytes;
+}
+
 static void run(struct work_struct *work)
 {
 	struct vgpu *device = container_of(work, struct vgpu, work);
@@ -183,6 +196,7 @@ static struct vpcib_kind kind = {
 	.start = start,
 	.load = load,
 	.store = store,
+	.peek = peek,
 	.stop = stop,
 };
 

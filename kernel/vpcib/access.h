@@ -28,6 +28,7 @@ enum vpcib_what {
 	VPCIB_DMA_BEGUN, /* the driver has sent the card to its memory */
 	VPCIB_DMA_ENDED, /* it may have that back */
 	VPCIB_DMA_CHANGED, /* the driver changed what it had sent the card to read */
+	VPCIB_FALLBACK, /* an instruction that the fallback has carried out: its bytes */
 };
 
 enum vpcib_context {

@@ -5,7 +5,8 @@
  * Locks: slots_lock (a mutex: who is plugged in) is outermost, and pci_lock_rescan_remove
  * inside it; drivers probe under both, so nothing that a driver calls takes either.  A card's
  * lock is raw, since registers are touched in any context; inside it come the journal's
- * lock and the lock of the DMA list, which are raw as well and have nothing inside.
+ * lock and the lock of the DMA list, which are raw as well and have nothing inside.  The
+ * fallback's lock is between a card's and those.
  * What finds a card by its address holds rcu_read_lock.
  */
 #ifndef UNDERSTUDY_VPCIB_CARD_H
@@ -120,8 +121,10 @@ void memory_put(struct bar_memory *memory);
 int mapping_init(void);
 void mapping_exit(void);
 
-/* sse.c */
+/* sse.c: between the first two, the processor has those of the process, which may change */
 struct processor;
+void vectors_begin(void);
+void vectors_end(void);
 void vector_of_user(struct processor *cpu, u32 number, u64 value[2]);
 void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2]);
 

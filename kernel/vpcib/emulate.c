@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a decoded instruction does, with a device where its operand in memory is. */
+#include "code.h"
 #include "compute.h"
-#include "instruction.h"
 #include "vector.h"
 
 #define CARRY 0x1ul
 #define DIRECTION 0x400ul
-#define REX_B 0x1
-#define REX_X 0x2
 
 static u64 low_bytes(u64 value, u32 bytes)
 {
@@ -397,8 +395,7 @@ static int repeat(const struct instruction *in, struct processor *cpu, u64 addre
 	return 0;
 }
 
-/* Where its operand begins, but for FS and GS (SDM volume 2, tables 2-2 and 2-3). */
-static u64 operand_address(const struct instruction *in, const struct processor *cpu)
+u64 instruction_operand(const struct instruction *in, const struct processor *cpu)
 {
 	u64 address = (u64)in->displacement;
 	bool has_sib = (in->modrm & 0x7) == 4;
@@ -421,7 +418,7 @@ int instruction_emulate(const struct instruction *in, struct processor *cpu,
 
 	if (is_string(in))
 		return repeat(in, cpu, address, bus);
-	if (!in->segment && operand_address(in, cpu) != address)
+	if (!in->segment && instruction_operand(in, cpu) != address)
 		return -EOPNOTSUPP;
 	ret = in->two_byte ? two_byte(in, cpu, address, bus)
 			   : one_byte(in, cpu, address, bus);

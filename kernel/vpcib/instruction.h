@@ -106,6 +106,9 @@ struct device_bus {
  */
 int instruction_decode(struct instruction *in, const u8 *code, size_t bytes);
 
+/* Where its operand in memory begins, but for FS and GS (SDM volume 2, tables 2-2 and 2-3). */
+u64 instruction_operand(const struct instruction *in, const struct processor *cpu);
+
 /**
  * instruction_emulate - carry out one whose operand in memory is the device
  * @in: decoded

@@ -4,6 +4,7 @@
  *
  *	add      write KIND: plug in a card of that kind
  *	remove   write SLOT: pull out the card there
+ *	fallbacks  how many instructions the fallback has carried out
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -12,6 +13,7 @@
 #include <linux/sysfs.h>
 
 #include "card.h"
+#include "fallback.h"
 
 #define NAME_BYTES 32
 
@@ -40,11 +42,18 @@ static ssize_t remove_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return ret ?: count;
 }
 
+static ssize_t fallbacks_show(struct kobject *kobj, struct kobj_attribute *attr,
+			      char *page)
+{
+	return sysfs_emit(page, "%llu\n", fallback_count());
+}
+
 static struct kobj_attribute add_attr = __ATTR_WO(add);
 static struct kobj_attribute remove_attr = __ATTR_WO(remove);
+static struct kobj_attribute fallbacks_attr = __ATTR_RO(fallbacks);
 
 static const struct attribute *attributes[] = { &add_attr.attr, &remove_attr.attr,
-						NULL };
+						&fallbacks_attr.attr, NULL };
 
 static int folder_init(void)
 {
@@ -69,10 +78,10 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } parts[] = {
-	{ journal_init, journal_exit }, { interrupt_init, interrupt_exit },
-	{ bridge_init, bridge_exit },	{ mapping_init, mapping_exit },
-	{ trap_init, trap_exit },	{ dma_init, dma_exit },
-	{ folder_init, folder_exit },
+	{ journal_init, journal_exit },	  { interrupt_init, interrupt_exit },
+	{ bridge_init, bridge_exit },	  { mapping_init, mapping_exit },
+	{ fallback_init, fallback_exit }, { trap_init, trap_exit },
+	{ dma_init, dma_exit },		  { folder_init, folder_exit },
 };
 
 static void take_down(u32 count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The SSE registers of the process that is running.  While it is in the kernel they are still
+ * The vector registers, and those of x87, of the process that is running.  While it is in the kernel they are still
  * in the processor, unless somebody needed that meanwhile: then they are loaded again, as they
  * would be on the way back.
  */
@@ -37,7 +37,7 @@
 		asm volatile("movdqu %0, %%xmm" #n::"m"(*(const u64(*)[2])value)); \
 		break
 
-static void begin(void)
+void vectors_begin(void)
 {
 	fpregs_lock();
 	fpregs_assert_state_consistent();
@@ -45,20 +45,25 @@ static void begin(void)
 		switch_fpu_return();
 }
 
+void vectors_end(void)
+{
+	fpregs_unlock();
+}
+
 void vector_of_user(struct processor *cpu, u32 number, u64 value[2])
 {
-	begin();
+	vectors_begin();
 	switch (number) {
 		EACH_REGISTER(FETCH);
 	}
-	fpregs_unlock();
+	vectors_end();
 }
 
 void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2])
 {
-	begin();
+	vectors_begin();
 	switch (number) {
 		EACH_REGISTER(PUT);
 	}
-	fpregs_unlock();
+	vectors_end();
 }

@@ -18,143 +18,13 @@
 #include <asm/trap_pf.h>
 #include <asm/trapnr.h>
 
-#include "card.h"
+#include "bus.h"
 #include "compat.h"
-#include "instruction.h"
+#include "fallback.h"
 #include "../iprobe/iprobe.h"
 
 static struct iprobe kernel_probe;
 static struct iprobe user_probe;
-
-/* One access on its way: what instruction_emulate is given as its bus. */
-struct access_bus {
-	struct device_bus bus;
-	struct vpcib_card *card; /* NULL: it was pulled out */
-	u32 bar;
-	u32 offset; /* of the address that faulted */
-	unsigned long address;
-	unsigned long ip;
-	bool user;
-	bool interrupts; /* the processor takes them */
-	struct {
-		unsigned long address;
-		u32 bytes;
-		unsigned int flags;
-	} missing; /* memory that could not be touched */
-};
-
-static u8 context_of(const struct access_bus *at)
-{
-	if (at->user)
-		return VPCIB_USER;
-	return in_hardirq()	      ? VPCIB_HARD_INTERRUPT
-	       : in_serving_softirq() ? VPCIB_SOFT_INTERRUPT
-				      : VPCIB_KERNEL;
-}
-
-static u8 flags_of(const struct access_bus *at)
-{
-	bool soft = at->interrupts && !softirq_count();
-
-	return (at->card->gone ? VPCIB_ABSENT : 0) |
-	       (at->interrupts && interrupt_may_come(at->card) ? VPCIB_INTERRUPTIBLE
-							       : 0) |
-	       (soft ? VPCIB_SOFT_INTERRUPTIBLE : 0);
-}
-
-static void touched(const struct access_bus *at)
-{
-	if (!in_hardirq())
-		interrupt_touched(at->card);
-}
-
-static void note(const struct access_bus *at, u8 what, u32 offset, u64 value, u32 bytes)
-{
-	journal_note(at->card, (struct vpcib_access){ .value = value,
-						      .ip = at->ip,
-						      .offset = offset,
-						      .bar = at->bar,
-						      .bytes = bytes,
-						      .what = what,
-						      .context = context_of(at),
-						      .flags = flags_of(at) });
-}
-
-static u32 offset_of(const struct access_bus *at, u64 address)
-{
-	return at->offset + (u32)(address - at->address);
-}
-
-/* What is not there reads as ones. */
-static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
-{
-	struct access_bus *at = container_of(bus, struct access_bus, bus);
-	u64 value = ~0ull >> (64 - 8 * bytes);
-	u32 offset = offset_of(at, address);
-	unsigned long flags;
-
-	if (!at->card)
-		return value;
-	flags = vpcib_lock(at->card);
-	if (!at->card->gone)
-		value = at->card->kind->load(at->card, at->bar, offset, bytes);
-	note(at, VPCIB_LOAD, offset, value, bytes);
-	touched(at);
-	vpcib_unlock(at->card, flags);
-	return value;
-}
-
-static void bus_store(struct device_bus *bus, u64 address, u64 value, u32 bytes)
-{
-	struct access_bus *at = container_of(bus, struct access_bus, bus);
-	u32 offset = offset_of(at, address);
-	unsigned long flags;
-
-	if (!at->card)
-		return;
-	flags = vpcib_lock(at->card);
-	note(at, VPCIB_STORE, offset, value, bytes);
-	if (!at->card->gone)
-		at->card->kind->store(at->card, at->bar, offset, value, bytes);
-	touched(at);
-	vpcib_unlock(at->card, flags);
-}
-
-static int from_kernel(struct device_bus *bus, void *to, u64 from, u32 bytes)
-{
-	return copy_from_kernel_nofault(to, (void *)from, bytes);
-}
-
-static long (*write_kernel)(void *to, const void *from, size_t bytes);
-
-static int to_kernel(struct device_bus *bus, u64 to, const void *from, u32 bytes)
-{
-	return write_kernel((void *)to, from, bytes);
-}
-
-static int miss(struct device_bus *bus, u64 address, u32 bytes, unsigned int flags)
-{
-	struct access_bus *at = container_of(bus, struct access_bus, bus);
-
-	at->missing.address = address;
-	at->missing.bytes = bytes;
-	at->missing.flags = flags;
-	return -EFAULT;
-}
-
-static int from_user(struct device_bus *bus, void *to, u64 from, u32 bytes)
-{
-	if (copy_from_user_nofault(to, (void __user *)from, bytes))
-		return miss(bus, from, bytes, 0);
-	return 0;
-}
-
-static int to_user(struct device_bus *bus, u64 to, const void *from, u32 bytes)
-{
-	if (copy_to_user_nofault((void __user *)to, from, bytes))
-		return miss(bus, to, bytes, FAULT_FLAG_WRITE);
-	return 0;
-}
 
 /* By the numbers that instructions have for them. */
 static struct processor processor_of(struct pt_regs *regs)
@@ -185,29 +55,34 @@ static size_t fetch(const struct access_bus *at, u8 *code)
 
 static void note_unknown(const struct access_bus *at, const u8 *code)
 {
-	u64 value;
-
-	memcpy(&value, code, sizeof(value));
 	if (at->card)
-		note(at, VPCIB_UNKNOWN, at->offset, value, 0);
+		bus_note(at, VPCIB_UNKNOWN, at->offset, code_value(code), 0);
 	pr_err_ratelimited("an instruction that can't be decoded at %pS: %*ph\n",
 			   (void *)at->ip, INSTRUCTION_BYTES_MAX, code);
 }
 
-static int carry_out(struct access_bus *at, struct pt_regs *regs, unsigned long address)
+/* Of 64-bit code. */
+static int try(struct access_bus *at, struct processor *cpu, const u8 *code,
+	       size_t bytes)
+{
+	struct instruction in;
+	int ret = instruction_decode(&in, code, bytes);
+
+	if (!ret)
+		ret = instruction_emulate(&in, cpu, at->address, &at->bus);
+	return ret == -EOPNOTSUPP ? fallback_carry_out(at, cpu, code, bytes) : ret;
+}
+
+static int carry_out(struct access_bus *at, struct pt_regs *regs)
 {
 	struct processor cpu = processor_of(regs);
 	u8 code[INSTRUCTION_BYTES_MAX] = {};
-	struct instruction in;
-	int ret;
-
 	size_t bytes = fetch(at, code);
+	int ret;
 
 	if (!bytes)
 		return -EFAULT;
-	ret = any_64bit_mode(regs) ? instruction_decode(&in, code, bytes) : -EOPNOTSUPP;
-	if (!ret)
-		ret = instruction_emulate(&in, &cpu, address, &at->bus);
+	ret = any_64bit_mode(regs) ? try(at, &cpu, code, bytes) : -EOPNOTSUPP;
 	if (ret == -EOPNOTSUPP)
 		note_unknown(at, code);
 	return ret;
@@ -223,27 +98,27 @@ static int bring_in(const struct access_bus *at)
 		       ?: fixup_user_fault(current->mm, last, flags, NULL);
 }
 
-/* The access at a faulting address that is mapped to this bus address. */
-static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *regs)
+/*
+ * The access at a faulting address that is mapped to this bus address.  One that may not write
+ * and wants to ends with -EACCES, and what it has done to registers is undone.
+ */
+static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *regs,
+		     bool read_only)
 {
-	bool user = user_mode(regs);
-	struct access_bus at = {
-		.bus = { .load = bus_load,
-			 .store = bus_store,
-			 .from_memory = user ? from_user : from_kernel,
-			 .to_memory = user ? to_user : to_kernel },
-		.address = address,
-		.ip = regs->ip,
-		.user = user,
-		.interrupts = regs->flags & X86_EFLAGS_IF,
-	};
+	struct access_bus at = bus_of(regs, address);
+	struct pt_regs before = *regs;
 	int ret;
 
+	at.read_only = read_only;
 	rcu_read_lock();
 	at.card = card_at(where, &at.bar, &at.offset);
-	ret = carry_out(&at, regs, address);
+	ret = carry_out(&at, regs);
 	rcu_read_unlock();
-	return ret == -EFAULT && user ? bring_in(&at) : ret;
+	if (at.refused) {
+		*regs = before;
+		return -EACCES;
+	}
+	return ret == -EFAULT && at.user ? bring_in(&at) : ret;
 }
 
 /* --- faults of the kernel ----------------------------------------------------------- */
@@ -339,7 +214,7 @@ static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long erro
 	phys_addr_t where = registers_of_fault(address, error);
 	int ret = 1;
 
-	if (!where || access_at(where, address, regs))
+	if (!where || access_at(where, address, regs, false))
 		ret = original(regs, number, error, address);
 	iprobe_done(&kernel_probe);
 	return ret;
@@ -367,11 +242,16 @@ static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
 
 /* Without registers it is no access, but a wish to have the page at hand. */
 static vm_fault_t access_of_user(phys_addr_t where, unsigned long address,
-				 unsigned int flags, struct pt_regs *regs)
+				 unsigned int flags, struct pt_regs *regs,
+				 bool read_only)
 {
+	int ret = -EFAULT;
+
 	if (flags & FAULT_FLAG_INSTRUCTION)
 		return VM_FAULT_SIGSEGV;
-	return !regs || access_at(where, address, regs) ? VM_FAULT_SIGBUS : 0;
+	if (regs)
+		ret = access_at(where, address, regs, read_only);
+	return ret == -EACCES ? VM_FAULT_SIGSEGV : ret ? VM_FAULT_SIGBUS : 0;
 }
 
 static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address,
@@ -388,20 +268,21 @@ static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address
 	else if (comes_again(vma, flags))
 		ret = VM_FAULT_RETRY;
 	else
-		ret = access_of_user(where, address, flags, regs);
+		ret = access_of_user(where, address, flags, regs,
+				     !(vma->vm_flags & VM_WRITE));
 	iprobe_done(&user_probe);
 	return ret;
 }
 
 int trap_init(void)
 {
-	int ret;
+	int ret = bus_init();
 
-	write_kernel = (void *)symbol_address("copy_to_kernel_nofault");
+	if (ret)
+		return ret;
 	lookup_in_table = (void *)symbol_address("lookup_address_in_pgd");
-	if (!write_kernel || !lookup_in_table) {
-		pr_err("no copy_to_kernel_nofault or lookup_address_in_pgd in this "
-		       "kernel\n");
+	if (!lookup_in_table) {
+		pr_err("no lookup_address_in_pgd in this kernel\n");
 		return -ENOENT;
 	}
 	kernel_probe = (struct iprobe){ .address = symbol_address("fixup_exception"),

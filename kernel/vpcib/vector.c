@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "code.h"
 #include "vector.h"
 
-#define REX_W 0x8
 #define WHOLE 16
 
 static const struct vector_move moves[] = {

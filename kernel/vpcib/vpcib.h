@@ -43,6 +43,8 @@ struct vpcib_bar {
  * @start: before the card is seen on the bus; may sleep; 0 or negative errno
  * @load: a read of a register BAR, 1 to 8 bytes.  Under the card's lock, in any context.
  * @store: a write, likewise
+ * @peek: the register that begins at @offset, as a load would find it, and with no effect: its
+ *	bytes and its value; 0: none begins there.  Likewise.
  * @stop: the card has gone from the bus; may sleep
  */
 struct vpcib_kind {
@@ -62,6 +64,7 @@ struct vpcib_kind {
 	u64 (*load)(struct vpcib_card *card, u32 bar, u32 offset, u32 bytes);
 	void (*store)(struct vpcib_card *card, u32 bar, u32 offset, u64 value,
 		      u32 bytes);
+	u32 (*peek)(struct vpcib_card *card, u32 bar, u32 offset, u64 *value);
 	void (*stop)(struct vpcib_card *card);
 
 	/* private */

@@ -3,11 +3,12 @@
  * Bytes become an instruction, in memory of just their size, so that the sanitizer sees who
  * reads past its end.  What follows one makes no other of it, and without its last byte it is
  * none.  It is carried out on registers that the bytes give: either nothing changes, or the
- * instruction pointer ends behind it or, of one that repeats, stays.
+ * instruction pointer ends behind it or, of one that repeats, stays.  Those that are made over
+ * for the processor itself are held against the same, but not run.
  */
 #include <string.h>
 
-#include "../../kernel/vpcib/instruction.h"
+#include "../../kernel/vpcib/transplant.h"
 #include "../core/check.h"
 
 #define BEGIN 0x400000ul
@@ -130,12 +131,42 @@ static void try(const uint8_t *data, size_t size)
 	carry_out(&in, data + in.length, size - in.length);
 }
 
+static int transplant(struct transplant *made, const uint8_t *data, size_t bytes)
+{
+	u8 *copy = malloc(bytes ? bytes : 1);
+	int ret;
+
+	memcpy(copy, data, bytes);
+	ret = transplant_decode(made, copy, bytes);
+	free(copy);
+	return ret;
+}
+
+static void try_transplant(const uint8_t *data, size_t size)
+{
+	struct transplant made, again;
+	int ret = transplant(&made, data, size);
+
+	if (ret) {
+		CHECK_EQ(ret, -EOPNOTSUPP);
+		return;
+	}
+	CHECK(made.in.length <= size && made.in.length <= INSTRUCTION_BYTES_MAX);
+	CHECK(made.bytes <= INSTRUCTION_BYTES_MAX &&
+	      made.displacement + 4 <= made.bytes);
+	CHECK_EQ(transplant(&again, data, made.in.length), 0);
+	CHECK(!memcmp(&made, &again, sizeof(made)));
+	CHECK_EQ(transplant(&again, data, made.in.length - 1), -EOPNOTSUPP);
+}
+
 /* An instruction begins at each of the bytes. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t at;
 
-	for (at = 0; at <= size; at++)
+	for (at = 0; at <= size; at++) {
 		try(data + at, size - at < 300 ? size - at : 300);
+		try_transplant(data + at, size - at);
+	}
 	return 0;
 }

@@ -23,7 +23,8 @@ from .run import run
 
 COPIED = ("core", "sim", "traces", "kernel/vpcib", "tests/core")
 INSTRUCTIONS = tuple(
-    f"kernel/vpcib/{name}.c" for name in ("compute", "decode", "emulate", "vector")
+    f"kernel/vpcib/{name}.c"
+    for name in ("code", "compute", "decode", "emulate", "transplant", "vector")
 )
 LIBRARY = (
     "core/*.c",

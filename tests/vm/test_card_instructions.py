@@ -8,6 +8,7 @@ saw: each access once, though the kernel had to bring in memory, and an SSE regi
 import re
 
 import numpy as np
+import pytest
 from guests import boot, group, once, text
 
 from understudy.base.paths import ROOT
@@ -22,7 +23,7 @@ pytestmark = group("card-accesses")
 FOLDER = "tests/vm/drivers"
 SOURCE, DESTINATION = 0x8, 0x10
 ROUNDS = 2000
-SIGBUS = 7
+SIGBUS, SIGSEGV = 7, 11
 
 SCENARIO = """
 insmod /hammer_driver.ko writes=0 || fail 'no driver'
@@ -115,6 +116,13 @@ def test_the_kernel_for_a_process() -> None:
 def test_the_kernel_may_do_what_the_process_may() -> None:
     """It can't copy into a page that the process may only read."""
     assert int(said(r"read into it (-?\d+)")[0]) == -1
+
+
+@pytest.mark.parametrize("how", ["changed", "shifted"])
+def test_what_may_only_be_read_is_not_changed(how: str) -> None:
+    """By an instruction that reads it first, whether the bus knows it or not."""
+    assert int(said(rf"{how}: signal (\d+)")[0]) == SIGSEGV
+    assert said(r"kept (\d)") == ["1"]
 
 
 def bytes_of(stores: Journal, at: int) -> bytes:

@@ -48,11 +48,14 @@ def test_the_reference_driver_passes(cpus: int) -> None:
 @pytest.mark.parametrize("cpus", [1, 2])
 @pytest.mark.parametrize("name", RIGHT)
 def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
-    """Threaded handlers, disable_irq, tasklets: nothing is found where nothing is wrong."""
+    """Threaded handlers, disable_irq, tasklets, smaller rings: nothing is found where nothing is
+    wrong; that the fallback was needed is noted."""
     source = folder / f"{name}.c"
     source.write_text(edited(*RIGHT[name]))
     outcome = run.run(run.prepared(CARD, source), run.Setting(cpus, 1))
     assert outcome.findings == ()
+    noted = {note.rule for note in outcome.notes}
+    assert noted == ({"carried out by the fallback"} if name == "cmpxchg8b" else set())
 
 
 def test_a_run_repeats_with_its_seed() -> None:
@@ -71,6 +74,7 @@ def test_json_for_the_grader() -> None:
     result = CliRunner().invoke(command, arguments, standalone_mode=False)
     answer = json.loads(result.stdout)
     assert answer["passed"]
+    assert [found["notes"] for found in answer["runs"]] == [[], []]
     assert [found["cpus"] for found in answer["runs"]] == [1, 2]
 
 

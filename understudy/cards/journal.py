@@ -33,6 +33,7 @@ class What(IntEnum):
     DMA_BEGUN = 15
     DMA_ENDED = 16
     DMA_CHANGED = 17
+    FALLBACK = 18
 
 
 class Context(IntEnum):
@@ -74,7 +75,7 @@ Journal = NDArray[np.void]
 
 
 def code(value: int) -> str:
-    """The first bytes of an instruction that is not known, in the order of its code."""
+    """The first bytes of an instruction, in the order of its code."""
     return value.to_bytes(8, "little").hex(" ")
 
 

@@ -45,6 +45,8 @@ def _said(card: Card, places: Places, access: Journal) -> str:
         return f"interrupt: {', '.join(names) or 'none'}"
     if what == What.UNKNOWN:
         return f"unknown instruction {code(value)} at {offset:#x}"
+    if what == What.FALLBACK:
+        return f"carried out by the fallback {code(value)} at {offset:#x}"
     if what not in (What.LOAD, What.STORE):
         return what.name.lower()
     width = int(access["bytes"])

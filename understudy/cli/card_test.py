@@ -93,7 +93,7 @@ def test(
         click.echo(json.dumps(_as_json(card, driver, outcomes), indent=2))
     else:
         for outcome in outcomes:
-            for line in _told(outcome):
+            for line in told(outcome):
                 click.echo(line)
         if any(outcome.findings for outcome in outcomes):
             click.echo(f"again: {_again(name, driver, exercise, cpus, seed)}")
@@ -107,19 +107,26 @@ def _again(name: str, driver: Path, exercise: Path | None, cpus: tuple[int, ...]
     return shlex.join([*words, "--cpus", ",".join(map(str, cpus)), "--seed", str(seed)])
 
 
-def _told(outcome: run.Outcome) -> Iterator[str]:
+def told(outcome: run.Outcome) -> Iterator[str]:
+    """What is said of a run, line by line."""
     accesses = f"{len(outcome.accesses)} accesses"
     if outcome.missed:
         accesses += f" (and {outcome.missed} more, which nobody looked at)"
-    if not outcome.findings:
+    if outcome.findings:
+        yield f"{outcome.setting}, {accesses}:"
+    else:
         yield f"{outcome.setting}: nothing wrong in {accesses}"
-        return
-    yield f"{outcome.setting}, {accesses}:"
-    times = Counter(finding.rule for finding in outcome.findings)
+    yield from _each_rule(outcome.findings, "  ")
+    yield from _each_rule(outcome.notes, "  note: ")
+
+
+def _each_rule(findings: tuple[Finding, ...], begin: str) -> Iterator[str]:
+    """A line for each, however often it was found."""
+    times = Counter(finding.rule for finding in findings)
     for rule, count in times.items():
-        first = next(finding for finding in outcome.findings if finding.rule == rule)
+        first = next(finding for finding in findings if finding.rule == rule)
         again = f" ({count} times)" if count > 1 else ""
-        yield f"  {rule}{again}: first at access {first.number}: {first.text}"
+        yield f"{begin}{rule}{again}: first at access {first.number}: {first.text}"
 
 
 def _as_json(card: Card, driver: Path, outcomes: list[run.Outcome]) -> dict[str, Any]:
@@ -134,6 +141,7 @@ def _as_json(card: Card, driver: Path, outcomes: list[run.Outcome]) -> dict[str,
                 "accesses": len(outcome.accesses),
                 "missed": outcome.missed,
                 "findings": [_finding(finding) for finding in outcome.findings],
+                "notes": [_finding(note) for note in outcome.notes],
             }
             for outcome in outcomes
         ],

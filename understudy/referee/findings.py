@@ -21,6 +21,7 @@ from understudy.cards.journal import (
 )
 from understudy.cards.model import Buffer, Card, Interrupt, RegisterField
 from understudy.cards.shadow import Part, Places, Values, reserved
+from understudy.referee.ring import Ring
 
 NEAR = 64
 """Stores within which somebody is still about to start a transfer."""
@@ -286,6 +287,48 @@ def not_given(run: Run) -> Iterator[Finding]:
             yield Finding(name, event.number, f"{event.offset} bytes at {event.value:#x}")
 
 
+def turned_early(run: Run) -> Iterator[Finding]:
+    """A ring turns before the end of its memory, and what the card was sent to in it has changed:
+    the driver fills other places than it sends the card to, or more than there are.
+
+    Without a change it is a smaller ring.
+    """
+    rings: dict[int, Ring] = {}
+    changed: dict[int, int] = {}  # where a ring begins, and the first change after it has turned
+    for event in run.to_the_end:
+        held = [begin for begin, ring in rings.items() if ring.holds(event.value)]
+        if event.what == What.DMA_GIVEN:
+            rings[event.value] = Ring(event.value, event.offset)
+        elif event.what == What.DMA_BEGUN:
+            for begin in held:
+                rings[begin].sent(event.value)
+        elif event.what == What.DMA_CHANGED:
+            changed |= {
+                begin: event.number
+                for begin in held
+                if begin not in changed and rings[begin].has_turned()
+            }
+        elif event.what == What.STORE and _sets_off(event):
+            for ring in rings.values():
+                ring.restart()
+        elif event.what in (What.DMA_TAKEN, What.UNBOUND):
+            ended = rings if event.what == What.UNBOUND else {event.value} & rings.keys()
+            for begin in list(ended):
+                text, number = rings.pop(begin).early(), changed.pop(begin, None)
+                if text and number is not None:
+                    yield Finding("wrong ring wrap", number, text)
+
+
+def _sets_off(event: Event) -> bool:
+    """A store of ones to what they set, as a reset."""
+    return any(
+        part.value & found.bits.mask
+        for part in event.parts
+        for found in part.register.fields
+        if found.access == "w1s"
+    )
+
+
 def bad_transfer(run: Run) -> Iterator[Finding]:
     """A transfer is started whose address or length the card's manual rules out."""
     values = Values(run.card)
@@ -369,6 +412,20 @@ def torn_start(run: Run) -> Iterator[Finding]:
                 begun |= dict.fromkeys(near, OVERTAKEN)
 
 
+def noted(accesses: Journal) -> list[Finding]:
+    """What is no mistake, but less exact than the rest of the journal."""
+    rows = accesses[accesses["what"] == What.FALLBACK]
+    return [
+        Finding(
+            "carried out by the fallback",
+            int(row["number"]),
+            f"{code(int(row['value']))} at {int(row['offset']):#x}: values that were equal, what "
+            "it read, and the order within the instruction, are not seen",
+        )
+        for row in rows
+    ]
+
+
 RULES: tuple[Rule, ...] = (
     reserved_bits,
     no_register,
@@ -379,6 +436,7 @@ RULES: tuple[Rule, ...] = (
     freed_in_use,
     changed_in_use,
     not_given,
+    turned_early,
     bad_transfer,
     leaked,
     no_lock,

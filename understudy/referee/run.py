@@ -19,7 +19,7 @@ from understudy.cards import specification
 from understudy.cards.journal import NOTHING_KEPT, Journal, Kept, bytes_outside, kept_outside
 from understudy.cards.model import Card
 from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
-from understudy.referee.findings import Finding, found
+from understudy.referee.findings import Finding, found, noted
 
 JOURNAL_RECORDS = 2**20
 EXERCISE_SECONDS = 120
@@ -67,6 +67,8 @@ class Outcome:
 
     setting: Setting
     findings: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+    """What is no mistake."""
     accesses: Journal
     missed: int
     """How many came after those, and were not looked at."""
@@ -187,7 +189,8 @@ def run(
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
         findings.append(Finding(f"{step} failed", len(accesses), _last(result.console)))
-    return Outcome(setting, tuple(findings), accesses, missed, log)
+    notes = tuple(noted(accesses))
+    return Outcome(setting, tuple(findings), notes, accesses, missed, log)
 
 
 def _died(subject: Subject, setting: Setting, error: RunFailed, kept: Kept) -> Outcome:
@@ -202,7 +205,8 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, kept: Kept) -> O
     first = text.partition("; its last words")[0]
     death = Finding(rule, len(kept.accesses), f"{first}{where}")
     findings = (*found(subject.card, kept.accesses, whole=False), death)
-    return Outcome(setting, findings, kept.accesses, kept.missed, text)
+    notes = tuple(noted(kept.accesses))
+    return Outcome(setting, findings, notes, kept.accesses, kept.missed, text)
 
 
 def _complaints(log: str) -> list[Finding]:

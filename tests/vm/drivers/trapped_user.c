@@ -23,6 +23,11 @@
 static uint8_t *registers;
 static sigjmp_buf after_signal;
 
+static void come_back(int signal)
+{
+	siglongjmp(after_signal, signal);
+}
+
 /* Pages that nobody has touched yet. */
 static uint8_t *fresh_pages(void)
 {
@@ -101,6 +106,25 @@ static void copy_to_file(void)
 	close(file);
 }
 
+/* A processor may read such an operand before it looks whether it may be written. */
+static void change_what_may_be_read(uint8_t *readable)
+{
+	uint64_t kept = *(volatile uint64_t *)(registers + SOURCE);
+	int signal = sigsetjmp(after_signal, 1);
+
+	if (!signal)
+		__asm__ volatile("addq $1, %0"
+				 : "+m"(*(uint64_t *)(readable + SOURCE)));
+	printf("changed: signal %d\n", signal);
+	signal = sigsetjmp(after_signal, 1);
+	if (!signal)
+		__asm__ volatile("shld $8, %1, %0"
+				 : "+m"(*(uint64_t *)(readable + SOURCE))
+				 : "r"(~kept));
+	printf("shifted: signal %d\n", signal);
+	printf("kept %d\n", *(volatile uint64_t *)(registers + SOURCE) == kept);
+}
+
 /* What the process may not write, the kernel may not write for it. */
 static void copy_to_what_may_be_read(int card)
 {
@@ -109,11 +133,7 @@ static void copy_to_what_may_be_read(int card)
 
 	printf("read into it %zd\n", read(zeroes, readable + SOURCE, 8));
 	close(zeroes);
-}
-
-static void come_back(int signal)
-{
-	siglongjmp(after_signal, signal);
+	change_what_may_be_read(readable);
 }
 
 /* In 32-bit code, 48 is DEC EAX and no prefix: MOV of EBX to (EDI) follows it. */
@@ -141,7 +161,7 @@ int main(void)
 	registers = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_32BIT,
 			 file, 0);
 	if (registers == MAP_FAILED || sigaltstack(&other, NULL) ||
-	    sigaction(SIGBUS, &action, NULL))
+	    sigaction(SIGBUS, &action, NULL) || sigaction(SIGSEGV, &action, NULL))
 		return 1;
 	setbuf(stdout, NULL);
 	printf("pid %d\n", getpid());

@@ -38,6 +38,9 @@ KERNEL_ARGUMENTS = (
 DISPLAY = ("-device", "VGA")
 """A display, for a machine that has none; the guest's driver of it is bochs."""
 
+ALL_INSTRUCTIONS = ("-cpu", "max")
+"""A processor with all that QEMU can do, AVX among it, in the place of the ordinary one."""
+
 Accelerator = Literal["tcg", "kvm"]
 
 

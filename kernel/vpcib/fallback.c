@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * There is one page for all, under a lock inside the card's.  The vectors of a process are
+ * loaded, and kept, before that; those of the kernel are the processor's already, for whoever
+ * uses them there has said so (kernel_fpu_begin).
+ */
+#include <linux/atomic.h>
+#include <linux/mm.h>
+#include <linux/spinlock.h>
+
+#include "fallback.h"
+#include "slot.h"
+
+#define REGISTER_BYTES_MAX 8
+
+static u8 now[PAGE_SIZE] __aligned(PAGE_SIZE); /* what the instruction works on */
+static u8 before[PAGE_SIZE];
+static DEFINE_RAW_SPINLOCK(page_lock);
+static atomic64_t carried_out;
+
+/**
+ * struct odd - one of them
+ * @at: where it has faulted
+ * @cpu: its registers
+ * @what: decoded
+ * @code: its first bytes, for the journal
+ * @page: of its operand: offset in the BAR
+ * @operand: in the page
+ * @begin: of what it may touch in the page, with whole registers
+ * @end: of that
+ */
+struct odd {
+	struct access_bus *at;
+	struct processor *cpu;
+	struct transplant what;
+	u64 code;
+	u32 page;
+	u32 operand;
+	u32 begin;
+	u32 end;
+};
+
+/* The bytes of the register that begins there, or else 1: of none 0, without a card ones. */
+static u32 peek(const struct odd *odd, u32 offset, u64 *value)
+{
+	struct vpcib_card *card = odd->at->card;
+	u32 bytes = 0;
+
+	*value = card && !card->gone ? 0 : 0xff;
+	if (card && !card->gone)
+		bytes = card->kind->peek(card, odd->at->bar, odd->page + offset, value);
+	return bytes ?: 1;
+}
+
+static void fill(const struct odd *odd)
+{
+	u32 offset, bytes;
+	u64 value;
+
+	for (offset = odd->begin; offset < odd->end; offset += bytes) {
+		bytes = peek(odd, offset, &value);
+		memcpy(now + offset, &value, bytes);
+	}
+	memcpy(before + odd->begin, now + odd->begin, odd->end - odd->begin);
+}
+
+/* The narrowest access that covers what has changed of a register. */
+static void write_register(const struct odd *odd, u32 offset, u32 bytes)
+{
+	u32 first = offset, last = offset + bytes - 1, width = 1;
+	u64 value = 0;
+
+	while (first <= last && now[first] == before[first])
+		first++;
+	if (first > last)
+		return;
+	while (now[last] == before[last])
+		last--;
+	while ((first & ~(width - 1)) + width <= last)
+		width *= 2;
+	first &= ~(width - 1);
+	memcpy(&value, now + first, width);
+	bus_store_locked(odd->at, odd->page + first, value, width);
+}
+
+static void write_changed(const struct odd *odd)
+{
+	u32 offset, bytes;
+	u64 value;
+
+	bus_note(odd->at, VPCIB_FALLBACK, odd->page + odd->operand, odd->code, 0);
+	for (offset = odd->begin; offset < odd->end; offset += bytes) {
+		bytes = peek(odd, offset, &value);
+		write_register(odd, offset, bytes);
+	}
+}
+
+/* The card is locked, if there is one. */
+static int carry_out(const struct odd *odd)
+{
+	int ret;
+
+	raw_spin_lock(&page_lock);
+	fill(odd);
+	ret = slot_run(&odd->what, odd->cpu, now + odd->operand);
+	if (!ret && odd->at->card)
+		write_changed(odd);
+	raw_spin_unlock(&page_lock);
+	return ret;
+}
+
+static int carry_out_locked(const struct odd *odd)
+{
+	struct vpcib_card *card = odd->at->card;
+	unsigned long flags;
+	int ret;
+
+	if (card) {
+		flags = vpcib_lock(card);
+		ret = carry_out(odd);
+		vpcib_unlock(card, flags);
+	} else {
+		local_irq_save(flags);
+		ret = carry_out(odd);
+		local_irq_restore(flags);
+	}
+	return ret;
+}
+
+/*
+ * All of its operand has to be in the page of the address that faulted.  What FS or GS add is not
+ * known: then it begins at that address, unless that is where a page does.
+ */
+static int find_operand(struct odd *odd)
+{
+	unsigned long address = odd->at->address;
+	const struct instruction *in = &odd->what.in;
+	u64 begin = in->segment ? address : instruction_operand(in, odd->cpu);
+
+	odd->page = odd->at->offset & PAGE_MASK;
+	odd->operand = offset_in_page(begin);
+	odd->begin = ALIGN_DOWN(odd->operand, REGISTER_BYTES_MAX);
+	odd->end = ALIGN(odd->operand + odd->what.operand_bytes, REGISTER_BYTES_MAX);
+	if ((begin ^ address) & PAGE_MASK || begin > address || odd->end > PAGE_SIZE ||
+	    (in->segment && !odd->operand))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+int fallback_carry_out(struct access_bus *at, struct processor *cpu, const u8 *code,
+		       size_t bytes)
+{
+	struct odd odd = { .at = at, .cpu = cpu, .code = code_value(code) };
+	int ret;
+
+	if (transplant_decode(&odd.what, code, bytes) || find_operand(&odd))
+		return -EOPNOTSUPP;
+	if (at->user)
+		vectors_begin();
+	ret = carry_out_locked(&odd);
+	if (at->user)
+		vectors_end();
+	if (ret)
+		return ret;
+	*cpu->ip += odd.what.in.length;
+	atomic64_inc(&carried_out);
+	return 0;
+}
+
+u64 fallback_count(void)
+{
+	return atomic64_read(&carried_out);
+}
+
+int fallback_init(void)
+{
+	return slot_init();
+}
+
+void fallback_exit(void)
+{
+	slot_exit();
+}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Which rings turn too early, in journals of a few lines written by hand.
+
+What drivers really do is in tests/vm/test_referee.py.
+"""
+
+import numpy as np
+import pytest
+
+from understudy.cards import journal, specification
+from understudy.cards.journal import Context, What
+from understudy.referee import findings
+
+ZACH1 = specification.load("zach1")
+CONTROL = next(found.offset for found in ZACH1.registers if found.name == "CONTROL")
+PLACE, PLACES, BEGIN = 0x1000, 8, 0x40000
+Line = tuple[What, int, int]
+GIVEN = (What.DMA_GIVEN, BEGIN, PLACES * PLACE)
+TAKEN = (What.DMA_TAKEN, BEGIN, PLACES * PLACE)
+RESET = (What.STORE, 1 << 31, CONTROL)
+
+
+def sent(*places: int) -> list[Line]:
+    """The card is sent there, and finishes."""
+    return [
+        (what, BEGIN + place * PLACE, PLACE)
+        for place in places
+        for what in (What.DMA_BEGUN, What.DMA_ENDED)
+    ]
+
+
+def changed(place: int) -> Line:
+    """What it was sent to there has changed."""
+    return What.DMA_CHANGED, BEGIN + place * PLACE, PLACE
+
+
+def wraps(*lines: Line) -> list[tuple[int, str]]:
+    """The findings that have the name."""
+    rows = np.zeros(len(lines), journal.ACCESS)
+    for number, (what, value, offset) in enumerate(lines):
+        row = rows[number]
+        row["number"], row["what"], row["value"], row["offset"] = number, what, value, offset
+        stores = what == What.STORE
+        row["bytes"], row["context"] = 4 * stores, Context.KERNEL if stores else Context.CARD
+    found = findings.found(ZACH1, rows)
+    return [(each.number, each.text) for each in found if each.rule == "wrong ring wrap"]
+
+
+@pytest.mark.parametrize("end", [[TAKEN], []])
+@pytest.mark.parametrize("used", [2, 4, 7])
+def test_a_turn_before_the_end(used: int, end: list[Line]) -> None:
+    """Once what the card was sent to changes; also if the memory is never taken back."""
+    round_ = sent(*range(used))
+    lines = [GIVEN, changed(0), *round_, *round_, changed(1), *round_, changed(2), *end]
+    text = f"at {BEGIN:#x} it turns after {used} of 8 places"
+    assert wraps(*lines) == [(2 + 4 * used, text)]
+
+
+RIGHT = {
+    "a smaller ring": [*sent(0, 1, 2, 0, 1, 2)],
+    "a whole one whose places change": [*sent(*range(8), *range(8)), changed(0)],
+    "one place again and again": [*sent(0, 0, 0), changed(0)],
+    "any order": [*sent(0, 3, 1, 0, 3), changed(0)],
+    "turns here and there": [*sent(0, 1, 2, 0, 1, 0), changed(0)],
+    "a reset": [*sent(0, 1, 2), RESET, *sent(0, 1, 2, 3, 4), changed(4)],
+    "the middle": [*sent(3, 4, 5, 3, 4, 5), changed(3)],
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_no_early_turn(name: str) -> None:
+    """Other mistakes there may be, but not that one."""
+    assert wraps(GIVEN, *RIGHT[name], TAKEN) == []
+
+
+def test_only_the_ring_that_turns_early() -> None:
+    """Two of them, of which one is whole."""
+    other = BEGIN + 16 * PLACE
+    whole = [(what, value + other - BEGIN, size) for what, value, size in sent(*range(8), 0)]
+    change = (What.DMA_CHANGED, other, PLACE)
+    given = (What.DMA_GIVEN, other, PLACES * PLACE)
+    early = sent(0, 1, 0, 1)
+    assert wraps(GIVEN, given, *early, *whole, change, TAKEN) == []
+    assert len(wraps(GIVEN, given, *early, *whole, changed(1), TAKEN)) == 1

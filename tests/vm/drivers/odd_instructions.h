@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Instructions that the bus does not know, at the registers of the card odd (odd.yaml), for a
+ * driver and for a process.  Each function returns how many of its results are wrong; what it
+ * does to registers is in tests/vm/test_card_instructions.py again.
+ */
+#ifndef UNDERSTUDY_ODD_INSTRUCTIONS_H
+#define UNDERSTUDY_ODD_INSTRUCTIONS_H
+
+typedef unsigned long odd_word;
+typedef unsigned char odd_byte;
+
+#define ODD_AT(type, offset) (*(volatile type *)(page + (offset)))
+#define ODD_HELD(n) ODD_AT(odd_word, 0x100 + 8 * (n))
+#define ODD_SAVED 512
+
+/* The bits of n + 0.5 and of 2 n + 1, n from 1 to 2^50; integers only, as a driver has to. */
+static odd_word odd_real(odd_word twice)
+{
+	int high = 63 - __builtin_clzl(twice);
+
+	return ((odd_word)(1022 + high) << 52) |
+	       ((twice << (52 - high)) & ((1ul << 52) - 1));
+}
+
+/* HELD_1 becomes twice HELD_0; the same bits as an integer go to HELD_2, and as an 80-bit real
+ * to what comes after. */
+static unsigned int odd_x87(odd_byte *page, odd_word n)
+{
+	odd_word half = odd_real(2 * n + 1), whole = odd_real(4 * n + 2);
+	unsigned int bad = 0;
+
+	ODD_HELD(0) = half;
+	__asm__ volatile("fldl 0x100(%0)\n"
+			 "fadd %%st(0), %%st(0)\n"
+			 "fstpl 0x108(%0)" ::"r"(page)
+			 : "memory");
+	bad += ODD_HELD(1) != whole;
+	__asm__ volatile("fildll 0x108(%0)\n"
+			 "fistpll 0x110(%0)\n"
+			 "fldl 0x100(%0)\n"
+			 "fstpt 0x118(%0)" ::"r"(page)
+			 : "memory");
+	bad += ODD_HELD(2) != whole;
+	return bad + (ODD_HELD(3) != ((half << 11) | 1ul << 63));
+}
+
+/* HELD_0 and HELD_1 are exchanged, and then not. */
+static unsigned int odd_exchange(odd_byte *page, odd_word n)
+{
+	odd_word low = n, high = ~n;
+	unsigned char done, again;
+
+	ODD_HELD(0) = low;
+	ODD_HELD(1) = high;
+	__asm__ volatile("lock cmpxchg16b 0x100(%5)\n"
+			 "sete %0\n"
+			 "lock cmpxchg16b 0x100(%5)\n"
+			 "sete %1"
+			 : "=&r"(done), "=&r"(again), "+a"(low), "+d"(high)
+			 : "b"(n + 1), "r"(page), "c"(n + 2)
+			 : "memory", "cc");
+	return !done + again + (low != n + 1) + (high != n + 2);
+}
+
+/* WORD_0 divides; a half and a byte are set by a condition. */
+static unsigned int odd_general(odd_byte *page, odd_word n)
+{
+	unsigned int low = 7 * n + 3, high = 0, taken = 0;
+
+	ODD_AT(unsigned int, 0x120) = 7;
+	__asm__ volatile("divl 0x120(%3)\n"
+			 "cmp %0, %0\n"
+			 "cmove 0x120(%3), %2\n"
+			 "sete 0x134(%3)\n"
+			 "setne 0x135(%3)"
+			 : "+a"(low), "+d"(high), "+r"(taken)
+			 : "r"(page)
+			 : "memory", "cc");
+	return (low != (unsigned int)n) + (high != 3) + (taken != 7);
+}
+
+/* All that FXSAVE saves, to where no register is. */
+static void odd_save(odd_byte *page)
+{
+	__asm__ volatile("fxsave64 0x200(%0)" ::"r"(page) : "memory");
+}
+
+#endif

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""Instructions that the bus does not know, at the registers of a card: the fallback.
+
+A process and a driver (tests/vm/drivers/odd_instructions.h) carry out x87, CMPXCHG16B, FXSAVE, AVX
+and others at the card odd, while two threads store to a register of the same page.  The journal
+is held against a model of what each instruction writes, of which those registers are seen that
+change, in the narrowest access; of the plain stores none may be missed.
+"""
+
+import re
+import struct
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+from guests import boot, group, once, text
+
+from understudy.base.paths import ROOT
+from understudy.base.programs import Program, compiled
+from understudy.cards import specification
+from understudy.cards.journal import Journal, What, journal
+from understudy.platforms.vm import modules, packages, qemu
+from understudy.platforms.vm.machine import Result
+
+pytestmark = group("card-fallback")
+
+FOLDER = "tests/vm/drivers"
+CARD = ROOT / FOLDER / "odd.yaml"
+ROUNDS = 200
+PLAIN_STORES = 20_000
+TRIES = 6000
+SIGBUS = 7
+WIDE = 0x0123456789ABCDEF, 0x1122334455667788, 0x99AABBCCDDEEFF00, 0xFEDCBA9876543210
+SAVED, SAVED_BYTES = 0x200, 512
+PROCESSORS: dict[str, tuple[str, ...]] = {"ordinary": (), "all": qemu.ALL_INSTRUCTIONS}
+
+LOAD = """
+insmod /card.ko || fail 'no card'
+insmod /odd_driver.ko || fail 'no driver'
+"""
+UNLOAD = """
+rmmod odd_driver || fail 'the driver stayed'
+"""
+SEEN = (
+    LOAD
+    + f"""
+odd {ROUNDS} > /out/process || fail "odd: $?"
+odd 0 > /out/plain & plain=$!
+echo {ROUNDS} > /dev/odd
+wait $plain || fail "odd: $?"
+cat /sys/kernel/vpcib/fallbacks > /out/count
+"""
+    + UNLOAD
+    + "cat /dev/vpcib > /out/journal"
+)
+REMOVED = (
+    LOAD
+    + """
+odd 5000 > /out/process & odd=$!
+sleep 1
+put 0 /sys/kernel/vpcib/remove
+wait $odd || fail "odd: $?"
+"""
+    + UNLOAD
+)
+FUZZED = (
+    LOAD
+    + f"""
+for seed in 1 2; do
+	fuzzed $seed {TRIES} > /out/fuzzed$seed & wait="$wait $!"
+done
+wait $wait
+cat /sys/kernel/vpcib/fallbacks > /out/count
+odd 10 > /out/process || fail "odd: $?"
+"""
+    + UNLOAD
+)
+
+
+@once
+def ran(scenario: str, processor: str = "ordinary") -> Result:
+    """A VM with the card, its driver and both programs."""
+    kernel = packages.fetch_kernel()
+    header = f"{FOLDER}/odd_instructions.h"
+    odd = Program("odd", (f"{FOLDER}/odd_user.c",), (header,), flags=("-static", "-pthread"))
+    card = specification.load(str(CARD))
+    return boot(
+        scenario,
+        {"vpcib": f"journal_records={2**18}"},
+        files={
+            "card.ko": modules.card_module(kernel, CARD),
+            "odd_driver.ko": modules.driver_module(kernel, ROOT / FOLDER / "odd_driver.c", card),
+            "bin/odd": compiled(odd),
+            "bin/fuzzed": compiled(Program("fuzzed", (f"{FOLDER}/fuzzed_user.c",))),
+        },
+        clock="wall",
+        cpus=2,
+        devices=PROCESSORS[processor],
+    )
+
+
+def said(result: Result, pattern: str, name: str = "process") -> list[str]:
+    """What a program said, by a pattern with one group."""
+    found = re.findall(pattern, text(result, name))
+    assert found, text(result, name)
+    return [str(each) for each in found]
+
+
+def of_thread(result: Result, pid: int) -> Journal:
+    """What the bus saw of one thread."""
+    everything = journal(result.out["journal"])
+    mine: Journal = everything[everything["pid"] == pid]
+    return mine
+
+
+Seen = tuple[What, int, int, int]
+
+
+def seen(accesses: Iterable[Journal]) -> list[Seen]:
+    """What, offset, width and value of each; of the fallback no value."""
+    return [
+        (
+            What(int(a["what"])),
+            int(a["offset"]),
+            int(a["bytes"]),
+            0 if a["what"] == What.FALLBACK else int(a["value"]),
+        )
+        for a in accesses
+    ]
+
+
+class Held:
+    """What the registers hold, and what the bus sees of each instruction."""
+
+    def __init__(self) -> None:
+        registers = specification.load(str(CARD)).registers
+        self._places = {register.offset: register.width // 8 for register in registers}
+        self._bytes = bytearray(4096)
+
+    def store(self, offset: int, width: int, value: int) -> Seen:
+        """A plain one."""
+        self._bytes[offset : offset + width] = value.to_bytes(width, "little")
+        return What.STORE, offset, width, value
+
+    def load(self, offset: int, width: int) -> Seen:
+        """A plain one."""
+        value = int.from_bytes(self._bytes[offset : offset + width], "little")
+        return What.LOAD, offset, width, value
+
+    def odd(self, offset: int, data: bytes = b"") -> Iterator[Seen]:
+        """One that the bus does not know, and what it writes."""
+        yield What.FALLBACK, offset, 0, 0
+        old = bytes(self._bytes)
+        self._bytes[offset : offset + len(data)] = data
+        for start, width in self._places.items():
+            changed = {at for at in range(start, start + width) if old[at] != self._bytes[at]}
+            if changed:
+                yield self._narrowest(start, width, changed)
+
+    def _narrowest(self, start: int, width: int, changed: set[int]) -> Seen:
+        lanes = [
+            range(at, at + lane)
+            for lane in (1, 2, 4, 8)
+            for at in range(start, start + width, lane)
+            if changed <= set(range(at, at + lane))
+        ]
+        lane = lanes[0]
+        value = int.from_bytes(self._bytes[lane.start : lane.stop], "little")
+        return What.STORE, lane.start, len(lane), value
+
+
+def rounds(held: Held) -> Iterator[Seen]:
+    """What the bus sees of odd_x87, odd_exchange and odd_general."""
+    for n in range(1, ROUNDS + 1):
+        half, whole = struct.pack("<d", n + 0.5), struct.pack("<d", 2 * n + 1)
+        (bits,) = struct.unpack("<Q", half)
+        yield held.store(0x100, 8, bits)
+        yield from held.odd(0x100)
+        yield from held.odd(0x108, whole)
+        yield held.load(0x108, 8)
+        yield from held.odd(0x108)
+        yield from held.odd(0x110, whole)
+        yield from held.odd(0x100)
+        mantissa = bits << 11 & 2**64 - 1 | 1 << 63
+        exponent = (bits >> 52) - 1023 + 16383
+        yield from held.odd(0x118, mantissa.to_bytes(8, "little") + struct.pack("<H", exponent))
+        yield held.load(0x110, 8)
+        yield held.load(0x118, 8)
+        yield held.store(0x100, 8, n)
+        yield held.store(0x108, 8, 2**64 - 1 - n)
+        yield from held.odd(0x100, struct.pack("<QQ", n + 1, n + 2))
+        yield from held.odd(0x100)
+        yield held.store(0x120, 4, 7)
+        yield from held.odd(0x120)
+        yield from held.odd(0x120)
+        yield from held.odd(0x134, b"\1")
+        yield from held.odd(0x135, b"\0")
+
+
+def odd_thread(result: Result) -> Journal:
+    """What the bus saw of the process, but for its plain threads."""
+    return of_thread(result, int(said(result, r"odd (\d+)")[0]))
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_a_process(processor: str) -> None:
+    """Its results are right, and each register that changes is seen once."""
+    result = ran(SEEN, processor)
+    assert said(result, r"bad (\d+)") == ["0"]
+    expected = list(rounds(Held()))
+    assert seen(odd_thread(result)[: len(expected)]) == expected
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_the_kernel(processor: str) -> None:
+    """The same in a driver, after the process, with and without interrupts."""
+    result = ran(SEEN, processor)
+    pid, bad = map(int, re.findall(r"odd: pid (\d+) had (\d+) bad", text(result, "dmesg"))[0])
+    assert bad == 0
+    held = Held()
+    list(rounds(held))
+    list(held.odd(0x100, struct.pack("<4Q", *WIDE) if processor == "all" else b""))
+    held.store(0x100, 8, 0)  # as be_refused() leaves it
+    accesses = of_thread(result, pid)
+    found = accesses[(accesses["what"] <= What.STORE) | (accesses["what"] == What.FALLBACK)]
+    found = found[(found["offset"] >= 0x100) & (found["offset"] < SAVED)]
+    assert seen(found) == list(rounds(held))
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_no_other_store_is_missed(processor: str) -> None:
+    """Those of two threads beside each: all of them, in order."""
+    result = ran(SEEN, processor)
+    for name in ("process", "plain"):
+        for pid in said(result, r"plain (\d+)", name):
+            expected = [(What.STORE, 0, 4, n) for n in range(PLAIN_STORES)]
+            assert seen(of_thread(result, int(pid))) == expected
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_all_that_a_process_saves(processor: str) -> None:
+    """FXSAVE writes to the card what it writes to memory."""
+    result = ran(SEEN, processor)
+    saved = bytearray(SAVED_BYTES)
+    for access in odd_thread(result):
+        if access["what"] == What.STORE and access["offset"] >= SAVED:
+            saved[access["offset"] - SAVED] = access["value"]
+    assert saved.hex() == said(result, r"saved (\w+)")[0]
+    assert said(result, r"restored (.*)") == ["0 0"]
+
+
+def test_avx() -> None:
+    """32 bytes are four registers, and an operation on them comes out right."""
+    result = ran(SEEN, "all")
+    assert said(result, r"wide (-?\d+)") == ["0"]
+    stores = [(What.STORE, 0x100 + 8 * n, 8, value) for n, value in enumerate(WIDE)]
+    found = seen(odd_thread(result))
+    begin = found.index(stores[0])
+    assert found[begin - 1 : begin + 5] == [
+        (What.FALLBACK, 0x100, 0, 0),
+        *stores,
+        (What.FALLBACK, 0x100, 0, 0),
+    ]
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_what_it_looks_at_stays(processor: str) -> None:
+    """A register that a read clears is not read by it."""
+    assert said(ran(SEEN, processor), r"count (\w+)") == ["77"]
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_what_it_can_not_do_is_told(processor: str) -> None:
+    """PUSH, a division by 0, and an operand in two pages end as before; nothing was stored."""
+    result = ran(SEEN, processor)
+    for what in ("push", "divide", "two pages"):
+        assert said(result, rf"{what}: signal (\d+)") == [str(SIGBUS)]
+    unknown = seen(odd_thread(result)[-4:])
+    assert [(what, offset) for what, offset, _, _ in unknown] == [
+        (What.UNKNOWN, 0x100),
+        (What.STORE, 0x100),
+        (What.UNKNOWN, 0x100),
+        (What.UNKNOWN, 0xFFC),
+    ]
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_they_are_counted(processor: str) -> None:
+    """As many as the journal has."""
+    result = ran(SEEN, processor)
+    everything = journal(result.out["journal"])
+    assert int(text(result, "count")) == np.count_nonzero(everything["what"] == What.FALLBACK)
+
+
+def test_a_card_that_is_pulled_out() -> None:
+    """It reads ones from then on, and the process goes on to its end."""
+    result = ran(REMOVED)
+    assert int(said(result, r"bad (\d+)")[0]) > 0
+    assert said(result, r"count (\w+)") == ["ffffffff"]
+    assert said(result, r"restored (.*)") == ["f" * 16 + " " + "f" * 16]
+
+
+def test_random_instructions() -> None:
+    """`boot` looks at the kernel's log; children that end themselves are few, and the bus works
+    afterwards."""
+    result = ran(FUZZED)
+    for seed in (1, 2):
+        children, ended = map(
+            int, re.findall(r"children (\d+) ended (\d+)", text(result, f"fuzzed{seed}"))[0]
+        )
+        assert ended > children * 0.9
+    assert int(text(result, "count")) > TRIES / 10
+    assert said(result, r"bad (\d+)") == ["0"]

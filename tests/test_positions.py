@@ -168,6 +168,15 @@ def test_a_disk_that_stands_in_keeps_its_zones() -> None:
         assert apart(drive.angle(first) / TURN, angle) < 1e-12
 
 
+@pytest.mark.parametrize(("short", "stays"), [(0, True), (2047, True), (2048, False), (-1, False)])
+def test_a_size_in_whole_mib_is_the_real_one(short: int, stays: bool) -> None:
+    """It is up to a MiB less than the disk has, and each sector is where it is."""
+    disk = cheetah()
+    assert disk.facts
+    real, whole = (disk.timing(disk.facts.capacity_sectors - less) for less in (0, short))
+    assert (whole.tracks == real.tracks) == stays
+
+
 def test_limits_are_those_of_the_core() -> None:
     """profile.py stands on nothing, and repeats them."""
     assert device_tracks.ZONES_MAX == PLATTER_ZONES_MAX

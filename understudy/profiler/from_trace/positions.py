@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The layout of the platters from where a trace's reads end, as far as there are enough of them.
+
+Some reads next to each other show a rule, which is followed both ways (followed.py); behind its
+end other reads show the next one, so that all of the disk is covered, zone by zone.  In a
+profile a zone begins with a cylinder, so a slipped sector counts from the next one on: until
+then sectors are one slot off.
+"""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from understudy.device.tracks import ZONES_MAX
+from understudy.profiler.from_trace import followed, ruled
+from understudy.profiler.from_trace.followed import Part
+from understudy.profiler.from_trace.turning import Turning
+from understudy.profiler.layout import Layout, Unseen, Zone
+from understudy.profiler.platters import LEAST_SHARE, WITHIN
+
+SHOWN_BY = 256  # reads show a rule
+TRIED = (0, 0.125, 0.25, 0.5, 1)  # of as many, farther on: there may be no rule in between
+PROVED = 4  # times as many reads that follow a rule are enough
+LOST = 20  # times as many reads that show none
+
+
+def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
+    """Its angles are where a read of `reads.sectors` that begins there is complete."""
+    parts = _parts(reads)
+    if not parts:
+        return Unseen("reads next to each other are at angles that follow no rule")
+    zones = _fewest(_zones(reads, parts), capacity_sectors)
+    layout = Layout(tuple(zones), capacity_sectors)
+    near, looked = _in_line(reads, layout)
+    share = near / looked
+    if share < LEAST_SHARE:
+        return Unseen(f"{share:.0%} of {looked} reads were at the angle foreseen")
+    return replace(layout, share=share, looked=looked)
+
+
+def led(layout: Layout, lead: float, lead_slots: int) -> Layout:
+    """The same with angles where sectors begin to pass: turns and slots before a read of one is
+    complete."""
+    zones = [
+        replace(zone, angle=(zone.angle - lead - lead_slots / zone.slots) % 1)
+        for zone in layout.zones
+    ]
+    return replace(layout, zones=tuple(zones))
+
+
+def _parts(reads: Turning) -> list[Part]:
+    """From the first read to the last."""
+    found: list[Part] = []
+    at, lost, size = 0, 0, len(reads.sector)
+    while at + SHOWN_BY < size:
+        best = _longest(reads, at)
+        if best:
+            found += best
+            at, lost = best[-1].end, 0
+            continue
+        at += SHOWN_BY // 2
+        lost += SHOWN_BY // 2
+        if lost > LOST * SHOWN_BY:
+            return []
+    return found
+
+
+def _longest(reads: Turning, at: int) -> list[Part]:
+    """Of the rules that reads a little farther on show."""
+    best: list[Part] = []
+    for farther in TRIED:
+        begin = at + round(farther * SHOWN_BY)
+        found = followed.find(reads, begin, SHOWN_BY, at)
+        if found and _reach(found) > max(_reach(best), SHOWN_BY // 4):
+            best = found
+        if _reach(best) > PROVED * SHOWN_BY:
+            break
+    return best
+
+
+def _reach(parts: list[Part]) -> int:
+    """In reads."""
+    return parts[-1].end - parts[0].begin if parts else 0
+
+
+def _zones(reads: Turning, parts: list[Part]) -> list[Zone]:
+    """Each from the first cylinder that begins behind the last read of the one before."""
+    found: list[Zone] = []
+    for part in parts:
+        after = int(reads.sector[part.begin - 1]) + 1 if found else 0
+        cylinder = part.zone.cylinder * part.zone.sectors
+        whole = ruled.begun_at(part.zone, -((part.zone.first - after) // cylinder))
+        if whole.first <= int(reads.sector[part.end - 1]):
+            found.append(whole)
+    if found[0].first:
+        found[0] = _from_the_first(found[0])
+    return found
+
+
+def _from_the_first(zone: Zone) -> Zone:
+    """The same rule from sector 0 on, if a track begins there."""
+    return ruled.begun_at(zone, -(zone.first // (zone.cylinder * zone.sectors)))
+
+
+def _fewest(zones: list[Zone], capacity_sectors: int) -> list[Zone]:
+    """As many as a profile has room for: the shortest ones are left out, but for the first."""
+    kept = list(zones)
+    while len(kept) > ZONES_MAX:
+        ends = [*(zone.first for zone in kept[1:]), capacity_sectors]
+        sizes = [end - zone.first for zone, end in zip(kept, ends, strict=True)]
+        del kept[1 + int(np.argmin(sizes[1:]))]
+    return kept
+
+
+def _in_line(reads: Turning, layout: Layout) -> tuple[int, int]:
+    """How many reads are where it says, of how many that stay on a track."""
+    firsts = [*(zone.first for zone in layout.zones), layout.capacity_sectors]
+    near = looked = 0
+    for zone, (first, end) in zip(layout.zones, pairwise(firsts), strict=True):
+        own = slice(*np.searchsorted(reads.sector, [first, end]))
+        sector, turn = reads.sector[own], reads.turn[own]
+        says = ~ruled.goes_over(zone, sector, reads.sectors)
+        off = np.abs(ruled.off(zone, sector, turn)) / zone.slots
+        near += int((off < WITHIN)[says].sum())
+        looked += int(says.sum())
+    return near, looked

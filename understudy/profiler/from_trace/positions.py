@@ -15,6 +15,7 @@ import numpy as np
 from understudy.device.tracks import ZONES_MAX
 from understudy.profiler.from_trace import followed, ruled
 from understudy.profiler.from_trace.followed import Part
+from understudy.profiler.from_trace.served import Bools
 from understudy.profiler.from_trace.turning import Turning
 from understudy.profiler.layout import Layout, Unseen, Zone
 from understudy.profiler.platters import LEAST_SHARE, WITHIN
@@ -32,21 +33,26 @@ def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
         return Unseen("reads next to each other are at angles that follow no rule")
     zones = _fewest(_zones(reads, parts), capacity_sectors)
     layout = Layout(tuple(zones), capacity_sectors)
-    near, looked = _in_line(reads, layout)
-    share = near / looked
+    near, stays = in_line(reads, layout)
+    looked = int(stays.sum())
+    share = float(near[stays].mean())
     if share < LEAST_SHARE:
         return Unseen(f"{share:.0%} of {looked} reads were at the angle foreseen")
     return replace(layout, share=share, looked=looked)
 
 
-def led(layout: Layout, lead: float, lead_slots: int) -> Layout:
-    """The same with angles where sectors begin to pass: turns and slots before a read of one is
-    complete."""
+def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
+    """The same with angles where a sector begins to pass."""
     zones = [
-        replace(zone, angle=(zone.angle - lead - lead_slots / zone.slots) % 1)
+        replace(zone, angle=(zone.angle - lead(zone, sectors, bus_turns)) % 1)
         for zone in layout.zones
     ]
     return replace(layout, zones=tuple(zones))
+
+
+def lead(zone: Zone, sectors: int, bus_turns: float) -> float:
+    """Turns from when so many begin to pass to when they have passed and are over the bus."""
+    return max(sectors / zone.slots, bus_turns)
 
 
 def _parts(reads: Turning) -> list[Part]:
@@ -113,15 +119,13 @@ def _fewest(zones: list[Zone], capacity_sectors: int) -> list[Zone]:
     return kept
 
 
-def _in_line(reads: Turning, layout: Layout) -> tuple[int, int]:
-    """How many reads are where it says, of how many that stay on a track."""
+def in_line(reads: Turning, layout: Layout) -> tuple[Bools, Bools]:
+    """Which reads are where it says, and which of them stay on a track."""
     firsts = [*(zone.first for zone in layout.zones), layout.capacity_sectors]
-    near = looked = 0
+    near, stays = (np.zeros(len(reads.sector), bool) for _ in range(2))
     for zone, (first, end) in zip(layout.zones, pairwise(firsts), strict=True):
         own = slice(*np.searchsorted(reads.sector, [first, end]))
         sector, turn = reads.sector[own], reads.turn[own]
-        says = ~ruled.goes_over(zone, sector, reads.sectors)
-        off = np.abs(ruled.off(zone, sector, turn)) / zone.slots
-        near += int((off < WITHIN)[says].sum())
-        looked += int(says.sum())
-    return near, looked
+        near[own] = np.abs(ruled.off(zone, sector, turn)) / zone.slots < WITHIN
+        stays[own] = ~ruled.goes_over(zone, sector, reads.sectors)
+    return near, stays

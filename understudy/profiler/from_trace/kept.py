@@ -19,11 +19,11 @@ def findings(kept: DiskProfile | None) -> list[Finding]:
     """Sections as they are there."""
     if not kept:
         return []
-    sections = kept.model_dump(include=set(SECTIONS), exclude_unset=True, exclude_none=True)
+    said = kept.model_dump(include=set(SECTIONS), exclude_unset=True, exclude_none=True)
     return [
-        Finding(f"{section}.{name}", value, f"as in {kept.name}")
-        for section, keys in sections.items()
-        for name, value in keys.items()
+        Finding(f"{section}.{name}", value)
+        for section in SECTIONS
+        for name, value in said.get(section, {}).items()
     ]
 
 

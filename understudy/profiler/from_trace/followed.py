@@ -14,7 +14,7 @@ import numpy as np
 
 from understudy.profiler.from_trace import ruled, window
 from understudy.profiler.from_trace.ruled import NEAR
-from understudy.profiler.from_trace.served import Ints
+from understudy.profiler.from_trace.served import Bools, Ints
 from understudy.profiler.from_trace.turning import Turning
 from understudy.profiler.layout import Zone
 
@@ -89,11 +89,11 @@ class _Follower:
     def _block(self, at: int, way: int, stop: int, most: int) -> Ints:
         return np.arange(at, stop, way)[:most]
 
-    def _is_near(self, block: Ints, slips: int) -> tuple[Ints, Ints]:
+    def _is_near(self, block: Ints, slips: int) -> tuple[Bools, Bools]:
         """Which are in line, and which say nothing."""
         zone = ruled.slipped(self.zone, slips)
         sector, turn = self.reads.sector[block], self.reads.turn[block]
-        near = np.abs(ruled.off(zone, sector, turn)) < NEAR
+        near: Bools = np.abs(ruled.off(zone, sector, turn)) < NEAR
         return near, ruled.goes_over(zone, sector, self.reads.sectors)
 
     def _good(self, block: Ints, slips: int) -> int:

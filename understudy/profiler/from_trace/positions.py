@@ -24,6 +24,7 @@ SHOWN_BY = 256  # reads show a rule
 TRIED = (0, 0.125, 0.25, 0.5, 1)  # of as many, farther on: there may be no rule in between
 PROVED = 4  # times as many reads that follow a rule are enough
 LOST = 20  # times as many reads that show none
+RULES_MOST = 64
 
 
 def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
@@ -31,7 +32,7 @@ def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
     parts = _parts(reads)
     if not parts:
         return Unseen("reads next to each other are at angles that follow no rule")
-    zones = _fewest(_zones(reads, parts), capacity_sectors)
+    zones = _fewest(_without_remnants(_zones(reads, parts)), capacity_sectors)
     layout = Layout(tuple(zones), capacity_sectors)
     near, stays = in_line(reads, layout)
     looked = int(stays.sum())
@@ -58,16 +59,17 @@ def lead(zone: Zone, sectors: int, bus_turns: float) -> float:
 def _parts(reads: Turning) -> list[Part]:
     """From the first read to the last."""
     found: list[Part] = []
-    at, lost, size = 0, 0, len(reads.sector)
-    while at + SHOWN_BY < size:
+    at = rules = lost = 0
+    while at + SHOWN_BY < len(reads.sector):
         best = _longest(reads, at)
         if best:
             found += best
+            rules += 1
             at, lost = best[-1].end, 0
-            continue
-        at += SHOWN_BY // 2
-        lost += SHOWN_BY // 2
-        if lost > LOST * SHOWN_BY:
+        else:
+            at += SHOWN_BY // 2
+            lost += SHOWN_BY // 2
+        if rules > RULES_MOST or lost > LOST * SHOWN_BY:
             return []
     return found
 
@@ -94,19 +96,27 @@ def _zones(reads: Turning, parts: list[Part]) -> list[Zone]:
     """Each from the first cylinder that begins behind the last read of the one before."""
     found: list[Zone] = []
     for part in parts:
-        after = int(reads.sector[part.begin - 1]) + 1 if found else 0
+        after = int(reads.sector[part.begin - 1]) + 1 if part.begin else 0
         cylinder = part.zone.cylinder * part.zone.sectors
         whole = ruled.begun_at(part.zone, -((part.zone.first - after) // cylinder))
         if whole.first <= int(reads.sector[part.end - 1]):
             found.append(whole)
-    if found[0].first:
-        found[0] = _from_the_first(found[0])
-    return found
+    return [*_before(found[0]), *found]
 
 
-def _from_the_first(zone: Zone) -> Zone:
-    """The same rule from sector 0 on, if a track begins there."""
-    return ruled.begun_at(zone, -(zone.first // (zone.cylinder * zone.sectors)))
+def _before(zone: Zone) -> list[Zone]:
+    """What lies before the first cylinder that is seen to begin: the same rule from sector 0."""
+    return [replace(zone, first=0, angle=zone.turn(0))] if zone.first else []
+
+
+def _without_remnants(zones: list[Zone]) -> list[Zone]:
+    """One that is shorter than a track is a part of the one before; a first one, of the next."""
+    kept: list[Zone] = []
+    for zone, after in zip(zones, [*zones[1:], None], strict=True):
+        if after is None or after.first - zone.first >= zone.sectors:
+            kept.append(zone)
+    first = kept[0]
+    return [replace(first, first=0, angle=first.turn(0)), *kept[1:]]
 
 
 def _fewest(zones: list[Zone], capacity_sectors: int) -> list[Zone]:

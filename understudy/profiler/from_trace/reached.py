@@ -20,7 +20,6 @@ from understudy.profiler.statistics import ascending
 KNOTS = 64
 FEWEST = 24  # reads of a knot
 PASSES = 4
-STRAY = 0.003  # of the reads at each end: their angles may be off
 WITHIN = 0.01  # of a turn
 
 Curve = tuple[Floats, Floats]  # distances, ns
@@ -95,9 +94,16 @@ def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
     ns = np.array([np.median(moves.passed_ns[own]) - period_ns / 2 for own in around])
     for _ in range(PASSES):
         after_ns = moves.passed_ns - np.interp(moves.over, knots, ns)
-        ends_ns = [np.quantile(after_ns[own], [STRAY, 1 - STRAY]) for own in around]
-        ns = ns + (np.sum(ends_ns, axis=1) - period_ns) / 2
+        ns = ns + [_middle(after_ns[own], period_ns) - period_ns / 2 for own in around]
     return ns
+
+
+def _middle(ns: Floats, period_ns: float) -> float:
+    """Of the range of those within a turn that most are in: what took longer was something else."""
+    ordered = np.sort(ns)
+    last = np.searchsorted(ordered, ordered + period_ns, side="right") - 1
+    first = int(np.argmax(last - np.arange(len(ordered))))
+    return float(ordered[first] + ordered[last[first]]) / 2
 
 
 def _whole(knots: Floats, ns: Floats, most: float, near: Curve | None) -> Curve:

@@ -40,7 +40,7 @@ def goes_over(zone: Zone, sector: Ints, sectors: int) -> Bools:
 
 
 def slipped(zone: Zone, sectors: int) -> Zone:
-    """The rule behind so many sectors that are left out: those after them lie as much farther on."""
+    """The rule behind so many sectors that are left out: what follows lies as much farther on."""
     return replace(zone, first=zone.first - sectors)
 
 

@@ -64,7 +64,7 @@ def _coarse(apart_ns: Floats, about_ns: float) -> float:
     power = np.abs(np.fft.rfft(counts, size))
     low, high = (int(size / BINS_A_TURN * factor) for factor in (1 - MARGIN, 1 + MARGIN))
     peak = low + int(np.argmax(power[low : high + 1]))
-    return width_ns * size / max(peak, 1)
+    return float(width_ns * size / max(peak, 1))
 
 
 def _exact(apart_ns: Floats, period_ns: float) -> float:

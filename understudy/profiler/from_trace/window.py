@@ -19,7 +19,7 @@ from understudy.profiler.platters import MANY
 FEWEST_SLOTS, MOST_SLOTS = 16, 2**12
 INTEGER = 0.25
 FEWEST_VOTES = 8
-SPARE = 4  # slots of a track at most
+SPARE = 8  # slots of a track at most
 EVEN = 0.9  # of all pairs, if each track follows alike
 RULED = 0.6
 FIRST = 9  # reads

@@ -37,7 +37,10 @@ def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> F
     bus_ns = known.bus_sector_ns([*own, *found_hits])
     near = known.seeks(kept, capacity_sectors)
     exact = turned.findings(served, hit, period_ns, capacity_sectors, bus_ns, near)
-    findings = exact if isinstance(exact, list) else _drawn(fit, period_ns, left_ns, exact)
+    if isinstance(exact, Unseen):
+        findings = _drawn(fit, period_ns, left_ns, exact)
+    else:
+        findings, own = exact, [each for each in own if each.section != known.TRACKS]
     findings = known.instead([*findings, *found_hits], own)
     if not any(each.section in ("buffer", "cache") for each in own):
         findings += cached.held(served, hit, findings)

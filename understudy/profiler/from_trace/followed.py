@@ -22,6 +22,7 @@ BLOCK = 64  # reads
 VOTERS = 8
 VOTES = 3
 SLIPS_MOST = 12  # in one place
+ACCIDENTS = 1000  # reads, one of which is in line by accident
 REFINED_AFTER = 9  # reads in line, and whenever they are twice as many
 
 
@@ -123,14 +124,13 @@ class _Follower:
         return best if votes[best] >= min(VOTES, len(block)) else None
 
     def with_ends(self) -> Zone:
-        """The zone with its tracks ending where most reads are in line; of such ends the last one,
-        since a read that goes over an end is not."""
+        """The zone with its tracks ending where most reads are in line, but for a few that are so by
+        accident; of such ends the last one, since a read that goes over an end is not."""
         index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
-        low, high = int(index.min()), int(index.max()) + 1
         order = np.argsort(index)
-        every = np.arange(low, high)
+        every = np.arange(int(index.min()), int(index.max()) + 1)
         place = self.reads.sector[every] + slips[order][np.searchsorted(index[order], every)]
-        turn = self.reads.turn[every]
-        size = self.reads.sectors
-        tries = [ruled.ending(self.zone, sectors) for sectors in range(size, -size - 1, -1)]
-        return max(tries, key=lambda zone: (np.abs(ruled.off(zone, place, turn)) < NEAR).sum())
+        turn, size = self.reads.turn[every], self.reads.sectors
+        tries = [ruled.ending(self.zone, sectors) for sectors in range(-size, size + 1)]
+        near = [int((np.abs(ruled.off(zone, place, turn)) < NEAR).sum()) for zone in tries]
+        return tries[max(np.flatnonzero(np.array(near) >= max(near) - len(every) // ACCIDENTS))]

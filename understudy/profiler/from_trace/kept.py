@@ -13,16 +13,17 @@ from understudy.profiler.from_trace.reached import Curve
 from understudy.profiler.hits import NS_TO_MB_PER_S
 
 SECTIONS = ("buffer", "cache", "queue", "facts")
+TRACKS = "tracks"
 
 
 def findings(kept: DiskProfile | None) -> list[Finding]:
-    """Sections as they are there."""
+    """Sections as they are there; its tracks are for a trace that shows none."""
     if not kept:
         return []
-    said = kept.model_dump(include=set(SECTIONS), exclude_unset=True, exclude_none=True)
+    said = kept.model_dump(include={TRACKS, *SECTIONS}, exclude_unset=True, exclude_none=True)
     return [
         Finding(f"{section}.{name}", value)
-        for section in SECTIONS
+        for section in (TRACKS, *SECTIONS)
         for name, value in said.get(section, {}).items()
     ]
 

@@ -20,8 +20,9 @@ FEWEST_SLOTS, MOST_SLOTS = 16, 2**12
 INTEGER = 0.25
 FEWEST_VOTES = 8
 SPARE = 8  # slots of a track at most
-EVEN = 0.9  # of all pairs, if each track follows alike
-RULED = 0.6
+RULED = 0.6  # of all pairs
+ALIKE = 0.25  # of those from a cylinder to the next
+FEWEST_CYLINDERS = 3
 FIRST = 9  # reads
 
 
@@ -101,15 +102,14 @@ def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | Non
 def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
     """Tracks of one, on which it begins, by how much more it is skewed, and pairs in line."""
     near = np.abs(step) < NEAR
-    if near.sum() >= EVEN * len(step):
-        return 1, 0, 0.0, int(near.sum())
-    best = (1, 0, 0.0, 0)
+    best = (1, 0, 0.0, int(near.sum()) + FEWEST_CYLINDERS)
     for cylinder in range(2, MANY + 1):
         for phase in range(cylinder):
             passed = np.diff((track - phase) // cylinder)
-            more, alike = _densest(step[passed == 1])
+            steps = step[passed == 1]
+            more, alike = _densest(steps)
             votes = int((near & (passed == 0)).sum()) + alike
-            if votes > best[3]:
+            if votes > best[3] and alike >= ALIKE * len(steps):
                 best = (cylinder, phase, more, votes)
     return best
 

@@ -124,8 +124,8 @@ class _Follower:
         return best if votes[best] >= min(VOTES, len(block)) else None
 
     def with_ends(self) -> Zone:
-        """The zone with its tracks ending where most reads are in line, but for a few that are so by
-        accident; of such ends the last one, since a read that goes over an end is not."""
+        """The zone with its tracks ending where most reads are in line, but for a few that are so
+        by accident; of such ends the last one, since a read that goes over an end is not."""
         index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
         order = np.argsort(index)
         every = np.arange(int(index.min()), int(index.max()) + 1)

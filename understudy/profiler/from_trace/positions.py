@@ -32,11 +32,11 @@ def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
     parts = _parts(reads)
     if not parts:
         return Unseen("reads next to each other are at angles that follow no rule")
-    zones = _fewest(_without_remnants(_zones(reads, parts)), capacity_sectors)
-    layout = Layout(tuple(zones), capacity_sectors)
+    zones = _without_remnants(_zones(reads, parts), capacity_sectors)
+    layout = Layout(tuple(_fewest(zones, capacity_sectors)), capacity_sectors)
     near, stays = in_line(reads, layout)
     looked = int(stays.sum())
-    share = float(near[stays].mean())
+    share = float((near & stays).sum()) / max(looked, 1)
     if share < LEAST_SHARE:
         return Unseen(f"{share:.0%} of {looked} reads were at the angle foreseen")
     return replace(layout, share=share, looked=looked)
@@ -93,28 +93,22 @@ def _reach(parts: list[Part]) -> int:
 
 
 def _zones(reads: Turning, parts: list[Part]) -> list[Zone]:
-    """Each from the first cylinder that begins behind the last read of the one before."""
-    found: list[Zone] = []
+    """Each from the first cylinder that begins behind the last read of the part before; what lies
+    before the first cylinder of all follows the same rule."""
+    found = [replace(parts[0].zone, first=0, angle=parts[0].zone.turn(0))]
     for part in parts:
         after = int(reads.sector[part.begin - 1]) + 1 if part.begin else 0
         cylinder = part.zone.cylinder * part.zone.sectors
         whole = ruled.begun_at(part.zone, -((part.zone.first - after) // cylinder))
         if whole.first <= int(reads.sector[part.end - 1]):
             found.append(whole)
-    return [*_before(found[0]), *found]
+    return found
 
 
-def _before(zone: Zone) -> list[Zone]:
-    """What lies before the first cylinder that is seen to begin: the same rule from sector 0."""
-    return [replace(zone, first=0, angle=zone.turn(0))] if zone.first else []
-
-
-def _without_remnants(zones: list[Zone]) -> list[Zone]:
+def _without_remnants(zones: list[Zone], capacity_sectors: int) -> list[Zone]:
     """One that is shorter than a track is a part of the one before; a first one, of the next."""
-    kept: list[Zone] = []
-    for zone, after in zip(zones, [*zones[1:], None], strict=True):
-        if after is None or after.first - zone.first >= zone.sectors:
-            kept.append(zone)
+    ends = [*(zone.first for zone in zones[1:]), capacity_sectors]
+    kept = [zone for zone, end in zip(zones, ends, strict=True) if end - zone.first >= zone.sectors]
     first = kept[0]
     return [replace(first, first=0, angle=first.turn(0)), *kept[1:]]
 

@@ -39,7 +39,8 @@ def measure(served: Served, hit: Bools, about_ns: float | None) -> Turning | Uns
     if about_ns is None:
         return Unseen("there is no rotation to see")
     medium = served.reads & ~hit
-    sectors = int(np.bincount(served.sectors[medium]).argmax())
+    lengths, counts = np.unique(served.sectors[medium], return_counts=True)
+    sectors = int(lengths[counts.argmax()])
     index = np.flatnonzero(medium & (served.sectors == sectors))
     index = index[np.lexsort((served.completion_ns[index], served.sector[index]))]
     sector, completion_ns = served.sector[index], served.completion_ns[index]

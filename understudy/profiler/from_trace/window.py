@@ -7,7 +7,7 @@ of one track are in line, and all from a track to the next are one skew apart.  
 tried likewise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -93,10 +93,7 @@ def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | Non
     zone = Zone(first, tracks.sectors, slots, 0.0, skew, cylinder, cylinder_skew, NEVER * cylinder)
     ahead = [float(t - zone.turn(int(s))) for s, t in zip(sector[:FIRST], turn, strict=False)]
     middle = float(np.median((np.array(ahead) - ahead[0] + 0.5) % 1)) - 0.5
-    angle = (ahead[0] + middle) % 1
-    return Zone(
-        first, tracks.sectors, slots, angle, skew, cylinder, cylinder_skew, NEVER * cylinder
-    )
+    return replace(zone, angle=(ahead[0] + middle) % 1)
 
 
 def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:

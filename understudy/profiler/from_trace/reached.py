@@ -21,6 +21,7 @@ KNOTS = 64
 FEWEST = 24  # reads of a knot
 PASSES = 4
 WITHIN = 0.01  # of a turn
+DIGITS = 8  # of a distance in a profile
 
 Curve = tuple[Floats, Floats]  # distances, ns
 
@@ -110,8 +111,8 @@ def _whole(knots: Floats, ns: Floats, most: float, near: Curve | None) -> Curve:
     """From no distance to all of the disk."""
     slope = (ns[-1] - ns[-min(4, len(ns))]) / max(knots[-1] - knots[-min(4, len(ns))], 1e-9)
     last_ns = ns[-1] + max(slope, 0.0) * (most - knots[-1])
-    at_near, ns_near = (near[0] * most, near[1]) if near else (np.zeros(1), ns[:1])
-    own = at_near < knots[0]
-    at = np.concatenate([at_near[own], knots, [most]])
+    shares, ns_near = near if near else (np.zeros(1), ns[:1])
+    own = shares < round(knots[0] / most, DIGITS)
+    at = np.concatenate([shares[own] * most, knots, [most]])
     whole = np.concatenate([ns_near[own], ns, [last_ns]])
     return at, np.array(ascending(np.maximum(whole, 1.0).tolist()))

@@ -25,7 +25,7 @@ def test_all_of_them_with_what_matters() -> None:
         assert f" {name} " in said
     lines = {line.split()[0]: " ".join(line.split()[1:]) for line in said.splitlines() if line}
     assert lines["cheetah-15k4"] == "73.4 GB 15,000 6 line 64"
-    assert lines["cheetah-9lp"] == "9.1 GB 10,045 9.64 curve 3 timed, write-back"
+    assert lines["cheetah-9lp"] == "9.1 GB 10,045 9.61 curve 3 timed, write-back"
     assert lines["constellation-2"] == "1.0 TB 7,200 11.9 sheet"
     assert lines["array-32"] == "10 array 32 servers"
     assert list(lines)[2:-1] == sorted(DISKS), "one table"
@@ -102,7 +102,7 @@ def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -
 def test_one_says_whether_positions_are_known(phase: str, expected: str, tmp_path: Path) -> None:
     said = disks("show", written(tmp_path, period="6.0", phase=phase)).output
     assert expected in "\n".join(" ".join(line.split()) for line in said.splitlines()) + "\n"
-    assert "positions" not in disks("show", "cheetah-9lp").output
+    assert "positions" not in disks("show", "atlas-10k").output
 
 
 def test_known_positions_are_drawn_as_such(tmp_path: Path) -> None:

@@ -116,14 +116,14 @@ def test_reads_take_as_long_after_equal_seeks(seed: int) -> None:
     assert found[0] == READS
 
 
-def cheetah() -> profile.DiskProfile:
+def atlas() -> profile.DiskProfile:
     """One of ours, with a buffer, positioned."""
-    return positioned(profile.load("cheetah-9lp"))
+    return positioned(profile.load("atlas-10k"))
 
 
 def answers(seed: int, first_pause_ns: int = 0) -> list[int]:
     """Service times of random reads and writes with pauses."""
-    disk = cheetah()
+    disk = atlas()
     assert disk.facts
     capacity = disk.facts.capacity_sectors
     drive = Drive.from_timing(disk.timing(capacity), seed)
@@ -145,7 +145,9 @@ def test_nothing_is_drawn() -> None:
 def test_the_clock_counts() -> None:
     """The same requests half a turn later wait for other times, a thousand turns later for the
     same ones."""
-    period_ms = 5.97312
+    rotation = atlas().rotation
+    assert rotation
+    period_ms = rotation.period_ms
     whole = answers(1, round(1000 * period_ms * MS))
     assert max(abs(a - b) for a, b in zip(answers(1), whole, strict=True)) <= 2
     half = answers(1, round(0.5 * period_ms * MS))
@@ -154,7 +156,7 @@ def test_the_clock_counts() -> None:
 
 def test_a_disk_that_stands_in_keeps_its_zones() -> None:
     """A zone begins at its share of the disk, at its angle; its tracks are as long."""
-    disk = cheetah()
+    disk = atlas()
     assert disk.facts
     assert disk.tracks
     assert disk.tracks.angle
@@ -168,6 +170,15 @@ def test_a_disk_that_stands_in_keeps_its_zones() -> None:
         assert apart(drive.angle(first) / TURN, angle) < 1e-12
 
 
+@pytest.mark.parametrize(("short", "stays"), [(0, True), (2047, True), (2048, False), (-1, False)])
+def test_a_size_in_whole_mib_is_the_real_one(short: int, stays: bool) -> None:
+    """It is up to a MiB less than the disk has, and each sector is where it is."""
+    disk = atlas()
+    assert disk.facts
+    real, whole = (disk.timing(disk.facts.capacity_sectors - less) for less in (0, short))
+    assert (whole.tracks == real.tracks) == stays
+
+
 def test_limits_are_those_of_the_core() -> None:
     """profile.py stands on nothing, and repeats them."""
     assert device_tracks.ZONES_MAX == PLATTER_ZONES_MAX
@@ -176,7 +187,7 @@ def test_limits_are_those_of_the_core() -> None:
 
 def test_angles_are_asked_of_who_knows() -> None:
     """Not of a disk without, nor past the end."""
-    plain = profile.load("cheetah-9lp")
-    for disk, sector in ((plain, 0), (cheetah(), 2**20), (cheetah(), -1)):
+    plain = profile.load("atlas-10k")
+    for disk, sector in ((plain, 0), (atlas(), 2**20), (atlas(), -1)):
         with pytest.raises(ValueError, match="nobody knows"):
             Drive.from_timing(disk.timing(2**20)).angle(sector)

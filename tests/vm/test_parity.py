@@ -104,7 +104,7 @@ def with_queue(disk: DiskProfile) -> DiskProfile:
 def load(name: str) -> Experiment:
     """What the processes do."""
     if name.startswith("queued"):
-        buffered = with_everything(positioned(profile.load("cheetah-9lp")))
+        buffered = with_everything(positioned(profile.load("atlas-10k")))
         return experiment(
             disk=with_queue(buffered if name == "queued-buffered" else CHEETAH),
             requests=REQUESTS[name],
@@ -118,7 +118,7 @@ def load(name: str) -> Experiment:
             requests=REQUESTS[name], processes=24, writes_percent=30, virtual_bytes=4 * MIB
         )
     if name in ("buffered", "positions"):
-        disk = profile.load("cheetah-9lp")
+        disk = profile.load("atlas-10k")
         return experiment(
             disk=with_everything(positioned(disk) if name == "positions" else disk),
             requests=REQUESTS[name],

@@ -16,6 +16,7 @@ from understudy.base import scratch
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.progress import phases
 from understudy.cli.session import console
+from understudy.device.profile import load as load_profile
 from understudy.device.target import Target
 from understudy.profiler import fitted, journal, methods, named
 from understudy.profiler.disk import facts
@@ -43,6 +44,9 @@ SEEDS = click.IntRange(0, 2**63 - 1)
 )
 @click.option("--target", "name", metavar="MODULE:FACTORY", help="Python that answers for a drive.")
 @click.option("--trace", metavar="FILE", help="Recorded requests, if nothing can be asked.")
+@click.option(
+    "--keep", metavar="PROFILE", help="With --trace: a profile that has what no trace shows."
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
 @click.option(
     "--method",
@@ -60,6 +64,7 @@ def command(
     device: Path | None,
     name: str | None,
     trace: str | None,
+    keep: str | None,
     out: Path,
     method: str,
     picture: Path | None,
@@ -73,7 +78,8 @@ def command(
     target returns `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`,
     which says when the "read" or "write" completes, in ns.  One request is sent at a time.
     Nothing is written to a drive without --destroy-data.  A trace is in a format of
-    docs/traces.md that has response times; it shows less.
+    docs/traces.md that has response times; it shows less.  --keep takes cache, facts and
+    short seeks from a profile that has them.
 
     In the file each value has its confidence above it, or "not seen"; --disk takes the file.
     A run that was interrupted goes on where it was when the same command is given again.
@@ -91,8 +97,10 @@ def command(
             raise UserError("--destroy-data: nothing can be written to a trace")
         if method != methods.FULL:
             raise UserError(f"--method: {method} asks for requests of its own, not for a trace's")
-        found = _fitted(trace, seed)
+        found = _fitted(trace, seed, keep)
         _write(found, out)
+    elif keep:
+        raise UserError("--keep: goes with --trace; what can be asked is measured")
     else:
         with _target(device, name, destroy_data) as target:
             code = named.code(name) if name else ""
@@ -119,8 +127,9 @@ def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
     return partial(profiled.draw, file=picture)
 
 
-def _fitted(trace: str, seed: int) -> Fitted:
+def _fitted(trace: str, seed: int, keep: str | None) -> Fitted:
     """To a trace."""
+    kept = load_profile(keep) if keep else None
     found = load(trace)
     try:
         completion_ns = found.completed_ns()
@@ -131,7 +140,7 @@ def _fitted(trace: str, seed: int) -> Fitted:
     sent_ns = found.arrival_ns if found.dispatch_ns is None else found.dispatch_ns
     columns = (found.op, found.sector, found.sectors, sent_ns, completion_ns)
     try:
-        return fit.profile(Served.of(*columns), seed)
+        return fit.profile(Served.of(*columns), seed, kept)
     except RunFailed as error:
         raise RunFailed(f"--trace: {trace}: {error}") from error
 

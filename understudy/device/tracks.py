@@ -32,6 +32,7 @@ ZONES_MAX = 256  # PLATTER_ZONES_MAX in core/platter.h
 ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
 BANDS = ("band", "band_skew")
 APART_MAX = 1e-3  # of the disk: places that are rounded
+SIZE_STEP = 2**11  # sectors: sizes are whole MiB, so the real disk's is less by so much
 
 ZONES = Field(strict=False, max_length=ZONES_MAX)
 TrackSectors = Annotated[int, Field(ge=1, le=TRACK_SECTORS_MAX)]
@@ -149,9 +150,12 @@ class Tracks(Section):
                 )
 
     def _firsts(self, capacity_sectors: int, real_sectors: int | None) -> list[int]:
-        """Each zone's first sector on a disk of that size."""
+        """Each zone's first sector on a disk of that size; the real one's as a whole number of
+        MiB is the real one."""
         if not self.first or not real_sectors:
             return [round(exact(at) * capacity_sectors) for at in self.at]
+        if 0 <= real_sectors - capacity_sectors < SIZE_STEP:
+            return list(self.first)
         half = real_sectors // 2
         return [(first * capacity_sectors + half) // real_sectors for first in self.first]
 

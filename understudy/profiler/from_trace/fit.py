@@ -6,20 +6,24 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.base.errors import RunFailed
+from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
 from understudy.profiler import document, medium, rotation, tracks, writes
 from understudy.profiler.demerit import Check
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.from_trace import cached, curve
+from understudy.profiler.from_trace import cached, curve, turned
+from understudy.profiler.from_trace import kept as known
 from understudy.profiler.from_trace.curve import Curve
 from understudy.profiler.from_trace.served import Bools, Floats, Served
+from understudy.profiler.layout import Unseen
 
 FEWEST = 200  # reads that the medium served
 
 
-def profile(served: Served, seed: int = 1) -> Fitted:
-    """Fit what can be fitted, and replay the trace through it."""
+def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> Fitted:
+    """Fit what can be fitted, take the rest from `kept`, and replay the trace."""
+    capacity_sectors = _capacity(served, kept)
     hit, found_hits = cached.hits_of(served)
     sample = curve.from_medium(served, hit)
     if len(sample.ns) < FEWEST:
@@ -29,18 +33,44 @@ def profile(served: Served, seed: int = 1) -> Fitted:
         )
     fit, left_ns = curve.fitted(sample)
     period_ns = curve.period_ns(left_ns)
-    findings = [
+    own = known.findings(kept)
+    bus_ns = known.bus_sector_ns([*own, *found_hits])
+    near = known.seeks(kept, capacity_sectors)
+    exact = turned.findings(served, hit, period_ns, capacity_sectors, bus_ns, near)
+    if isinstance(exact, Unseen):
+        findings = _drawn(fit, period_ns, left_ns, exact)
+    else:
+        findings, own = exact, [each for each in own if each.section != known.TRACKS]
+    findings = known.instead([*findings, *found_hits], own)
+    if not any(each.section in ("buffer", "cache") for each in own):
+        findings += cached.held(served, hit, findings)
+        findings += writes.unseen("writes of a trace are not fitted")
+    found = document.complete(findings)
+    fitted = Fitted(found, capacity_sectors, seed, len(served), from_trace=True)
+    return replace(fitted, checks=tuple(_replayed(fitted, served, hit)))
+
+
+def _capacity(served: Served, kept: DiskProfile | None) -> int:
+    """Of what is kept, or as many sectors as were seen."""
+    seen = served.capacity_sectors
+    if not kept or not kept.facts:
+        return seen
+    if kept.facts.capacity_sectors < seen:
+        raise RunFailed(
+            f"it has a request up to sector {seen}, and {kept.name} is of a disk of "
+            f"{kept.facts.capacity_sectors}"
+        )
+    return kept.facts.capacity_sectors
+
+
+def _drawn(fit: Curve, period_ns: float | None, left_ns: Floats, unseen: Unseen) -> list[Finding]:
+    """A curve over sectors, and latencies that are drawn."""
+    return [
         *_seeks(fit, period_ns, left_ns),
         *_transfer(fit),
         *_rotation(period_ns, len(left_ns)),
-        *(not_seen(key, "a trace has no angles") for key in tracks.KEYS),
-        *found_hits,
+        *(not_seen(key, unseen.why) for key in tracks.KEYS),
     ]
-    findings += cached.held(served, hit, findings)
-    findings += writes.unseen("writes of a trace are not fitted")
-    found = document.complete(findings)
-    fitted = Fitted(found, served.capacity_sectors, seed, len(served), from_trace=True)
-    return replace(fitted, checks=tuple(_replayed(fitted, served, hit)))
 
 
 def _seeks(fit: Curve, period_ns: float | None, left_ns: Floats) -> list[Finding]:
@@ -74,7 +104,7 @@ def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
 
 def _replayed(fitted: Fitted, served: Served, hit: Bools) -> list[Check]:
     """The trace, request by request, each as long after the last one as it was."""
-    drive = Drive.from_timing(fitted.disk().timing(served.capacity_sectors), fitted.seed)
+    drive = Drive.from_timing(fitted.disk().timing(fitted.capacity_sectors), fitted.seed)
     ns, _ = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
     there, here = served.service_ns / 1e6, ns.astype(float) / 1e6
     parts = {

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""A rule followed from read to read, both ways, over sectors that were left out.
+
+A drive that finds a bad sector when it is made leaves it out: all sectors behind lie one slot
+farther on.  Where reads are out of line it is tried how many were slipped there; where that
+explains nothing, the rule ends.  A longer way makes the skews more exact, and shows where
+tracks end: some reads showed that but for the length of one.
+"""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from understudy.profiler.from_trace import ruled, window
+from understudy.profiler.from_trace.ruled import NEAR
+from understudy.profiler.from_trace.served import Bools, Ints
+from understudy.profiler.from_trace.turning import Turning
+from understudy.profiler.layout import Zone
+
+BLOCK = 64  # reads
+VOTERS = 8
+VOTES = 3
+SLIPS_MOST = 12  # in one place
+ACCIDENTS = 1000  # reads, one of which is in line by accident
+REFINED_AFTER = 9  # reads in line, and whenever they are twice as many
+
+
+@dataclass(frozen=True)
+class Part:
+    """Reads from `begin` up to `end`, in order of place, that follow one rule."""
+
+    begin: int
+    end: int
+    zone: Zone
+
+
+def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
+    """Of the rule that the reads from `begin` on follow; back to `floor` at most."""
+    some = slice(begin, begin + count)
+    zone = window.find(reads.sector[some], reads.turn[some])
+    if zone is None:
+        return []
+    follower = _Follower(reads, zone)
+    end, ahead = follower.follow(begin, 1, len(reads.sector))
+    start, back = follower.follow(begin - 1, -1, floor - 1)
+    bounds = [start + 1, *(at + 1 for at, _ in reversed(back)), *(at for at, _ in ahead), end]
+    slips = [*(number for _, number in reversed(back)), 0, *(number for _, number in ahead)]
+    if not follower.number:
+        return []
+    zone = follower.with_ends()
+    return [
+        Part(first, after, ruled.slipped(zone, number))
+        for (first, after), number in zip(pairwise(bounds), slips, strict=True)
+        if first < after
+    ]
+
+
+@dataclass
+class _Follower:
+    """`zone` as far as it has been refined; which reads are in line, and behind how many slips."""
+
+    reads: Turning
+    zone: Zone
+    in_line: list[Ints] = field(default_factory=list)
+    slips: list[Ints] = field(default_factory=list)
+    number: int = 0
+    refine_at: int = REFINED_AFTER
+
+    def follow(self, at: int, way: int, stop: int) -> tuple[int, list[tuple[int, int]]]:
+        """Up to the first read that nothing explains, and the reads from which on, that way, the
+        number of slipped sectors is another one."""
+        slips, changes = 0, []
+        while at * way < stop * way:
+            block = self._block(at, way, stop, min(BLOCK, self.refine_at - self.number + 1))
+            good = self._good(block, slips)
+            at += way * good
+            if good == len(block):
+                continue
+            more = self._slipped(self._block(at, way, stop, VOTERS), slips, way)
+            if more is None:
+                break
+            if more:
+                slips += way * more
+                changes.append((at, slips))
+            else:
+                at += way
+        return at, changes
+
+    def _block(self, at: int, way: int, stop: int, most: int) -> Ints:
+        return np.arange(at, stop, way)[:most]
+
+    def _is_near(self, block: Ints, slips: int) -> tuple[Bools, Bools]:
+        """Which are in line, and which say nothing."""
+        zone = ruled.slipped(self.zone, slips)
+        sector, turn = self.reads.sector[block], self.reads.turn[block]
+        near: Bools = np.abs(ruled.off(zone, sector, turn)) < NEAR
+        return near, ruled.goes_over(zone, sector, self.reads.sectors)
+
+    def _good(self, block: Ints, slips: int) -> int:
+        """How many of them are, from the first on."""
+        near, over = self._is_near(block, slips)
+        bad = np.flatnonzero(~(near | over))
+        good = int(bad[0]) if len(bad) else len(block)
+        found = block[:good][near[:good]]
+        self.in_line.append(found)
+        self.slips.append(np.full(len(found), slips))
+        self.number += len(found)
+        if self.number >= self.refine_at:
+            self._refine()
+        return good
+
+    def _refine(self) -> None:
+        index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
+        sector, turn = self.reads.sector[index], self.reads.turn[index]
+        self.zone = ruled.refined(self.zone, sector, turn, slips)
+        self.refine_at = 2 * self.number
+
+    def _slipped(self, block: Ints, slips: int, way: int) -> int | None:
+        """How many sectors more; None: no number explains these."""
+        tries = range(SLIPS_MOST + 1)
+        votes = [int(self._is_near(block, slips + way * more)[0].sum()) for more in tries]
+        best = max(tries, key=lambda more: votes[more])
+        return best if votes[best] >= min(VOTES, len(block)) else None
+
+    def with_ends(self) -> Zone:
+        """The zone with its tracks ending where most reads are in line, but for a few that are so
+        by accident; of such ends the last one, since a read that goes over an end is not."""
+        index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
+        order = np.argsort(index)
+        every = np.arange(int(index.min()), int(index.max()) + 1)
+        place = self.reads.sector[every] + slips[order][np.searchsorted(index[order], every)]
+        turn, size = self.reads.turn[every], self.reads.sectors
+        tries = [ruled.ending(self.zone, sectors) for sectors in range(-size, size + 1)]
+        near = [int((np.abs(ruled.off(zone, place, turn)) < NEAR).sum()) for zone in tries]
+        return tries[max(np.flatnonzero(np.array(near) >= max(near) - len(every) // ACCIDENTS))]

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""What a trace does not show of a drive, from a profile that says it.
+
+A trace of reads all over the disk has no hits, hardly a short seek, and no name; who has found
+these otherwise keeps them.
+"""
+
+import numpy as np
+
+from understudy.device.profile import DiskProfile
+from understudy.profiler.found import Finding
+from understudy.profiler.from_trace.reached import Curve
+from understudy.profiler.hits import NS_TO_MB_PER_S
+
+SECTIONS = ("buffer", "cache", "queue", "facts")
+TRACKS = "tracks"
+
+
+def findings(kept: DiskProfile | None) -> list[Finding]:
+    """Sections as they are there; its tracks are for a trace that shows none."""
+    if not kept:
+        return []
+    said = kept.model_dump(include={TRACKS, *SECTIONS}, exclude_unset=True, exclude_none=True)
+    return [
+        Finding(f"{section}.{name}", value)
+        for section in (TRACKS, *SECTIONS)
+        for name, value in said.get(section, {}).items()
+    ]
+
+
+def instead(found: list[Finding], kept: list[Finding]) -> list[Finding]:
+    """All of them, each section from what is kept if that has it; a disk has one cache."""
+    sections = {each.section for each in kept}
+    if sections & {"buffer", "cache"}:
+        sections |= {"buffer", "cache"}
+    return [each for each in found if each.section not in sections] + kept
+
+
+def bus_sector_ns(found: list[Finding]) -> float:
+    """A sector's on the bus; 0 if nobody knows."""
+    rates = [each.value for each in found if each.key == "buffer.bus_mb_per_s"]
+    return NS_TO_MB_PER_S / rates[0] if rates and isinstance(rates[0], float | int) else 0.0
+
+
+def seeks(kept: DiskProfile | None, capacity_sectors: int) -> Curve | None:
+    """By fractions of the disk."""
+    if not kept:
+        return None
+    if kept.seek and kept.seek.at and not kept.seek.contains_rotation:
+        return np.array(kept.seek.at), np.array(kept.seek.ms) * 1e6
+    distance, ns = np.array(kept.timing(capacity_sectors).seek, float).T
+    return distance / capacity_sectors, ns

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The layout of the platters from where a trace's reads end, as far as there are enough of them.
+
+Some reads next to each other show a rule, which is followed both ways (followed.py); behind its
+end other reads show the next one, so that all of the disk is covered, zone by zone.  In a
+profile a zone begins with a cylinder, so a slipped sector counts from the next one on: until
+then sectors are one slot off.
+"""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from understudy.device.tracks import ZONES_MAX
+from understudy.profiler.from_trace import followed, ruled
+from understudy.profiler.from_trace.followed import Part
+from understudy.profiler.from_trace.served import Bools
+from understudy.profiler.from_trace.turning import Turning
+from understudy.profiler.layout import Layout, Unseen, Zone
+from understudy.profiler.platters import LEAST_SHARE, WITHIN
+
+SHOWN_BY = 256  # reads show a rule
+TRIED = (0, 0.125, 0.25, 0.5, 1)  # of as many, farther on: there may be no rule in between
+PROVED = 4  # times as many reads that follow a rule are enough
+LOST = 20  # times as many reads that show none
+RULES_MOST = 64
+
+
+def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
+    """Its angles are where a read of `reads.sectors` that begins there is complete."""
+    parts = _parts(reads)
+    if not parts:
+        return Unseen("reads next to each other are at angles that follow no rule")
+    zones = _without_remnants(_zones(reads, parts), capacity_sectors)
+    layout = Layout(tuple(_fewest(zones, capacity_sectors)), capacity_sectors)
+    near, stays = in_line(reads, layout)
+    looked = int(stays.sum())
+    share = float((near & stays).sum()) / max(looked, 1)
+    if share < LEAST_SHARE:
+        return Unseen(f"{share:.0%} of {looked} reads were at the angle foreseen")
+    return replace(layout, share=share, looked=looked)
+
+
+def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
+    """The same with angles where a sector begins to pass."""
+    zones = [
+        replace(zone, angle=(zone.angle - lead(zone, sectors, bus_turns)) % 1)
+        for zone in layout.zones
+    ]
+    return replace(layout, zones=tuple(zones))
+
+
+def lead(zone: Zone, sectors: int, bus_turns: float) -> float:
+    """Turns from when so many begin to pass to when they have passed and are over the bus."""
+    return max(sectors / zone.slots, bus_turns)
+
+
+def _parts(reads: Turning) -> list[Part]:
+    """From the first read to the last."""
+    found: list[Part] = []
+    at = rules = lost = 0
+    while at + SHOWN_BY < len(reads.sector):
+        best = _longest(reads, at)
+        if best:
+            found += best
+            rules += 1
+            at, lost = best[-1].end, 0
+        else:
+            at += SHOWN_BY // 2
+            lost += SHOWN_BY // 2
+        if rules > RULES_MOST or lost > LOST * SHOWN_BY:
+            return []
+    return found
+
+
+def _longest(reads: Turning, at: int) -> list[Part]:
+    """Of the rules that reads a little farther on show."""
+    best: list[Part] = []
+    for farther in TRIED:
+        begin = at + round(farther * SHOWN_BY)
+        found = followed.find(reads, begin, SHOWN_BY, at)
+        if found and _reach(found) > max(_reach(best), SHOWN_BY // 4):
+            best = found
+        if _reach(best) > PROVED * SHOWN_BY:
+            break
+    return best
+
+
+def _reach(parts: list[Part]) -> int:
+    """In reads."""
+    return parts[-1].end - parts[0].begin if parts else 0
+
+
+def _zones(reads: Turning, parts: list[Part]) -> list[Zone]:
+    """Each from the first cylinder that begins behind the last read of the part before; what lies
+    before the first cylinder of all follows the same rule."""
+    found = [replace(parts[0].zone, first=0, angle=parts[0].zone.turn(0))]
+    for part in parts:
+        after = int(reads.sector[part.begin - 1]) + 1 if part.begin else 0
+        cylinder = part.zone.cylinder * part.zone.sectors
+        whole = ruled.begun_at(part.zone, -((part.zone.first - after) // cylinder))
+        if whole.first <= int(reads.sector[part.end - 1]):
+            found.append(whole)
+    return found
+
+
+def _without_remnants(zones: list[Zone], capacity_sectors: int) -> list[Zone]:
+    """One that is shorter than a track is a part of the one before; a first one, of the next."""
+    ends = [*(zone.first for zone in zones[1:]), capacity_sectors]
+    kept = [zone for zone, end in zip(zones, ends, strict=True) if end - zone.first >= zone.sectors]
+    first = kept[0]
+    return [replace(first, first=0, angle=first.turn(0)), *kept[1:]]
+
+
+def _fewest(zones: list[Zone], capacity_sectors: int) -> list[Zone]:
+    """As many as a profile has room for: the shortest ones are left out, but for the first."""
+    kept = list(zones)
+    while len(kept) > ZONES_MAX:
+        ends = [*(zone.first for zone in kept[1:]), capacity_sectors]
+        sizes = [end - zone.first for zone, end in zip(kept, ends, strict=True)]
+        del kept[1 + int(np.argmin(sizes[1:]))]
+    return kept
+
+
+def in_line(reads: Turning, layout: Layout) -> tuple[Bools, Bools]:
+    """Which reads are where it says, and which of them stay on a track."""
+    firsts = [*(zone.first for zone in layout.zones), layout.capacity_sectors]
+    near, stays = (np.zeros(len(reads.sector), bool) for _ in range(2))
+    for zone, (first, end) in zip(layout.zones, pairwise(firsts), strict=True):
+        own = slice(*np.searchsorted(reads.sector, [first, end]))
+        sector, turn = reads.sector[own], reads.turn[own]
+        near[own] = np.abs(ruled.off(zone, sector, turn)) / zone.slots < WITHIN
+        stays[own] = ~ruled.goes_over(zone, sector, reads.sectors)
+    return near, stays

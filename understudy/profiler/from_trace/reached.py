@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The seek curve of a trace, where each sector's angle is known.
+
+A read is served when its sector passes the next time that the arm is there, so the arm took no
+longer than until then, and no less than a turn less.  Of many reads over one distance, which
+pass at all times of a turn, the middle of all that is the seek: it is off by a turn over
+their number, where a mean would be by a turn over its root.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.profiler.arm import Arm
+from understudy.profiler.from_trace.served import Bools, Floats, Ints, Served
+from understudy.profiler.layout import Layout
+from understudy.profiler.seek import Seek
+from understudy.profiler.statistics import ascending
+
+KNOTS = 64
+FEWEST = 24  # reads of a knot
+PASSES = 4
+WITHIN = 0.01  # of a turn
+DIGITS = 8  # of a distance in a profile
+
+Curve = tuple[Floats, Floats]  # distances, ns
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Of the arm: over how many of all `tracks`, and after how many ns the sector passed."""
+
+    over: Floats
+    passed_ns: Floats
+    tracks: float
+
+
+def moves(
+    served: Served, hit: Bools, index: Ints, layout: Layout, period_ns: float, bus_ns: float
+) -> Moves:
+    """In reads of the trace whose angle is known; `bus_ns` takes each of them on the bus."""
+    medium = served.reads & ~hit
+    index = np.sort(index[index > 0])
+    index = index[medium[index - 1]]
+    arm = Arm(layout)
+    ends = (served.sector + served.sectors - 1)[index - 1]
+    over = np.abs(_places(arm, served.sector[index]) - _places(arm, ends))
+    slots = np.array([zone.slots for zone in layout.zones])
+    zone = [layout.index(int(sector)) for sector in served.sector[index]]
+    medium_ns = served.sectors[index] / slots[zone] * period_ns
+    return Moves(over, served.service_ns[index] - np.maximum(medium_ns, bus_ns), arm.tracks)
+
+
+def measure(moves: Moves, period_ns: float, near: Curve | None) -> Seek | None:
+    """`near`: seeks over fractions of the disk of which there are too few here.  None: of all."""
+    knots = _knots(moves.over, moves.tracks)
+    if len(knots) < 2:
+        return None
+    ns = _middles(moves, knots, period_ns)
+    at, curve_ns = _whole(knots, ns, moves.tracks, near)
+    after_ns = moves.passed_ns - np.interp(moves.over, at, curve_ns)
+    late_ns = WITHIN * period_ns
+    right = ((after_ns >= -late_ns) & (after_ns < period_ns + late_ns)).mean()
+    how = f"of {len(after_ns)} reads {right:.1%} are in the turn that it foresees"
+    error_ns = period_ns * len(knots) / len(after_ns)
+    shares = tuple(float(each) for each in at / moves.tracks)
+    return Seek(shares, tuple(float(each) for each in curve_ns), error_ns, how, (), "tracks")
+
+
+def _places(arm: Arm, sectors: Ints) -> Floats:
+    return np.array([arm.place(int(sector)) for sector in sectors])
+
+
+def _knots(tracks: Floats, most: float) -> Floats:
+    """Between which there are enough of them; dense where they are short."""
+    edges = np.linspace(0, 1, KNOTS + 1) ** 2 * most
+    while len(edges) > 2:
+        counts = np.histogram(tracks, edges)[0]
+        few = np.flatnonzero(counts < FEWEST)
+        if not len(few):
+            break
+        edges = np.delete(edges, max(1, int(few[-1])))
+    middles: Floats = (edges[1:] + edges[:-1]) / 2
+    return middles
+
+
+def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
+    """At each knot, by the reads around it as far as the knots beside; again with the slope of
+    the last answer."""
+    widths = np.gradient(knots)
+    around = [
+        np.flatnonzero(np.abs(moves.over - at) <= width / 2)
+        for at, width in zip(knots, widths, strict=True)
+    ]
+    ns = np.array([np.median(moves.passed_ns[own]) - period_ns / 2 for own in around])
+    for _ in range(PASSES):
+        after_ns = moves.passed_ns - np.interp(moves.over, knots, ns)
+        ns = ns + [_middle(after_ns[own], period_ns) - period_ns / 2 for own in around]
+    return ns
+
+
+def _middle(ns: Floats, period_ns: float) -> float:
+    """Of the range of those within a turn that most are in: what took longer was something else."""
+    ordered = np.sort(ns)
+    last = np.searchsorted(ordered, ordered + period_ns, side="right") - 1
+    first = int(np.argmax(last - np.arange(len(ordered))))
+    return float(ordered[first] + ordered[last[first]]) / 2
+
+
+def _whole(knots: Floats, ns: Floats, most: float, near: Curve | None) -> Curve:
+    """From no distance to all of the disk."""
+    slope = (ns[-1] - ns[-min(4, len(ns))]) / max(knots[-1] - knots[-min(4, len(ns))], 1e-9)
+    last_ns = ns[-1] + max(slope, 0.0) * (most - knots[-1])
+    shares, ns_near = near if near else (np.zeros(1), ns[:1])
+    own = shares < round(knots[0] / most, DIGITS)
+    at = np.concatenate([shares[own] * most, knots, [most]])
+    whole = np.concatenate([ns_near[own], ns, [last_ns]])
+    return at, np.array(ascending(np.maximum(whole, 1.0).tolist()))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The part of a profile that knows where each sector is: rotation, tracks, rates and seeks."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from understudy.profiler import rotation
+from understudy.profiler.found import Finding
+from understudy.profiler.from_trace import positions, reached, turning
+from understudy.profiler.from_trace.reached import Curve
+from understudy.profiler.from_trace.served import Bools, Served
+from understudy.profiler.layout import Layout, Unseen
+from understudy.profiler.medium import Medium
+from understudy.profiler.rotation import Rotation
+
+
+def findings(
+    served: Served,
+    hit: Bools,
+    about_ns: float | None,
+    capacity_sectors: int,
+    bus_sector_ns: float,
+    near: Curve | None,
+) -> list[Finding] | Unseen:
+    """If the reads that the medium served are enough for it; `about_ns`: nearly the period."""
+    reads = turning.measure(served, hit, about_ns)
+    if isinstance(reads, Unseen):
+        return reads
+    ends = positions.measure(reads, capacity_sectors)
+    if isinstance(ends, Unseen):
+        return ends
+    bus_turns = bus_sector_ns * reads.sectors / reads.period_ns
+    layout = positions.led(ends, reads.sectors, bus_turns)
+    surely = reads.index[np.logical_and(*positions.in_line(reads, ends))]
+    lead_ns = bus_sector_ns * reads.sectors
+    arm = reached.moves(served, hit, surely, layout, reads.period_ns, lead_ns)
+    seek = reached.measure(arm, reads.period_ns, near)
+    if seek is None:
+        return Unseen("there are too few reads for a seek curve over tracks")
+    turn = Rotation(reads.period_ns, reads.error_ns, reads.period_ns, everywhere=True)
+    return [
+        *seek.findings(),
+        *_medium(layout, reads.period_ns).findings(),
+        *rotation.findings(turn, is_known=True),
+        Finding("tracks.switch_ms", _switch_ms(layout, reads.period_ns), "the least of all skews"),
+        *layout.findings(),
+    ]
+
+
+def _medium(layout: Layout, period_ns: float) -> Medium:
+    """Zones that have tracks of one length are one."""
+    zones = layout.zones[:1] + tuple(
+        after for before, after in pairwise(layout.zones) if after.slots != before.slots
+    )
+    at = tuple(zone.first / layout.capacity_sectors for zone in zones)
+    rates = tuple(period_ns / zone.slots for zone in zones)
+    return Medium(at, rates, "from slots, without what is lost between tracks")
+
+
+def _switch_ms(layout: Layout, period_ns: float) -> float:
+    """From a track to the next: no skew is shorter than what the drive needs."""
+    least = min(min(zone.skew, zone.cylinder_skew) for zone in layout.zones)
+    return round(least * period_ns / 1e6, 6)

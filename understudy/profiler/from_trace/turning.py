@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The part of a turn at which each read of a trace was complete, if its platters have one.
+
+Reads of one place and length end at one part of a turn, wherever the arm has come from, so two
+that the medium served are whole turns apart.  How many such pairs there are by the time in
+between has a peak at the drive's frequency, and least squares over whole turns make it exact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.profiler.from_trace.served import Bools, Floats, Ints, Served
+from understudy.profiler.layout import Unseen
+
+FEWEST_PAIRS = 50
+MARGIN = 0.25  # of the period that the spread of times suggests
+BINS_A_TURN = 8
+BINS_MOST = 2**22
+FINER = 4
+PASSES = 4
+COHERENT = 0.9  # of pairs at one phase the mean vector is 1 long, of any phases 0
+
+
+@dataclass(frozen=True)
+class Turning:
+    """Reads of so many `sectors`, by place; `index` in the trace, `turn` when it was complete."""
+
+    period_ns: float
+    error_ns: float
+    sectors: int
+    index: Ints
+    sector: Ints
+    turn: Floats
+
+
+def measure(served: Served, hit: Bools, about_ns: float | None) -> Turning | Unseen:
+    """Of reads of the length that is most often."""
+    if about_ns is None:
+        return Unseen("there is no rotation to see")
+    medium = served.reads & ~hit
+    lengths, counts = np.unique(served.sectors[medium], return_counts=True)
+    sectors = int(lengths[counts.argmax()])
+    index = np.flatnonzero(medium & (served.sectors == sectors))
+    index = index[np.lexsort((served.completion_ns[index], served.sector[index]))]
+    sector, completion_ns = served.sector[index], served.completion_ns[index]
+    apart_ns = np.diff(completion_ns)[np.diff(sector) == 0].astype(float)
+    if len(apart_ns) < FEWEST_PAIRS:
+        return Unseen(f"{len(apart_ns)} places were read twice from the medium, it takes more")
+    period_ns = _exact(apart_ns, _coarse(apart_ns, about_ns))
+    turns = apart_ns / period_ns
+    if abs(np.exp(2j * np.pi * turns).mean()) < COHERENT:
+        return Unseen("reads of one place end at any part of a turn")
+    left_ns = (turns - np.round(turns)) * period_ns
+    error_ns = float(np.std(left_ns) / np.sqrt((turns**2).sum()))
+    return Turning(period_ns, error_ns, sectors, index, sector, completion_ns / period_ns % 1)
+
+
+def _coarse(apart_ns: Floats, about_ns: float) -> float:
+    """Where the counts' spectrum is highest."""
+    width_ns = about_ns / BINS_A_TURN
+    bins = (apart_ns / width_ns).astype(int)
+    counts = np.bincount(bins[bins < BINS_MOST])
+    size = 2 ** (FINER * len(counts)).bit_length()
+    power = np.abs(np.fft.rfft(counts, size))
+    low, high = (int(size / BINS_A_TURN * factor) for factor in (1 - MARGIN, 1 + MARGIN))
+    peak = low + int(np.argmax(power[low : high + 1]))
+    return float(width_ns * size / max(peak, 1))
+
+
+def _exact(apart_ns: Floats, period_ns: float) -> float:
+    """Pairs farther and farther apart, so that whole turns are never miscounted."""
+    for part in np.linspace(1 / PASSES, 1, PASSES):
+        near_ns = apart_ns[apart_ns <= np.quantile(apart_ns, part)]
+        turns = np.round(near_ns / period_ns)
+        if turns.any():
+            period_ns = float((turns * near_ns).sum() / (turns**2).sum())
+    return period_ns

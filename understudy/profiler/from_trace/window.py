@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""The rule of a zone from some reads next to each other, about which nothing is known.
+
+Two reads of one track are as far apart in angle as in sectors: most such pairs agree in how
+many slots a turn has.  Where tracks begin is tried: with the right place and length all pairs
+of one track are in line, and all from a track to the next are one skew apart.  Cylinders are
+tried likewise.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy.profiler.from_trace.ruled import NEAR, centred
+from understudy.profiler.from_trace.served import Floats, Ints
+from understudy.profiler.layout import NEVER, Zone
+from understudy.profiler.platters import MANY
+
+FEWEST_SLOTS, MOST_SLOTS = 16, 2**12
+INTEGER = 0.25
+FEWEST_VOTES = 8
+SPARE = 8  # slots of a track at most
+RULED = 0.6  # of all pairs
+ALIKE = 0.25  # of those from a cylinder to the next
+FEWEST_CYLINDERS = 3
+FIRST = 9  # reads
+
+
+@dataclass(frozen=True)
+class _Tracks:
+    """Of one length, one of which begins at that sector; `votes` pairs agree; slots."""
+
+    votes: int
+    sectors: int
+    begin: int
+    skew: float
+
+
+def find(sector: Ints, turn: Floats) -> Zone | None:
+    """None: they follow no rule."""
+    slots = _slots(sector, turn)
+    if slots is None:
+        return None
+    lengths = range(max(1, slots - SPARE), slots + 1)
+    found = max((_tracks(sector, turn, slots, each) for each in lengths), key=lambda it: it.votes)
+    if found.votes < FEWEST_VOTES:
+        return None
+    return _zone(sector, turn, slots, found)
+
+
+def _slots(sector: Ints, turn: Floats) -> int | None:
+    """Of a turn, by most pairs of neighbours."""
+    apart, turned = np.diff(sector), np.diff(turn) % 1
+    some = (apart > 0) & (turned > 0)
+    slots = apart[some] / turned[some]
+    slots = slots[(slots > FEWEST_SLOTS) & (slots < MOST_SLOTS)]
+    whole = np.round(slots).astype(int)
+    votes = np.bincount(whole[np.abs(slots - whole) < INTEGER])
+    if not len(votes) or votes.max() < FEWEST_VOTES:
+        return None
+    return int(votes.argmax())
+
+
+def _tracks(sector: Ints, turn: Floats, slots: int, length: int) -> _Tracks:
+    """With tracks of that length."""
+    jump = np.diff(turn * slots - sector) % slots
+    begins = np.arange(length)
+    step = np.diff((sector - begins[:, None]) // length, axis=1)
+    in_line = (step == 0) & (np.abs(centred(jump, slots)) < NEAR)
+    rows, pairs = np.nonzero(step == 1)
+    places = rows * 2 * slots + (2 * jump[pairs]).astype(int) % (2 * slots)
+    halves = np.bincount(places, minlength=length * 2 * slots).reshape(length, -1)
+    alike = halves + np.roll(halves, -1, axis=1)
+    votes = in_line.sum(axis=1) + alike.max(axis=1)
+    begin = int(votes.argmax())
+    low = int(alike[begin].argmax()) / 2
+    skews = (jump[step[begin] == 1] - low) % slots
+    skew = low + float(skews[skews < 1].mean()) if (skews < 1).any() else 0.0
+    return _Tracks(int(votes[begin]), length, begin, skew % slots)
+
+
+def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | None:
+    """With cylinders, if it has some; its angle fits the first reads."""
+    track = (sector - tracks.begin) // tracks.sectors
+    left = turn * slots - sector - track * tracks.skew
+    step = centred(np.diff(left), slots)
+    cylinder, phase, more, votes = _cylinders(track, step)
+    if votes < RULED * len(step):
+        return None
+    first = tracks.begin + phase * tracks.sectors
+    skew = tracks.skew / slots % 1
+    cylinder_skew = (tracks.skew + more) / slots % 1
+    zone = Zone(first, tracks.sectors, slots, 0.0, skew, cylinder, cylinder_skew, NEVER * cylinder)
+    ahead = [float(t - zone.turn(int(s))) for s, t in zip(sector[:FIRST], turn, strict=False)]
+    middle = float(np.median((np.array(ahead) - ahead[0] + 0.5) % 1)) - 0.5
+    return replace(zone, angle=(ahead[0] + middle) % 1)
+
+
+def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
+    """Tracks of one, on which it begins, by how much more it is skewed, and pairs in line."""
+    near = np.abs(step) < NEAR
+    best = (1, 0, 0.0, int(near.sum()) + FEWEST_CYLINDERS)
+    for cylinder in range(2, MANY + 1):
+        for phase in range(cylinder):
+            passed = np.diff((track - phase) // cylinder)
+            steps = step[passed == 1]
+            more, alike = _densest(steps)
+            votes = int((near & (passed == 0)).sum()) + alike
+            if votes > best[3] and alike >= ALIKE * len(steps):
+                best = (cylinder, phase, more, votes)
+    return best
+
+
+def _densest(steps: Floats) -> tuple[float, int]:
+    """The middle of the most of them that are alike, and how many are."""
+    if not len(steps):
+        return 0.0, 0
+    ordered = np.sort(steps)
+    ends = np.searchsorted(ordered, ordered + 2 * NEAR, side="right")
+    counts = ends - np.arange(len(ordered))
+    begin = int(counts.argmax())
+    return float(ordered[begin : ends[begin]].mean()), int(counts[begin])

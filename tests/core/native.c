@@ -98,3 +98,13 @@ void native_run(struct native *state, const u8 *code, u32 bytes)
 	((void (*)(void))region())();
 	*state = *inside;
 }
+
+const char *native_text(char text[NATIVE_TEXT], const u8 *code, u32 bytes)
+{
+	u32 i;
+
+	text[0] = '\0';
+	for (i = 0; i < bytes && 3 * i + 3 < NATIVE_TEXT; i++)
+		sprintf(text + 3 * i, "%02x ", code[i]);
+	return text;
+}

@@ -35,4 +35,8 @@ u64 native_end(void);
 /* Run it; at most 15 bytes. */
 void native_run(struct native *state, const u8 *code, u32 bytes);
 
+/* Its bytes in words, into the text, which is returned; of more than 32, the first. */
+#define NATIVE_TEXT (3 * 32 + 1)
+const char *native_text(char text[NATIVE_TEXT], const u8 *code, u32 bytes);
+
 #endif

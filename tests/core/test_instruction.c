@@ -215,12 +215,9 @@ static int to_memory(struct device_bus *bus, u64 to, const void *from, u32 bytes
 
 static void fail(const struct trial *trial, const char *what)
 {
-	char text[3 * 32] = "";
-	u32 i;
+	char text[NATIVE_TEXT];
 
-	for (i = 0; i < trial->length; i++)
-		sprintf(text + 3 * i, "%02x ", trial->code[i]);
-	CHECK_FAIL("%s: %s", text, what);
+	CHECK_FAIL("%s: %s", native_text(text, trial->code, trial->length), what);
 }
 
 /* Rounds of a string instruction, or steps of a vector. */

@@ -188,12 +188,9 @@ static void run(struct outcome *outcome, const struct native *state, const u8 *c
 
 static void fail(const struct trial *trial, const char *what)
 {
-	char text[3 * 32] = "";
-	u32 i;
+	char text[NATIVE_TEXT];
 
-	for (i = 0; i < trial->length; i++)
-		sprintf(text + 3 * i, "%02x ", trial->code[i]);
-	CHECK_FAIL("%s: %s", text, what);
+	CHECK_FAIL("%s: %s", native_text(text, trial->code, trial->length), what);
 }
 
 static void compare(const struct trial *trial, const struct outcome *real,

@@ -4,10 +4,10 @@
  *
  *   serve DISK
  *
- * The wire's first page has the host's request, and then the answer.  To be asked the
- * program rests as `port rest` does: QEMU stops the VM at that very instruction, the host
- * reads the answer, lays down the next request and lets it go on.  No time passes for the
- * guest meanwhile.  understudy/platforms/vm/conversation.py is the other end.
+ * The wire's first page has the host's request, and then the answer.  For the next request
+ * the program asks: QEMU holds it up at that very instruction until the host has read the
+ * answer and laid down the request.  No time passes for the guest meanwhile.
+ * understudy/platforms/vm/conversation.py is the other end.
  *
  * Times are of CLOCK_MONOTONIC.  A request is sent at its time; until shortly before, the
  * program sleeps.  No other process comes in between, but interrupts do.
@@ -21,8 +21,8 @@
 
 #include "wire.h"
 
-#define REST_PORT 0x505
-#define REST 1
+#define ASK_PORT 0x506
+#define ASK '?'
 #define REQUEST_AT 1024 /* on the wire's first page */
 #define ANSWER_AT 2048
 #define SECTOR_BYTES 512u
@@ -116,7 +116,7 @@ static void serve_all(int fd, char *buffer, char *page)
 
 	for (;;) {
 		*answered = answer;
-		outb(REST, REST_PORT);
+		outb(ASK, ASK_PORT);
 		if (asked->op == SERVE_END)
 			return;
 		struct request request = *asked;
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	if (posix_memalign((void **)&buffer, 4096, BUFFER_BYTES))
 		return complain("memory");
 	memset(buffer, 0, BUFFER_BYTES);
-	if (ioperm(REST_PORT, 1, 1) || sched_setscheduler(0, SCHED_FIFO, &first))
+	if (ioperm(ASK_PORT, 1, 1) || sched_setscheduler(0, SCHED_FIFO, &first))
 		return complain("port or scheduling");
 	serve_all(fd, buffer, page);
 	return 0;

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Talk to a guest that rests whenever it has something to say.
+"""Talk to a guest, for which no time passes while we think, however long: it can't tell.
 
-It leaves its words on the wire's first page and says so at the port of QEMU's pvpanic: QEMU
-stops the machine at that very instruction, and its clock with it.  We read, lay down an answer and
-let it go on.  So however long we think, no time passes for the guest, and it can't tell.
-guest/serve.c is the other end.
+A guest rests at the port of QEMU's pvpanic: QEMU stops the machine at that very instruction.  We
+look at it, change it, and let it go on.
+
+In the virtual clock a program of the guest may ask, which takes a fifth of that.  It leaves its
+words on the wire's first page and says so at the port of a debug console, where QEMU holds it up
+until we have laid down our answer (qemu/questions.c).  guest/serve.c is the other end.
 """
 
 import mmap
@@ -14,20 +16,25 @@ from pathlib import Path
 
 from understudy.base.errors import RunFailed
 from understudy.platforms.vm import wire
-from understudy.platforms.vm.monitor import Gone, Monitor
+from understudy.platforms.vm.link import Gone, Link
+from understudy.platforms.vm.monitor import Monitor
 
 WORDS_AT = 1024  # of ours, on the wire's first page
 ANSWER_AT = 2048
+GO_ON = b"!"
 
 
 class Conversation:
-    """With a guest that is about to rest; `out` is what it left when it ended."""
+    """With a guest that is about to rest or to ask; `out` is what it left when it ended."""
 
     out: Mapping[str, bytes]
 
-    def __init__(self, monitor: Monitor, path: Path, died: Callable[[Gone], RunFailed]) -> None:
+    def __init__(
+        self, monitor: Monitor, questions: Link, path: Path, died: Callable[[Gone], RunFailed]
+    ) -> None:
         """`path`: its wire; `died` says what to raise if it has ended."""
         self._monitor = monitor
+        self._questions = questions
         self._died = died
         with path.open("r+b") as file:
             self._page = mmap.mmap(file.fileno(), wire.PAGE_BYTES)
@@ -39,15 +46,26 @@ class Conversation:
         except Gone as error:
             raise self._died(error) from error
 
-    def say(self, words: struct.Struct, *values: int) -> None:
-        """And let it go on."""
-        words.pack_into(self._page, WORDS_AT, *values)
-        self.go_on()
-
     def go_on(self) -> None:
-        """Without a word."""
+        """Let it, after its rest."""
         try:
             self._monitor.do("cont")
+        except Gone as error:
+            raise self._died(error) from error
+
+    def asked(self, words: struct.Struct) -> tuple[int, ...]:
+        """What it says as soon as it asks."""
+        try:
+            self._questions.receive()
+        except Gone as error:
+            raise self._died(error) from error
+        return words.unpack_from(self._page, ANSWER_AT)
+
+    def answer(self, words: struct.Struct, *values: int) -> None:
+        """And let it go on."""
+        words.pack_into(self._page, WORDS_AT, *values)
+        try:
+            self._questions.send(GO_ON)
         except Gone as error:
             raise self._died(error) from error
 
@@ -65,10 +83,6 @@ class Conversation:
             self._monitor.do("qom-set", path=f"/objects/{group}", property="limits", value=limits)
         except Gone as error:
             raise self._died(error) from error
-
-    def heard(self, answer: struct.Struct) -> tuple[int, ...]:
-        """What it has left there, while it rests."""
-        return answer.unpack_from(self._page, ANSWER_AT)
 
     def close(self) -> None:
         """Forget the wire."""

@@ -24,7 +24,8 @@ from understudy.base.cache import digest
 from understudy.base.errors import RunFailed
 from understudy.platforms.vm import packages, qemu, saved, stages, trouble, turns, wire
 from understudy.platforms.vm.conversation import Conversation
-from understudy.platforms.vm.monitor import Gone, Monitor
+from understudy.platforms.vm.link import Gone, Link
+from understudy.platforms.vm.monitor import Monitor
 from understudy.platforms.vm.processor import own_processor
 from understudy.platforms.vm.stages import Content, Stage
 from understudy.platforms.vm.trouble import last_words
@@ -274,14 +275,13 @@ class _Run:
                 return guest.result(command, Start(self._key, because))
 
     def _resume(self, machine: saved.SavedMachine) -> Result:
-        with self._scratch() as folder, Monitor() as monitor, _state_of(machine) as state:
-            theirs = monitor.theirs.fileno()
+        with self._scratch() as folder, Link() as control, _state_of(machine) as state:
+            theirs = control.theirs
             command = self.lay_out(folder)
             command += qemu.resuming(self._vm.machine, machine.memory, theirs)
             with self._salvaged(folder), self._guest(command, folder, (theirs,)) as guest:
                 try:
-                    monitor.greet(guest.check)
-                    monitor.load_state(state.fileno())
+                    Monitor(control, guest.check).load_state(state.fileno())
                 except Gone as error:
                     raise _CannotResume(f"{error} {_last_line(folder)}") from error
                 guest.wait()
@@ -291,25 +291,27 @@ class _Run:
 
     def _save(self, machine: saved.SavedMachine) -> None:
         """Boot a machine up to where it is ready, and keep it as it is there."""
-        with self._scratch() as folder, Monitor() as monitor, machine.state.open("wb") as state:
-            theirs = monitor.theirs.fileno()
+        with self._scratch() as folder, Link() as control, machine.state.open("wb") as state:
+            theirs = control.theirs
             self._lay_wire(folder, {})
             command = self._command(folder)
             command += qemu.saving(self._vm.machine, machine.memory, theirs)
             with self._guest(command, folder, (theirs,)) as guest:
-                monitor.greet(guest.check)
-                monitor.save_state(state.fileno())
+                Monitor(control, guest.check).save_state(state.fileno())
                 guest.wait()
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Conversation]:
-        """Boot a machine that rests when it is ready, and whenever the scenario wants to."""
-        with self._scratch() as folder, Monitor() as monitor:
-            theirs = monitor.theirs.fileno()
-            command = [*self.lay_out(folder), *qemu.talking(theirs)]
-            with self._guest(command, folder, (theirs,)) as guest:
-                monitor.greet(guest.check)
-                conversation = Conversation(monitor, folder / "wire", guest.gone)
+        """Boot a machine that rests when it is ready, and whenever the scenario wants to; its
+        programs may ask."""
+        with self._scratch() as folder, Link() as control, Link() as questions:
+            theirs = control.theirs, questions.theirs
+            booting = [*self.lay_out(folder), *qemu.talking(*theirs)]
+            command = [*turns.answering(questions.theirs), *booting]
+            with self._guest(command, folder, theirs) as guest:
+                questions.begin(guest.check)
+                monitor = Monitor(control, guest.check)
+                conversation = Conversation(monitor, questions, folder / "wire", guest.gone)
                 with contextlib.closing(conversation):
                     conversation.wait()
                     conversation.go_on()

@@ -2,50 +2,25 @@
 """Talk to a running QEMU in its machine protocol (QMP): one line of JSON each way."""
 
 import json
-import socket
-import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
-POLL_SECONDS = 0.05
+from understudy.platforms.vm.link import Gone, Link
+
 CAPABILITIES = ("events", "x-ignore-shared")
 
 
-class Gone(Exception):  # noqa: N818 - as RunFailed
-    """QEMU has ended, or refuses a command."""
-
-
 class Monitor:
-    """Our end of a pair of sockets; QEMU is started with the other, `theirs`."""
+    """Our end of the link; to be made once QEMU has started.
 
-    def __init__(self) -> None:
-        self._ours, self.theirs = socket.socketpair()
-        self._ours.settimeout(POLL_SECONDS)
-        self._going: Callable[[], None] = lambda: None
-        self._asked_seconds = 0.0
+    going is asked now and then while we wait: what it raises ends the wait.
+    """
+
+    def __init__(self, link: Link, going: Callable[[], None]) -> None:
+        self._link = link
         self._received = b""
         self._events: set[str] = set()
-
-    def __enter__(self) -> "Monitor":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._ours.close()
-        self.theirs.close()
-
-    def greet(self, going: Callable[[], None]) -> None:
-        """To be called first, once QEMU has started.
-
-        going is asked now and then while we wait: what it raises ends the wait.
-        """
-        self._going = going
-        self.theirs.close()
+        link.begin(going)
         self._message()
         self.do("qmp_capabilities")
 
@@ -55,10 +30,7 @@ class Monitor:
         Gone if QEMU refuses it.
         """
         line = json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n"
-        try:
-            socket.send_fds(self._ours, [line], files)
-        except OSError as error:
-            raise Gone(f"QEMU is gone: {error.strerror}") from error
+        self._link.send(line, files)
         while "return" not in (answer := self._message()):
             if "error" in answer:
                 raise Gone(f"QEMU refused {command}: {answer['error']['desc']}")
@@ -105,28 +77,10 @@ class Monitor:
 
     def _message(self) -> dict[str, Any]:
         while b"\n" not in self._received:
-            self._receive()
+            self._received += self._link.receive()
         line, self._received = self._received.split(b"\n", 1)
         message: dict[str, Any] = json.loads(line)
         if "event" in message:
             status = message.get("data", {}).get("status", "")
             self._events.add(f"{message['event']} {status}".strip())
         return message
-
-    def _ask_whether_it_is_going(self) -> None:
-        now_seconds = time.monotonic()
-        if now_seconds >= self._asked_seconds + POLL_SECONDS:
-            self._asked_seconds = now_seconds
-            self._going()
-
-    def _receive(self) -> None:
-        self._ask_whether_it_is_going()
-        try:
-            data = self._ours.recv(65536)
-        except TimeoutError:
-            return
-        except OSError as error:
-            raise Gone(f"QEMU is gone: {error.strerror}") from error
-        if not data:
-            raise Gone("QEMU is gone")
-        self._received += data

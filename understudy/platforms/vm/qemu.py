@@ -22,6 +22,7 @@ BINARY = "qemu-system-x86_64"
 INSTALL = "apt-get install -y --no-install-recommends qemu-system-x86"
 EXIT_PORT = 0x501
 REST_PORT = 0x505
+ASK_PORT = 0x506
 NOTIFY_PORT = 0xE9
 HOST_BOOT = Path("/proc/sys/kernel/random/boot_id")
 FIRMWARE = (Path("/usr/share/seabios/bios-256k.bin"), Path("/usr/share/qemu/pvh.bin"))
@@ -149,9 +150,13 @@ def resuming(machine: Machine, memory: Path, monitor: int) -> list[str]:
     return [*_memory_arguments(machine, memory, "off", monitor), "-incoming", "defer"]
 
 
-def talking(monitor: int) -> list[str]:
-    """More for the command line: stop wherever the guest rests."""
-    return [*_monitor_arguments(monitor), "-action", "panic=pause"]
+def talking(monitor: int, questions: int) -> list[str]:
+    """More for the command line: stop wherever the guest rests; what it asks is passed on."""
+    return [
+        *[*_monitor_arguments(monitor), "-action", "panic=pause"],
+        *["-chardev", f"socket,id=questions,fd={questions}"],
+        *["-device", f"isa-debugcon,iobase={ASK_PORT:#x},chardev=questions"],
+    ]
 
 
 def _memory_arguments(machine: Machine, memory: Path, share: str, monitor: int) -> list[str]:

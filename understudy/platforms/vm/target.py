@@ -57,7 +57,7 @@ NONE = Software({})
 
 
 class VmTarget:
-    """The disk, once the guest rests for the first request."""
+    """The disk, once the guest asks for the first request."""
 
     writable = True
     longest_sectors = LONGEST_SECTORS
@@ -69,16 +69,14 @@ class VmTarget:
         self._conversation = conversation
         self.software = software
         self.capacity_sectors = capacity_sectors
-        conversation.wait()
-        _, self._clock_ns, _ = conversation.heard(ANSWER)
+        _, self._clock_ns, _ = conversation.asked(ANSWER)
         self.sent_ns = self._clock_ns
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         """When it completes; `op` is a key of OPS."""
         at_ns = max(at_ns, self._clock_ns + LEAD_NS)
-        self._conversation.say(REQUEST, OPS[op], sector, sectors, at_ns)
-        self._conversation.wait()
-        self.sent_ns, completion_ns, error = self._conversation.heard(ANSWER)
+        self._conversation.answer(REQUEST, OPS[op], sector, sectors, at_ns)
+        self.sent_ns, completion_ns, error = self._conversation.asked(ANSWER)
         if error:
             raise OSError(error, os.strerror(error))
         self._clock_ns = completion_ns
@@ -91,7 +89,7 @@ class VmTarget:
 
     def end(self) -> None:
         """The guest goes on without us."""
-        self._conversation.say(REQUEST, END, 0, 0, 0)
+        self._conversation.answer(REQUEST, END, 0, 0, 0)
 
 
 def _software(target: VmTarget) -> Software:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Start QEMU so that its threads take turns, and the host's timing can't be seen in the
-virtual clock (qemu/turns.c, docs/decisions/0032-turns.md)."""
+"""What is loaded into QEMU for the virtual clock.
+
+Its threads take turns, so that the host's timing can't be seen (qemu/turns.c,
+docs/decisions/0032-turns.md), and a guest that asks waits for the answer (qemu/questions.c).
+"""
 
 import os
 
 from understudy.ask.setting import Clock
 from understudy.base.programs import Program, compiled, content
 
-TURNS = Program("turns.so", ("qemu/turns.c",), flags=("-shared", "-fPIC"))
+TURNS = Program("turns.so", ("qemu/turns.c", "qemu/questions.c"), flags=("-shared", "-fPIC"))
 VARIABLE = "LD_PRELOAD"
 
 
@@ -25,3 +28,8 @@ def words_before(clock: Clock) -> list[str]:
     others = os.environ.get(VARIABLE)
     loaded = f"./{library.name}" + (f":{others}" if others else "")
     return ["env", f"--chdir={library.parent}", f"{VARIABLE}={loaded}"]
+
+
+def answering(questions: int) -> list[str]:
+    """More to put before it: what its guest asks comes over the socket of that number."""
+    return ["env", f"QUESTIONS={questions}"]

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""A pair of sockets: one end is ours, QEMU is started with the other."""
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+POLL_SECONDS = 0.05
+
+
+class Gone(Exception):  # noqa: N818 - as RunFailed
+    """QEMU has ended, or refuses a command."""
+
+
+class Link:
+    """Our end, from QEMU's start on; `theirs` is the number of the other."""
+
+    def __init__(self) -> None:
+        self._ours, self._theirs = socket.socketpair()
+        self._ours.settimeout(POLL_SECONDS)
+        self._going: Callable[[], None] = lambda: None
+        self._asked_seconds = 0.0
+
+    @property
+    def theirs(self) -> int:
+        return self._theirs.fileno()
+
+    def __enter__(self) -> "Link":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ours.close()
+        self._theirs.close()
+
+    def begin(self, going: Callable[[], None]) -> None:
+        """QEMU has started.
+
+        going is asked now and then while we wait: what it raises ends the wait.
+        """
+        self._going = going
+        self._theirs.close()
+
+    def send(self, data: bytes, files: Sequence[int] = ()) -> None:
+        """With these open files; Gone if nobody is there."""
+        try:
+            socket.send_fds(self._ours, [data], files)
+        except OSError as error:
+            raise Gone(f"QEMU is gone: {error.strerror}") from error
+
+    def receive(self) -> bytes:
+        """What has come, as soon as something has; Gone if nothing can come any more."""
+        while True:
+            self._ask_whether_it_is_going()
+            try:
+                data = self._ours.recv(65536)
+            except TimeoutError:
+                continue
+            except OSError as error:
+                raise Gone(f"QEMU is gone: {error.strerror}") from error
+            if not data:
+                raise Gone("QEMU is gone")
+            return data
+
+    def _ask_whether_it_is_going(self) -> None:
+        now_seconds = time.monotonic()
+        if now_seconds >= self._asked_seconds + POLL_SECONDS:
+            self._asked_seconds = now_seconds
+            self._going()

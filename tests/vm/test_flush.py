@@ -85,6 +85,7 @@ class Medium:
         return self._settle_ns + self._drive.serve_one(WRITE, place, 8)
 
 
+@pytest.mark.exact
 def test_a_flush_puts_all_away() -> None:
     """The drive has begun with the first write as soon as that was taken, and needs for all what
     the medium needs; nothing is left for the next flush."""
@@ -99,6 +100,7 @@ def test_a_flush_puts_all_away() -> None:
     assert max(each.service_ns for each in done[: len(PLACES)]) < 1_000_000
 
 
+@pytest.mark.exact
 def test_what_is_written_through_is_on_the_medium() -> None:
     """It takes what the medium takes; a flush finds nothing to do."""
     done, _ = served("write back")
@@ -111,14 +113,21 @@ def test_what_is_written_through_is_on_the_medium() -> None:
 
 def test_flushes_are_requests_of_the_disk() -> None:
     """Three of fsync(), and one that the kernel sends behind each write with FUA to a block
-    device; those that find nothing to do take no time, so the virtual disk is late for them."""
-    done, counters = served("write back")
+    device."""
+    _, counters = served("write back")
     assert counters["completed"] == counters["requests"] == len(list(asked())) + 1
     assert counters["missed"] == counters["untracked"] == counters["lost"] == 0
+
+
+@pytest.mark.exact
+def test_those_that_find_nothing_to_do_take_no_time() -> None:
+    """So the virtual disk is late for them."""
+    done, counters = served("write back")
     found_nothing = sum(ns < SOFTWARE_NS for ns in flushes(done)) + 1
     assert counters["late"] == found_nothing == 3
 
 
+@pytest.mark.exact
 def test_without_a_write_cache_there_is_nothing_to_flush() -> None:
     """fsync() never reaches the disk; each write costs the medium."""
     done, counters = served("write through")

@@ -72,7 +72,6 @@ def _try_values(name: str) -> str:
     return "\n".join(lines)
 
 
-MERGE_SECONDS = 0.5
 FIELDS = (
     COMMON
     + """
@@ -80,6 +79,12 @@ try_field() {
 	before=$(cat $queue/iosched/$2)
 	said=$({ echo "$1" > $queue/iosched/$2; } 2>&1) && said=ok
 	echo "$name|$2|$1|${said##*: }|$before|$(cat $queue/iosched/$2)" >> /out/tried
+}
+merged() { # EVENT
+	grep -q "$1:" /sys/kernel/tracing/trace
+}
+coalesced() { # by those that say so
+	[ ! -e $queue/iosched/coalesced ] || [ "$(cat $queue/iosched/coalesced)" -gt 0 ]
 }
 merges() {
 	put 0 /sys/kernel/tracing/tracing_on
@@ -89,7 +94,7 @@ merges() {
 	done
 	put 1 /sys/kernel/tracing/tracing_on
 	start_random --processes 24 --writes 50
-	sleep MERGE_SECONDS
+	wait_for 'merged block_bio_backmerge && merged block_bio_frontmerge && coalesced'
 	stop_random
 	put 0 /sys/kernel/tracing/tracing_on
 	for event in backmerge frontmerge; do
@@ -142,7 +147,7 @@ release
 cat /sys/block/vdisk/inflight > /out/inflight
 rmmod vdisk || fail 'vdisk is held'
 """.replace("OURS", " ".join(OUR_SCHEDULERS))
-).replace("MERGE_SECONDS", str(MERGE_SECONDS))
+)
 
 
 @once

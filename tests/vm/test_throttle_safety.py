@@ -15,6 +15,7 @@ from guests import GIB, MIB, attempts, boot, group, once, text
 
 from understudy.base import programs
 from understudy.measure import records
+from understudy.platforms.vm import packages
 from understudy.platforms.vm.controllers import CONTROLLERS
 from understudy.platforms.vm.machine import Result
 
@@ -99,8 +100,8 @@ clock() {
 	read -r now rest < /proc/uptime
 	echo "$1 $now" >> /out/clock
 }
-delay() { # JIFFIES
-	put $1 /sys/bus/pseudo/drivers/scsi_debug/delay
+delay() { # SECONDS
+	put $(($1 * HZ)) /sys/bus/pseudo/drivers/scsi_debug/delay
 }
 read_sda() {
 	dd if=/dev/sda of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null || fail "read"
@@ -126,7 +127,7 @@ throttle /dev/sda
 put 1 $vpt/reset
 read_sda
 release
-delay 250
+delay 1
 attempt /dev/sda /sys/kernel/vpt/add &
 sleep 0.5
 ls /sys/kernel/vpt > /out/meanwhile
@@ -134,7 +135,7 @@ wait
 release
 
 # A disk that takes 20 s, and nobody wants to wait.
-delay 5000
+delay 20
 echo /dev/sda > /sys/kernel/vpt/add &
 waiting=$!
 sleep 1
@@ -146,7 +147,7 @@ clock looked
 attempt /dev/vdisk /sys/kernel/vpt/add
 clock other
 sleep 25
-delay 5000
+delay 20
 echo /dev/sda > /sys/kernel/vpt/add &
 waiting=$!
 sleep 1
@@ -154,7 +155,7 @@ kill -KILL $waiting
 wait $waiting
 rmmod vpt || fail "vpt stays"
 clock gone
-delay 1
+delay 0
 read_sda
 """
 
@@ -163,7 +164,9 @@ read_sda
 def attaching() -> Result:
     """The VM with a slow disk, and with a profile that was slow."""
     modules = {**CORE, "vdisk": f"size={64 * MIB}", "scsi_debug": "delay=0", "sd_mod": ""}
-    return boot(ATTACHING, modules)
+    config = (packages.fetch_kernel().headers / ".config").read_text()
+    (hz,) = re.findall(r"^CONFIG_HZ=(\d+)$", config, re.MULTILINE)
+    return boot(f"HZ={hz}\n{ATTACHING}", modules)
 
 
 def instants() -> dict[str, float]:

@@ -117,8 +117,9 @@ timed() {{ # NAME COMMAND...: exit code, uptime before and after, standard error
 	echo "$name: $code $before $after $(grep -v records /tmp/why)" >> /out/timed
 }}
 counters() {{
-	for name in requests completed failed missed untracked lost; do
-		echo "$1_$name $(cat $vpt/$name)"
+	for name in completed requests failed missed untracked lost; do
+		read -r number < $vpt/$name
+		echo "$1_$name $number"
 	done >> /out/counters
 }}
 

@@ -105,6 +105,7 @@ every prepare
 every start
 every record {REQUESTS[clock]}
 every follow
+port notify followed # all that comes now may take its time
 every stop
 every collect
 """

@@ -36,7 +36,9 @@ demo: setup
 	understudy predict --disk cheetah-15k4 --workload surge-direct \
 		--schedulers cats,mq-deadline,cfq,none --on sim,vm
 
-test: setup lint test-core test-python
+test: setup
+	$(MAKE) --jobs 2 --output-sync=line lint test-core
+	$(MAKE) test-python
 
 lint: setup
 	ruff check .

@@ -245,7 +245,8 @@ def test_recording_starts_again_with_another_scheduler(scheduler: str) -> None:
     assert scheduler == "none" or unseen <= 1  # one may have been picked before
     counters = pairs(changes().out["counters"])
     after = {name: counters[f"reset-{scheduler}_{name}"] for name in ("requests", "completed")}
-    assert 0 <= after["requests"] - after["completed"] <= 1
+    # One is on the disk, and one may have come while the two were read.
+    assert 0 <= after["requests"] - after["completed"] <= 2
     assert after["requests"] > 20
 
 

@@ -152,6 +152,7 @@ on_each_clock = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.exact
 @on_each_disk
 @on_each_clock
 def test_each_keeps_its_own_time(clock: str, tolerance: float, index: int) -> None:

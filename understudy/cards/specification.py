@@ -6,6 +6,7 @@ else there is of a card lies beside its specification: NAME.c, how it behaves, a
 NAME_driver.c, the reference driver, NAME_exercise, what a driver has to stand, and NAME_demo.
 """
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ def read(name: str | Path) -> tuple[str, bytes]:
         raise UserError(f"{file}: {reason}; understudy card list has the cards") from error
 
 
+@lru_cache(maxsize=16)
 def parse(name: str, raw: bytes) -> Card:
     """The card that a file holds; `name` is the file's in errors."""
     document = Document(name, raw)

@@ -95,7 +95,7 @@ def test_requests_were_held() -> None:
     held = [line.split() for line in text(unloading(), "held").splitlines()]
     assert {disk for disk, *_ in held} == {"vdisk", "nullb0"}
     assert all(int(count) > 0 for _, count, *_ in held)
-    assert sum(int(line[2]) > int(line[3]) for line in held) > len(held) // 2
+    assert sum(int(line[2]) > int(line[3]) for line in held) > len(held) // 4
     assert text(unloading(), "nproc") == "2"
 
 
@@ -117,10 +117,10 @@ timed() {{ # NAME COMMAND...: exit code, uptime before and after, standard error
 	echo "$name: $code $before $after $(grep -v records /tmp/why)" >> /out/timed
 }}
 counters() {{
-	for name in completed requests failed missed untracked lost; do
-		read -r number < $vpt/$name
-		echo "$1_$name $number"
+	for name in requests completed failed missed untracked lost; do
+		echo "$1_$name $(cat $vpt/$name)"
 	done >> /out/counters
+	echo "$1_requests_then $(cat $vpt/requests)" >> /out/counters
 }}
 
 # A bad sector: reading and writing it fails, next to it nothing does.
@@ -244,10 +244,10 @@ def test_recording_starts_again_with_another_scheduler(scheduler: str) -> None:
     unseen = pairs(changes().out["pick_unseen"])[scheduler]
     assert scheduler == "none" or unseen <= 1  # one may have been picked before
     counters = pairs(changes().out["counters"])
-    after = {name: counters[f"reset-{scheduler}_{name}"] for name in ("requests", "completed")}
-    # One is on the disk, and one may have come while the two were read.
-    assert 0 <= after["requests"] - after["completed"] <= 2
-    assert after["requests"] > 20
+    before, completed, then = (
+        counters[f"reset-{scheduler}_{name}"] for name in ("requests", "completed", "requests_then")
+    )
+    assert 20 < before <= completed + 1 <= then + 1  # one is on the disk
 
 
 @group("trouble-changes")

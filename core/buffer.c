@@ -36,7 +36,6 @@ static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 	first = segment->end;
 	first_ns = position_ns(drive, first, 0, now_ns);
 	last_ns = disk_end_ns(&drive->disk, first, end - first, first_ns);
-	segment->end = end;
 	segments_trim(&buffer->segments, into, end);
 	position_leave(drive, end, last_ns);
 	buffer->writes.busy_until_ns = last_ns;

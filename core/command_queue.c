@@ -2,8 +2,10 @@
 #include "command_queue.h"
 #include "estimate.h"
 
-void command_queue_give(struct command_queue *queue, struct command *command)
+void command_queue_give(struct command_queue *queue, const struct drive *drive,
+			struct command *command)
 {
+	estimate_aim(drive, command);
 	command->before = queue->newest;
 	command->after = NULL;
 	if (queue->newest)
@@ -11,6 +13,14 @@ void command_queue_give(struct command_queue *queue, struct command *command)
 	else
 		queue->oldest = command;
 	queue->newest = command;
+}
+
+void command_queue_aim(struct command_queue *queue, const struct drive *drive)
+{
+	struct command *command;
+
+	for (command = queue->oldest; command; command = command->after)
+		estimate_aim(drive, command);
 }
 
 void command_queue_remove(struct command_queue *queue, struct command *command)
@@ -25,28 +35,20 @@ void command_queue_remove(struct command_queue *queue, struct command *command)
 		queue->newest = command->before;
 }
 
-static u64 positioning_ns(struct drive *drive, const struct command *command,
-			  u64 now_ns)
-{
-	if (command->op >= IO_OPS)
-		return 0;
-	if (command->through)
-		return estimate_through_ns(drive, command->sector, now_ns);
-	return estimate_ns(drive, command->op, command->sector, command->sectors,
-			   now_ns);
-}
-
 static struct command *choose(struct command *oldest, struct drive *drive, u64 now_ns)
 {
+	struct arm arm = estimate_arm(drive, now_ns);
+	struct sieve held = estimate_held(drive);
 	struct command *command, *best = oldest;
-	u64 best_ns = U64_MAX;
+	u64 soonest_ns = U64_MAX;
 	u64 left = drive->queue_depth;
 
+	arm.held = &held;
 	for (command = oldest; command && left; command = command->after, left--) {
-		u64 ns = positioning_ns(drive, command, now_ns);
+		u64 ns = estimate_command_ns(drive, &arm, command, soonest_ns);
 
-		if (ns < best_ns) {
-			best_ns = ns;
+		if (ns < soonest_ns) {
+			soonest_ns = ns;
 			best = command;
 		}
 	}

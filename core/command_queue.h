@@ -12,32 +12,19 @@
 #ifndef UNDERSTUDY_COMMAND_QUEUE_H
 #define UNDERSTUDY_COMMAND_QUEUE_H
 
+#include "command.h"
 #include "drive.h"
-
-/**
- * struct command - one that waits
- * @sector: first sector
- * @given_ns: when the drive was given it, on the drive's clock
- * @sectors: length
- * @op: enum io_op, or IO_OPS: neither, which has no place to go to and is next
- * @through: a write that is to be on the medium when it is complete
- * @before, @after: of those that wait
- */
-struct command {
-	u64 sector;
-	u64 given_ns;
-	u32 sectors;
-	u8 op;
-	bool through;
-	struct command *before, *after;
-};
 
 /* In the order in which they were given; usable when zeroed. */
 struct command_queue {
 	struct command *oldest, *newest;
 };
 
-void command_queue_give(struct command_queue *queue, struct command *command);
+void command_queue_give(struct command_queue *queue, const struct drive *drive,
+			struct command *command);
+
+/* The drive's disk has become another one: where on it is what waits? */
+void command_queue_aim(struct command_queue *queue, const struct drive *drive);
 
 /* It has to wait there, and does not any more. */
 void command_queue_remove(struct command_queue *queue, struct command *command);

@@ -30,19 +30,18 @@ static u64 between(const struct curve_point *a, const struct curve_point *b, u64
 u64 curve_value(const struct curve *curve, u64 at)
 {
 	const struct curve_point *low = curve->point;
-	const struct curve_point *high = curve->point + curve->nr_points - 1;
+	u32 intervals = curve->nr_points - 1;
 
-	if (at >= high->at)
-		return high->value;
-	while (high - low > 1) {
-		const struct curve_point *middle = low + (high - low) / 2;
+	if (at >= low[intervals].at)
+		return low[intervals].value;
+	/* Always as often, and nothing to foresee: which half it is, is as good as random. */
+	while (intervals > 1) {
+		u32 half = intervals / 2;
 
-		if (middle->at <= at)
-			low = middle;
-		else
-			high = middle;
+		low = low[half].at <= at ? low + half : low;
+		intervals -= half;
 	}
-	return between(low, high, at);
+	return between(low, low + 1, at);
 }
 
 u64 curve_max(const struct curve *curve)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "disk_cache.h"
+#include "span.h"
 
 /*
  * The first test nearly always says no, and can be foreseen: before the span the
@@ -42,7 +43,7 @@ void disk_cache_drop(struct disk_cache *cache, u64 sector, u32 sectors)
 	u64 i;
 
 	for (i = 0; i < cache->segments; i++) {
-		if (span[i].start < sector + sectors && sector < span[i].end)
+		if (span_touches(span[i].start, span[i].end, sector, sectors))
 			span[i] = (struct disk_span){ 0, 0 };
 	}
 }

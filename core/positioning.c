@@ -52,6 +52,22 @@ u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns)
 	return platter_passes_ns(&disk->platter, angle, from_ns);
 }
 
+/* Nobody asks how long the arm takes to one whose angle would pass too late in any case. */
+u64 position_soonest_ns(const struct drive *drive, u64 from, u64 place, u64 angle,
+			u64 from_ns, u64 by_ns)
+{
+	const struct disk *disk = &drive->disk;
+	u64 passes_ns = platter_passes_ns(&disk->platter, angle, from_ns);
+	u64 arrives_ns;
+
+	if (passes_ns >= by_ns)
+		return passes_ns;
+	arrives_ns = from_ns + disk_move_ns(disk, from, place);
+	if (arrives_ns <= passes_ns)
+		return passes_ns;
+	return platter_passes_ns(&disk->platter, angle, arrives_ns);
+}
+
 /*
  * When the sector is under a head that arrives then, if that is known: by its angle, or around
  * where the head is and where it was before it read on.

@@ -30,6 +30,13 @@ u64 position_begin_ns(const struct drive *drive, u64 free_ns);
 /* When it passes a head that is there from then on; angles have to be known. */
 u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns);
 
+/*
+ * When an angle is under a head that is free to leave its place at from_ns, an arm's way from
+ * there; one that is not before by_ns: by_ns or later.  Angles have to be known.
+ */
+u64 position_soonest_ns(const struct drive *drive, u64 from, u64 place, u64 angle,
+			u64 from_ns, u64 by_ns);
+
 /* Positioned for first_ns, but not ready before ready_ns: when the sector is there again. */
 u64 position_ready_ns(const struct drive *drive, u64 sector, u64 first_ns,
 		      u64 ready_ns);

@@ -24,15 +24,11 @@ static u32 soonest(struct drive *drive, u64 start_ns, u64 *first_ns)
 	return next;
 }
 
-/*
- * The same where angles are known.  Nobody asks how long the arm takes to one whose angle
- * would pass too late in any case.
- */
+/* The same where angles are known. */
 static u32 soonest_by_angle(const struct drive *drive, u64 start_ns, u64 *first_ns)
 {
-	const struct disk *disk = &drive->disk;
 	const struct write_cache *writes = &drive->buffer.writes;
-	u64 head = disk_place(disk, drive->head);
+	u64 head = disk_place(&drive->disk, drive->head);
 	u64 settled_ns = start_ns + drive->buffer.settle_ns;
 	u32 next = 0;
 	u32 i;
@@ -40,14 +36,9 @@ static u32 soonest_by_angle(const struct drive *drive, u64 start_ns, u64 *first_
 	*first_ns = U64_MAX;
 	for (i = 0; i < writes->nr; i++) {
 		const struct write_span *span = &writes->span[i];
-		u64 ns = platter_passes_ns(&disk->platter, span->angle, settled_ns);
-		u64 arrives_ns;
+		u64 ns = position_soonest_ns(drive, head, span->place, span->angle,
+					     settled_ns, *first_ns);
 
-		if (ns >= *first_ns)
-			continue;
-		arrives_ns = settled_ns + disk_move_ns(disk, head, span->place);
-		if (arrives_ns > ns)
-			ns = platter_passes_ns(&disk->platter, span->angle, arrives_ns);
 		if (ns < *first_ns) {
 			*first_ns = ns;
 			next = i;
@@ -108,7 +99,6 @@ static void has_been_put_away(struct drive *drive)
 		return;
 	into = segments_take(&buffer->segments);
 	buffer->segments.segment[into].start = span.start;
-	buffer->segments.segment[into].end = span.end;
 	segments_trim(&buffer->segments, into, span.end);
 }
 

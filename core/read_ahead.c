@@ -33,7 +33,6 @@ void read_ahead_stop(struct drive *drive, u64 now_ns)
 	until = read_ahead_until(drive, now_ns);
 	drive->head = until;
 	buffer->head_ns = read_ahead_came_ns(drive, until);
-	buffer->segments.segment[into].end = until;
 	segments_trim(&buffer->segments, into, until);
 	buffer->ahead.into = SEGMENTS_NONE;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "segments.h"
+#include "span.h"
 
 u32 segments_find(const struct segments *segments, u64 sector)
 {
@@ -9,7 +10,7 @@ u32 segments_find(const struct segments *segments, u64 sector)
 
 #pragma GCC unroll 4
 	for (segment = segments->segment; segment < end; segment++) {
-		if (sector < segment->start || sector > segment->end)
+		if (!span_reaches(segment->start, segment->end, sector))
 			continue;
 		if (segment->start != segment->end &&
 		    (!found || segment->end > found->end))
@@ -44,7 +45,7 @@ void segments_drop(struct segments *segments, u64 sector, u64 sectors)
 	u32 i;
 
 	for (i = 0; i < segments->nr; i++) {
-		if (segment[i].start < sector + sectors && sector < segment[i].end)
+		if (span_touches(segment[i].start, segment[i].end, sector, sectors))
 			segment[i] = (struct segment){ 0 };
 	}
 }
@@ -59,6 +60,7 @@ void segments_trim(struct segments *segments, u32 index, u64 end)
 {
 	struct segment *segment = &segments->segment[index];
 
+	segment->end = end;
 	if (end - segment->start > segments->sectors)
 		segment->start = end - segments->sectors;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "write_cache.h"
+#include "span.h"
 
 bool write_cache_is_busy(const struct write_cache *cache)
 {
@@ -71,23 +72,22 @@ struct write_span write_cache_take(struct write_cache *cache, u32 index)
 const struct write_span *write_cache_holds(const struct write_cache *cache, u64 sector,
 					   u64 sectors)
 {
-	u32 i;
+	const struct write_span *span;
 
-	for (i = 0; i < cache->nr; i++) {
-		if (cache->span[i].start <= sector &&
-		    sector + sectors <= cache->span[i].end)
-			return &cache->span[i];
+	for (span = cache->span; span < cache->span + cache->nr; span++) {
+		if (span_reaches(span->start, span->end, sector) &&
+		    sector + sectors <= span->end)
+			return span;
 	}
 	return NULL;
 }
 
 bool write_cache_touches(const struct write_cache *cache, u64 sector, u64 sectors)
 {
-	u32 i;
+	const struct write_span *span;
 
-	for (i = 0; i < cache->nr; i++) {
-		if (cache->span[i].start < sector + sectors &&
-		    sector < cache->span[i].end)
+	for (span = cache->span; span < cache->span + cache->nr; span++) {
+		if (span_touches(span->start, span->end, sector, sectors))
 			return true;
 	}
 	return false;

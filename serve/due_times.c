@@ -67,7 +67,7 @@ static void queue_up(struct due_times *times, struct timed_request *request, u64
 		.op = command_op(request),
 		.through = request->op == TIMED_WRITE_THROUGH,
 	};
-	command_queue_give(&times->queue, &request->command);
+	command_queue_give(&times->queue, times->drive, &request->command);
 }
 
 static struct timed_request *of_command(struct command *command)

@@ -398,7 +398,7 @@ static int drive_serve_queued(struct drive *drive, u64 n, const u8 *op, const u6
         if (all.free_ns <= given_ns[i])
             begin(&all, &all.command[i], given_ns[i]);
         else
-            command_queue_give(&all.queue, &all.command[i]);
+            command_queue_give(&all.queue, drive, &all.command[i]);
     }
     choose_until(&all, U64_MAX);
     port_free(all.command);

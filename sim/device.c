@@ -98,7 +98,7 @@ bool device_give(struct device *device, const struct io_request *rq, u64 cost_ns
 		.sectors = rq->sectors,
 		.op = rq->op,
 	};
-	command_queue_give(&device->queue, command);
+	command_queue_give(&device->queue, device->drive, command);
 	return false;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * positions PHASE BUFFER WRITES REQUESTS: simulate processes that read and write 4 KiB at random
- * on a disk of 16 zones and don't think; print the mean response, ns.  PHASE: "drawn" or "known",
- * BUFFER: 0 or 1, with all that a buffer does, WRITES: per cent.
+ * positions PHASE BUFFER WRITES PROCESSES QUEUE REQUESTS: simulate processes that read and write
+ * 4 KiB at random on a disk of 16 zones and don't think; print the CPU time a request, ns.  PHASE:
+ * "drawn" or "known", BUFFER: 0 or 1, with all that a buffer does, WRITES: per cent, QUEUE: how
+ * many commands the drive chooses among.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../../sim/check.h"
 #include "../../tests/core/schedulers.h"
@@ -16,7 +18,6 @@
 #define TURN_NS 6000000ull
 #define ZONES 16
 #define SAMPLES 400
-#define PROCESSES 8
 #define WAITING 16 /* writes in the buffer */
 #define TURN_PART(n) ((u64)((n)*18446744073709551616.0)) /* of a turn, as an angle */
 
@@ -92,11 +93,13 @@ static void set_buffer(struct buffer *buffer)
 	buffer->writes.order = WRITE_SHORTEST_POSITIONING;
 }
 
-static void set_drive(bool known, bool buffered)
+static void set_drive(bool known, bool buffered, u64 queue)
 {
 	set_disk(&drive.disk);
 	drive.hit_ns = 100000;
 	drive.random_phase = !known;
+	drive.queue_depth = queue;
+	drive.queue_age_ns = 60000000000ull;
 	if (known)
 		set_platter(&drive.disk.platter);
 	drive.buffered = buffered;
@@ -122,32 +125,33 @@ static __attribute__((noipa)) int run(const struct sim_input *input)
 int main(int argc, char **argv)
 {
 	struct sim_watch watch = { 0 };
+	clock_t began;
 	struct sim_input input = {
 		.scheduler = registry_find("fcfs"),
 		.tunables = tunables,
 		.workload = find_workload("random"),
 		.parameters = parameters,
-		.world = { .capacity_sectors = CAPACITY,
-			   .seed = 1,
-			   .processes = PROCESSES },
+		.world = { .capacity_sectors = CAPACITY, .seed = 1 },
 		.drive = &drive,
-		.depth = 1,
 		.max_pending = 1024,
 		.merge_sectors = 2560,
 		.watch = &watch,
 	};
 
-	if (argc != 5)
+	if (argc != 7)
 		return 2;
-	set_drive(!strcmp(argv[1], "known"), atoi(argv[2]));
+	input.world.processes = atoi(argv[4]);
+	input.depth = atoi(argv[5]);
+	set_drive(!strcmp(argv[1], "known"), atoi(argv[2]), input.depth);
 	set_initial(tunables, input.scheduler->tunables, input.scheduler->nr_tunables);
 	set_initial(parameters, input.workload->parameters,
 		    input.workload->nr_parameters);
 	*parameter(input.workload, "writes_percent") = atoi(argv[3]);
-	input.requests = atoi(argv[4]);
+	input.requests = atoi(argv[6]);
 	summary.counters = counters;
+	began = clock();
 	if (sim_check(&input, 0, 0) || run(&input))
 		return 1;
-	printf("%.0f\n", moments_mean(&summary.response));
+	printf("%.1f\n", 1e9 / CLOCKS_PER_SEC * (clock() - began) / input.requests);
 	return 0;
 }

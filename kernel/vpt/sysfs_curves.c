@@ -137,6 +137,7 @@ static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr
 		raw_spin_lock_irqsave(&disk->lock, flags);
 		vpt_keep_checked_scale(disk, changed);
 		take(&disk->model, changed, attr);
+		command_queue_aim(&disk->throttle.queue, &disk->model.drive);
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}
 	kvfree(changed);

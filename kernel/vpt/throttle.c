@@ -141,7 +141,7 @@ static void wait_in_queue(struct vpt_disk *disk, struct vpt_request *vr, u64 now
 		.op = command_op(rq),
 		.through = req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA,
 	};
-	command_queue_give(&disk->throttle.queue, &vr->command);
+	command_queue_give(&disk->throttle.queue, &disk->model.drive, &vr->command);
 }
 
 /*

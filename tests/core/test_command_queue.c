@@ -34,7 +34,7 @@ static struct command *give(u32 i, u64 sector, u64 given_ns)
 	command[i] = (struct command){ .sector = sector,
 				       .sectors = 8,
 				       .given_ns = given_ns };
-	command_queue_give(&queue, &command[i]);
+	command_queue_give(&queue, &drive, &command[i]);
 	return &command[i];
 }
 
@@ -140,7 +140,7 @@ static void one_that_is_given_again_is_the_newest(void)
 	give(0, 10, 0);
 	give(1, 20, 0);
 	takes(0, &command[0]);
-	command_queue_give(&queue, &command[0]);
+	command_queue_give(&queue, &drive, &command[0]);
 	takes(0, &command[1]);
 	takes(0, &command[0]);
 	takes(0, NULL);
@@ -209,16 +209,23 @@ static u32 naive(const bool *waits, u32 count, u64 now_ns)
 	return best;
 }
 
-static void as_it_is_written_down(struct draw *draw)
+/* Half of them are among a few, which the cache may hold. */
+static u64 any_sector(struct draw *draw)
+{
+	return draw_below(draw, 2) ? draw_below(draw, CAPACITY - 8)
+				   : 8 * draw_below(draw, 60);
+}
+
+/* Gives and takes in any order. */
+static void goes_by_the_rule(struct draw *draw)
 {
 	bool waits[WAITING] = { false };
 	u32 given = 0, taken = 0;
 	u64 now_ns = 0;
 
-	set(1 + draw_below(draw, 10), draw_below(draw, 60) * MS);
 	while (taken < WAITING) {
 		if (given < WAITING && (given == taken || draw_below(draw, 3))) {
-			give(given, draw_below(draw, CAPACITY - 8), now_ns);
+			give(given, any_sector(draw), now_ns);
 			command[given].op = draw_below(draw, 2);
 			waits[given++] = true;
 		} else {
@@ -232,6 +239,74 @@ static void as_it_is_written_down(struct draw *draw)
 					      command[next].sector, 8, now_ns, &hit);
 		}
 	}
+}
+
+static void as_it_is_written_down(struct draw *draw)
+{
+	set(1 + draw_below(draw, 10), draw_below(draw, 60) * MS);
+	goes_by_the_rule(draw);
+}
+
+/* Tracks of 100 sectors, a turn of 4.2 ms, another angle in each half of the disk. */
+static void set_turning(u64 depth)
+{
+	set(depth, 60000 * MS);
+	drive.disk.rotation_ns = 1 << 22;
+	drive.disk.tracks = (struct curve){ 2, { { 0, 100 }, { CAPACITY / 2, 100 } } };
+	drive.disk.platter = (struct platter){
+		.velocity = 1ull << 42,
+		.nr_zones = 2,
+		.zone = { { .slot = 1ull << 57, .skew = 1ull << 60, .cylinder = 4 },
+			  { .slot = 1ull << 57,
+			    .angle = 1ull << 62,
+			    .cylinder = 4,
+			    .cylinder_skew = 1ull << 61 } },
+	};
+}
+
+/* Who is no sooner than the one before is not asked how long its way is: that changes nothing. */
+static void as_it_is_written_down_where_angles_are_known(struct draw *draw)
+{
+	set_turning(1 + draw_below(draw, 40));
+	drive.buffered = draw_below(draw, 4) > 0;
+	drive.buffer = (struct buffer){
+		.bus_ps = 1000000,
+		.settle_ns = draw_below(draw, MS),
+		.command_ns = draw_below(draw, MS),
+		.ahead_sectors = draw_below(draw, 500),
+		.reach_sectors = draw_below(draw, 100),
+		.segments = { .nr = draw_below(draw, 20), .sectors = 500 },
+		.writes = { .spans_max = draw_below(draw, 8),
+			    .sectors_max = 64,
+			    .idle_ns = draw_below(draw, 2 * MS),
+			    .order = draw_below(draw, 4) },
+	};
+	if (!drive.buffer.segments.nr)
+		drive.buffer.ahead_sectors = drive.buffer.segments.sectors = 0;
+	if (!drive.buffer.writes.spans_max)
+		drive.buffer.writes.sectors_max = 0;
+	CHECK_EQ(drive_check(&drive), 0);
+	goes_by_the_rule(draw);
+}
+
+/* Sector 10 is just past, sector 90 to come; then the platters are half a turn farther. */
+static void another_disk_has_them_elsewhere(void)
+{
+	set_turning(8);
+	drive.disk.intercept_ns = 0;
+	drive.disk.seek = (struct curve){ 2, { { 0, 0 }, { CAPACITY, 0 } } };
+	CHECK_EQ(drive_check(&drive), 0);
+	give(0, 10, 0);
+	give(1, 90, 0);
+	drive.disk.platter.zone[0].angle = 1ull << 63;
+	command_queue_aim(&queue, &drive);
+	takes((1 << 22) * 3 / 4, &command[1]);
+	takes((1 << 22) * 3 / 4, &command[0]);
+	give(0, 10, 0);
+	give(1, 90, 0);
+	drive.disk.platter.zone[0].angle = 0;
+	command_queue_aim(&queue, &drive);
+	takes((1 << 22) * 3 / 4, &command[0]);
 }
 
 int main(void)
@@ -249,6 +324,8 @@ int main(void)
 	one_that_is_given_again_is_the_newest();
 	what_has_no_place_waits_for_nothing();
 	one_that_goes_through_waits_for_its_place();
+	another_disk_has_them_elsewhere();
 	check_seeds(500, as_it_is_written_down);
+	check_seeds(500, as_it_is_written_down_where_angles_are_known);
 	return 0;
 }

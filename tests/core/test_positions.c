@@ -96,6 +96,21 @@ static void what_is_just_there_is_not_missed(void)
 	reads(9, 1, 10);
 }
 
+/* From place 0 to place 0 the arm takes a slot. */
+static void as_soon_as_the_arm_is_there(void)
+{
+	set(0, (struct buffer){ 0 });
+	CHECK_EQ(position_soonest_ns(&drive, 0, 0, ANGLE(9), 8 * SLOT, U64_MAX),
+		 9 * SLOT);
+	CHECK_EQ(position_soonest_ns(&drive, 0, 0, ANGLE(9), 8 * SLOT + 1, U64_MAX),
+		 73 * SLOT);
+	CHECK_EQ(
+		position_soonest_ns(&drive, 0, 0, ANGLE(9), 8 * SLOT + 1, 9 * SLOT + 1),
+		73 * SLOT);
+	CHECK_EQ(position_soonest_ns(&drive, 0, 0, ANGLE(9), 8 * SLOT + 1, 9 * SLOT),
+		 9 * SLOT);
+}
+
 static void over_a_cylinder(void)
 {
 	set(0, (struct buffer){ 0 });
@@ -355,6 +370,7 @@ int main(void)
 {
 	without_a_buffer();
 	what_is_just_there_is_not_missed();
+	as_soon_as_the_arm_is_there();
 	over_a_cylinder();
 	over_a_zone();
 	hits_cost_what_they_cost();

@@ -168,26 +168,24 @@ u64 estimate_command_ns(const struct drive *drive, const struct arm *arm,
 	return written(drive, arm, command, by_ns);
 }
 
-static u64 wait_ns(struct drive *drive, struct command command, u64 start_ns)
+static u64 wait_ns(struct drive *drive, struct command *command, u64 start_ns)
 {
 	struct arm arm = estimate_arm(drive, start_ns);
 
-	estimate_aim(drive, &command);
-	return estimate_command_ns(drive, &arm, &command, U64_MAX) - start_ns;
+	estimate_aim(drive, command);
+	return estimate_command_ns(drive, &arm, command, U64_MAX) - start_ns;
 }
 
 u64 estimate_ns(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_ns)
 {
-	return wait_ns(
-		drive,
-		(struct command){ .op = op, .sector = sector, .sectors = sectors },
-		start_ns);
+	struct command command = { .op = op, .sector = sector, .sectors = sectors };
+
+	return wait_ns(drive, &command, start_ns);
 }
 
 u64 estimate_through_ns(struct drive *drive, u64 sector, u64 start_ns)
 {
-	return wait_ns(
-		drive,
-		(struct command){ .op = IO_WRITE, .sector = sector, .through = true },
-		start_ns);
+	struct command command = { .op = IO_WRITE, .sector = sector, .through = true };
+
+	return wait_ns(drive, &command, start_ns);
 }

@@ -255,7 +255,7 @@ int buffer_check(const struct buffer *buffer)
 	if (buffer->segments.nr && !buffer->segments.sectors)
 		return -EINVAL;
 	if (buffer->ahead_sectors > U32_MAX || buffer->reach_sectors > U32_MAX ||
-	    buffer->segments.sectors > U32_MAX)
+	    buffer->segments.sectors > U32_MAX || writes->sectors_max > U32_MAX)
 		return -EINVAL;
 	if (writes->low_sectors > writes->sectors_max ||
 	    buffer->same_track_saves_ns > buffer->write_ns)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "disk.h"
+#include "least.h"
 
 void disk_set_linear(struct disk *disk, u64 capacity_sectors, u64 intercept_ns,
 		     u64 full_seek_ns)
@@ -127,13 +128,15 @@ u64 disk_service_ns(const struct disk *disk, u64 head, u64 sector, u32 sectors)
 u64 disk_slowest_ns(const struct disk *disk, u64 sectors)
 {
 	u64 switches = port_mul_div(sectors, 1, tracks_shortest(&disk->tracks)) + 1;
+	u64 arm_ns = disk->intercept_ns + curve_max(&disk->seek) + disk->rotation_ns;
 	u64 switch_ns = disk->switch_ns;
 	u64 transfer_ns = port_mul_div(curve_max(&disk->transfer), sectors, 1000);
 
 	if (disk_knows_angles(disk)) {
 		switch_ns += disk->rotation_ns;
-		transfer_ns = sectors * platter_slowest_ns(&disk->platter);
+		transfer_ns =
+			product_at_most(sectors, platter_slowest_ns(&disk->platter));
 	}
-	return disk->intercept_ns + curve_max(&disk->seek) + disk->rotation_ns +
-	       transfer_ns + switches * switch_ns;
+	return sum_at_most(
+		arm_ns, sum_at_most(transfer_ns, product_at_most(switches, switch_ns)));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "drive.h"
+#include "least.h"
 #include "positioning.h"
 
 /* Processes draw from the streams below, one each. */
@@ -107,10 +108,12 @@ u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 	/* What was read on may have to pass before, and the arm to come to it. */
 	medium_ns = disk_slowest_ns(&drive->disk, sectors + buffer->ahead_sectors);
 	before_ns = (writes->spans_max + buffer->hits_return) *
-			    (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns) +
-		    disk_slowest_ns(&drive->disk, writes->sectors_max);
-	return before_ns + medium_ns + buffer->settle_ns + drive->hit_ns +
-	       buffer->write_ns + buffer_bus_ns(buffer, sectors);
+		    (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns);
+	before_ns = sum_at_most(before_ns,
+				disk_slowest_ns(&drive->disk, writes->sectors_max));
+	return sum_at_most(sum_at_most(before_ns, medium_ns),
+			   buffer->settle_ns + drive->hit_ns + buffer->write_ns +
+				   buffer_bus_ns(buffer, sectors));
 }
 
 static bool has_few_tracks(const struct drive *drive)

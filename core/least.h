@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The less and the greater of two. */
+/* The less and the greater of two; sums and products of what may have no end. */
 #ifndef UNDERSTUDY_LEAST_H
 #define UNDERSTUDY_LEAST_H
 
@@ -13,6 +13,21 @@ static inline u64 later(u64 a, u64 b)
 static inline u64 nearer(u64 a, u64 b)
 {
 	return a < b ? a : b;
+}
+
+/* U64_MAX if that is less: as good as for ever. */
+static inline u64 sum_at_most(u64 a, u64 b)
+{
+	u64 sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? U64_MAX : sum;
+}
+
+static inline u64 product_at_most(u64 a, u64 b)
+{
+	u64 product;
+
+	return __builtin_mul_overflow(a, b, &product) ? U64_MAX : product;
 }
 
 #endif

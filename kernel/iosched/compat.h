@@ -26,13 +26,22 @@ typedef bool blk_insert_t;
 #define RQF_USE_SCHED RQF_ELVPRIV
 #endif
 
-/* The function by which the queue's elevator hands out requests; NULL: none. */
-static inline void *elevator_dispatch_function(struct request_queue *q)
+/*
+ * The function by which the queue's elevator hands out requests, whose module stays until
+ * module_put(*owner); NULL, and no owner: there is none.
+ */
+static inline void *elevator_dispatch_get(struct request_queue *q,
+					  struct module **owner)
 {
-	void *dispatch;
+	void *dispatch = NULL;
 
+	*owner = NULL;
 	mutex_lock(&q->sysfs_lock);
-	dispatch = q->elevator ? q->elevator->type->ops.dispatch_request : NULL;
+	if (q->elevator) {
+		dispatch = q->elevator->type->ops.dispatch_request;
+		*owner = q->elevator->type->elevator_owner;
+		__module_get(*owner);
+	}
 	mutex_unlock(&q->sysfs_lock);
 	return dispatch;
 }

@@ -366,12 +366,15 @@ void vpt_none_picked(struct request_queue *queue)
 
 int vpt_rehook_elevator(struct vpt_disk *disk)
 {
-	unsigned long dispatch = (unsigned long)elevator_dispatch_function(disk->queue);
+	struct module *owner;
+	unsigned long dispatch =
+		(unsigned long)elevator_dispatch_get(disk->queue, &owner);
 	int ret;
 
 	mutex_lock(&hooks_mutex);
 	ret = vpt_watch_elevator(disk, dispatch);
 	mutex_unlock(&hooks_mutex);
+	module_put(owner); /* iprobe sees it go from now on */
 	return ret;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/blkdev.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/string.h>
 
 #include "vpt.h"
@@ -28,16 +29,22 @@ u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bde
 		   array_slowest_ns(&model->array));
 }
 
+u64 vpt_model_scaled_ns(const struct vpt_model *model, u64 model_ns)
+{
+	u64 ns;
+
+	if (check_mul_overflow(model_ns, model->scale_milli, &ns))
+		return U64_MAX;
+	return div_u64(ns, 1000);
+}
+
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 {
-	const struct drive *drive = &model->drive;
 	u64 slowest_ns;
 
-	if (disk_check(&drive->disk) ||
-	    (drive->random_phase && disk_knows_angles(&drive->disk)))
+	if (drive_check(&model->drive))
 		return -EINVAL;
-	slowest_ns = mul_u64_u64_div_u64(vpt_model_slowest_ns(model, bdev),
-					 model->scale_milli, 1000);
+	slowest_ns = vpt_model_scaled_ns(model, vpt_model_slowest_ns(model, bdev));
 	if (slowest_ns <= VPT_HOLD_MAX_NS)
 		return 0;
 	pr_err("%pg: with scale_milli %llu the slowest request would take %llu ms; "

@@ -8,7 +8,8 @@
  * After each step the 1,000 are counted anew, since they tell of the k under which they were due.
  *
  * A request that the model gives no time (a discard) is late with any k, so it is not counted.
- * k never rises above what keeps the slowest request within the limit (model.c).
+ * Nobody is served faster than by the model: k does not fall below 1 by itself.  It
+ * never rises above what keeps the slowest request within the limit (model.c).
  */
 #include <linux/bitmap.h>
 #include <linux/ktime.h>
@@ -17,6 +18,7 @@
 
 #include "vpt.h"
 
+#define NORMAL_MILLI 1000ULL
 #define TOO_MANY (VPT_WINDOW / 100)
 #define TOO_FEW (VPT_WINDOW / 1000)
 
@@ -56,9 +58,9 @@ static void lower(struct vpt_disk *disk)
 {
 	u64 k = disk->model.scale_milli;
 
-	if (k == 1)
+	if (k <= NORMAL_MILLI)
 		return;
-	vpt_set_scale(disk, k - max(k / 16, 1ULL));
+	vpt_set_scale(disk, max(k - k / 16, NORMAL_MILLI));
 	disk->counters.scale_lowered++;
 }
 

@@ -12,11 +12,14 @@
 u64 vpt_model_clock_ns(const struct vpt_disk *disk, u64 at_ns)
 {
 	const struct vpt_throttle *throttle = &disk->throttle;
+	u64 since_ns;
 
 	if (at_ns <= throttle->model_at_ns)
 		return throttle->model_ns;
-	return throttle->model_ns + mul_u64_u64_div_u64(at_ns - throttle->model_at_ns,
-							1000, disk->model.scale_milli);
+	/* The quotient has to be a u64: after half a year the drive has been idle for as long. */
+	since_ns = min(at_ns - throttle->model_at_ns, U64_MAX / 1000);
+	return throttle->model_ns +
+	       mul_u64_u64_div_u64(since_ns, 1000, disk->model.scale_milli);
 }
 
 /* k may change afterwards. */
@@ -51,11 +54,6 @@ u64 vpt_drive_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 star
 	return ns;
 }
 
-u64 vpt_scaled_ns(const struct vpt_disk *disk, u64 model_ns)
-{
-	return mul_u64_u64_div_u64(model_ns, disk->model.scale_milli, 1000);
-}
-
 /* Only what moves data takes a server. */
 void vpt_serve_in_array(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 {
@@ -67,6 +65,6 @@ void vpt_serve_in_array(struct vpt_disk *disk, struct vpt_request *vr, u64 now_n
 		return;
 	vr->model_service_ns = array_service_ns(&disk->model.array, &throttle->draw);
 	vr->due_ns = servers_start_ns(&throttle->servers, now_ns) +
-		     vpt_scaled_ns(disk, vr->model_service_ns);
+		     vpt_model_scaled_ns(&disk->model, vr->model_service_ns);
 	servers_occupy(&throttle->servers, vr->due_ns);
 }

@@ -64,13 +64,15 @@ static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute record_attr = __ATTR_RW(record);
 
-static bool all_completed(struct vpt_disk *disk)
+/* Have all that arrived been completed?  Those that arrive later are not among the bytes. */
+static bool all_completed(struct vpt_disk *disk, size_t *bytes)
 {
 	unsigned long flags;
 	bool all;
 
 	raw_spin_lock_irqsave(&disk->lock, flags);
 	all = disk->recorder.completed == disk->recorder.arrived;
+	*bytes = vpt_record_bytes(disk);
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 	return all;
 }
@@ -81,12 +83,12 @@ static ssize_t records_read(struct file *file, struct kobject *kobj,
 {
 	struct vpt_disk *disk = vpt_disk_of(kobj);
 	ssize_t ret = -EBUSY;
+	size_t bytes;
 
 	mutex_lock(&disk->control);
-	if (all_completed(disk))
+	if (all_completed(disk, &bytes))
 		ret = memory_read_from_buffer(buffer, count, &position,
-					      disk->recorder.records,
-					      vpt_record_bytes(disk));
+					      disk->recorder.records, bytes);
 	mutex_unlock(&disk->control);
 	return ret;
 }

@@ -95,7 +95,7 @@ static void serve(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns)
 {
 	vr->waits = false;
 	vr->model_service_ns = vpt_drive_service_ns(disk, vr, start_ns);
-	vr->due_ns = start_ns + vpt_scaled_ns(disk, vr->model_service_ns);
+	vr->due_ns = start_ns + vpt_model_scaled_ns(&disk->model, vr->model_service_ns);
 	disk->throttle.last_due_ns = vr->due_ns;
 	if (vr->state == VPT_HELD)
 		insert_held(&disk->throttle, vr);
@@ -359,7 +359,7 @@ u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 n
 	start_ns = max(now_ns, disk->throttle.last_due_ns);
 	ns = estimate_ns(&disk->model.drive, io->op, io->sector, io->sectors,
 			 vpt_model_clock_ns(disk, start_ns));
-	return vpt_scaled_ns(disk, ns);
+	return vpt_model_scaled_ns(&disk->model, ns);
 }
 
 void vpt_start_holding(struct vpt_disk *disk)

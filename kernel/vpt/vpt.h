@@ -189,6 +189,8 @@ void vpt_disk_free(struct vpt_disk *disk);
 void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors);
 /* Without k. */
 u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bdev);
+/* Times k; U64_MAX if that is less. */
+u64 vpt_model_scaled_ns(const struct vpt_model *model, u64 model_ns);
 /* 0, or -ERANGE and a line in the log: its slowest request looks like a dead disk. */
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev);
 /*
@@ -212,8 +214,6 @@ u64 vpt_model_clock_ns(const struct vpt_disk *disk, u64 at_ns);
 u64 vpt_drive_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns);
 /* Sets its service and due time. */
 void vpt_serve_in_array(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns);
-/* k times as long. */
-u64 vpt_scaled_ns(const struct vpt_disk *disk, u64 model_ns);
 /* What is being served keeps its time, and the model drive's clock goes on from there. */
 void vpt_move_model_clock(struct vpt_disk *disk, u64 start_ns);
 
@@ -244,9 +244,9 @@ void vpt_forget_all(struct vpt_disk *disk);
 
 /* recorder.c: all with the lock held unless noted */
 void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns);
-/* It ended without a request that we saw complete. */
 /* Of its first bio; of one that is not recorded, when the request was made.  0: nobody knows. */
 u64 vpt_arrival_ns(struct vpt_disk *disk, const struct request *rq);
+/* It ended without a request that we saw complete. */
 void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio);
 void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest);
 /* Its request was served, but it ends later: a flush is to follow. */

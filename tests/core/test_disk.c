@@ -87,6 +87,18 @@ static void refused(void)
 	CHECK_EQ(disk_slowest_ns(&disk, U32_MAX), 2 + U32_MAX * 100000000ull);
 }
 
+/* A switch of a minute after each sector. */
+static void more_than_can_be_counted_is_for_ever(void)
+{
+	static struct disk slow;
+
+	disk_set_linear(&slow, 10, 1, 1);
+	slow.tracks = (struct curve){ 1, { { 0, 1 } } };
+	slow.switch_ns = DISK_NS_MAX;
+	CHECK_EQ(disk_check(&slow), 0);
+	CHECK_EQ(disk_slowest_ns(&slow, U32_MAX), U64_MAX);
+}
+
 /* A minute for each part, 100 us for a sector; not more. */
 static void the_limits(void)
 {
@@ -204,6 +216,7 @@ int main(void)
 	zones_are_jumps();
 	refused();
 	the_limits();
+	more_than_can_be_counted_is_for_ever();
 	check_seeds(300, close_to_the_formula);
 	check_seeds(200, same_both_ways);
 	return 0;

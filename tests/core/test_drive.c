@@ -190,6 +190,21 @@ static void the_slowest_with_a_buffer_waits_for_all_others(void)
 		 4 * 9500000 + 9192000 + 9680000 + 100000 + 200000 + 200000);
 }
 
+/* Each sector is on a track of its own, a minute from the next. */
+static void more_than_can_be_counted_is_for_ever(void)
+{
+	set_slowest((struct buffer){
+		.writes = { .spans_max = 1, .sectors_max = U32_MAX } });
+	drive.buffered = 1;
+	drive.disk.tracks = (struct curve){ 1, { { 0, 1 } } };
+	drive.disk.switch_ns = DISK_NS_MAX;
+	drive.disk.rotation_ns = 0;
+	CHECK_EQ(drive_check(&drive), 0);
+	CHECK_EQ(drive_slowest_ns(&drive, 10), U64_MAX);
+	drive.buffer.writes.sectors_max++;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+}
+
 /* The second zone has a sector on each track. */
 static void no_zone_has_too_many_tracks_to_count(void)
 {
@@ -234,6 +249,7 @@ int main(void)
 	without_a_buffer_nothing_is_put_away();
 	the_slowest_is_a_miss_or_a_hit();
 	the_slowest_with_a_buffer_waits_for_all_others();
+	more_than_can_be_counted_is_for_ever();
 	no_zone_has_too_many_tracks_to_count();
 	limits_are_held();
 	return 0;

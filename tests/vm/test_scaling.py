@@ -52,6 +52,15 @@ put 1 $vpt/scale_auto
 read_some 200
 say limit
 attempt 2 $vpt/scale_auto
+put 0 $vpt/scale_auto
+put "0:0 $(cat /sys/block/sda/size):0" $vpt/seek_curve
+put {10 * FAST_NS} $vpt/intercept_ns
+answers_in {FAST_NS}
+put 1 $vpt/reset
+put 1100 $vpt/scale_milli
+put 1 $vpt/scale_auto
+read_some 4000
+say faster
 """
 
 
@@ -120,3 +129,10 @@ def test_it_never_makes_the_slowest_request_too_slow() -> None:
     assert limit["scale_milli"] == 15_000_000_000_000 // (14_000_000_000 + PROFILE_NS)
     assert (limit["scale_raised"], limit["scale_lowered"]) == (1, 0)
     assert limit["late"] > 150
+
+
+def test_nobody_is_served_faster_than_by_the_model() -> None:
+    """A disk that could play one ten times as fast stays at k = 1, by two steps."""
+    assert found("faster")["scale_milli"] == 1000
+    assert found("faster")["scale_lowered"] == 2
+    assert found("faster")["late"] == 0

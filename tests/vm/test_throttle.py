@@ -270,6 +270,21 @@ put 4000000 $vpt/intercept_ns
 # So would a transfer of the longest request.
 attempt "0:1000 $size:90000000000" $vpt/transfer_curve
 attempt 1 $vpt/requests
+# Of a buffer, what contradicts another file, whichever of them is written.
+put "0:1000" $vpt/tracks
+put 1000000 $vpt/write_ns
+put 8 $vpt/write_back_spans
+put 1000 $vpt/write_back_sectors
+put 5000 $vpt/read_ahead_sectors
+put 1 $vpt/buffered
+attempt 1000001 $vpt/write_same_track_saves_ns
+attempt 1001 $vpt/write_back_low_sectors
+attempt 0 $vpt/write_back_sectors
+attempt 3 $vpt/buffer_segments
+attempt "0:1" $vpt/tracks
+put 0 $vpt/buffered
+put 1000001 $vpt/write_same_track_saves_ns
+attempt 1 $vpt/buffered
 settings > /out/after
 release
 ls -F /sys/kernel/vpt >> /out/disks
@@ -347,11 +362,12 @@ def test_refuses_bad_values_and_changes_nothing() -> None:
         for key, reason in found.items()
         if key.split("=")[0] not in ("add", "remove", "requests")
     }
-    assert len(tried) > 85
+    assert len(tried) > 90
     assert set(tried.values()) == {EINVAL, ERANGE}
     for value in ("15000000001", "18446744073709551616"):
         assert tried[f"intercept_ns={value}"] == ERANGE
     assert found["scale_milli=0"] == found["scale_milli=1000001"] == ERANGE
     assert found["scale_milli=1000000"] == ERANGE
     assert [why for curve, why in found.items() if curve.endswith(":90000000000")] == [ERANGE]
+    assert found["buffered=1"] == found["tracks=0:1"] == EINVAL
     assert found["requests=1"] == "Permission denied"

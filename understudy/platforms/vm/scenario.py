@@ -207,7 +207,7 @@ def profile(found: Timing, seed: int, name: str = "profile") -> str:
     """Shell function of that name: tells the throttle's files what the disk is.
 
     In the order of their names: the tracks and the rotation come before the angles, which are
-    of them.
+    of them.  That there is a buffer comes last: from then on its rules have to agree.
     """
     segments, segment_sectors, prefetch_sectors = found.cache
     values: dict[str, int | str] = {
@@ -252,7 +252,8 @@ def array_profile(array: Servers, at_once: int, seed: int) -> str:
 
 
 def _told(values: Mapping[str, int | str], name: str) -> str:
-    words = ((file, shlex.quote(str(value))) for file, value in sorted(values.items()))
+    ordered = sorted(values.items(), key=lambda item: (item[0] == "buffered", item[0]))
+    words = ((file, shlex.quote(str(value))) for file, value in ordered)
     lines = (f"\tput {value} $vpt/{file}\n" for file, value in words)
     return f"{name}() {{\n{''.join(lines)}}}\n"
 

@@ -58,8 +58,8 @@ test-python: setup
 # Those that put modules under load, the longest first.  How exact they are is not this
 # kernel's to say.
 DEBUG_TESTS := soak module_cycles card_lifetimes iprobe iosched throttle_safety \
-	throttle_trouble throttled_disks odd_requests flush card_accesses card_instructions \
-	card_fallback card_trouble mappings msix dma_kinds
+	throttle_trouble throttle_errors throttled_disks odd_requests flush card_accesses \
+	card_instructions card_fallback card_trouble mappings msix dma_kinds
 DEBUG_KERNELS ?= $(HOME)/kernels
 
 test-debug-kernel: setup

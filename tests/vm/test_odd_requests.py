@@ -6,7 +6,6 @@ On a SCSI disk that can discard and write zeroes, a read is held for two seconds
 something else comes.  (Flush and FUA have test_flush.py.)
 """
 
-import numpy as np
 import pytest
 from guests import GIB, boot, group, once, pairs, text
 
@@ -180,14 +179,14 @@ def gone() -> Result:
 @group("odd-gone")
 @pytest.mark.parametrize("number", ROUNDS)
 def test_what_a_disk_takes_along_is_counted(number: int) -> None:
-    """Each read and write that ended well is among the completed; nothing went past the throttle,
-    since what is held ends well, and what comes too late is never a request on the disk."""
+    """Each read and write that ended well is among the completed, and what the disk had answered
+    ends well: nothing goes past the throttle.  Most of what comes too late is no request at all."""
     counters = pairs(gone().out[f"counters-sda-{number}"])
     results = reads.parse_log(gone().out[f"reads-sda-{number}"], "sda")["result"]
     assert set(results) > {4096}
-    print(counters, np.unique(results, return_counts=True))
     assert counters["completed"] == (results == 4096).sum() > 0
     assert counters["requests"] == counters["completed"] + counters["failed"]
+    assert counters["failed"] <= (results < 0).sum()
     assert [counters[name] for name in ("missed", "untracked", "lost")] == [0] * 3
 
 

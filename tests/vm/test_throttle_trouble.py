@@ -162,7 +162,7 @@ def unplugging() -> Result:
         "vdisk": f"size={GIB}",
         "null_blk": "irqmode=1 queue_mode=2 submit_queues=2 bs=512 gb=1 memory_backed=1",
     }
-    return boot(UNPLUGGING, modules, clock="wall", cpus=2, timeout_seconds=300)
+    return boot(UNPLUGGING, modules, clock="wall", cpus=2, timeout_seconds=600)
 
 
 @group("trouble-unplugging")

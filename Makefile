@@ -63,8 +63,8 @@ DEBUG_TESTS := soak module_cycles card_lifetimes iprobe iosched throttle_safety 
 DEBUG_KERNELS ?= $(HOME)/kernels
 
 test-debug-kernel: setup
-	export UNDERSTUDY_KERNEL="$$(scripts/debug-kernel $(DEBUG_KERNELS))" && \
-	export CARD_CYCLES=1000 SOAK_REQUESTS=1000000 MODULE_CYCLES=1000 && \
+	UNDERSTUDY_KERNEL="$$(scripts/debug-kernel $(DEBUG_KERNELS))" && \
+	export UNDERSTUDY_KERNEL CARD_CYCLES=1000 SOAK_REQUESTS=1000000 MODULE_CYCLES=1000 && \
 	python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not exact" \
 		$(DEBUG_TESTS:%=tests/vm/test_%.py)
 

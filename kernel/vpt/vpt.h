@@ -244,9 +244,9 @@ void vpt_forget_all(struct vpt_disk *disk);
 
 /* recorder.c: all with the lock held unless noted */
 void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns);
-/* It ended without a request that we saw complete. */
 /* Of its first bio; of one that is not recorded, when the request was made.  0: nobody knows. */
 u64 vpt_arrival_ns(struct vpt_disk *disk, const struct request *rq);
+/* It ended without a request that we saw complete. */
 void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio);
 void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest);
 /* Its request was served, but it ends later: a flush is to follow. */

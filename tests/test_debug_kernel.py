@@ -16,7 +16,7 @@ WHOLE = "# x86\nCONFIG_KASAN=y\nCONFIG_SCSI_DEBUG=m\nCONFIG_ATA=y\n"
 def checked(folder: Path, config: str) -> subprocess.CompletedProcess[str]:
     (folder / "fragment").write_text(FRAGMENT)
     (folder / "config").write_text(config)
-    command = [ROOT / "scripts" / "check-kernel-config", "fragment", "config"]
+    command = [str(ROOT / "scripts" / "check-kernel-config"), "fragment", "config"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -37,3 +37,15 @@ def test_what_a_configuration_lacks_is_named(tmp_path: Path, config: str) -> Non
     done = checked(tmp_path, config)
     assert done.returncode == 1
     assert done.stderr == "config lacks what fragment asks for: CONFIG_KASAN=y\n"
+
+
+def in_makefile(name: str) -> list[str]:
+    show = ["make", "--silent", f"--eval=show:;@echo $({name})", "show"]
+    return subprocess.run(show, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_every_test_in_a_vm_is_run_on_it_or_left_out() -> None:
+    """Once, and there is a file of that name."""
+    named = in_makefile("DEBUG_TESTS") + in_makefile("LEFT_OUT")
+    files = (ROOT / "tests" / "vm").glob("test_*.py")
+    assert sorted(named) == sorted(file.stem.removeprefix("test_") for file in files)

@@ -11,8 +11,7 @@ u32 segments_find(const struct segments *segments, u64 sector)
 	for (segment = segments->segment; segment < end; segment++) {
 		if (sector < segment->start || sector > segment->end)
 			continue;
-		if (segment->start != segment->end &&
-		    (!found || segment->end > found->end))
+		if (segment->end && (!found || segment->end > found->end))
 			found = segment;
 	}
 	return found ? found - segments->segment : SEGMENTS_NONE;

@@ -6,16 +6,20 @@ there are segments, for a hit in the newest moves none out (Worthington and othe
 section 3.4).  After a stream that is longer than a segment, and time to read ahead, one span
 hits, and it is a segment long; both its ends are found by halving, at one place, which
 is forgotten each time.
+
+What a drive discards once it was sent is not held: places are asked for by what lies behind
+them, and the span is what was read ahead.
 """
 
 from dataclasses import dataclass, replace
 
+from understudy.profiler import held
 from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.held import A_READ, Held
 from understudy.profiler.hits import Hits
 from understudy.profiler.statistics import first, median
 from understudy.profiler.target import Bench
 
-A_READ = 8  # sectors
 MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py
 TRIES = 5
 LARGEST = 2**18  # sectors: 128 MiB
@@ -65,10 +69,10 @@ def measure(bench: Bench, hits: Hits | None) -> Segments | None:
     return replace(found, least_recently_used=sum(used) > TRIES / 2)
 
 
-def _read_places(bench: Bench, number: int) -> list[int]:
-    places = [bench.place(A_READ) for _ in range(number)]
+def _read_places(bench: Bench, hits: Hits, number: int) -> list[Held]:
+    places = [Held(bench, hits, place) for place in held.places(bench, hits, number)]
     for place in places:
-        bench.read(place, A_READ)
+        place.read()
     return places
 
 
@@ -76,8 +80,8 @@ def _count(bench: Bench, hits: Hits) -> int:
     """How many of the last places hit."""
     number = 16
     while number <= MOST:
-        for found, place in enumerate(reversed(_read_places(bench, number))):
-            if not hits.is_hit(bench.read(place, A_READ), A_READ):
+        for found, place in enumerate(reversed(_read_places(bench, hits, number))):
+            if not place.is_held():
                 return found
         number *= 2  # all of them
     return MOST
@@ -85,10 +89,10 @@ def _count(bench: Bench, hits: Hits) -> int:
 
 def _outlives_its_turn(bench: Bench, hits: Hits, number: int) -> bool:
     """Is the oldest one kept for a hit, when another place is read?"""
-    oldest = _read_places(bench, number)[0]
-    bench.read(oldest, A_READ)
+    oldest = _read_places(bench, hits, number)[0]
+    oldest.is_held()
     bench.read(bench.place(A_READ), A_READ)
-    return hits.is_hit(bench.read(oldest, A_READ), A_READ)
+    return oldest.is_held()
 
 
 def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float) -> Segments:

@@ -37,11 +37,14 @@ class Segments:
     least_recently_used: bool | None = None
     sectors: int | None = None
     sure_of_size: bool = False
+    discards: bool = False
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         tries = f"{self.agree} of {TRIES} tries{', or more' if self.number == MOST else ''}"
         sure = "exact, at two places" if self.sure_of_size else "two places differ, the longer"
+        if self.discards:
+            sure += "; of what is read ahead, and no more is ever held"
         found = [
             Finding(NUMBER_KEY, self.number, tries),
             Finding(SIZE_KEY, self.sectors, sure)
@@ -62,7 +65,7 @@ def measure(bench: Bench, hits: Hits | None) -> Segments | None:
         return None
     counts = [_count(bench, hits) for _ in range(TRIES)]
     number = round(median(counts))
-    found = Segments(number, counts.count(number))
+    found = Segments(number, counts.count(number), discards=hits.discards)
     if number < 2:
         return found
     used = [_outlives_its_turn(bench, hits, number) for _ in range(TRIES)]
@@ -141,7 +144,8 @@ class _Span:
         part = max(A_READ, length // 64)
         for begin in range(0, length, part):
             self._bench.read(self._place + begin, part)
-        self._bench.wait(PAUSE_NS + 2 * length * self._sector_ns)
+        passes = at if self._hits.discards else length
+        self._bench.wait(PAUSE_NS + 2 * passes * self._sector_ns)
         return self._hits.is_hit(self._bench.read(self._place + at))
 
 

@@ -122,12 +122,15 @@ def _again(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
 
 
 def _behind(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
-    """The same of reads right behind; if enough are as quick as the quickest, those."""
+    """The same of reads right behind; if enough are as quick as the quickest, those.
+
+    No pause is like another, or an angle that always comes by as soon would look like a cache.
+    """
     firsts, behinds = [], []
     for _ in range(TRIES_BEHIND):
         place = bench.place(2 * sectors)
         firsts.append(bench.read(place, sectors))
-        bench.wait(PAUSE_NS + 2 * sectors * SLOWEST_NS)
+        bench.wait(bench.random.uniform(1, 2) * PAUSE_NS + 2 * sectors * SLOWEST_NS)
         behinds.append(bench.read(place + sectors, sectors))
     limit_ns = 1.01 * min(behinds) + 2 * TOLERANCE_NS
     quick = [ns for ns in behinds if ns <= limit_ns]

@@ -26,6 +26,7 @@ void read_ahead_stop(struct drive *drive, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
 	u32 into = buffer->ahead.into;
+	struct segment *segment;
 	u64 until;
 
 	if (into == SEGMENTS_NONE)
@@ -33,7 +34,9 @@ void read_ahead_stop(struct drive *drive, u64 now_ns)
 	until = read_ahead_until(drive, now_ns);
 	drive->head = until;
 	buffer->head_ns = read_ahead_came_ns(drive, until);
-	buffer->segments.segment[into].end = until;
+	segment = &buffer->segments.segment[into];
+	segment->end =
+		later(until, segment->start); /* a rounded time may lack a sector */
 	segments_trim(&buffer->segments, into, until);
 	buffer->ahead.into = SEGMENTS_NONE;
 }

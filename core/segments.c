@@ -58,6 +58,6 @@ void segments_trim(struct segments *segments, u32 index, u64 end)
 {
 	struct segment *segment = &segments->segment[index];
 
-	if (end - segment->start > segments->sectors)
+	if (segment->start + segments->sectors < end)
 		segment->start = end - segments->sectors;
 }

@@ -17,9 +17,13 @@ INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
 	core sim/worker sim/workloads traces tests/core
 
+# Meson-python reads bytecode of the package but writes none: each command would compile anew
+# what it imports.  A hash says whether it is still the source's.
+COMPILED := .venv/compiled
+
 .PHONY: setup demo test lint test-core test-python test-debug-kernel bench mutants clean
 
-setup: $(INSTALLED)
+setup: $(COMPILED)
 
 .venv/packages: packages.txt scripts/install-packages
 	scripts/install-packages
@@ -30,6 +34,10 @@ $(INSTALLED): .venv/packages $(SOURCES)
 	pip install --quiet -c constraints.txt meson ninja meson-python cffi
 	pip install --quiet -c constraints.txt --no-build-isolation -e '.[dev]'
 	ln -sf ../../scripts/understudy $(BIN)/understudy
+	@touch $@
+
+$(COMPILED): $(INSTALLED) $(shell find understudy -name '*.py')
+	python -m compileall -q --invalidation-mode checked-hash understudy
 	@touch $@
 
 demo: setup
@@ -88,3 +96,4 @@ mutants: setup
 
 clean:
 	rm -rf build .venv
+	find understudy tests bench -name __pycache__ -prune -exec rm -r {} +

@@ -36,8 +36,8 @@ DISK = {
 }
 
 # Settings that the kernel would not choose, then command after command, in one process: to start
-# Python takes an emulated processor longer than to measure.  Matplotlib takes it as long as all
-# the rest, so what the reports are drawn from is kept, and drawn here.
+# Python takes an emulated processor longer than to measure.  Matplotlib takes it half a minute
+# more, so what the reports are drawn from is kept, and drawn here.
 DRIVER = f"""\
 import json, os, pickle, threading, time
 from pathlib import Path

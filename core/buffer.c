@@ -126,33 +126,60 @@ static bool waits_to_be_written(struct drive *drive, u64 sector, u64 sectors,
 	return false;
 }
 
-u64 buffer_read(struct drive *drive, u64 sector, u32 sectors, u64 now_ns, bool *hit)
+/* What has been sent is given back: nobody asks before that is complete. */
+static void give_back(struct buffer *buffer, u32 from, u64 end)
+{
+	if (buffer->discards && from != SEGMENTS_NONE)
+		buffer->segments.segment[from].start = end;
+}
+
+/* A segment that is not being read into holds all of it. */
+static u64 held_ns(struct drive *drive, u32 found, u64 sector, u64 end, u64 now_ns)
+{
+	struct buffer *buffer = &drive->buffer;
+
+	if (buffer->hits_interrupt)
+		read_ahead_stop(drive, now_ns);
+	segments_use(&buffer->segments, found);
+	if (buffer->hits_return && end == buffer->segments.segment[found].end &&
+	    is_arm_idle(drive, now_ns))
+		read_ahead_return(drive, found, sector, now_ns);
+	give_back(buffer, found, end);
+	return hit_ns(drive, end - sector);
+}
+
+/* A segment holds it, or will. */
+static u64 segment_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool *hit)
 {
 	struct buffer *buffer = &drive->buffer;
 	struct segments *segments = &buffer->segments;
-	u64 end = sector + sectors;
+	u64 service_ns;
+
+	if (read_ahead_holds(drive, sector, now_ns)) {
+		segments_use(segments, buffer->ahead.into);
+		service_ns = follow_ns(drive, sector, end, now_ns, hit);
+	} else {
+		u32 found = segments_find(segments, sector);
+
+		*hit = found != SEGMENTS_NONE && end <= segments->segment[found].end;
+		if (*hit)
+			return held_ns(drive, found, sector, end, now_ns);
+		service_ns = miss_ns(drive, sector, end, now_ns);
+	}
+	give_back(buffer, buffer->ahead.into, end);
+	return service_ns;
+}
+
+u64 buffer_read(struct drive *drive, u64 sector, u32 sectors, u64 now_ns, bool *hit)
+{
 	u64 start_ns = now_ns;
-	u32 found;
 
 	put_away_until(drive, now_ns);
 	*hit = waits_to_be_written(drive, sector, sectors, &start_ns);
 	if (*hit)
 		return hit_ns(drive, sectors);
-	if (read_ahead_holds(drive, sector, start_ns)) {
-		segments_use(segments, buffer->ahead.into);
-		return start_ns - now_ns + follow_ns(drive, sector, end, start_ns, hit);
-	}
-	found = segments_find(segments, sector);
-	*hit = found != SEGMENTS_NONE && end <= segments->segment[found].end;
-	if (!*hit)
-		return start_ns - now_ns + miss_ns(drive, sector, end, start_ns);
-	if (buffer->hits_interrupt)
-		read_ahead_stop(drive, start_ns);
-	segments_use(segments, found);
-	if (buffer->hits_return && end == segments->segment[found].end &&
-	    is_arm_idle(drive, start_ns))
-		read_ahead_return(drive, found, sector, start_ns);
-	return start_ns - now_ns + hit_ns(drive, sectors);
+	return start_ns - now_ns +
+	       segment_ns(drive, sector, sector + sectors, start_ns, hit);
 }
 
 /* The one under way can be made longer until the medium has begun with it. */

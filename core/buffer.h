@@ -49,6 +49,8 @@ struct read_ahead {
  * @ahead_to_track_end: and at most to the end of the last sector's track
  * @ahead_overwrites: the segment's room for what was asked for is taken by what follows, once
  *	that has left over the bus
+ * @discards: a read's sectors are given back once they have been sent: what is left in their
+ *	segment begins behind them, and what follows takes their room as with @ahead_overwrites
  * @hits_resume: a hit in sequence begins it again where it has stopped
  * @hits_interrupt: a hit in another segment stops it
  * @hits_return: the arm, if it has nothing to do, goes back to read on behind a segment
@@ -72,6 +74,7 @@ struct buffer {
 	u64 reach_sectors;
 	u64 ahead_to_track_end;
 	u64 ahead_overwrites;
+	u64 discards;
 	u64 hits_resume;
 	u64 hits_interrupt;
 	u64 hits_return;
@@ -84,6 +87,12 @@ struct buffer {
 	u64 done_ns;
 	u64 written;
 };
+
+/* Is the room of what was asked for there for what follows? */
+static inline bool buffer_frees(const struct buffer *buffer)
+{
+	return buffer->ahead_overwrites || buffer->discards;
+}
 
 static inline u64 buffer_bus_ns(const struct buffer *buffer, u64 sectors)
 {

@@ -43,7 +43,7 @@ static u64 limit_after(const struct drive *drive, u64 sector, u64 end, bool in_s
 	const struct buffer *buffer = &drive->buffer;
 	u64 limit = nearer(end + buffer->ahead_sectors, drive->disk.capacity_sectors);
 
-	if (buffer->ahead_overwrites)
+	if (buffer_frees(buffer))
 		sector = end;
 	limit = nearer(limit, later(end, sector + buffer->segments.sectors));
 	if (in_sequence || !buffer->ahead_to_track_end)
@@ -97,7 +97,7 @@ static void keep(struct drive *drive, u64 sector, u64 end, u64 done_ns)
 	bool in_sequence = sector <= ahead->asked && ahead->asked <= end;
 
 	ahead->asked = end;
-	if (drive->buffer.ahead_overwrites && in_sequence && stop < ahead->limit &&
+	if (buffer_frees(&drive->buffer) && in_sequence && stop < ahead->limit &&
 	    stop < read_ahead_until(drive, done_ns))
 		goes_on_from(ahead, stop, resumes_ns(drive, stop, done_ns));
 }

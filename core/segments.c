@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "segments.h"
+#include "least.h"
 #include "span.h"
 
 u32 segments_find(const struct segments *segments, u64 sector)
@@ -12,8 +13,7 @@ u32 segments_find(const struct segments *segments, u64 sector)
 	for (segment = segments->segment; segment < end; segment++) {
 		if (!span_reaches(segment->start, segment->end, sector))
 			continue;
-		if (segment->start != segment->end &&
-		    (!found || segment->end > found->end))
+		if (segment->end && (!found || segment->end > found->end))
 			found = segment;
 	}
 	return found ? found - segments->segment : SEGMENTS_NONE;
@@ -60,7 +60,8 @@ void segments_trim(struct segments *segments, u32 index, u64 end)
 {
 	struct segment *segment = &segments->segment[index];
 
-	segment->end = end;
-	if (end - segment->start > segments->sectors)
+	segment->end =
+		later(end, segment->start); /* a rounded time may lack a sector */
+	if (segment->start + segments->sectors < end)
 		segment->start = end - segments->sectors;
 }

@@ -91,11 +91,6 @@ def hit_ns(p: Parameters, sectors: int) -> float:
     return p.read_hit_overhead_ns + sectors * p.bus_sector_ns
 
 
-def first_of_cylinder(p: Parameters, cylinder: int) -> int:
-    """Of a drive with cylinder after cylinder, in its first zone."""
-    return cylinder * p.heads * p.zone[0].sectors
-
-
 def after_ns(drive: DetailedDrive, free_ns: float, one: Place, sector: int) -> float:
     """When 8 sectors have been read by an arm that is free and on a place's track."""
     place = drive.locate(sector)

@@ -20,7 +20,7 @@ def write(folder: Path, name: str, *changes: Change) -> Path:
         assert old in source, old
         source = source.replace(old, new, 1)
     file = folder / f"{name}.c"
-    file.write_text(source)
+    file.write_text(source, errors="surrogateescape")
     return file
 
 

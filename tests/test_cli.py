@@ -167,6 +167,8 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         ),
         (["predict", "--schedulers", "catz"], 'unknown scheduler "catz": did you mean "cats"? '),
         (["predict", "--schedulers", ""], 'unknown scheduler "": there are: all, '),
+        (["predict", "--schedulers", "all,fcfs"], "--schedulers: all means all of ours"),
+        (["predict", "--schedulers", "/dev/null"], "--schedulers: /dev/null is not a file"),
         (["predict", "--schedulers", "cats,cats"], "--schedulers: cats is named twice"),
         (
             ["predict", "--workload", "surge"],
@@ -176,7 +178,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--requests", "0"], "--requests: 0 is outside 1 to 100000000"),
         (["predict", "--processes", "10001"], "--processes: 10001 is outside 1 to 10000"),
         (["predict", "--processes", "0"], "--processes: 0 is outside 1 to 1000"),
-        (["predict", "--writes", "30"], "--writes: surge-direct only reads"),
+        (["predict", "--writes", "30"], "--writes: surge-direct has no use for it"),
         (["predict", "--seed", "-1"], "--seed: -1 is outside 0 to"),
         (["predict", "--on", "vm", "--scale", "nan"], "--scale: nan is outside 1 to 100"),
         (["predict", "--on", "vm", "--scale", "0.5"], "--scale: 0.5 is outside 1 to 100"),

@@ -35,6 +35,7 @@ replace = "first in first out"
 hits_interrupt = false
 hits_return = true
 hits_resume = false
+read_discards = true
 read_ahead_sectors = 200
 read_ahead_to_track_end = true
 read_ahead_overwrites = true
@@ -69,6 +70,7 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         read_ahead_overwrites=True,
         read_reach_sectors=150,
         read_hits_resume=False,
+        read_discards=True,
         write_back_spans=2,
         write_back_sectors=400,
         write_back_idle_ns=1_000_000,
@@ -107,6 +109,11 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
             "write_us = 500",
             "write_us = 150",
             "buffer.write_same_track_saves_us: 200 is more than a write's 150",
+        ),
+        (
+            "read_discards = true",
+            "read_discards = 2",
+            "buffer.read_discards: input should be a valid boolean",
         ),
         ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came',"),
         (

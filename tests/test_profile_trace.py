@@ -123,6 +123,31 @@ def test_known_hits_are_recovered(known: Fitted) -> None:
     assert "segments: the fewest that explain" in known.to_toml()
 
 
+def in_runs(target: Target, run: int, requests: int = READS) -> Recorded:
+    """Of 8 sectors, some in a row at random places, with pauses, and one in five again."""
+    draw = random.Random("runs")
+    rows: list[tuple[int, int, int, int, int]] = []
+    sector = at_ns = 0
+    for number in range(requests):
+        if number % run == 0:
+            sector = draw.randrange(target.capacity_sectors - 8 * run)
+        elif draw.random() > 0.2:
+            sector += 8
+        at_ns += 8_000_000 + draw.randrange(PAUSE_NS)
+        completion_ns = target.request("read", sector, 8, at_ns)
+        rows.append((0, sector, 8, at_ns, completion_ns))
+        at_ns = completion_ns
+    return Recorded(*(list(column) for column in zip(*rows, strict=True)))
+
+
+@pytest.mark.parametrize("discards", [False, True])
+def test_whether_what_was_sent_is_discarded(discards: bool) -> None:
+    found = fit.profile(in_runs(model(read_discards=discards), 6).served()).disk().buffer
+    assert found
+    assert found.read_discards is discards
+    assert found.read_ahead_sectors >= 40
+
+
 @pytest.mark.parametrize("again", [0.01, 0.8])
 def test_hits_are_seen_be_they_few_or_most(again: float) -> None:
     found = fit.profile(recorded(model(), again=again).served())

@@ -125,6 +125,49 @@ def test_writes_that_wait_for_idleness() -> None:
     assert found["write_back_idle_ms"] == pytest.approx(80, abs=8)
 
 
+@pytest.fixture(scope="module")
+def discarding() -> Fitted:
+    """The same of one that gives back what it has sent."""
+    return profile(model(read_discards=True, write_back=0), destroy_data=True)
+
+
+def test_one_that_discards_what_it_has_sent(discarding: Fitted) -> None:
+    """Nothing that is read again hits, and still all is recovered but what can't be seen."""
+    found = buffer_of(discarding)
+    assert found["read_discards"] is True
+    for key in ("segments", "replace", "hits_interrupt", "read_ahead_sectors"):
+        assert found[key] == KNOWN["buffer"][key], key  # type: ignore[index]
+    assert found["segment_sectors"] == 500  # of 640: no more is ever held
+    assert found["read_ahead_to_track_end"] is False
+    assert found["read_hit_us"] == pytest.approx(150, abs=0.1)
+    assert found["bus_mb_per_s"] == pytest.approx(80, rel=1e-3)
+    assert discarding.value("buffer.read_ahead_overwrites") is None
+    assert "read_ahead_overwrites: not seen: what was sent is given back" in discarding.to_toml()
+
+
+@pytest.mark.parametrize("returns", [False, True])
+def test_whether_one_that_discards_returns(returns: bool) -> None:
+    found = buffer_of(profile(model(read_discards=True, hits_return=returns)))
+    assert found["hits_return"] is returns
+
+
+def test_one_that_keeps_what_it_has_sent(recovered: Fitted) -> None:
+    assert recovered.value("buffer.read_discards") is False
+
+
+@pytest.mark.parametrize("seed", [206, 211])
+def test_a_detailed_drive_that_discards(seed: int) -> None:
+    """Streams hit, and writes are measured, which needs hits; 211 stops at its tracks' ends."""
+    drive = random_drive(seed, discards_sent=True)
+    found = profile(drive, destroy_data=True)
+    assert found.value("buffer.read_discards") is True
+    assert found.value("buffer.segments") == drive.parameters.segments
+    bus_sector_ns = 512e3 / found.value("buffer.bus_mb_per_s")
+    assert bus_sector_ns == pytest.approx(drive.parameters.bus_sector_ns, rel=1e-3)
+    for check in found.checks:
+        assert abs(check.difference_percent) < 3, check.workload
+
+
 PAPERS_CACHES = {
     "the papers'": (64, 221, 64),
     "one segment": (1, 300, 10),

@@ -214,6 +214,13 @@ def test_an_error_is_in_the_compilers_own_words(name: str, tmp_path: Path) -> No
     assert all(line.startswith((str(file), " ", "cc1", "it uses")) for line in rest), rest
 
 
+def test_the_compiler_may_quote_any_bytes(tmp_path: Path) -> None:
+    """A comment in Latin-1, on a line that is wrong."""
+    file = write(tmp_path, "latin", at_add("this is not C; /* caf\udce9 */"))
+    with pytest.raises(UserError, match=r"latin\.c:17:9: error: unknown type name"):
+        registry.compiled(registry.Source(str(file), file.read_bytes()))
+
+
 def test_a_scheduler_cannot_reach_what_is_not_its_own(tmp_path: Path) -> None:
     """Its variables are new in each run, and what it opens or limits is gone with it."""
     name = added(

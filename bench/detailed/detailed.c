@@ -156,6 +156,14 @@ static double read_medium(struct detailed_drive *d, double now_ns, uint64_t star
 	return now_ns;
 }
 
+/* A drive that discards what it has sent holds what comes behind it. */
+static void use_segment(struct detailed_drive *d, struct segment *segment, uint64_t end)
+{
+	segment_use(&d->background.segments, segment, end);
+	if (d->parameters.discards_sent)
+		segment->start = end;
+}
+
 /* The medium has it all: read-ahead begins, whatever the bus still does. */
 static double end_read(struct detailed_drive *d, struct segment *segment,
 		       uint64_t start, uint64_t end, double medium_ns,
@@ -169,7 +177,7 @@ static double end_read(struct detailed_drive *d, struct segment *segment,
 		return bus->free_ns;
 	}
 	segment_grow(&b->segments, segment, end);
-	segment_use(&b->segments, segment, end);
+	use_segment(d, segment, end);
 	background_read_ahead(b, segment, medium_ns);
 	background_follow(b, start, end, in_sequence, medium_ns, bus->free_ns);
 	return bus->free_ns;
@@ -235,7 +243,7 @@ static double read_hit(struct detailed_drive *d, double at_ns, uint64_t start,
 
 	if (b->activity == READING_AHEAD && b->segment != segment)
 		hit_elsewhere(b, at_ns);
-	segment_use(&b->segments, segment, end);
+	use_segment(d, segment, end);
 	if (!in_sequence)
 		return completion_ns;
 	if (d->parameters.ahead_after_hit &&

@@ -84,6 +84,7 @@ struct detailed_parameters {
 	uint8_t ahead_stops_at_track_end;
 	uint8_t ahead_stops_at_hits; /* in other segments, and at cached writes */
 	uint8_t ahead_after_hit; /* a hit in sequence begins it again */
+	uint8_t discards_sent; /* what a read was sent is held no longer (DISKSIM, "discard") */
 
 	/* Write cache. */
 	uint32_t write_sectors; /* 0: write-through */

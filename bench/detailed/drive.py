@@ -13,7 +13,7 @@ import math
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,7 @@ class Parameters:
     ahead_stops_at_track_end: bool = False
     ahead_stops_at_hits: bool = False
     ahead_after_hit: bool = False
+    discards_sent: bool = False
     write_sectors: int = 0
     write_extents: int = 0
     write_low_sectors: int = 0
@@ -252,9 +253,12 @@ def _column(declared: str, values: npt.ArrayLike, n: int, kind: type[np.generic]
 # ---- random drives ------------------------------------------------------------------
 
 
-def random_drive(seed: int) -> DetailedDrive:
-    """A plausible drive from between 1996 and 2015, another one for each seed."""
-    return DetailedDrive(random_parameters(seed))
+def random_drive(seed: int, *, discards_sent: bool = False) -> DetailedDrive:
+    """A plausible drive from between 1996 and 2015, another one for each seed.
+
+    Whether it discards what it has sent is not drawn: with either, all else is the same.
+    """
+    return DetailedDrive(replace(random_parameters(seed), discards_sent=discards_sent))
 
 
 def random_parameters(seed: int) -> Parameters:

@@ -82,6 +82,7 @@ static void draw_caches(struct detailed_parameters *p)
 	p->write_order = draw(2);
 	p->write_whole_extent = draw(2);
 	p->queue_depth = draw(6);
+	p->discards_sent = draw(2);
 }
 
 static struct detailed_drive *draw_drive(void)

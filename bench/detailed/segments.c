@@ -48,7 +48,7 @@ struct segment *segments_take(struct segments *segments, uint64_t sector)
 	for (i = 0; i < segments->n; i++) {
 		struct segment *segment = &segments->segment[i];
 
-		if (segment->start < segment->end && segment->end == sector)
+		if (segment->used && segment->end == sector)
 			return segment;
 		if (segment->used < oldest->used)
 			oldest = segment;

@@ -114,14 +114,25 @@ LOADS = {
 }
 
 
-def measure(drives: int, requests: int, seeds: int, workloads: list[str]) -> Rows:
-    """Drive by drive; what they have in common comes last."""
+def measure(
+    drives: int,
+    requests: int,
+    seeds: int,
+    workloads: list[str],
+    first: int = FIRST_DRIVE,
+    *,
+    discards_sent: bool = False,
+) -> Rows:
+    """Drive by drive; what they have in common comes last.
+
+    `discards_sent`: they discard what they have sent (docs/decisions/0051-discards.md).
+    """
     names = list(LOADS) if workloads == ["all"] else workloads
     compared_rows: list[Row] = []
     overloaded: list[Row] = []
     ranks: list[Row] = []
-    for number in range(FIRST_DRIVE, FIRST_DRIVE + drives):
-        drive = random_drive(number)
+    for number in range(first, first + drives):
+        drive = random_drive(number, discards_sent=discards_sent)
         found = understudy.profile(drive, destroy_data=True)
         yield "drives", _profiled(number, drive, found)
         for name in names:

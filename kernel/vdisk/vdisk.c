@@ -35,6 +35,10 @@ static unsigned long long bad_sector = ULLONG_MAX;
 module_param(bad_sector, ullong, 0644);
 MODULE_PARM_DESC(bad_sector, "requests that touch this sector fail (medium error)");
 
+static unsigned int bad_disk;
+module_param(bad_disk, uint, 0444);
+MODULE_PARM_DESC(bad_disk, "the disk whose sector that is, from 0");
+
 static unsigned int depth = 1;
 module_param(depth, uint, 0644);
 MODULE_PARM_DESC(depth, "requests at once");
@@ -109,7 +113,7 @@ static blk_status_t transfer(struct vdisk *vd, struct request *rq)
 	struct req_iterator iter;
 	struct bio_vec segment;
 
-	if (bad_sector - blk_rq_pos(rq) < blk_rq_sectors(rq))
+	if (vd - vdisks == bad_disk && bad_sector - blk_rq_pos(rq) < blk_rq_sectors(rq))
 		return BLK_STS_MEDIUM;
 
 	rq_for_each_segment(segment, rq, iter)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the throttle remembers of each bio, as user space reads it from
- * /sys/kernel/vpt/records: an array of these, little endian, no padding.
+ * /sys/kernel/vpt/DISK/records: an array of these, little endian, no padding.
  * understudy/measure/records.py has the same layout.
  */
 #ifndef UNDERSTUDY_VPT_RECORD_H

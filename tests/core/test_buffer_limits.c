@@ -16,6 +16,7 @@ static struct buffer any_buffer(struct draw *draw)
 		.reach_sectors = below(draw, 120),
 		.ahead_to_track_end = below(draw, 2),
 		.ahead_overwrites = below(draw, 2),
+		.discards = below(draw, 2),
 		.hits_resume = below(draw, 2),
 		.hits_interrupt = below(draw, 2),
 		.hits_return = below(draw, 2),
@@ -30,6 +31,23 @@ static struct buffer any_buffer(struct draw *draw)
 	};
 }
 
+/* But the one that is read into, whose end is told when that stops. */
+static void segments_are_spans(void)
+{
+	const struct segments *segments = &drive.buffer.segments;
+	u32 i;
+
+	for (i = 0; i < segments->nr; i++) {
+		const struct segment *segment = &segments->segment[i];
+
+		CHECK(segment->start <= CAPACITY);
+		if (i == drive.buffer.ahead.into)
+			continue;
+		CHECK(segment->start <= segment->end);
+		CHECK(segment->end - segment->start <= segments->sectors);
+	}
+}
+
 /* Whatever is asked: in time, nothing is lost, and the same again from a reset on. */
 static void bounds(struct draw *draw)
 {
@@ -39,6 +57,7 @@ static void bounds(struct draw *draw)
 
 	set(any_buffer(draw));
 	drive.random_phase = below(draw, 2);
+	drive.disk.transfer.point[0].value += below(draw, 1000 * SECTOR);
 	again = *draw;
 	for (round = 0; round < 2; round++) {
 		*draw = again;
@@ -55,6 +74,7 @@ static void bounds(struct draw *draw)
 			CHECK(ns && ns <= drive_slowest_ns(&drive, sectors));
 			CHECK(!hit || ns >= HIT + sectors * BUS);
 			CHECK(write || ns >= sectors * BUS);
+			segments_are_spans();
 			now += ns + below(draw, 2) * below(draw, 5000 * US);
 			sum[round] += ns;
 		}

@@ -38,6 +38,7 @@ static const struct golden {
 	{ "overwrites", 0xfaa1da3fb09a5fe3ull, 1, { READ_AHEAD, .ahead_overwrites = 1 } },
 	{ "resumes", 0x2e90e2570d7eb0eaull, 1, { READ_AHEAD, .hits_resume = 1 } },
 	{ "interrupted", 0xf6cea948e2b2fc66ull, 1, { READ_AHEAD, .hits_resume = 1, .hits_interrupt = 1 } },
+	{ "discards", 0x087b419469c49a9eull, 1, { READ_AHEAD, .discards = 1 } },
 	{ "returns", 0xadfc8cb0fe1f19f1ull, 1, { READ_AHEAD, .hits_return = 1 } },
 	{ "written in order", 0x3436562f2748f142ull, 1, { WRITTEN(5, 60, 3 * MS, 0, WRITE_IN_ORDER) } },
 	{ "written nearest", 0x2ada6e76d27206dfull, 1, { WRITTEN(8, 100, 0, 40, WRITE_NEAREST) } },

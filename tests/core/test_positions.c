@@ -251,6 +251,7 @@ static void set_any(struct draw *draw)
 			     .ahead_sectors = draw_below(draw, 200),
 			     .reach_sectors = draw_below(draw, 100),
 			     .ahead_overwrites = draw_below(draw, 2),
+			     .discards = draw_below(draw, 2),
 			     .hits_resume = draw_below(draw, 2),
 			     .hits_interrupt = draw_below(draw, 2),
 			     .hits_return = draw_below(draw, 2),

@@ -38,7 +38,17 @@ static void an_empty_one_holds_no_place(void)
 {
 	set(1, 0);
 	CHECK_EQ(segments_find(&segments, 0), SEGMENTS_NONE);
-	fill(5, 5);
+}
+
+static void one_that_was_emptied_has_its_place(void)
+{
+	set(2, 0);
+	segments.segment[fill(4, 5)].start = 5;
+	CHECK_EQ(segments_find(&segments, 4), SEGMENTS_NONE);
+	CHECK_EQ(segments_find(&segments, 5), 0);
+	CHECK_EQ(segments_find(&segments, 6), SEGMENTS_NONE);
+	segments_take(&segments);
+	segments_take(&segments);
 	CHECK_EQ(segments_find(&segments, 5), SEGMENTS_NONE);
 }
 
@@ -118,15 +128,7 @@ static void uses_as_in_a_diary(struct draw *draw)
 
 /* Which places each holds, one by one: as a map. */
 static bool map[6][PLACES + 1];
-
-static u64 farthest(u32 index)
-{
-	u64 place = PLACES;
-
-	while (place && !map[index][place - 1])
-		place--;
-	return place;
-}
+static u64 behind[6]; /* what each holds, or held before that was sent; 0: nothing */
 
 /* Of two that go on as far it is the first. */
 static u32 found_on_the_map(u32 nr, u64 sector)
@@ -135,21 +137,33 @@ static u32 found_on_the_map(u32 nr, u64 sector)
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		bool there = map[i][sector] || (sector && map[i][sector - 1]);
+		bool there = map[i][sector] || (sector && behind[i] == sector);
 
-		if (there && (best == SEGMENTS_NONE || farthest(i) > farthest(best)))
+		if (there && (best == SEGMENTS_NONE || behind[i] > behind[best]))
 			best = i;
 	}
 	return best;
 }
 
+/* Or the place between two of them is where an empty one goes on. */
 static bool touches(u32 index, u64 sector, u64 sectors)
 {
+	if (sector < behind[index] && behind[index] < sector + sectors)
+		return true;
 	while (sectors--) {
 		if (map[index][sector + sectors])
 			return true;
 	}
 	return false;
+}
+
+/* As many sectors of its beginning are given back, if there are as many. */
+static void sends(u32 index, u64 sectors)
+{
+	struct segment *segment = &segments.segment[index];
+
+	while (sectors-- && segment->start < segment->end)
+		map[index][segment->start++] = false;
 }
 
 static void spans_as_on_a_map(struct draw *draw)
@@ -159,6 +173,7 @@ static void spans_as_on_a_map(struct draw *draw)
 
 	set(nr, 0);
 	memset(map, 0, sizeof(map));
+	memset(behind, 0, sizeof(behind));
 	for (round = 0; round < 60; round++) {
 		u64 sectors = 1 + draw_below(draw, 20);
 		u64 sector = draw_below(draw, PLACES - sectors);
@@ -168,11 +183,15 @@ static void spans_as_on_a_map(struct draw *draw)
 
 			memset(map[index], false, sizeof(map[index]));
 			memset(map[index] + sector, true, sectors);
+			behind[index] = sector + sectors;
+			sends(index, draw_below(draw, 2 * sectors));
 		} else {
 			segments_drop(&segments, sector, sectors);
 			for (i = 0; i < nr; i++) {
-				if (touches(i, sector, sectors))
-					memset(map[i], false, sizeof(map[i]));
+				if (!touches(i, sector, sectors))
+					continue;
+				memset(map[i], false, sizeof(map[i]));
+				behind[i] = 0;
 			}
 		}
 		for (sector = 0; sector < PLACES; sector++)
@@ -187,6 +206,7 @@ int main(void)
 {
 	the_place_behind_a_span_belongs_to_it();
 	an_empty_one_holds_no_place();
+	one_that_was_emptied_has_its_place();
 	only_as_many_as_there_are_count();
 	a_full_one_keeps_its_tail();
 	check_seeds(100, uses_as_in_a_diary);

@@ -79,8 +79,8 @@ done < /schedulers
 """
 
 
-def with_everything(disk: DiskProfile) -> DiskProfile:
-    """Each rule of the buffer that a profile can turn on."""
+def with_everything(disk: DiskProfile, **more: object) -> DiskProfile:
+    """Each rule of the buffer that a profile can turn on, but that which leaves few hits."""
     assert disk.buffer
     rules = {
         "hits_return": True,
@@ -93,7 +93,7 @@ def with_everything(disk: DiskProfile) -> DiskProfile:
         "write_back_low_sectors": 100,
         "write_back_order": "shortest positioning",
     }
-    return disk.model_copy(update={"buffer": disk.buffer.model_copy(update=rules)})
+    return disk.model_copy(update={"buffer": disk.buffer.model_copy(update=rules | more)})
 
 
 def with_queue(disk: DiskProfile) -> DiskProfile:
@@ -104,7 +104,7 @@ def with_queue(disk: DiskProfile) -> DiskProfile:
 def load(name: str) -> Experiment:
     """What the processes do."""
     if name.startswith("queued"):
-        buffered = with_everything(positioned(profile.load("atlas-10k")))
+        buffered = with_everything(positioned(profile.load("atlas-10k")), read_discards=True)
         return experiment(
             disk=with_queue(buffered if name == "queued-buffered" else CHEETAH),
             requests=REQUESTS[name],

@@ -2,10 +2,13 @@
 """Everything at once: faults of every kind at random moments under load, on two processors, and
 books that balance to the request.
 
-What each disk completed is what its processes saw, and at most what they still waited for at the
-end; none saw an error, nothing escaped the throttle.  Each kind of fault comes at least once; then
-they come as SOAK_SEED draws them, until SOAK_REQUESTS requests are through.  The long run is
-`make test-debug-kernel`.
+What each disk completed is what its processes saw, the one read of each throttle that came, and at
+most one request for each process: who is told to end is killed, perhaps between its disk's answer
+and its own note of it.  None saw an error, nothing escaped the throttle.  Two disks are there to go
+wrong: of one, which is taken off the machine under load, the processes saw as much as its throttle
+completed; the other one has bad sectors, and as many errors as its readers saw.  Each kind of fault
+comes at least once; then they come as SOAK_SEED draws them, until SOAK_REQUESTS requests are
+through.  The long run is `make test-debug-kernel`.
 """
 
 import os
@@ -22,17 +25,24 @@ REQUESTS = int(os.environ.get("SOAK_REQUESTS", "10000"))
 SEED = int(os.environ.get("SOAK_SEED", "1"))
 PROCESSES = 6
 DISKS = ("vdisk", "vdisk1", "sda")
-SCHEDULERS = ("none", "mq-deadline", "bfq", "kyber", "cats", "cfq", "anticipatory", "clook")
+BAD_DISK = "vdisk2"
+OURS = ("cats", "cfq", "anticipatory", "clook")
+SCHEDULERS = ("none", "mq-deadline", "bfq", "kyber", *OURS)
 FAULTS = (
     *("elevator", "scale", "profile", "recording", "depth", "other_throttle", "other_module"),
     *("processor", "transport_errors", "time_outs", "suspend", "no_memory"),
+    *("device_removed", "bad_sector"),
 )
+SHORT = ("throttle", "recording", "elevator")
+"""Who runs short of memory."""
 ESCAPED = "missed untracked lost"
 
 SCENARIO = f"""
 RANDOM={SEED}
 DISKS='{" ".join(DISKS)}'
+OURS='{" ".join(OURS)}'
 SCHEDULERS='{" ".join(SCHEDULERS)}'
+BAD_DISK={BAD_DISK}
 """ + (
     r"""
 now_ms() {
@@ -51,7 +61,7 @@ stat_of() { # DISK
 # One read is the throttle's own.
 begin() { # DISK
 	throttle /dev/$1
-	echo begin >> /out/begun-$1
+	echo 1 >> /out/trials-$1
 	put $((200000 + RANDOM * 20)) $vpt/intercept_ns
 }
 # What a throttle has to say before it goes.
@@ -60,6 +70,7 @@ account() { # DISK
 	for counter in missed untracked lost; do
 		echo "$counter $(cat $vpt/$counter)"
 	done >> /out/escaped
+	cat $vpt/failed >> /out/failed-$1
 }
 leave() { # DISK
 	account $1
@@ -108,13 +119,13 @@ other_throttle() {
 	begin $chosen
 }
 other_module() {
-	for disk in $DISKS; do
+	for disk in $DISKS $BAD_DISK; do
 		account $disk
 	done
 	rmmod vpt || fail 'vpt stays'
 	for_a_while
 	insmod /modules/vpt.ko || fail 'vpt does not come again'
-	for disk in $DISKS; do
+	for disk in $DISKS $BAD_DISK; do
 		begin $disk
 	done
 }
@@ -137,22 +148,75 @@ time_outs() {
 suspend() {
 	put freeze /sys/power/state
 }
-# Of a kernel that can: every third allocation of whoever sets up a throttle fails, again and again.
+# Of a kernel that can: who writes this has an allocation in so many fail.  The file is open before,
+# and the process tells how many pages it has read, which is the trial of a throttle.
+starve() { # KIND VALUE FILE
+	put $((5 + RANDOM % 30)) $failslab/probability
+	( exec 3> $3
+	echo 1 > /proc/self/make-it-fail
+	said=granted
+	echo $2 >&3 || said=refused
+	until echo 0 > /proc/self/make-it-fail; do :; done
+	echo $1 >> /out/$said
+	while read name value; do
+		[ $name != read_bytes: ] || echo $((value / 4096)) >> /out/trials-$chosen
+	done < /proc/self/io ) 2> /dev/null
+}
 no_memory() {
+	choose $OURS
+	ours=$chosen
 	choose $DISKS
 	leave $chosen
 	for try in 1 2 3 4 5 6; do
-		echo attempt >> /out/begun-$chosen
-		( echo 1 > /proc/self/make-it-fail
-		echo /dev/$chosen > /sys/kernel/vpt/add
-		echo 5000 > /sys/kernel/vpt/$chosen/record ) 2> /dev/null
-		if [ -d /sys/kernel/vpt/$chosen ]; then
-			leave $chosen
-		else
-			echo $chosen >> /out/refused
-		fi
+		starve throttle /dev/$chosen /sys/kernel/vpt/add
+		[ ! -d /sys/kernel/vpt/$chosen ] || leave $chosen
 	done
 	begin $chosen
+	for try in 1 2 3 4 5 6; do
+		starve recording 5000 $vpt/record
+		starve elevator $ours /sys/block/$chosen/queue/scheduler
+		put none /sys/block/$chosen/queue/scheduler
+	done
+}
+# Another host comes with a disk, which has its own load, and both go.  When nobody waits for it
+# any more, its processes have seen all answers.
+removed=0
+device_removed() {
+	put 1 /sys/bus/pseudo/drivers/scsi_debug/add_host
+	wait_for 'extra=$(ls /sys/block | grep "^sd[b-z]$")'
+	wait_for '[ -b /dev/$extra ]'
+	choose $SCHEDULERS
+	put $chosen /sys/block/$extra/queue/scheduler
+	put 2 /sys/block/$extra/queue/nomerges
+	begin $extra
+	random --device /dev/$extra --processes 4 --writes 30 --think-us $think_us \
+		--log /out/removed-$removed < /dev/null > /tmp/said-$extra 2>&1 &
+	extra_pid=$!
+	wait_for "grep -qs ready /tmp/said-$extra"
+	for_a_while
+	put -1 /sys/bus/pseudo/drivers/scsi_debug/add_host
+	sleep 1
+	kill -TERM $extra_pid
+	wait $extra_pid || fail "random on $extra: $(cat /tmp/said-$extra)"
+	vpt_of $extra
+	echo $(cat $vpt/requests $vpt/completed $vpt/failed) >> /out/removed
+	removed=$((removed + 1))
+	put $extra /sys/kernel/vpt/remove
+}
+read_page() { # PAGE
+	dd if=/dev/$BAD_DISK of=/dev/null bs=4k count=1 skip=$1 iflag=direct 2> /dev/null ||
+		echo $1 >> /out/bad_pages
+}
+# One of the pages that are read has it; none is next to another one.
+bad_sector() {
+	put $((RANDOM % 8 * 16)) /sys/module/vdisk/parameters/bad_sector
+	readers=
+	for page in 0 2 4 6 8 10 12 14; do
+		read_page $page &
+		readers="$readers $!"
+	done
+	wait $readers
+	put 18446744073709551615 /sys/module/vdisk/parameters/bad_sector
 }
 fault() {
 	[ $1 != no_memory ] || [ -d $failslab ] || return 0
@@ -171,7 +235,6 @@ failslab=/sys/kernel/debug/failslab
 if [ -d $failslab ]; then
 	put Y $failslab/task-filter
 	put N $failslab/ignore-gfp-wait
-	put 30 $failslab/probability
 	put -1 $failslab/times
 	put 0 $failslab/verbose
 fi
@@ -185,10 +248,12 @@ began_ms=$(now_ms)
 dd if=/dev/vdisk of=/dev/null bs=4k count=500 iflag=direct 2> /dev/null
 think_us=$((($(now_ms) - began_ms) * 1000 / 500 * 3 * PROCESSES * 3 / 2))
 port notify "each thinks for $think_us us"
-for disk in $DISKS; do
+for disk in $DISKS $BAD_DISK; do
 	begin $disk
 	stat_of $disk > /out/before-$disk
-	: > /out/begun-$disk
+	: > /out/trials-$disk
+done
+for disk in $DISKS; do
 	random --device /dev/$disk --processes $PROCESSES --writes 30 --think-us $think_us \
 		--log /out/reads-$disk --log-max $((4 * REQUESTS + 500000)) \
 		< /dev/null > /tmp/said-$disk 2>&1 &
@@ -213,6 +278,8 @@ for disk in $DISKS; do
 	leave $disk
 	put none /sys/block/$disk/queue/scheduler
 done
+stat_of $BAD_DISK > /out/after-$BAD_DISK
+leave $BAD_DISK
 through > /out/through
 ls -d $failslab > /out/can_fail_memory 2> /dev/null
 cat /sys/block/sda/device/ioerr_cnt > /out/errors
@@ -232,7 +299,7 @@ def soaked() -> Result:
     modules = {
         "iprobe": "",
         "vpt": "",
-        "vdisk": f"size={256 * MIB} disks=2 queues=2",
+        "vdisk": f"size={256 * MIB} disks=3 queues=2 bad_disk=2",
         "scsi_debug": "dev_size_mb=64 ndelay=100000 max_queue=16",
         "sd_mod": "",
         **ours,
@@ -247,6 +314,11 @@ def soaked() -> Result:
     )
 
 
+def total(name: str) -> int:
+    """Of a number a line."""
+    return sum(map(int, text(soaked(), name).split()))
+
+
 def completed(name: str) -> int:
     """Reads and writes, with those that were merged into others; none is in flight."""
     stat = [int(word) for word in text(soaked(), name).split()]
@@ -256,17 +328,35 @@ def completed(name: str) -> int:
 
 @pytest.mark.parametrize("disk", DISKS)
 def test_the_books_balance(disk: str) -> None:
-    """To the request: a throttle that comes reads once; one that may not come, perhaps."""
+    """To the request, but for who was killed after the answer."""
     result = soaked()
     log = reads.parse_log(result.out[f"reads-{disk}"], disk)
-    before, after = completed(f"before-{disk}"), completed(f"after-{disk}")
-    begun = text(result, f"begun-{disk}").split()
-    certain, possible = begun.count("begin"), begun.count("attempt")
-    waited_for = after - before - certain - len(log)
-    assert 0 <= waited_for <= PROCESSES + possible
+    done = completed(f"after-{disk}") - completed(f"before-{disk}")
+    assert 0 <= done - total(f"trials-{disk}") - len(log) <= PROCESSES
     assert (log["result"] == 4096).all()
     counters = pairs(result.out[f"counters-{disk}"])
     assert counters["requests"] == counters["completed"] + counters["failed"]
+
+
+def test_the_books_balance_of_a_disk_that_goes() -> None:
+    """What was completed is what the processes saw.  They saw besides that it is gone: nothing is
+    left to read, and no room to write."""
+    lines = text(soaked(), "removed").splitlines()
+    for number, line in enumerate(lines):
+        requests, done, failed = map(int, line.split())
+        seen = reads.parse_log(soaked().out[f"removed-{number}"], line)["result"]
+        assert done == (seen == 4096).sum() > 0
+        assert requests == done + failed
+        assert failed <= (seen < 0).sum()
+    assert len(lines) == text(soaked(), "faults").split().count("device_removed")
+
+
+def test_the_errors_of_a_disk_balance() -> None:
+    """One for each time that a sector was bad, counted by throttles that came and went."""
+    times = text(soaked(), "faults").split().count("bad_sector")
+    assert total(f"failed-{BAD_DISK}") == len(text(soaked(), "bad_pages").split()) == times
+    done = completed(f"after-{BAD_DISK}") - completed(f"before-{BAD_DISK}")
+    assert done - total(f"trials-{BAD_DISK}") == 8 * times
 
 
 def test_nothing_escaped() -> None:
@@ -285,11 +375,11 @@ def test_all_faults_came() -> None:
     """And the requests that were wanted went through.  Memory runs short on kernels that can
     pretend it (docs/kernels.md)."""
     missing = set(FAULTS) - set(text(soaked(), "faults").split())
-    refused = len(soaked().out.get("refused", b"").split())
+    refused = soaked().out.get("refused", b"").decode().split()
     assert missing == (set() if text(soaked(), "can_fail_memory") else {"no_memory"})
-    assert (refused > 0) == bool(text(soaked(), "can_fail_memory"))
+    assert set(refused) == (set(SHORT) if text(soaked(), "can_fail_memory") else set())
     assert int(text(soaked(), "errors"), 16) > 0
     assert int(text(soaked(), "timed_out"), 16) > 0
     assert int(text(soaked(), "through")) >= REQUESTS
     print({name: text(soaked(), "faults").split().count(name) for name in FAULTS})
-    print("no memory for", refused, "throttles")
+    print("no memory for", {name: refused.count(name) for name in SHORT})

@@ -28,7 +28,8 @@ class Device(Parameters):
         1_499_463_680,
         option="--virtual-size",
         help="Size of the virtual disk, whatever its profile says: 512M, 1.5GiB, 2929687s "
-        "(sectors; papers: 73.4G) [default: 1.5G].",
+        "(sectors; papers: 73.4G); in larger units than sectors and bytes, from 64M on, it is "
+        "rounded down to a MiB [default: 1.5G].",
         metavar="SIZE",
         unit="bytes",
         low=SMALLEST,

@@ -25,7 +25,7 @@ DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
 
 # What a scheduler cannot be called, besides the kernel's: words of the command line, and
 # our other kernel modules.
-RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vpt")
+RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vgpu", "vpcib", "vpt")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,11 @@ def parse(names: str, disk: DiskProfile | None = None) -> list[str]:
     What ends in .c or has a slash is a file; its scheduler goes by the name that it gives
     itself.
     """
-    words = _all(disk) if names.strip() == "all" else [name.strip() for name in names.split(",")]
+    words = [name.strip() for name in names.split(",")]
+    if words == ["all"]:
+        words = _all(disk)
+    if "all" in words:
+        raise UserError("--schedulers: all means all of ours; write no other name beside it")
     chosen = [_from_file(word) if _is_file(word) else word for word in words]
     known = [*core(), *KERNEL]
     for name in chosen:
@@ -105,8 +109,11 @@ def _is_file(word: str) -> bool:
 @cache
 def _from_file(word: str) -> str:
     """The name of the scheduler in a file; the file's, if it crashes before it says so."""
+    path = Path(word).expanduser()
+    if path.exists() and not path.is_file():
+        raise UserError(f"--schedulers: {word} is not a file")
     try:
-        file = registry.Source(word, Path(word).expanduser().read_bytes())
+        file = registry.Source(word, path.read_bytes())
     except OSError as error:
         raise UserError(f"--schedulers: {word}: {error.strerror}") from None
     try:

@@ -119,6 +119,8 @@ def _run(
     command: Sequence[str], package: str, folder: Path = ROOT
 ) -> "subprocess.CompletedProcess[str]":
     try:
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
+        )
     except FileNotFoundError as error:
         raise UserError(f"no {command[0]} here: apt-get install {package}") from error

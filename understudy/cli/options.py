@@ -154,9 +154,8 @@ def _is_useless(name: str, workload: type[Workload]) -> bool:
 
 def _useless(name: str, workload: type[Workload]) -> str:
     users = [entry.name for entry in WORKLOADS.values() if name in entry.declared()]
-    says = "only reads" if name == "writes_percent" else "has no use for it"
     return (
-        f"{DECLARED[name].option}: {workload.name} {says}; it goes with --workload "
+        f"{DECLARED[name].option}: {workload.name} has no use for it; it goes with --workload "
         + " or ".join(users)
     )
 

@@ -41,6 +41,7 @@ class DriveBuffer(Section):
     read_reach_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = CACHE_SPAN_MAX - 1
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
+    read_discards: bool = False
     hits_resume: bool = True
     write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
     write_back_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = 0
@@ -90,6 +91,7 @@ class DriveBuffer(Section):
             read_reach_sectors=self.read_reach_sectors,
             read_ahead_to_track_end=self.read_ahead_to_track_end,
             read_ahead_overwrites=self.read_ahead_overwrites,
+            read_discards=self.read_discards,
             read_hits_resume=self.hits_resume,
             write_back_spans=self.write_back,
             write_back_sectors=self.write_back_sectors,

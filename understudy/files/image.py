@@ -37,7 +37,6 @@ from understudy.base.programs import Program, compiled
 from understudy.base.progress import Report
 
 Ints = npt.NDArray[np.int64]
-"""Told what is being done and how much of it is done, from 0 to 1."""
 
 OWN_SOURCE = Path(__file__).read_bytes()  # as it was when it was imported
 BLOCK_BYTES = 4096

@@ -29,7 +29,6 @@ ALIGNMENT_BYTES = 2**20
 SEED = 1  # of the file system's identity
 JOURNAL_MB = 0  # one belongs to no control group (docs/decisions/0038-owner-groups.md)
 BYTES_PER_INODE = 16 * 2**10  # mke2fs's own
-PARTITIONS_MAX = 4
 SECTORS_MAX = 2**32 - 1  # of the table's numbers
 
 ENTRIES_AT = 446

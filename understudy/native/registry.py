@@ -130,7 +130,12 @@ def does_not_compile(file: Source, words: str) -> str:
 def _gcc(arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
     try:
         return subprocess.run(
-            ["gcc", *arguments], cwd=folder, capture_output=True, text=True, check=False
+            ["gcc", *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
     except FileNotFoundError as error:
         raise UserError(f"no gcc here: apt-get install {PACKAGE}") from error
@@ -143,6 +148,7 @@ def where(file: Source, offset: int) -> str:
             ["addr2line", "-f", "-e", str(compiled(file)), hex(offset)],
             capture_output=True,
             text=True,
+            errors="replace",
             check=True,
         )
     except (OSError, subprocess.CalledProcessError):

@@ -14,13 +14,14 @@ the distance instead of at once.  In the same way, at new places:
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
+from understudy.profiler import held
 from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.held import A_READ
 from understudy.profiler.hits import Hits
 from understudy.profiler.medium import Medium
 from understudy.profiler.rotation import Rotation
-from understudy.profiler.segments import A_READ, Segments
+from understudy.profiler.segments import Segments
 from understudy.profiler.statistics import first
 from understudy.profiler.target import Bench
 
@@ -33,6 +34,7 @@ NEARLY_A_TRACK = 0.75
 WAITS = 3
 MORE_THAN_A_TURN = 1.7
 SLOW_SECTOR_NS = 50_000.0  # where the medium's rate was not seen
+AFTERWARDS = 64  # sectors: more than come in the time of a few
 NOTHING_ELSE = "there is nothing else to hit"
 KEYS = (
     "buffer.read_ahead_sectors",
@@ -51,7 +53,7 @@ class Ahead:
 
     sectors: int
     share: float
-    overwrites: bool = False
+    overwrites: bool | None = False
     hits_resume: bool = True
     hits_interrupt: bool | None = None
     hits_return: bool | None = None
@@ -116,6 +118,8 @@ class Prober:
 
     def returned(self) -> bool:
         """Whether it reads on behind a place that it had left, once that is hit again."""
+        if self._hits.discards:
+            return self._goes_on()
         place = self._bench.place(4 * A_READ)
         self._bench.read(place, A_READ)
         self._bench.read(self._bench.place(A_READ), A_READ)
@@ -123,6 +127,18 @@ class Prober:
         self._bench.read(place, A_READ)
         self._bench.wait(PAUSE_NS)
         return self._hits.is_hit(self._bench.read(place + 3 * A_READ))
+
+    def _goes_on(self) -> bool:
+        """The same, sector by sector: more are there than had come when it left."""
+        place = self._bench.place(A_READ + AFTERWARDS)
+        self._bench.read(place, A_READ)
+        self._bench.wait(2 * A_READ * self._sector_ns)
+        self._bench.read(self._bench.place(A_READ), A_READ)
+        for behind in range(AFTERWARDS):
+            self._bench.wait(PAUSE_NS)
+            if not self._hits.is_hit(self._bench.read(place + A_READ + behind)):
+                return False
+        return True
 
     def waits(self, distance: int, period_ns: float) -> bool:
         """Whether a read so far ahead of what is being read waits for it: else it saves turns."""
@@ -143,12 +159,6 @@ class Prober:
         """In some of them; a single one may be chance."""
         return sum(self.hits_at(distance) for _ in range(tries)) >= 2
 
-    def held(self) -> int:
-        """A place to hit again."""
-        place = self._bench.place(A_READ)
-        self._bench.read(place, A_READ)
-        return place
-
 
 def measure(
     bench: Bench,
@@ -166,15 +176,19 @@ def measure(
     if share < OFTEN:
         farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
         share = prober.share(_way(farthest))
-    kept = sum(prober.first_is_held() for _ in range(TRIES))
-    found = Ahead(farthest, share, kept <= TRIES - 2, _hits_resume(prober, farthest, share))
+    overwrites = None if hits.discards else _overwrites(prober)
+    found = Ahead(farthest, share, overwrites, _hits_resume(prober, farthest, share))
     if not found.to_track_end and medium and rotation and rotation.has_phase:
         found = replace(found, reach=_reach(prober, farthest, medium, rotation.period_ns))
     if segments.number < 2:
         return found
-    interrupt = _hits_interrupt(bench, prober, farthest)
+    interrupt = _hits_interrupt(bench, hits, prober, farthest)
     returned = sum(prober.returned() for _ in range(TRIES)) > TRIES / 2
     return replace(found, hits_interrupt=interrupt, hits_return=returned)
+
+
+def _overwrites(prober: Prober) -> bool:
+    return sum(prober.first_is_held() for _ in range(TRIES)) <= TRIES - 2
 
 
 def _reach(prober: Prober, farthest: int, medium: Medium, period_ns: float) -> int | None:
@@ -211,14 +225,13 @@ def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
     return low
 
 
-def _hits_interrupt(bench: Bench, prober: Prober, farthest: int) -> bool | None:
+def _hits_interrupt(bench: Bench, hits: Hits, prober: Prober, farthest: int) -> bool | None:
     """Compare with and without a hit in another segment right after the read."""
     distance = max(1, farthest // 2)
     free = interrupted = 0
     for _ in range(SHARE_TRIES // 2):
         free += prober.hits_at(distance)
-        place = prober.held()
-        interrupted += prober.hits_at(distance, partial(bench.read, place, A_READ))
+        interrupted += prober.hits_at(distance, held.one(bench, hits).is_held)
     if free < SHARE_TRIES // 8:
         return None
     return interrupted < free / 2
@@ -236,12 +249,18 @@ def findings(found: Ahead | None, size: int | None, track_sectors: float | None)
     return [
         Finding(KEYS[0], sectors, said),
         Finding(KEYS[1], found.to_track_end, share),
-        Finding(KEYS[2], found.overwrites, f"{TRIES} tries to read the same place again, later"),
+        _overwriting(found.overwrites),
         Finding(KEYS[3], found.hits_resume, f"{SHARE_TRIES // 2} tries to go on behind a hit"),
         _interruption(found.hits_interrupt),
         _return(found.hits_return),
         _reached(found.reach),
     ]
+
+
+def _overwriting(overwrites: bool | None) -> Finding:
+    if overwrites is None:
+        return not_seen(KEYS[2], "what was sent is given back")
+    return Finding(KEYS[2], overwrites, f"{TRIES} tries to read the same place again, later")
 
 
 def _interruption(interrupt: bool | None) -> Finding:

@@ -6,16 +6,20 @@ there are segments, for a hit in the newest moves none out (Worthington and othe
 section 3.4).  After a stream that is longer than a segment, and time to read ahead, one span
 hits, and it is a segment long; both its ends are found by halving, at one place, which
 is forgotten each time.
+
+What a drive discards once it was sent is not held: places are asked for by what lies behind
+them, and the span is what was read ahead.
 """
 
 from dataclasses import dataclass, replace
 
+from understudy.profiler import held
 from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.held import A_READ, Held
 from understudy.profiler.hits import Hits
 from understudy.profiler.statistics import first, median
 from understudy.profiler.target import Bench
 
-A_READ = 8  # sectors
 MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py
 TRIES = 5
 LARGEST = 2**18  # sectors: 128 MiB
@@ -33,11 +37,14 @@ class Segments:
     least_recently_used: bool | None = None
     sectors: int | None = None
     sure_of_size: bool = False
+    discards: bool = False
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         tries = f"{self.agree} of {TRIES} tries{', or more' if self.number == MOST else ''}"
         sure = "exact, at two places" if self.sure_of_size else "two places differ, the longer"
+        if self.discards:
+            sure += "; of what is read ahead, and no more is ever held"
         found = [
             Finding(NUMBER_KEY, self.number, tries),
             Finding(SIZE_KEY, self.sectors, sure)
@@ -58,17 +65,17 @@ def measure(bench: Bench, hits: Hits | None) -> Segments | None:
         return None
     counts = [_count(bench, hits) for _ in range(TRIES)]
     number = round(median(counts))
-    found = Segments(number, counts.count(number))
+    found = Segments(number, counts.count(number), discards=hits.discards)
     if number < 2:
         return found
     used = [_outlives_its_turn(bench, hits, number) for _ in range(TRIES)]
     return replace(found, least_recently_used=sum(used) > TRIES / 2)
 
 
-def _read_places(bench: Bench, number: int) -> list[int]:
-    places = [bench.place(A_READ) for _ in range(number)]
+def _read_places(bench: Bench, hits: Hits, number: int) -> list[Held]:
+    places = [Held(bench, hits, place) for place in held.places(bench, hits, number)]
     for place in places:
-        bench.read(place, A_READ)
+        place.read()
     return places
 
 
@@ -76,8 +83,8 @@ def _count(bench: Bench, hits: Hits) -> int:
     """How many of the last places hit."""
     number = 16
     while number <= MOST:
-        for found, place in enumerate(reversed(_read_places(bench, number))):
-            if not hits.is_hit(bench.read(place, A_READ), A_READ):
+        for found, place in enumerate(reversed(_read_places(bench, hits, number))):
+            if not place.is_held():
                 return found
         number *= 2  # all of them
     return MOST
@@ -85,10 +92,10 @@ def _count(bench: Bench, hits: Hits) -> int:
 
 def _outlives_its_turn(bench: Bench, hits: Hits, number: int) -> bool:
     """Is the oldest one kept for a hit, when another place is read?"""
-    oldest = _read_places(bench, number)[0]
-    bench.read(oldest, A_READ)
+    oldest = _read_places(bench, hits, number)[0]
+    oldest.is_held()
     bench.read(bench.place(A_READ), A_READ)
-    return hits.is_hit(bench.read(oldest, A_READ), A_READ)
+    return oldest.is_held()
 
 
 def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float) -> Segments:
@@ -137,7 +144,8 @@ class _Span:
         part = max(A_READ, length // 64)
         for begin in range(0, length, part):
             self._bench.read(self._place + begin, part)
-        self._bench.wait(PAUSE_NS + 2 * length * self._sector_ns)
+        passes = at if self._hits.discards else length
+        self._bench.wait(PAUSE_NS + 2 * passes * self._sector_ns)
         return self._hits.is_hit(self._bench.read(self._place + at))
 
 

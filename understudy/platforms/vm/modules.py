@@ -182,6 +182,7 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
         ],
         capture_output=True,
         text=True,
+        errors="replace",
         check=False,
         env={**os.environ, "LC_ALL": "C", "MAKEFLAGS": ""},
     )

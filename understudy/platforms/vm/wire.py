@@ -3,7 +3,7 @@
 
 The run's input goes in and its results come out as tar archives, without a device, an
 interrupt or host I/O: in the virtual clock those would arrive at an instant that
-depends on the host (docs/decisions/0025-wire.md).  guest/wire.c is the other end.
+depends on the host (docs/decisions/0026-wire.md).  guest/wire.c is the other end.
 """
 
 import io

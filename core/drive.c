@@ -95,23 +95,42 @@ u64 drive_flush(struct drive *drive, u64 start_ns)
 			       : 0;
 }
 
-u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
+/* Besides what may be read on from now on, there is what was begun with other settings. */
+static u64 ahead_most(const struct buffer *buffer)
+{
+	const struct read_ahead *ahead = &buffer->ahead;
+
+	if (ahead->into == SEGMENTS_NONE)
+		return buffer->ahead_sectors;
+	return later(buffer->ahead_sectors, ahead->limit - ahead->from);
+}
+
+/* What may have to be put away before a request, and the arm to come to what is read on. */
+static u64 before_slowest_ns(const struct drive *drive)
 {
 	const struct buffer *buffer = &drive->buffer;
 	const struct write_cache *writes = &buffer->writes;
-	u64 medium_ns, before_ns;
+	u64 spans = later(writes->spans_max, writes->nr + write_cache_is_busy(writes));
+	u64 sectors = later(writes->sectors_max, writes->sectors);
+
+	return sum_at_most(
+		(spans + buffer->hits_return) *
+			(disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns),
+		disk_slowest_ns(&drive->disk, sectors));
+}
+
+u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
+{
+	const struct buffer *buffer = &drive->buffer;
+	u64 medium_ns;
 
 	if (!drive->buffered) {
 		medium_ns = disk_slowest_ns(&drive->disk, sectors);
 		return medium_ns > drive->hit_ns ? medium_ns : drive->hit_ns;
 	}
-	/* What was read on may have to pass before, and the arm to come to it. */
-	medium_ns = disk_slowest_ns(&drive->disk, sectors + buffer->ahead_sectors);
-	before_ns = (writes->spans_max + buffer->hits_return) *
-		    (disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns);
-	before_ns = sum_at_most(before_ns,
-				disk_slowest_ns(&drive->disk, writes->sectors_max));
-	return sum_at_most(sum_at_most(before_ns, medium_ns),
+	/* What was read on may have to pass before. */
+	medium_ns = disk_slowest_ns(&drive->disk, sectors + ahead_most(buffer));
+	return sum_at_most(sum_at_most(before_slowest_ns(drive), medium_ns),
 			   buffer->settle_ns + drive->hit_ns + buffer->write_ns +
 				   buffer_bus_ns(buffer, sectors));
 }
@@ -126,7 +145,7 @@ static bool has_few_tracks(const struct drive *drive)
 	for (i = 0; i < tracks->nr_points; i++) {
 		u64 sectors = tracks->point[i].value;
 
-		if (port_mul_div(drive->buffer.ahead_sectors, 1, sectors) >
+		if (port_mul_div(ahead_most(&drive->buffer), 1, sectors) >
 			    TRACKS_AHEAD_MAX ||
 		    port_mul_div(disk_turn(&drive->disk, tracks->point[i].at), 1,
 				 sectors) > TRACKS_IN_TURN_MAX)

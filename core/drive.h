@@ -75,7 +75,7 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 /* Put away all that was written: how long that takes, ns. */
 u64 drive_flush(struct drive *drive, u64 start_ns);
 
-/* No request of that length takes longer. */
+/* No request of that length takes longer from now on, unless settings change. */
 u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 
 /*

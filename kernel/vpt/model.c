@@ -54,11 +54,15 @@ int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 	return -ERANGE;
 }
 
-struct vpt_model *vpt_model_copy(const struct vpt_disk *disk)
+struct vpt_model *vpt_model_copy(struct vpt_disk *disk)
 {
 	struct vpt_model *copy = kvmalloc(sizeof(*copy), GFP_KERNEL);
+	unsigned long flags;
 
-	if (copy)
-		*copy = disk->model;
+	if (!copy)
+		return NULL;
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	*copy = disk->model;
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
 	return copy;
 }

@@ -197,7 +197,7 @@ int vpt_model_check(const struct vpt_model *model, struct block_device *bdev);
  * To be changed and checked before the disk's own is, and then to be freed with kvfree.
  * Only the settings in it mean something.  NULL: no memory.
  */
-struct vpt_model *vpt_model_copy(const struct vpt_disk *disk);
+struct vpt_model *vpt_model_copy(struct vpt_disk *disk);
 
 /* requests.c: all with the lock held unless noted */
 int vpt_requests_init(struct vpt_requests *requests); /* not held */

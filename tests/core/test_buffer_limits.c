@@ -84,6 +84,82 @@ static void bounds(struct draw *draw)
 	CHECK_EQ(sum[0], sum[1]);
 }
 
+/* Other settings, as a user writes them one by one; what is in the buffer stays there. */
+static void change(struct draw *draw)
+{
+	struct buffer other = any_buffer(draw), *buffer = &drive.buffer;
+	struct drive before = drive;
+
+	buffer->settle_ns = other.settle_ns;
+	buffer->ahead_sectors = other.ahead_sectors;
+	buffer->reach_sectors = other.reach_sectors;
+	buffer->hits_interrupt = other.hits_interrupt;
+	buffer->hits_return = other.hits_return;
+	buffer->segments.nr = other.segments.nr;
+	buffer->segments.sectors = other.segments.sectors;
+	buffer->writes.spans_max = other.writes.spans_max;
+	buffer->writes.sectors_max = other.writes.sectors_max;
+	buffer->writes.order = other.writes.order;
+	drive.disk.intercept_ns = below(draw, 5000 * US);
+	if (drive_check(&drive))
+		drive = before;
+}
+
+/* The limit covers what is in the buffer, whatever may be in it from now on. */
+static void changes_keep_to_the_limit(struct draw *draw)
+{
+	u32 i;
+
+	set(any_buffer(draw));
+	for (i = 0; i < 300; i++) {
+		u32 sectors = 1 + below(draw, 90);
+		u64 limit_ns, ns;
+		bool hit;
+
+		if (below(draw, 8) == 0)
+			change(draw);
+		limit_ns = drive_slowest_ns(&drive, sectors);
+		ns = drive_serve(&drive, below(draw, 3) ? IO_WRITE : IO_READ,
+				 below(draw, 400), sectors, now, &hit);
+		CHECK(ns <= limit_ns);
+		now += ns + below(draw, 2) * below(draw, 5000 * US);
+	}
+}
+
+static void asks(u8 op, u32 sectors)
+{
+	bool hit;
+
+	drive_serve(&drive, op, 5000, sectors, now, &hit);
+}
+
+/* Reading on and writes that wait do, also if the settings do not allow them any more. */
+static void what_was_begun_counts(void)
+{
+	u64 slowest_ns;
+
+	set_writing(1, 100);
+	slowest_ns = drive_slowest_ns(&drive, 1);
+	asks(IO_WRITE, 100);
+	drive.buffer.writes.sectors_max = 1;
+	CHECK_EQ(drive_slowest_ns(&drive, 1), slowest_ns);
+
+	set_reading(1, 90);
+	slowest_ns = drive_slowest_ns(&drive, 1);
+	asks(IO_READ, 1);
+	drive.buffer.ahead_sectors = 0;
+	CHECK_EQ(drive_slowest_ns(&drive, 1), slowest_ns);
+
+	set_reading(1, TRACK * TRACKS_AHEAD_MAX);
+	drive.buffer.segments.sectors = CAPACITY;
+	asks(IO_READ, 1);
+	drive.buffer.ahead_sectors = 0;
+	CHECK_EQ(drive_check(&drive), 0);
+	drive.disk.rotation_ns /= 5; /* so short a track is one of few in a turn */
+	drive.disk.tracks.point[0].value = TRACK / 5;
+	CHECK_EQ(drive_check(&drive), -EINVAL);
+}
+
 /* Accepted up to its limit, and not beyond. */
 static void goes_up_to(u64 *value, u64 limit)
 {
@@ -146,6 +222,8 @@ static void what_contradicts_itself_is_refused(void)
 int main(void)
 {
 	check_seeds(3000, bounds);
+	check_seeds(3000, changes_keep_to_the_limit);
+	what_was_begun_counts();
 	limits_are_held();
 	what_contradicts_itself_is_refused();
 	return 0;

@@ -240,6 +240,20 @@ read -r after rest < /proc/uptime
 echo "$before $after" > /out/second_read
 wait
 stat -c %a $vpt/records > /out/mode
+
+# Twenty writes wait when no more than one may from then on.
+echo limits > /dev/kmsg
+put 1 $vpt/buffered
+put 100000 $vpt/write_back_sectors
+put 5000000000 $vpt/write_back_idle_ns
+put 20 $vpt/write_back_spans
+for place in $(seq 20); do
+	dd if=/dev/zero of=$disk bs=4k seek=$((place * 1000)) count=1 oflag=direct 2> /dev/null
+done
+put 1 $vpt/write_back_spans
+attempt 1000000000 $vpt/intercept_ns
+put 1 $vpt/reset
+attempt 1000000001 $vpt/intercept_ns
 """
 
 
@@ -255,6 +269,7 @@ def test_no_change_passes_the_limit() -> None:
     """Not of k, nor of any figure or curve, while it records; what is refused changes nothing."""
     found = attempts(limits())
     refused = [name for name, why in found.items() if why == ERANGE]
+    assert refused.pop() == "intercept_ns=1000000000"  # of the writes that wait
     assert [name.split("=")[0] for name in refused] == [
         *("scale_milli", "intercept_ns", "hit_ns", "rotation_ns", "seek_curve", "transfer_curve")
     ]
@@ -263,6 +278,14 @@ def test_no_change_passes_the_limit() -> None:
     said = text(limits(), "dmesg").split("limits\n")[1]
     assert said.count("the slowest request would take") == len(refused)
     assert "nullb0: with scale_milli 3751 the slowest request would take 15004 ms" in said
+
+
+@group("safety-limits")
+def test_writes_that_wait_count_to_the_limit() -> None:
+    """A slower disk would have to put them all away before the next one."""
+    found = attempts(limits())
+    assert found["intercept_ns=1000000000"] == ERANGE
+    assert found["intercept_ns=1000000001"] == "ok"
 
 
 @group("safety-limits")

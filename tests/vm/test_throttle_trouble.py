@@ -3,6 +3,7 @@
 
 Unloading: again and again while requests are held, under a workload on two CPUs; the
 disk's own count of what completed is the processes' count, and none of them saw an error.
+A CPU goes: the one whose timer has a read to release.
 Errors: of our disk and of a SCSI disk with its retries; the process has it in seconds.
 Odd requests: large ones that are split, flushes, discards.  Changes while it runs:
 another scheduler, another recording, a reset.
@@ -97,6 +98,100 @@ def test_requests_were_held() -> None:
     assert all(int(count) > 0 for _, count, *_ in held)
     assert sum(int(line[2]) > int(line[3]) for line in held) > len(held) // 4
     assert text(unloading(), "nproc") == "2"
+
+
+# The CPU of the throttle's timer is taken off line.  vdisk has one hardware queue, which goes on
+# without that CPU; nullb0 has one for each, and the kernel waits until the one that goes is empty.
+
+BURSTS = 20
+BURST = 30
+STALL_NS = 2_000_000_000
+"""What the host may hold the machine up: a release that is forgotten never comes."""
+UNPLUGGING = f"""
+cpu1=/sys/devices/system/cpu/cpu1/online
+read_on_cpu1() {{ # DISK HOW_MANY
+	taskset 2 dd if=/dev/$1 of=/dev/null bs=4k count=$2 iflag=direct 2> /dev/null
+	echo "$1 $?" >> /out/ended
+}}
+timer_cpu() {{
+	awk '/^cpu:/ {{ cpu = $2 }} /release_due/ {{ print cpu }}' /proc/timer_list
+}}
+account() {{ # NAME
+	for counter in requests completed failed held missed untracked lost; do
+		echo "$counter $(cat $vpt/$counter)"
+	done > /out/counters-$1
+	cat $vpt/records > /out/records-$1
+}}
+for disk in vdisk nullb0; do
+	throttle /dev/$disk
+	put 3000000000 $vpt/intercept_ns
+	put 1 $vpt/record
+	read_on_cpu1 $disk 1 &
+	wait_for '[ $(cat $vpt/held) = 1 ]'
+	timer_cpu > /out/timer-$disk
+	put 0 $cpu1
+	read -r now rest < /proc/uptime
+	echo "$disk $now" >> /out/off
+	wait
+	put 1 $cpu1
+	account $disk-long
+
+	put 10000000 $vpt/intercept_ns
+	put {BURSTS * BURST} $vpt/record
+	burst=0
+	while [ $burst -lt {BURSTS} ]; do
+		started=$((burst * {BURST}))
+		read_on_cpu1 $disk {BURST} &
+		wait_for '[ $(cat $vpt/requests) -gt $started ]'
+		usleep $((burst * 997))
+		put 0 $cpu1
+		put 1 $cpu1
+		wait
+		burst=$((burst + 1))
+	done
+	account $disk-short
+done
+"""
+
+
+@once
+def unplugging() -> Result:
+    """The VM in which a CPU goes and comes back, with the throttle's timer on it."""
+    modules = {
+        **CORE,
+        "vdisk": f"size={GIB}",
+        "null_blk": "irqmode=1 queue_mode=2 submit_queues=2 bs=512 gb=1 memory_backed=1",
+    }
+    return boot(UNPLUGGING, modules, clock="wall", cpus=2, timeout_seconds=600)
+
+
+@group("trouble-unplugging")
+@pytest.mark.parametrize("disk", ["vdisk", "nullb0"])
+def test_a_timer_survives_its_cpu(disk: str) -> None:
+    """The read that it had to release ends well, when it is due and hardly later."""
+    result = unplugging()
+    assert text(result, f"timer-{disk}") == "1"
+    (row,) = records.from_bytes(result.out[f"records-{disk}-long"], origin_ns=0).to_dicts()
+    off_s = dict(line.split() for line in text(result, "off").splitlines())[disk]
+    went_first = float(off_s) < row["due_ns"] / 1e9
+    assert went_first == (disk == "vdisk")
+    assert row["due_ns"] - row["dispatch_ns"] == 3_000_000_000
+    assert 0 <= row["completion_ns"] - row["due_ns"] < STALL_NS
+
+
+@group("trouble-unplugging")
+@pytest.mark.parametrize("disk", ["vdisk", "nullb0"])
+def test_timers_survive_a_cpu_that_goes_again_and_again(disk: str) -> None:
+    """Nothing is missed, no read ends early or hangs, and none sees an error."""
+    result = unplugging()
+    assert text(result, "ended").splitlines().count(f"{disk} 0") == 1 + BURSTS
+    rows = records.from_bytes(result.out[f"records-{disk}-short"], expected=BURSTS * BURST)
+    late_ns = (rows["completion_ns"] - rows["due_ns"]).to_numpy()
+    assert 0 <= late_ns.min() <= late_ns.max() < STALL_NS
+    for hold, requests in (("long", 1), ("short", BURSTS * BURST)):
+        counters = pairs(result.out[f"counters-{disk}-{hold}"])
+        assert counters["requests"] == counters["completed"] == requests
+        assert [counters[name] for name in ("failed", "missed", "untracked", "lost")] == [0] * 4
 
 
 # Errors, odd requests and changes on the fly, one CPU, virtual clock.

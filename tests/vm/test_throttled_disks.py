@@ -4,9 +4,12 @@
 Sixteen disks with sixteen profiles and as many k, under a mixed load: on one processor in the
 virtual clock, and on two in wall time, there with two hardware queues each.  The oracle is the
 closed form of a line, from the sectors in the records.  Then what happens to some disks while
-others go on: profile and k change a thousand times, disks go, all go at once with the module.
+others go on: profile and k change a thousand times, one disk's settings in any order while they
+are read, disks go, all go at once with the module.
 """
 
+import random
+from collections import Counter
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -181,10 +184,68 @@ def test_each_counts_its_own_requests(clock: str, tolerance: float, index: int) 
 # Changes under load.
 
 CHANGED = LOADS["wall"][:4]
+MIXED = load_of(4, 1000)._replace(processes=6, writes_percent=40)
+ROTATION_NS = 4_000_000
+ANGLES = f"{2**64 // ROTATION_NS} " + " ".join(
+    f"{2**64 // sectors}:0:{2**60}:3:0:0:0:0:0:0" for sectors in (512, 400)
+)
+SETTINGS: dict[str, tuple[object, ...]] = {
+    "buffered": (0, 1),
+    "cache_segments": (0, 4, 1024),
+    "cache_segment_sectors": (0, 221, 2**32 - 1),
+    "buffer_segments": (0, 1, 16, 256),
+    "buffer_segment_sectors": (0, 64, 4096),
+    "buffer_first_in_first_out": (0, 1),
+    "read_ahead_sectors": (0, 256, 5000),
+    "read_ahead_to_track_end": (0, 1),
+    "write_back_spans": (0, 1, 16, 64),
+    "write_back_sectors": (0, 64, 4096),
+    "write_back_order": (0, 1, 2, 3),
+    "rotation_ns": (0, ROTATION_NS, ROTATION_NS),
+    "rotation_random": (0, 0, 1),
+    "seek_curve": (f"0:0 {SECTORS}:0", f"0:1000000 9000:500000 {SECTORS}:5000000"),
+    "transfer_curve": ("", f"0:2000000 {SECTORS}:3000000"),
+    "tracks": ("", f"0:512 {SECTORS // 2}:400", f"0:512 {SECTORS // 2}:400", "0:64"),
+    "zone_angles": ("", ANGLES, ANGLES),
+    "queue_depth": (0, 1, 4, 256),
+    "array_servers": (0, 0, 1, 8),
+    "array_service_ns": (0, 1_000_000),
+    "reset": (1,),
+    "record": (10, 5000),
+}
+"""What may be written while there is a load; one may contradict another."""
+DRAW = random.Random(47)
+MIX = [(name, DRAW.choice(SETTINGS[name])) for name in DRAW.choices(list(SETTINGS), k=700)]
 # A disk without times would leave nothing of the processor to whoever changes something.
 CHANGES = f"""{LOAD}
+mixed=/sys/kernel/vpt/{MIXED.disk}
+mix() {{
+	while read -r name value; do
+		if {{ echo "$value" > $mixed/$name; }} 2> /tmp/why; then
+			echo ok
+		else
+			sed 's/.*: //' /tmp/why
+		fi
+	done < /mix > /out/mixed
+	: > /tmp/mixed
+}}
+# Records can't be had while some are not complete.
+look() {{
+	looks=0
+	while [ ! -e /tmp/mixed ]; do
+		cat $mixed/record $mixed/seek_curve $mixed/zone_angles > /dev/null || break
+		cat $mixed/records > /dev/null 2>&1 || true
+		looks=$((looks + 1))
+	done
+	echo $looks > /out/looks
+}}
+put 8 /sys/module/vdisk/parameters/depth
 every prepare
 every start
+mix &
+mixing=$!
+look &
+looking=$!
 put 100000 /sys/kernel/vpt/vdisk/record
 change=0
 while [ $change -lt 1000 ]; do
@@ -195,6 +256,8 @@ while [ $change -lt 1000 ]; do
 	change=$((change + 1))
 done
 echo $change > /out/changes
+wait $mixing $looking
+wait_for '[ $(cat $mixed/completed) -gt 0 ]'
 every stop
 every collect
 """
@@ -202,16 +265,19 @@ every collect
 
 @once
 def changes() -> Result:
-    """The VM in which k, a profile and a recording change again and again, on two CPUs."""
-    modules = {**CORE, "vdisk": f"size={SIZE} disks=4 queues=2", "cats": "", "clook": ""}
-    files = {"disks": lines([load._replace(k_milli=1000) for load in CHANGED])}
+    """The VM in which profiles, k and recordings change again and again, on two CPUs."""
+    modules = {**CORE, "vdisk": f"size={SIZE} disks=5 queues=2", "cats": "", "clook": ""}
+    files = {
+        "disks": lines([load._replace(k_milli=1000) for load in CHANGED] + [MIXED]),
+        "mix": "".join(f"{name} {value}\n" for name, value in MIX),
+    }
     hardware: dict[str, Any] = {"clock": "wall", "cpus": 2, "memory_mib": 1024}
     # A kernel that looks for mistakes takes up to half a second for each change.
     return boot(CHANGES, modules, files=files, timeout_seconds=3600, **hardware)
 
 
 @group("disks-changes")
-@pytest.mark.parametrize("load", CHANGED, ids=DISKS[:4])
+@pytest.mark.parametrize("load", [*CHANGED, MIXED], ids=DISKS[:5])
 def test_changes_lose_nothing(load: Load) -> None:
     """What the disk counts as completed is what its processes saw; and its throttle's books."""
     result, disk = changes(), load.disk
@@ -224,6 +290,18 @@ def test_changes_lose_nothing(load: Load) -> None:
     counters = pairs(result.out[f"counters-{disk}"])
     assert counters["requests"] == counters["completed"] > 0
     assert [counters[name] for name in ("failed", "missed", "untracked", "lost")] == [0] * 4
+
+
+@group("disks-changes")
+def test_settings_change_in_any_order() -> None:
+    """Each value is taken now and then; what is refused contradicts another file."""
+    said = text(changes(), "mixed").splitlines()
+    told = Counter(zip(MIX, said, strict=True))
+    print(told)
+    assert {why for _, why in told} == {"ok", "Invalid argument"}
+    taken = {change for change, why in told if why == "ok"}
+    assert taken == {(name, value) for name in SETTINGS for value in SETTINGS[name]}
+    assert int(text(changes(), "looks")) > 10
 
 
 # Disks that go.

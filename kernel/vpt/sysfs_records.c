@@ -34,11 +34,19 @@ static ssize_t record_show(struct kobject *kobj, struct kobj_attribute *attr,
 /* All of the profile is there, and the limit holds for the longest request of today. */
 static int check_profile(struct vpt_disk *disk)
 {
+	struct vpt_model *copy;
+	int ret;
+
 	if (disk->incoming.length) {
 		pr_err("a curve was written without the newline that ends it\n");
 		return -EINVAL;
 	}
-	return vpt_model_check(&disk->model, disk->bdev);
+	copy = vpt_model_copy(disk); /* requests go on and move the drive */
+	if (!copy)
+		return -ENOMEM;
+	ret = vpt_model_check(copy, disk->bdev);
+	kvfree(copy);
+	return ret;
 }
 
 static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,

@@ -178,8 +178,8 @@ no_memory() {
 		put none /sys/block/$chosen/queue/scheduler
 	done
 }
-# Another host comes with a disk, which has its own load, and both go.  When nobody waits for it
-# any more, its processes have seen all answers.
+# Another host comes with a disk, which has its own load, and both go.  All is answered then, and
+# each process notes that before it is told to end: it has had some twenty turns.
 removed=0
 device_removed() {
 	put 1 /sys/bus/pseudo/drivers/scsi_debug/add_host
@@ -195,7 +195,7 @@ device_removed() {
 	wait_for "grep -qs ready /tmp/said-$extra"
 	for_a_while
 	put -1 /sys/bus/pseudo/drivers/scsi_debug/add_host
-	sleep 1
+	usleep $((200000 + 20 * think_us))
 	kill -TERM $extra_pid
 	wait $extra_pid || fail "random on $extra: $(cat /tmp/said-$extra)"
 	vpt_of $extra

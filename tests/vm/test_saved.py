@@ -5,18 +5,20 @@ Booted or resumed, a run leaves the same bytes; what can't be resumed is thrown 
 booted, and what is saved serves those runs only that would have booted alike.
 """
 
+import contextlib
 import dataclasses
 import os
 import re
 import shlex
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from guests import MIB, assert_clean, experiment, group, raw_run
+from guests import MIB, assert_clean, busy_host, experiment, group, raw_run
 
 from understudy.ask.experiment import Experiment
 from understudy.base import paths
@@ -166,6 +168,21 @@ def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
     monkeypatch.setattr(qemu, "HOST_BOOT", tmp_path / "boot")
     after = [key_of(vm, monkeypatch) for vm in (wall, Vm(HELLO))]
     assert (before[0] != after[0], before[1] == after[1]) == (True, True)
+
+
+def test_a_guest_that_booted_on_a_busy_host_counts_seconds(machines: Path) -> None:
+    """Its seconds are the host's, or longer if it has to wait; once they were a fifth of them."""
+    sleeper = Vm("sleep 3\n", machine=qemu.Machine(clock="wall", cpus=2, memory_mib=448))
+    with contextlib.ExitStack() as stack:
+        for _ in range(6):
+            stack.enter_context(busy_host())
+        machine.run(sleeper)
+    began = time.monotonic()
+    result = machine.run(sleeper)
+    assert time.monotonic() - began > 2.97
+    assert result.start.booted_because is None
+    assert len(keys(machines)) == 1
+    assert_clean(result.out)
 
 
 def cut_state(folder: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Literal
 
 from understudy.ask.setting import Clock
 from understudy.base.errors import UserError
+from understudy.base.programs import Program, compiled
 
 BINARY = "qemu-system-x86_64"
 INSTALL = "apt-get install -y --no-install-recommends qemu-system-x86"
@@ -35,6 +36,8 @@ KERNEL_ARGUMENTS = (
     "tsc=reliable clocksource=tsc no_timer_check nowatchdog audit=0 cryptomgr.notests "
     "rdinit=/init"
 )
+
+TSC_KHZ = Program("tsc_khz", ("qemu/tsc_khz.c",))
 
 DISPLAY = ("-device", "VGA")
 """A display, for a machine that has none; the guest's driver of it is bochs."""
@@ -88,6 +91,21 @@ def identity(machine: Machine) -> list[bytes]:
     return [program, *firmware, *host]
 
 
+@cache
+def _tsc_khz() -> int:
+    """At what rate this host's processors count, in whole MHz, so that it is the same each time."""
+    said = subprocess.run([compiled(TSC_KHZ)], capture_output=True, text=True, check=True).stdout
+    return round(int(said) / 1000) * 1000
+
+
+def _kernel_arguments(machine: Machine) -> str:
+    """In wall clock TCG's processors count at the host's rate.  A guest that measures it as it
+    boots on a busy host can be wrong by a factor, for as long as it is resumed: it is told."""
+    if machine.clock == "wall" and machine.accelerator == "tcg":
+        return f"{KERNEL_ARGUMENTS} tsc_early_khz={_tsc_khz()}"
+    return KERNEL_ARGUMENTS
+
+
 def _clock_arguments(machine: Machine) -> list[str]:
     if machine.clock == "virtual":
         return ["-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1"]
@@ -127,7 +145,7 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
         *_clock_arguments(machine),
         *["-rtc", "base=2010-10-14T00:00:00,clock=vm"],
         *["-kernel", str(kernel), "-initrd", str(initramfs)],
-        *["-append", f"{KERNEL_ARGUMENTS} WIRE={address} WIRE_BYTES={size}"],
+        *["-append", f"{_kernel_arguments(machine)} WIRE={address} WIRE_BYTES={size}"],
         *["-chardev", f"file,id=console,path={folder / 'console.log'}"],
         *["-serial", "chardev:console"],
         *["-chardev", f"file,id=notify,path={folder / 'notify.log'}"],

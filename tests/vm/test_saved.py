@@ -47,6 +47,7 @@ def own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     own = folder / "understudy"
     own.mkdir()
     for part in ("kernel", "modules", "programs", "images"):
+        (shared / part).mkdir(exist_ok=True)
         (own / part).symlink_to(shared / part)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     packages.fetch_kernel()

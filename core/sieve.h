@@ -9,7 +9,7 @@
 
 #include "port.h"
 
-#define SIEVE_WORDS 8
+#define SIEVE_WORDS 8 /* of 64 bits: 2^9, as sieve_bit() has it */
 
 /**
  * struct sieve - one to which spans are added

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guests import MIB, assert_clean, busy_host, experiment, group, raw_run
+from guests import MIB, assert_clean, busy_host, experiment, group, raw_run, text
 
 from understudy.ask.experiment import Experiment
 from understudy.base import paths
@@ -181,6 +181,9 @@ def test_a_guest_that_booted_on_a_busy_host_counts_seconds(machines: Path) -> No
     began = time.monotonic()
     result = machine.run(sleeper)
     assert time.monotonic() - began > 2.97
+    told = re.search(r"tsc_early_khz=(\d+)000\b", text(result, "dmesg"))
+    assert told
+    assert f"tsc: Detected {told[1]}.000 MHz" in text(result, "dmesg")
     assert result.start.booted_because is None
     assert len(keys(machines)) == 1
     assert_clean(result.out)

@@ -41,7 +41,7 @@ def warmed_up(scale_milli: int, overshoot_ns: int, before: int = 0) -> dict[str,
     [
         (1000, 8_000, 0, 1.0),  # exact already
         (3051, 8_000, 0, 3.051),  # the kernel raised it
-        (1000, 240_000, 0, 3.0),  # 240 us are 2 % of three times 4 ms
+        (1000, 180_000, 0, 3.0),  # 180 us are 1.5 % of three times 4 ms
         (1000, 8_000, 10**8, 1.0),  # what was before k had settled
         (1000, 10**9, 0, 100.0),
     ],

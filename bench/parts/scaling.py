@@ -8,7 +8,7 @@ from understudy.base.errors import RunFailed
 from understudy.measure import records
 from understudy.measure.metrics import LATE_MAX_PERMILLE
 from understudy.platforms.vm import machine, qemu
-from understudy.platforms.vm.self_scaling import OVERHEAD_SHARE
+from understudy.platforms.vm.self_scaling import JUDGED, OVERHEAD_SHARE
 
 TITLE = "How k follows the disk that stands in"
 TEXT = """
@@ -16,7 +16,7 @@ A disk of QEMU's in a VM in the wall clock, with QEMU's own throttle on it, whic
 slow and fast in turn. Our throttle stands on top, with a profile that takes {intercept_ms:g} ms
 for each request: below *k needed* the disk can't be that fast. One process reads 4 KiB with
 `scale_auto` 1 until k has been raised and of the last 1,000 requests at most 1 % were late. Then
-k is held, as `--clock wall` does it: at least at what makes a timer's lateness 2 % of a service.
+k is held, as `--clock wall` does it: at least at what makes a timer's lateness {overhead_percent:g} % of a service.
 *Late* is the share of the reads recorded then, *error* how much longer they took than k times
 the model's time. What else the host does raises k: it is in these figures.
 
@@ -45,7 +45,7 @@ SIZES = {
 }
 IN_VM = True
 INTERCEPT_NS = 500_000
-TEXT = TEXT.format(intercept_ms=INTERCEPT_NS / 1e6)
+TEXT = TEXT.format(intercept_ms=INTERCEPT_NS / 1e6, overhead_percent=100 * OVERHEAD_SHARE)
 
 GROUP = "turns"
 DEVICES = (
@@ -74,7 +74,7 @@ for turn in {turns}; do
 	put 1 $vpt/reset
 	put 1 $vpt/scale_auto
 	raised=0 judged=0 late=0
-	until [ "$raised" -gt 0 ] && [ "$judged" -ge 1000 ] && [ "$late" -le {late_max} ]; do
+	until [ "$raised" -gt 0 ] && [ "$judged" -ge {judged} ] && [ "$late" -le {late_max} ]; do
 		read_some 250
 		read -r raised < $vpt/scale_raised
 		read -r judged < $vpt/late_window_requests
@@ -87,7 +87,7 @@ for turn in {turns}; do
 		cat $vpt/$file > /out/$turn.$file
 	done
 	put 1 $vpt/reset
-	read_some 250
+	read_some {judged}
 	lateness_ns=$(($(cat $vpt/overshoot_ns) / $(cat $vpt/held)))
 	exact=$((lateness_ns * 1000 / {lateness_max_ns}))
 	[ $exact -le $scale ] || put $exact $vpt/scale_milli
@@ -114,6 +114,7 @@ def _machine(limits: Sequence[int], requests: int) -> Mapping[str, bytes]:
             late_max=LATE_MAX_PERMILLE,
             lateness_max_ns=int(OVERHEAD_SHARE * INTERCEPT_NS),
             requests=requests,
+            judged=JUDGED,
             turns=turns,
         ),
         modules=MODULES,

@@ -24,7 +24,7 @@ from understudy.platforms.vm.scenario import setting_of
 
 RUNS_MAX = 4
 RAISE = 1.25
-OVERHEAD_SHARE = 0.02
+OVERHEAD_SHARE = 0.015  # a host's lateness varies from minute to minute; 3 % is what we promise
 JUDGED = 1000  # requests, as in the kernel
 
 _lock = threading.Lock()

@@ -23,7 +23,7 @@ from test_profiler import KNOWN
 from understudy.base.errors import RunFailed, UserError
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
-from understudy.platforms.vm import target
+from understudy.platforms.vm import saved, target
 from understudy.profiler import fitted
 from understudy.profiler.fitted import Fitted
 
@@ -203,7 +203,8 @@ def started(disk: DiskProfile, virtual_bytes: int = SECTORS * 512) -> None:
 
 @group("profiled-trouble")
 def test_trouble_is_told() -> None:
-    """A request that the disk refuses, one that is too long, and a VM that is gone."""
+    """A request that the disk refuses, one that is too long, and a VM that was resumed and is
+    gone."""
     gone = []
     with suppress(RunFailed), target.in_vm(DISKS["line"], SECTORS * 512) as disk:
         with pytest.raises(OSError, match="Input/output error"):
@@ -211,6 +212,7 @@ def test_trouble_is_told() -> None:
         with pytest.raises(OSError, match="Argument list too long"):
             disk.request("read", 0, 2**20, 0)
         assert disk.request("read", 0, 8, 0) > disk.sent_ns
+        assert "-incoming" in Path(f"/proc/{qemu()}/cmdline").read_text().split("\0")
         os.kill(qemu(), signal.SIGKILL)
         with pytest.raises(RunFailed, match=r"^the VM is gone .* its last words:"):
             disk.request("read", 0, 8, 0)
@@ -243,10 +245,15 @@ def test_what_is_no_disk_is_refused() -> None:
 
 
 @group("profiled-line")
-def test_the_same_requests_get_the_same_answers() -> None:
-    """Whatever the host was doing meanwhile."""
+def test_the_same_requests_get_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the host was doing meanwhile, and of a machine that is booted, not resumed."""
     answers = profiled("line").answers
     assert len(answers) == KEPT
+
+    def refuse(*arguments: Any) -> None:
+        raise OSError("as the test wants it")
+
+    monkeypatch.setattr(saved, "find", refuse)
     with target.in_vm(DISKS["line"], SECTORS * 512, seed=5) as disk:
         for op, sector, sectors, at_ns, completion_ns in answers:
             assert disk.request(op, sector, sectors, at_ns) == completion_ns

@@ -244,6 +244,21 @@ def test_who_cannot_resume_leaves_the_same(
     assert resumed.start == whole.start
 
 
+def test_who_talks_takes_the_same_machine_or_boots(
+    with_stock: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that it is the one of runs, and thrown away if it can't be resumed."""
+    vm, before = Vm(HELLO), keys(with_stock)
+    mine = key_of(vm, monkeypatch)
+    for left in (before, [key for key in before if key != mine]):
+        with machine.talk(vm) as conversation:
+            pass
+        assert conversation.out["said"] == b"hello\n"
+        assert keys(with_stock) == left
+        if mine in left:
+            cut_state(with_stock / mine)
+
+
 def test_two_runs_at_once_share_what_one_of_them_saves(machines: Path) -> None:
     """Check that the second waits for the first and that both run."""
     with ThreadPoolExecutor(2) as pool:

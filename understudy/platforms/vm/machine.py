@@ -197,6 +197,15 @@ class _Guest:
         console = _console(self._folder)
         return RunFailed(f"the VM is gone ({error}); its last words:\n{last_words(console)}")
 
+    def comes_to_its_run(self) -> bool:
+        """Wait for that; False if it ends before."""
+        ended = False
+        while not (self.came_to_its_run() or ended):
+            self._stop.wait(POLL_SECONDS)
+            ended = self._process.poll() is not None
+            self.check()
+        return self.came_to_its_run()
+
     def came_to_its_run(self) -> bool:
         return "booted" in self._notices.when
 
@@ -226,6 +235,10 @@ class _Guest:
             command=command,
             start=start,
         )
+
+
+Met = tuple[_Guest, Conversation, Path]
+"""A guest that has come to its run, and its folder."""
 
 
 class _Run:
@@ -275,15 +288,12 @@ class _Run:
                 return guest.result(command, Start(self._key, because))
 
     def _resume(self, machine: saved.SavedMachine) -> Result:
-        with self._scratch() as folder, Link() as control, _state_of(machine) as state:
+        with self._scratch() as folder, Link() as control:
             theirs = control.theirs
             command = self.lay_out(folder)
             command += qemu.resuming(self._vm.machine, machine.memory, theirs)
             with self._salvaged(folder), self._guest(command, folder, (theirs,)) as guest:
-                try:
-                    Monitor(control, guest.check).load_state(state.fileno())
-                except Gone as error:
-                    raise _CannotResume(f"{error} {_last_line(folder)}") from error
+                _go_on(machine, control, guest, folder)
                 guest.wait()
                 if not guest.came_to_its_run():
                     raise _CannotResume(_last_line(folder))
@@ -302,24 +312,55 @@ class _Run:
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Conversation]:
-        """Boot a machine that rests when it is ready, and whenever the scenario wants to; its
-        programs may ask."""
+        """With a machine that is ready, and rests whenever its scenario wants to; its programs
+        may ask."""
+        with contextlib.ExitStack() as meeting:
+            guest, conversation, folder = self._meet(meeting)
+            yield conversation
+            guest.wait()
+            if guest.exit_code():
+                raise guest.gone(Gone("it gave up"))
+            conversation.out = wire.results(folder / "wire")
+
+    def _meet(self, meeting: contextlib.ExitStack) -> Met:
+        """Enter a machine's context: a saved one's if that can be, else one's that is booted."""
+        if self._vm.machine.accelerator != "tcg":
+            return meeting.enter_context(self._met(None))
+        try:
+            machine = saved.find(self._key, self._save)
+        except (Gone, OSError, RunFailed):
+            return meeting.enter_context(self._met(None))
+        try:
+            return meeting.enter_context(self._met(machine))
+        except _CannotResume:
+            saved.discard(machine)
+            return meeting.enter_context(self._met(None))
+
+    @contextlib.contextmanager
+    def _met(self, machine: saved.SavedMachine | None) -> Iterator[Met]:
         with self._scratch() as folder, Link() as control, Link() as questions:
             theirs = control.theirs, questions.theirs
-            booting = [*self.lay_out(folder), *qemu.talking(*theirs)]
-            command = [*turns.answering(questions.theirs), *booting]
+            command = [*turns.answering(questions.theirs), *self.lay_out(folder)]
+            command += self._beginning(machine, control.theirs) + qemu.talking(questions.theirs)
             with self._guest(command, folder, theirs) as guest:
                 questions.begin(guest.check)
-                monitor = Monitor(control, guest.check)
+                if machine:
+                    monitor = _go_on(machine, control, guest, folder)
+                else:
+                    monitor = Monitor(control, guest.check)
                 conversation = Conversation(monitor, questions, folder / "wire", guest.gone)
                 with contextlib.closing(conversation):
-                    conversation.wait()
-                    conversation.go_on()
-                    yield conversation
-                guest.wait()
-                if guest.exit_code():
-                    raise guest.gone(Gone("it gave up"))
-                conversation.out = wire.results(folder / "wire")
+                    if not machine:
+                        conversation.wait()
+                        conversation.go_on()
+                    elif not guest.comes_to_its_run():
+                        raise _CannotResume(_last_line(folder))
+                    yield guest, conversation, folder
+
+    def _beginning(self, machine: saved.SavedMachine | None, monitor: int) -> list[str]:
+        if machine:
+            return qemu.resuming(self._vm.machine, machine.memory, monitor)
+        return qemu.watched(monitor)
 
     @contextlib.contextmanager
     def _salvaged(self, folder: Path) -> Iterator[None]:
@@ -358,6 +399,17 @@ def _state_of(machine: saved.SavedMachine) -> BinaryIO:
         return machine.state.open("rb")
     except OSError as error:
         raise _CannotResume(str(error)) from error
+
+
+def _go_on(machine: saved.SavedMachine, control: Link, guest: _Guest, folder: Path) -> Monitor:
+    """Where it was saved."""
+    with _state_of(machine) as state:
+        try:
+            monitor = Monitor(control, guest.check)
+            monitor.load_state(state.fileno())
+        except Gone as error:
+            raise _CannotResume(f"{error} {_last_line(folder)}") from error
+    return monitor
 
 
 def _last_line(folder: Path) -> str:

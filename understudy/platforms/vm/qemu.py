@@ -168,10 +168,16 @@ def resuming(machine: Machine, memory: Path, monitor: int) -> list[str]:
     return [*_memory_arguments(machine, memory, "off", monitor), "-incoming", "defer"]
 
 
-def talking(monitor: int, questions: int) -> list[str]:
-    """More for the command line: stop wherever the guest rests; what it asks is passed on."""
+def watched(monitor: int) -> list[str]:
+    """More for the command line: boot, and be told through the monitor what to do."""
+    return _monitor_arguments(monitor)
+
+
+def talking(questions: int) -> list[str]:
+    """More for the command line of a machine that is watched or resumed: stop wherever the guest
+    rests; what it asks is passed on, by a device without a state that could be saved."""
     return [
-        *[*_monitor_arguments(monitor), "-action", "panic=pause"],
+        *["-action", "panic=pause"],
         *["-chardev", f"socket,id=questions,fd={questions}"],
         *["-device", f"isa-debugcon,iobase={ASK_PORT:#x},chardev=questions"],
     ]

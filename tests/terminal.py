@@ -19,6 +19,7 @@ from understudy.base.paths import cache_dir
 COMMAND = Path(sys.executable).parent / "understudy"
 CTRL_C = b"\x03"
 PATIENCE_SECONDS = 300
+STOP_SECONDS = 2
 INTERRUPTED = "understudy: interrupted: "
 
 
@@ -137,6 +138,18 @@ class Running:
         assert self._code is not None
         return self._code
 
+    def stop(self) -> int:
+        """The end after a signal: in STOP_SECONDS, as long as the command's share of a processor
+        is one; the exit code."""
+        began, most = time.monotonic(), _waiting_for_a_processor()
+        while not self.ended:
+            self._read()
+            most = max(most, _waiting_for_a_processor())
+            allowed = STOP_SECONDS * max(1, most / len(os.sched_getaffinity(0)))
+            taken = time.monotonic() - began
+            assert taken < allowed, f"{taken:.1f} s after it was stopped:\n{self.said[-2000:]}"
+        return self.end()
+
     @property
     def ended(self) -> bool:
         if self._code is None:
@@ -159,3 +172,8 @@ class Running:
             return False
         self.said += data.decode(errors="replace")
         return bool(data)
+
+
+def _waiting_for_a_processor() -> int:
+    """Processes and threads of this machine that run or could run."""
+    return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])

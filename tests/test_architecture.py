@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Who imports whom in understudy/ is what docs/architecture.md says."""
+"""Who imports whom in understudy/, and which part of the C includes what of another, is what
+docs/architecture.md says."""
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
@@ -12,16 +14,26 @@ import pytest
 from understudy.base.paths import ROOT
 
 PACKAGE = ROOT / "understudy"
+PAGE = (ROOT / "docs" / "architecture.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
-FOLDERS = {
-    folder: set(re.findall(r"\w+", stands_on))
-    for folder, stands_on in ROW.findall((ROOT / "docs" / "architecture.md").read_text())
-}
+FOLDERS = {folder: set(re.findall(r"\w+", stands_on)) for folder, stands_on in ROW.findall(PAGE)}
+
+CODE = re.compile(r"`([^`]+)`")
+C_PARTS = [
+    (CODE.findall(parts), [*CODE.findall(parts), *CODE.findall(stands_on)])
+    for parts, stands_on in re.findall(
+        r"^\| (`[^|]*) \| ([^|]*) \|[^|]*\|$",
+        PAGE.partition("## Who may call whom")[2].partition("## Inside")[0],
+        re.MULTILINE,
+    )
+]
+INCLUDE = re.compile(r'^#include "(.*)"', re.MULTILINE)
 
 
 def imported(file: Path) -> Iterator[str]:
     """Modules of ours that a file imports, wherever in it."""
     for node in ast.walk(ast.parse(file.read_text())):
+        assert not getattr(node, "level", 0), f"{file}: a relative import"
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.startswith("understudy"))
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("understudy"):
@@ -53,3 +65,36 @@ def test_a_platform_does_not_know_another(one: str, other: str) -> None:
     for file in (PACKAGE / "platforms" / one).rglob("*.py"):
         for module in imported(file):
             assert not module.startswith(f"understudy.platforms.{other}"), f"{file}: {module}"
+
+
+def c_files() -> list[str]:
+    """All that are ours, but the tests and benchmarks, which may look anywhere."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.c", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = listed.stdout.splitlines()
+    return [file for file in files if not file.startswith(("tests/", "bench/", "image/"))]
+
+
+def lies_in(file: str, part: str) -> bool:
+    """A part may leave out that it is the kernel's, and a header its end."""
+    part = part.removesuffix("*.c")
+    return file.startswith((part, f"kernel/{part}"))
+
+
+def included(file: str) -> Iterator[str]:
+    """What it includes of our files; all else is the kernel's, or generated."""
+    for name in INCLUDE.findall((ROOT / file).read_text()):
+        found = (ROOT / file).parent.joinpath(name).resolve()
+        if found.is_file():
+            yield str(found.relative_to(ROOT))
+        else:
+            assert not name.startswith("."), f"{file} includes {name}, which is nowhere"
+
+
+@pytest.mark.parametrize("file", c_files())
+def test_c_includes_what_the_page_says(file: str) -> None:
+    named = max((part for parts, _ in C_PARTS for part in parts if lies_in(file, part)), key=len)
+    allowed = next(stands_on for parts, stands_on in C_PARTS if named in parts)
+    for other in included(file):
+        assert any(lies_in(other, part) for part in allowed), f"{file} includes {other}"

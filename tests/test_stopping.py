@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One Ctrl-C, or a signal to the command alone, ends it wherever it is: exit code 130, one
-line, no process, no scratch, no half file (docs/decisions/0027-stopping.md).
+"""One Ctrl-C, or a signal to the command alone, ends it wherever it is: within two seconds, exit
+code 130, one line, no process, no scratch, no half file (docs/decisions/0027-stopping.md).
 
 Every command and phase is stopped at moments drawn from a seed.
 """
@@ -64,6 +64,11 @@ MOMENTS = {
     "profile": Moment(PROFILE, "rotation", seconds=2, trials=4),
     "fit": Moment((*CONSOLIDATE, *OUT), "consolidate: ", seconds=3, trials=3),
     "replicate": Moment((*CONSOLIDATE, *OUT, "--replications", "9999"), "replications 1", trials=3),
+    "reproduce": Moment(("reproduce", "table2"), seconds=3, trials=3),
+    "trace": Moment(("trace", "info", "vm.csv"), seconds=0.8, trials=3),
+    "convert": Moment(("trace", "convert", "vm.csv", "vm.parquet"), seconds=0.8, trials=3),
+    "disks": Moment(("disks",), trials=3),
+    "card": Moment(("card", "generate", "zach1", *OUT), trials=3),
     "place": Moment((*PLACE, "--p95", "12", *OUT), "try VMs", seconds=0.5, trials=3),
     "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel, trials=4),
 }
@@ -104,7 +109,7 @@ def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
     running.wait_for(moment.after)
     running.pass_time(draw.uniform(0, moment.seconds))
     stop(running, draw)
-    code = running.end()
+    code = running.stop()
     assert "Traceback" not in running.said
     assert home.processes() == []
     not_begun = code in [-how for how in SIGNALS] and not running.said.replace("^C", "").strip()
@@ -119,10 +124,13 @@ def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
 
 
 def is_whole(path: Path, runs: list[Path]) -> bool:
-    """A finished run folder, a sweep's journal and lock, or a profile's, and what it measures."""
+    """A finished run folder or trace, a sweep's journal and lock, or a profile's, and what it
+    measures."""
     if path in runs:
         folders = [path] if path.name == "run" else list(path.iterdir())
         return all({file.name for file in folder.iterdir()} in RUN_FOLDERS for folder in folders)
+    if path.name == "vm.parquet":
+        return pl.read_parquet(path).height == 3000
     return path.name in ("sweep.parquet.partial", ".sweep.parquet.lock", *KEPT)
 
 
@@ -154,7 +162,7 @@ def test_a_download_stops(tmp_path: Path) -> None:
         with silent.accept()[0]:
             assert "apt-get" in home.processes()
             running.press(CTRL_C)
-            assert running.end() == 130
+            assert running.stop() == 130
     assert home.processes() == []
     assert home.left_overs() == []
 
@@ -170,7 +178,7 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
         running.pass_time(0.05)
         assert not running.ended, running.said
     running.press(CTRL_C)
-    assert running.end() == 130
+    assert running.stop() == 130
     assert running.lines()[-1] == (
         f"{INTERRUPTED}the runs that are done are kept in {journal.name}; give the same command "
         "again to go on"

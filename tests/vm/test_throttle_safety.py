@@ -14,6 +14,7 @@ import pytest
 from guests import GIB, MIB, attempts, boot, group, once, text
 
 from understudy.base import programs
+from understudy.base.errors import RunFailed
 from understudy.measure import records
 from understudy.platforms.vm import packages
 from understudy.platforms.vm.controllers import CONTROLLERS
@@ -66,9 +67,13 @@ TROUBLES = {
 @once
 def nvme(trouble: str) -> Result:
     """The VM in which a driver is troubled while four reads are held, up to four seconds."""
+    return troubled(*TROUBLES[trouble])
+
+
+def troubled(during: str, after: str) -> Result:
+    """The VM in which that happens while reads are held, and after them."""
     modules = {**CORE, "nvme-core": "io_timeout=1", "nvme": ""}
     devices = (*NULL, "-device", "nvme,serial=1,drive=target")
-    during, after = TROUBLES[trouble]
     scenario = NVME.replace("TROUBLE", during).replace("AFTER", after)
     return boot(scenario, modules, devices=devices)
 
@@ -85,6 +90,14 @@ def test_a_held_request_ends_once(trouble: str) -> None:
     counters = dict(line.split() for line in text(result, "counters").splitlines())
     assert (counters["failed"], counters["missed"]) == ("0", "0")
     assert counters["requests"] == counters["completed"]
+
+
+@group("safety-nvme-shutdown")
+def test_a_machine_restarts_with_reads_held() -> None:
+    """The driver shuts its device down, and takes what it has not answered for answered."""
+    with pytest.raises(RunFailed, match="reboot: Restarting system") as died:
+        troubled("busybox reboot -f", "")
+    assert not re.search("BUG|WARNING|Oops|Call Trace", str(died.value))
 
 
 @group("safety-nvme-time-out")

@@ -12,7 +12,6 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 
 CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
-HEADERS = ("core/**/*.h", "sim/**/*.h", "tests/core/*.h", "bench/parts/*.h")
 
 
 def build(name: str, *sources: str) -> Path:
@@ -21,7 +20,6 @@ def build(name: str, *sources: str) -> Path:
         Program(
             name,
             (f"bench/parts/{name}.c", "tests/core/schedulers.c", *sources, *_found(CODE)),
-            tuple(_found(HEADERS)),
             flags=("-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
         )
     )

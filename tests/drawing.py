@@ -34,7 +34,6 @@ def library() -> Any:
     program = Program(
         "drawing.so",
         ("guest/commands.c", "guest/png.c", *card_programs.RASTER),
-        (*HEADERS, *card_programs.RASTER_HEADERS),
         flags=("-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"),
         generated=(card_programs.registers("zach1"),),
     )

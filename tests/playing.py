@@ -25,7 +25,7 @@ Log = npt.NDArray[Any]
 
 def program(name: str) -> Path:
     """Compile a guest program, or find it compiled."""
-    return programs.compiled(guest_programs.BY_NAME[name])
+    return programs.compiled(guest_programs.program(name))
 
 
 class Play:

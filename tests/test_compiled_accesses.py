@@ -22,11 +22,6 @@ SOURCES = (
     "tests/instructions/idioms.c",
     *(f"kernel/vpcib/{part}.c" for part in PARTS),
 )
-HEADERS = (
-    "core/port.h",
-    "tests/instructions/idioms.h",
-    *(f"kernel/vpcib/{name}.h" for name in ("code", "compute", "instruction", "vector")),
-)
 # The guest's processor has no AVX, so its libc copies without.
 OF_THE_GUEST = "AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "AVX_Fast_Unaligned_Load"
 
@@ -56,7 +51,7 @@ FREE = {"set_bit_fields", "copy_whole", "copy_parts", "add_arrays", "set_fields"
 @cache
 def accesses(level: str) -> dict[str, str]:
     """What each idiom did, compiled at that level."""
-    program = Program(f"trapped{level}", SOURCES, HEADERS, ("-static", level))
+    program = Program(f"trapped{level}", SOURCES, ("-static", level))
     without = ",".join(f"-{name}" for name in OF_THE_GUEST)
     done = subprocess.run(
         [compiled(program)],

@@ -231,7 +231,7 @@ def test_restored_blocks_are_the_file_system(own_cache: Path, tmp_path: Path) ->
     disk = tmp_path / "disk"
     with disk.open("wb") as empty:
         empty.truncate(made.facts.image_bytes)
-    restore = programs.compiled(guest_programs.BY_NAME["restore"])
+    restore = programs.compiled(guest_programs.program("restore"))
     done = run(restore, made.blocks, disk)
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) == made.facts.metadata_blocks

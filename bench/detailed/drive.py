@@ -29,14 +29,9 @@ SOURCES = tuple(
     str(FOLDER / f"{name}.c")
     for name in ("detailed", "background", "segments", "dirty", "mechanism", "layout")
 )
-HEADERS = tuple(
-    str(FOLDER / f"{name}.h")
-    for name in ("detailed", "background", "segments", "dirty", "mechanism", "layout")
-)
 LIBRARY = Program(
     name="detailed.so",
     sources=SOURCES,
-    depends=HEADERS,
     flags=("-shared", "-fPIC", "-ffp-contract=off"),
     libraries=("-lm",),
 )

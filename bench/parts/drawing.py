@@ -4,6 +4,7 @@
 from bench import programs
 from bench.part import Column, Rows
 from understudy.base.programs import Program, compiled
+from understudy.platforms import guest_programs
 from understudy.platforms.vm import card_programs
 
 TITLE = "What a triangle costs"
@@ -59,18 +60,8 @@ def measure(triangles: int) -> Rows:
 def _program() -> Program:
     return Program(
         "drawing",
-        (
-            "bench/parts/drawing.c",
-            "guest/renderer.c",
-            "guest/commands.c",
-            *card_programs.RASTER,
-            *card_programs.TRIANGLES,
-        ),
-        (
-            "guest/renderer.h",
-            "guest/commands.h",
-            *card_programs.RASTER_HEADERS,
-            *card_programs.TRIANGLES_HEADERS,
+        tuple(
+            dict.fromkeys((*guest_programs.linked("bench/parts/drawing.c"), *card_programs.RASTER))
         ),
         generated=(card_programs.registers("zach1"),),
     )

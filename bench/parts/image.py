@@ -105,7 +105,7 @@ def _gzipped_bytes(path: Path) -> int:
 def _is_clean(made: image.Image, disk: Path) -> bool:
     with disk.open("wb") as empty:
         empty.truncate(made.facts.image_bytes)
-    restore = programs.compiled(guest_programs.BY_NAME["restore"])
+    restore = programs.compiled(guest_programs.program("restore"))
     subprocess.run([restore, made.blocks, disk], check=True, stdout=subprocess.DEVNULL)
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     command = ["e2fsck", "-fn", str(disk)]

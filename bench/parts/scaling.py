@@ -16,9 +16,10 @@ A disk of QEMU's in a VM in the wall clock, with QEMU's own throttle on it, whic
 slow and fast in turn. Our throttle stands on top, with a profile that takes {intercept_ms:g} ms
 for each request: below *k needed* the disk can't be that fast. One process reads 4 KiB with
 `scale_auto` 1 until k has been raised and of the last 1,000 requests at most 1 % were late. Then
-k is held, as `--clock wall` does it: at least at what makes a timer's lateness {overhead_percent:g} % of a service.
-*Late* is the share of the reads recorded then, *error* how much longer they took than k times
-the model's time. What else the host does raises k: it is in these figures.
+k is held, as `--clock wall` does it: at least at what makes a timer's lateness
+{overhead_percent:g} % of a service. *Late* is the share of the reads recorded then, *error* how
+much longer they took than k times the model's time. What else the host does raises k: it is in
+these figures.
 
 {{{{ turns }}}}
 """

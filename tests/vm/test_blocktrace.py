@@ -59,7 +59,7 @@ release
 @once
 def traced(kib: int) -> Result:
     """The VM, with room for so much of a trace."""
-    program = compiled(guest_programs.BLOCKTRACE)
+    program = compiled(guest_programs.program("blocktrace"))
     return boot(TRACED.replace("KIB", str(kib)), MODULES, files={"bin/blocktrace": program})
 
 

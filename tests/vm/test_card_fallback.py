@@ -81,8 +81,7 @@ odd 10 > /out/process || fail "odd: $?"
 def ran(scenario: str, processor: str = "ordinary") -> Result:
     """A VM with the card, its driver and both programs."""
     kernel = packages.fetch_kernel()
-    header = f"{FOLDER}/odd_instructions.h"
-    odd = Program("odd", (f"{FOLDER}/odd_user.c",), (header,), flags=("-static", "-pthread"))
+    odd = Program("odd", (f"{FOLDER}/odd_user.c",), flags=("-static", "-pthread"))
     card = specification.load(str(CARD))
     return boot(
         scenario,

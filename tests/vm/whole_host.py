@@ -51,7 +51,7 @@ export PATH={bin}:/usr/sbin:/usr/bin:/sbin:/bin
 
 def run(script: str, modules: Mapping[str, str], seconds: float = 1200) -> Result:
     """The VM in which the script has run."""
-    for program in guest_programs.GUEST_PROGRAMS:
+    for program in guest_programs.of_every_guest():
         programs.compiled(program)
     home = HOME.format(
         root=ROOT,

@@ -4,34 +4,36 @@
 A program is compiled once for a given content of its sources and kept in the cache.  It is
 compiled from a copy of them as they were when the command first looked, in a folder that is
 the same for everyone, so what has been changed meanwhile and where the checkout lies can't
-be seen in it.
+be seen in it.  What it includes is found by reading it.
 """
 
 import hashlib
+import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 
 CFLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
+INCLUDE = re.compile(rb'^#include "(.*)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Program:
-    """One executable: `depends` are compiled from nothing but make it stale.
+    """One executable, or what another loads.
 
     `generated` are headers that are in no file: where they would be, and their text.
     """
 
     name: str
     sources: tuple[str, ...]
-    depends: tuple[str, ...] = ()
     flags: tuple[str, ...] = ("-static",)
     libraries: tuple[str, ...] = ()
     package: str = "gcc libc6-dev"
@@ -47,6 +49,25 @@ def compiled(program: Program) -> Path:
     return folder / program.name
 
 
+def included(sources: Sequence[str]) -> list[str]:
+    """Headers that are files here, in the order in which they are met."""
+    met = dict.fromkeys(sources)
+    waiting = list(sources)
+    while waiting:
+        new = [name for name in _names_in(waiting.pop(0)) if name not in met]
+        met |= dict.fromkeys(new)
+        waiting += new
+    return list(met)[len(sources) :]
+
+
+def _names_in(name: str) -> list[str]:
+    """What a file includes of ours, as it is called from the root."""
+    folder = PurePath(name).parent
+    found = (it.decode(errors="replace") for it in INCLUDE.findall(_source(name)))
+    names = [os.path.normpath(folder / name) for name in found]
+    return [name for name in names if (ROOT / name).is_file()]
+
+
 def content(program: Program) -> str:
     """Name for all that the program is made of."""
     options = (compiler_version(), *CFLAGS, *program.flags, *program.libraries)
@@ -60,8 +81,9 @@ def content(program: Program) -> str:
 
 def _texts(program: Program) -> dict[str, bytes]:
     """All that is compiled, by name."""
-    read = {name: _source(name) for name in (*program.sources, *program.depends)}
-    return read | {name: text.encode() for name, text in program.generated}
+    generated = {name: text.encode() for name, text in program.generated}
+    read = {name: _source(name) for name in (*program.sources, *included(program.sources))}
+    return read | generated
 
 
 @cache

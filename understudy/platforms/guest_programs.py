@@ -1,29 +1,52 @@
 # SPDX-License-Identifier: MIT
-"""The programs that run in the guest, static."""
+"""The programs that run in the guest, static: each is guest/NAME.c and what its headers are of.
 
-from understudy.base.programs import Program
+One that plays a workload includes reads.h; nothing else says so.
+"""
 
-ANY_HEADERS = ("guest/complain.h", "guest/options.h")
-READS = ("guest/reads.c", "core/draw.c")
-READS_HEADERS = (*ANY_HEADERS, "guest/call.h", "guest/reads.h", "core/draw.h", "core/port.h")
-DISK_HEADERS = ("guest/disk_size.h",)
+import re
+from functools import cache
 
-GUEST_PROGRAMS = (
-    Program(
-        "surge",
-        ("guest/surge.c", *READS),
-        (*READS_HEADERS, "guest/file_path.h", "core/surge.h"),
-    ),
-    Program("random", ("guest/random.c", *READS), (*READS_HEADERS, *DISK_HEADERS)),
-    Program("restore", ("guest/restore.c",), (*ANY_HEADERS, *DISK_HEADERS)),
-    Program("wire", ("guest/wire.c",), (*ANY_HEADERS, "guest/wire.h")),
-    Program("drain", ("guest/drain.c",), ANY_HEADERS),
-    Program("port", ("guest/port.c",), ANY_HEADERS),
-)
-SERVE = Program("serve", ("guest/serve.c",), (*ANY_HEADERS, "guest/wire.h"))
-"""Comes with the runs that need it."""
+from understudy.base.errors import UserError
+from understudy.base.paths import ROOT
+from understudy.base.programs import Program, included
 
-BLOCKTRACE = Program("blocktrace", ("guest/blocktrace.c",), ANY_HEADERS)
-"""The same."""
+IN_EVERY_GUEST = ("restore", "wire", "drain", "port")
+PLAYED = '#include "reads.h"\n'
+LINKED = re.compile(r"(guest|core)/\w+\.c")
+A_PROGRAM = re.compile(r"^int main\(", re.MULTILINE)
 
-BY_NAME = {program.name: program for program in (*GUEST_PROGRAMS, SERVE, BLOCKTRACE)}
+
+@cache
+def program(name: str) -> Program:
+    """The program of that name; UserError if there is none."""
+    source = f"guest/{name}.c"
+    if not (ROOT / source).is_file():
+        raise UserError(f"no program {name} for the guest: {source} is missing")
+    return Program(name, linked(source))
+
+
+def linked(source: str) -> tuple[str, ...]:
+    """A source, and those of the guest and the core of which it includes the header, and they."""
+    own = {source: None}
+    waiting = [source]
+    while waiting:
+        beside = [f"{name.removesuffix('.h')}.c" for name in included([waiting.pop(0)])]
+        new = [name for name in beside if name not in own and _is_linked(name)]
+        own |= dict.fromkeys(new)
+        waiting += new
+    return tuple(own)
+
+
+def _is_linked(name: str) -> bool:
+    file = ROOT / name
+    is_one = LINKED.fullmatch(name) and file.is_file()
+    return bool(is_one) and not A_PROGRAM.search(file.read_text())
+
+
+@cache
+def of_every_guest() -> tuple[Program, ...]:
+    """Those that a machine has before it knows what it is for."""
+    sources = sorted((ROOT / "guest").glob("*.c"))
+    play = [file.stem for file in sources if PLAYED in file.read_text() and file.stem != "reads"]
+    return tuple(program(name) for name in (*play, *IN_EVERY_GUEST))

@@ -30,7 +30,6 @@ ACTIVATED = f'LISTEN_PID=$$ LISTEN_FDS=1 LD_PRELOAD=/proc/self/fd/{LOADED_BEFORE
 FLAGS = ("-shared", "-fPIC", "-pthread", "-Wno-unused-parameter")
 LOST_CLIENTS = "serve/lost_clients.c"
 SIMULATOR = ("sim/moments.c", "sim/port.c")
-HEADERS = ("sim/moments.h", "kernel/vpt/record.h")
 THREADS_MIN = 16
 THREADS_MAX = 512
 
@@ -51,8 +50,7 @@ def filter_file() -> Path:
     return compiled(
         Program(
             "timed.so",
-            (*_ours(".c"), *sources.matching("core/*.c"), *SIMULATOR),
-            (*_ours(".h"), *sources.matching("core/*.h"), *HEADERS),
+            (*_ours(), *sources.matching("core/*.c"), *SIMULATOR),
             flags=(*FLAGS, f"-DNBDKIT_FOUND={_version()}"),
             package=f"gcc libc6-dev {PACKAGES}",
         )
@@ -63,8 +61,8 @@ def _lost_clients() -> Path:
     return compiled(Program("lost_clients.so", (LOST_CLIENTS,), flags=FLAGS))
 
 
-def _ours(suffix: str) -> list[str]:
-    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "serve").glob(f"*{suffix}"))
+def _ours() -> list[str]:
+    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "serve").glob("*.c"))
     return [name for name in found if name != LOST_CLIENTS]
 
 

@@ -104,16 +104,16 @@ class Workload:
 
 def build(experiment: Experiment, report: Report) -> None:
     """Compile what it needs, and the blocks of its file system."""
-    compiled(guest_programs.BY_NAME[_program(experiment)])
+    compiled(guest_programs.program(_program(experiment)))
     if experiment.workload.reads_files:
-        compiled(guest_programs.BY_NAME["restore"])
+        compiled(guest_programs.program("restore"))
         image.build(experiment.device.virtual_bytes, report)
 
 
 def make_files(experiment: Experiment, disk: Disk) -> None:
     """Its file system comes onto the disk; what was there is gone."""
     blocks = image.build(experiment.device.virtual_bytes, silent).blocks
-    program = compiled(guest_programs.BY_NAME["restore"])
+    program = compiled(guest_programs.program("restore"))
     done = subprocess.run([program, blocks, disk.path], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunFailed(f"no file system on {disk.path}: {done.stderr.strip()}")
@@ -143,7 +143,7 @@ def command(experiment: Experiment, disk: Disk, files: Path, bounded: Path, log:
     )
     played = experiment.workload.in_guest(around)
     _, *words = played.command
-    program = str(compiled(guest_programs.BY_NAME[_program(experiment)]))
+    program = str(compiled(guest_programs.program(_program(experiment))))
     most = played.reads_a_request * experiment.requests + LOG_AFTER
     words += ["--processes", str(experiment.workload.processes), "--seed", str(experiment.seed)]
     words += ["--log", str(log), "--log-max", str(most)]

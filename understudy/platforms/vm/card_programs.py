@@ -9,12 +9,9 @@ from understudy.base.programs import Program, compiled
 from understudy.cards import specification
 from understudy.cards.header import header
 from understudy.cards.model import Card
-from understudy.platforms.guest_programs import ANY_HEADERS
+from understudy.platforms import guest_programs
 
 RASTER = ("guest/raster.c", "guest/triangle.c")
-RASTER_HEADERS = ("guest/raster.h", "guest/walk.h")
-TRIANGLES = ("guest/triangles.c", "core/draw.c")
-TRIANGLES_HEADERS = ("guest/triangles.h", "core/draw.h", "core/port.h")
 
 
 @cache
@@ -26,47 +23,18 @@ def registers(card: str) -> tuple[str, str]:
 @cache
 def draw_triangles() -> Program:
     """Draws triangles and takes the time."""
-    return Program(
-        "draw_triangles",
-        (
-            "guest/draw_triangles.c",
-            "guest/card_sink.c",
-            "guest/renderer.c",
-            "guest/commands.c",
-            "guest/png.c",
-            *RASTER,
-            *TRIANGLES,
-        ),
-        (
-            *ANY_HEADERS,
-            *RASTER_HEADERS,
-            "guest/renderer.h",
-            "guest/card_sink.h",
-            "guest/commands.h",
-            "guest/png.h",
-            "cards/drivers/zach1_driver.h",
-            *TRIANGLES_HEADERS,
-        ),
-        generated=(registers("zach1"),),
-    )
+    return _draws("draw_triangles")
 
 
 @cache
 def vcd() -> Program:
     """The virtual console daemon."""
-    return Program(
-        "vcd",
-        ("guest/vcd.c", "guest/commands.c", "guest/png.c", "guest/screen.c", *RASTER),
-        (
-            *ANY_HEADERS,
-            *RASTER_HEADERS,
-            "guest/commands.h",
-            "guest/png.h",
-            "guest/screen.h",
-            "kernel/vgpu/console.h",
-        ),
-        generated=(registers("zach1"),),
-    )
+    return _draws("vcd")
+
+
+def _draws(name: str) -> Program:
+    sources = dict.fromkeys((*guest_programs.linked(f"guest/{name}.c"), *RASTER))
+    return Program(name, tuple(sources), generated=(registers("zach1"),))
 
 
 def exercise(source: Path, driver: Path, card: Card) -> Path:

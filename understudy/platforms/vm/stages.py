@@ -66,7 +66,7 @@ def archive(kernel: packages.Kernel, ahead: Stage) -> bytes:
     initramfs.character_device("dev/console", 5, 1)
     initramfs.file("init", ROOT / "guest" / "init", executable=True)
     initramfs.file("bin/busybox", busybox(), executable=True)
-    for program in guest_programs.GUEST_PROGRAMS:
+    for program in guest_programs.of_every_guest():
         compiled = programs.compiled(program)
         initramfs.file(f"bin/{program.name}", compiled, executable=True)
     for name, content in _module_files(kernel, ahead.modules, {}).items():

@@ -134,7 +134,7 @@ def _describe(timing: Timing, virtual_bytes: int, seed: int) -> machine.Vm:
         + scenario.profile(constant, 0, "constant")
         + scenario.profile(timing, seed)
         + (ROOT / "guest" / "attended").read_text(),
-        files={"bin/serve": compiled(guest_programs.SERVE)},
+        files={"bin/serve": compiled(guest_programs.program("serve"))},
         ahead=Stage(
             modules={
                 **dict.fromkeys(scenario.CORE_MODULES, ""),

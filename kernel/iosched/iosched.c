@@ -400,6 +400,11 @@ static void iosched_exit_sched(struct elevator_queue *eq)
 
 	hrtimer_cancel(&is->wake);
 	tape_end(is->tape);
+	/*
+	 * The kernel takes it from a queue that gets no elevator, but not from one whose new elevator
+	 * it could not make (6.1): then only one of several hardware queues would be run.
+	 */
+	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, is->q);
 	free_iosched(is);
 }
 

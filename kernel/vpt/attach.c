@@ -150,6 +150,12 @@ int vpt_open(struct vpt_disk *disk, const char *path)
 	file = filp_open(path, O_RDONLY, 0);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
+	if (!S_ISBLK(
+		    file_inode(file)
+			    ->i_mode)) { /* another lies there since it was looked up */
+		filp_close(file, NULL);
+		return -ENOTBLK;
+	}
 	bdev = I_BDEV(file->f_mapping->host);
 	if (bdev_is_partition(bdev) || !queue_is_mq(bdev_get_queue(bdev))) {
 		pr_err("%pg is not a whole disk on blk-mq\n", bdev);

@@ -172,10 +172,14 @@ no_memory() {
 		[ ! -d /sys/kernel/vpt/$chosen ] || leave $chosen
 	done
 	begin $chosen
+	put none /sys/block/$chosen/queue/scheduler
 	for try in 1 2 3 4 5 6; do
 		starve recording 5000 $vpt/record
 		starve elevator $ours /sys/block/$chosen/queue/scheduler
 		put none /sys/block/$chosen/queue/scheduler
+		case "$(cat /sys/kernel/debug/block/$chosen/state)" in
+		*"|30"*) fail "$ours has left its flag: one hardware queue of $chosen is run" ;;
+		esac
 	done
 }
 # Another host comes with a disk, which has its own load, and both go.  All is answered then, and

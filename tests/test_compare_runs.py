@@ -25,7 +25,7 @@ BASE: dict[str, Any] = {
     name: 1.0 if kind is float else 1
     for name, kind in Summary.__annotations__.items()
     if kind in (float, int)
-} | {"clock": "wall", "reasons": {}, "predicted_hit_share": None}
+} | {"clock": "wall", "late": 0, "reasons": {}, "predicted_hit_share": None}
 
 
 def run(scheduler: str, seed: int = 1, platform: str = "real", **figures: Any) -> dict[str, Any]:
@@ -169,12 +169,14 @@ def test_what_nobody_saw_is_left_out(folder: Folder) -> None:
 def test_doubts_are_said(folder: Folder) -> None:
     real = document([run("none")], depth=32, disk={"name": "sda", "facts": {"model": "WDC 1"}})
     virtual = document(
-        [run("none", platform="vm")], disk={"name": "cheetah", "facts": {"model": "ST373454"}}
+        [run("none", platform="vm", late=11, dispatched=1000)],
+        disk={"name": "cheetah", "facts": {"model": "ST373454"}},
     )
     one, other = folder("real", real), folder("vm", virtual)
     assert compared(one, other).stderr.splitlines() == [
         "sda is a WDC 1, and cheetah stands for a ST373454: differences are also those of the "
         "disks",
+        f"{other}: more than 10 of 1,000 requests were late with none: these runs do not count",
         f"{one} has up to 32 requests on the device at once, {other} 1",
     ]
 

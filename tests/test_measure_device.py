@@ -237,7 +237,7 @@ def descendants(of: int) -> list[int]:
 def test_interrupted_at_any_moment(seed: int, disk: Path, tmp_path: Path) -> None:
     """While it starts, while it chooses a scheduler, while it measures; by any signal."""
     chance = random.Random(seed)
-    how = chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    how = chance.choice([signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
     with unchanged(disk):
         command = started(disk, tmp_path)
         if seed % 4:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
-from sample_runs import experiment, facts, frame, outcome
+from sample_runs import experiment, frame, outcome
 
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.base.errors import RunFailed
@@ -55,8 +56,8 @@ def test_k(scale_milli: int, overshoot_ns: int, before: int, scale: float) -> No
 class Host:
     """On which so many of 1,000 requests are late, run by run."""
 
-    def __init__(self, *late: int) -> None:
-        self._late: Iterator[int] = iter(late)
+    def __init__(self, *late: float) -> None:
+        self._late: Iterator[float] = iter(late)
         self.found = 0
         self.scales: list[float] = []
 
@@ -78,7 +79,7 @@ class Host:
 
 def test_a_run_with_too_many_late_is_repeated() -> None:
     """With a larger k, which later runs begin with."""
-    host = Host(11, 500, 10, 0)
+    host = Host(10.1, 500, 10, 0)
     assert host.measured().experiment.platform.scale == 5
     assert host.scales == [3, 4, 5]
     assert host.measured(scheduler="sstf", seed=2).experiment.platform.think_scale == 5
@@ -102,14 +103,12 @@ def test_a_host_that_is_too_busy() -> None:
 
 def told(*runs: tuple[str, float, int], clock: str = "wall") -> str:
     """What stands below the table of runs: scheduler, k, and how many of 1,000 were late."""
-    outcomes = tuple(
-        replace(
-            outcome(experiment(scheduler=name, scale=scale, clock=clock)),
-            facts=facts(late_permille=late),
-        )
-        for name, scale, late in runs
-    )
-    return "\n".join(table.sentences(Result("understudy predict", outcomes)))
+    outcomes = []
+    for name, scale, late in runs:
+        found = outcome(experiment(scheduler=name, scale=scale, clock=clock, requests=1000))
+        marked = found.requests.with_columns(late=pl.int_range(pl.len()) < late)
+        outcomes.append(replace(found, requests=marked))
+    return "\n".join(table.sentences(Result("understudy predict", tuple(outcomes))))
 
 
 def test_what_a_table_says_of_k() -> None:
@@ -119,4 +118,6 @@ def test_what_a_table_says_of_k() -> None:
     assert "k was 3 to 4: raised" in told(("cats", 3, 10), ("none", 4, 0))
     said = told(("cats", 2, 11), ("none", 2, 10), ("sstf", 2, 300))
     assert "more than 10 were late (cats 11, sstf 300): these runs do not count" in said
+    assert "pick " not in said
+    assert "pick " in told(("cats", 2, 10), ("none", 2, 10))
     assert "late" not in told(("cats", 1, 11), clock="virtual")

@@ -120,7 +120,7 @@ def is_gone(served: Served, *kept: Path) -> None:
     assert set(served.home.left_overs()) <= {served.records, *kept}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("after", [0, 5])
 def test_it_ends_with_its_report(tmp_path: Path, how: int, after: int) -> None:
     """With requests that would take minutes, or none."""

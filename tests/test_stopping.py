@@ -20,7 +20,7 @@ from terminal import COMMAND, CTRL_C, INTERRUPTED, Home, Running
 
 from understudy.ask import schedulers
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 OUT = ("--out", "run")
 COMPARE = ("compare", "--workload", "random", *OUT)
 WITH_FILES = ("predict", "--virtual-size", "300M", "--requests", "20000", *OUT)

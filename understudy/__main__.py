@@ -12,7 +12,7 @@ It imports nothing of the package, for that may compile the core first.
 
 import signal
 
-ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+ENDS = {signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP}
 HEARD = {*ENDS, signal.SIGCHLD, signal.SIGTSTP}
 signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
 

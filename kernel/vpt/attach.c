@@ -150,9 +150,8 @@ int vpt_open(struct vpt_disk *disk, const char *path)
 	file = filp_open(path, O_RDONLY, 0);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	if (!S_ISBLK(
-		    file_inode(file)
-			    ->i_mode)) { /* another lies there since it was looked up */
+	/* Something else may lie there since it was looked up. */
+	if (!S_ISBLK(file_inode(file)->i_mode)) {
 		filp_close(file, NULL);
 		return -ENOTBLK;
 	}

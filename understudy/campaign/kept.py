@@ -12,7 +12,7 @@ from understudy.ask.workloads import WORKLOADS
 from understudy.base.errors import UserError
 from understudy.campaign.result import SCHEMA
 from understudy.measure.comparison import Comparison
-from understudy.measure.metrics import Summary
+from understudy.measure.metrics import LATE_MAX_PERMILLE, Summary
 
 RESULT = "result.json"
 T = TypeVar("T")
@@ -102,6 +102,12 @@ def doubts(real: Kept, virtual: Kept) -> Iterator[str]:
             f"{real.disk} is a {models[0]}, and {virtual.disk} stands for a {models[1]}: "
             "differences are also those of the disks"
         )
+    for found in (real, virtual):
+        if late := list(dict.fromkeys(run.scheduler for run in found.runs if run.is_too_late)):
+            yield (
+                f"{found.folder}: more than {LATE_MAX_PERMILLE} of 1,000 requests were late with "
+                f"{', '.join(late)}: these runs do not count"
+            )
     depths = [found.inputs["depth"] for found in (real, virtual)]
     if depths[0] != depths[1]:
         yield (

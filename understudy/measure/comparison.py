@@ -84,7 +84,9 @@ class Comparison:
         return ranks({name: self.estimate(name, measure).mean for name in self.schedulers}, measure)
 
     def choices(self) -> tuple[Choice, ...]:
-        """The answer to each goal."""
+        """The answer to each goal; none if a run does not count."""
+        if any(run.is_too_late for run in self._runs.values()):
+            return ()
         return tuple(
             Choice(goal, tuple(map(self.best, measures)), len(self.seeds))
             for goal, measures in GOALS.items()

@@ -113,6 +113,16 @@ class Summary:
     predicted_hit_share: float | None  # of the hits; None without a hit
     reasons: dict[str, int]  # requests by why the scheduler chose them
 
+    @property
+    def late_permille(self) -> float:
+        """Of 1,000 requests that went to the disk."""
+        return 1000 * self.late / max(1, self.dispatched)
+
+    @property
+    def is_too_late(self) -> bool:
+        """Whether it is a run in the wall clock that does not count."""
+        return self.clock == "wall" and self.late_permille > LATE_MAX_PERMILLE
+
     def value(self, measure: Measure) -> float:
         """The figure of one measure."""
         return float(getattr(self, measure.key))

@@ -183,19 +183,16 @@ def sentences(result: Result) -> list[str]:
 def _wall_clock(result: Result) -> list[str]:
     """Which k it took, and whose runs do not count with the k that was given."""
     scales = sorted({outcome.experiment.platform.scale for outcome in result.outcomes})
-    late = {
-        outcome.experiment.scheduler.name: outcome.facts["late_permille"]
-        for outcome in result.outcomes
-        if outcome.facts.get("late_permille", 0) > LATE_MAX_PERMILLE
-    }
     said = []
     if len(scales) > 1:
         said.append(f"k was {scales[0]:g} to {scales[-1]:g}: raised where too many were late")
-    if late and result.experiment.platform.clock == "wall":
-        shares = ", ".join(f"{name} {share}" for name, share in late.items())
+    late = {run.scheduler: run.late_permille for run in result.summaries if run.is_too_late}
+    if late:
+        shares = ", ".join(f"{name} {share:.3g}" for name, share in late.items())
         said.append(
             f"of 1,000 requests more than {LATE_MAX_PERMILLE} were late ({shares}): these runs do "
-            "not count; take a larger --scale, or none, and k is found"
+            "not count, and nothing is to be picked by them; take a larger --scale, or none, and k "
+            "is found"
         )
     return said
 

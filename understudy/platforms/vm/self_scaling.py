@@ -67,9 +67,9 @@ def measured(
         if late <= LATE_MAX_PERMILLE:
             return outcome
         _found[asked] = min(math.ceil(RAISE * scale), SCALE_MAX)
-        report(f"{late} of 1,000 were late with k = {scale:g}, once more", 0.0)
+        report(f"{late:.3g} of 1,000 were late with k = {scale:g}, once more", 0.0)
     raise RunFailed(
-        f"{experiment.scheduler.name}: {late} of 1,000 requests were late with k = {scale:g}, in "
-        f"{RUNS_MAX} runs: this host is too busy for the wall clock; take the virtual one, or "
+        f"{experiment.scheduler.name}: {late:.3g} of 1,000 requests were late with k = {scale:g}, "
+        f"in {RUNS_MAX} runs: this host is too busy for the wall clock; take the virtual one, or "
         "--scale"
     )

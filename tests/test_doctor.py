@@ -10,7 +10,7 @@ import pytest
 
 from understudy.base.paths import ROOT
 from understudy.cli import doctor
-from understudy.platforms.vm import kvm, qemu
+from understudy.platforms.vm import kvm, packages, qemu
 
 
 def listed() -> list[str]:
@@ -32,6 +32,7 @@ def test_everything_needed_is_here_after_setup() -> None:
     assert set(listed()) <= set(findings)
     assert all(finding["ok"] for finding in findings.values() if finding["needed"])
     assert not findings["KVM"]["needed"]
+    assert findings["its series"]["mend"] == ""
     said = done.stderr.splitlines()
     assert [line.split()[:2] for line in said] == [["looking", "at"]] * 5
 
@@ -51,6 +52,16 @@ def test_without_qemu_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
     (finding,) = doctor._qemu()
     assert not finding.ok
     assert finding.mend == qemu.INSTALL
+
+
+def test_a_series_that_nobody_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was tried is named, and how to have it."""
+    monkeypatch.setattr(packages, "TRIED", ("5.4", "5.10"))
+    found = next(each for each in doctor._kernel() if each.name == "its series")
+    assert not found.ok
+    assert not found.needed
+    assert found.detail.endswith("our modules are tried with 5.4 and 5.10")
+    assert found.mend == "UNDERSTUDY_KERNEL=5.10"
 
 
 def test_kvm_is_not_believed_without_its_device(

@@ -94,6 +94,7 @@ scale() {
 	choose $DISKS
 	vpt_of $chosen
 	put $((RANDOM % 2)) $vpt/scale_auto
+	put $((RANDOM % 2)) $vpt/subtract_overhead
 	put $((1000 + RANDOM % 4000)) $vpt/scale_milli
 }
 profile() {

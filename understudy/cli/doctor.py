@@ -75,11 +75,12 @@ def _kernel() -> Iterator[Finding]:
     fetched = kernel.folder.is_dir()
     where = "in the cache" if fetched else "not fetched yet: the first run does it"
     yield Finding("stock kernel", True, f"{kernel.release} ({kernel.version}), {where}")
+    tried = kernel.series in packages.TRIED
     yield Finding(
         "its series",
-        kernel.series in packages.TRIED,
+        tried,
         f"{kernel.series}; our modules are tried with {' and '.join(packages.TRIED)}",
-        f"{packages.OWN_KERNEL}={packages.TRIED[-1]}",
+        "" if tried else f"{packages.OWN_KERNEL}={packages.TRIED[-1]}",
         needed=False,
     )
     if fetched:

@@ -3,15 +3,15 @@
 
 import re
 import shlex
-import subprocess
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from understudy.base.paths import ROOT
+from understudy.cli.main import main
 
 PAGE = (ROOT / "docs" / "assignments.md").read_text()
 COMMANDS = [
@@ -38,13 +38,8 @@ def printed(command: list[str]) -> dict[str, list[str]]:
 @cache
 def _printed(*words: str) -> dict[str, list[str]]:
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [sys.executable, "-m", "understudy", *words, "--out", f"{folder}/run"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
+        done = CliRunner().invoke(main, [*words, "--out", f"{folder}/run"])
+    assert done.exit_code == 0, done.stderr
     rows = [re.split(r"  +", line.strip()) for line in done.stdout.splitlines()]
     return {label: cells for label, *cells in rows if cells}
 

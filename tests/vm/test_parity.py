@@ -44,12 +44,12 @@ from understudy.platforms.vm import machine, scenario, shim_tape
 
 SCHEDULERS = declared.schedulers()
 REQUESTS = {
-    "mixed": 800,
-    "surge": 2000,
-    "buffered": 800,
-    "positions": 800,
-    "queued": 800,
-    "queued-buffered": 800,
+    "mixed": 600,
+    "surge": 1200,
+    "buffered": 600,
+    "positions": 600,
+    "queued": 600,
+    "queued-buffered": 600,
 }
 THAT_MERGE = ("mixed", "surge")
 WITH_WRITES = tuple(name for name in REQUESTS if name != "surge")

@@ -51,7 +51,7 @@ FREE = {"set_bit_fields", "copy_whole", "copy_parts", "add_arrays", "set_fields"
 @cache
 def accesses(level: str) -> dict[str, str]:
     """What each idiom did, compiled at that level."""
-    program = Program(f"trapped{level}", SOURCES, ("-static", level))
+    program = Program(f"trapped{level}", SOURCES, flags=("-static", level))
     without = ",".join(f"-{name}" for name in OF_THE_GUEST)
     done = subprocess.run(
         [compiled(program)],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from sample_runs import experiment, frame, outcome
+from sample_runs import experiment, outcome
 
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.base.errors import RunFailed
@@ -53,11 +53,19 @@ def test_k(scale_milli: int, overshoot_ns: int, before: int, scale: float) -> No
     assert self_scaling.needed(out) == pytest.approx(scale)
 
 
+def late(run: Experiment, number: int) -> Outcome:
+    """A run of which so many requests were late."""
+    found = outcome(run)
+    return replace(
+        found, requests=found.requests.with_columns(late=pl.int_range(pl.len()) < number)
+    )
+
+
 class Host:
     """On which so many of 1,000 requests are late, run by run."""
 
-    def __init__(self, *late: float) -> None:
-        self._late: Iterator[float] = iter(late)
+    def __init__(self, *late: int) -> None:
+        self._late: Iterator[int] = iter(late)
         self.found = 0
         self.scales: list[float] = []
 
@@ -69,17 +77,16 @@ class Host:
     def measure(self, held: Experiment) -> Outcome:
         assert not held.platform.to_find
         self.scales.append(held.platform.scale)
-        facts: dict[str, Any] = {"late_permille": next(self._late)}
-        return Outcome(held, frame([]), facts)
+        return late(held, next(self._late))
 
     def measured(self, **changes: Any) -> Outcome:
-        run = experiment(clock="wall", **changes)
+        run = experiment(clock="wall", requests=1000, **changes)
         return self_scaling.measured(run, self.find, self.measure, lambda *_: None)
 
 
 def test_a_run_with_too_many_late_is_repeated() -> None:
     """With a larger k, which later runs begin with."""
-    host = Host(10.1, 500, 10, 0)
+    host = Host(11, 500, 10, 0)
     assert host.measured().experiment.platform.scale == 5
     assert host.scales == [3, 4, 5]
     assert host.measured(scheduler="sstf", seed=2).experiment.platform.think_scale == 5
@@ -103,12 +110,11 @@ def test_a_host_that_is_too_busy() -> None:
 
 def told(*runs: tuple[str, float, int], clock: str = "wall") -> str:
     """What stands below the table of runs: scheduler, k, and how many of 1,000 were late."""
-    outcomes = []
-    for name, scale, late in runs:
-        found = outcome(experiment(scheduler=name, scale=scale, clock=clock, requests=1000))
-        marked = found.requests.with_columns(late=pl.int_range(pl.len()) < late)
-        outcomes.append(replace(found, requests=marked))
-    return "\n".join(table.sentences(Result("understudy predict", tuple(outcomes))))
+    outcomes = tuple(
+        late(experiment(scheduler=name, scale=scale, clock=clock, requests=1000), number)
+        for name, scale, number in runs
+    )
+    return "\n".join(table.sentences(Result("understudy predict", outcomes)))
 
 
 def test_what_a_table_says_of_k() -> None:

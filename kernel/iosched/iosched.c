@@ -370,10 +370,17 @@ static int init_scheduler(struct iosched *is)
 
 static int iosched_init_sched(struct request_queue *q, struct elevator_type *type)
 {
-	struct elevator_queue *eq = elevator_alloc(q, type);
+	struct elevator_queue *eq;
 	struct iosched *is;
 	int ret;
 
+	/*
+	 * That of the elevator before, which is gone.  The kernel takes it from a queue that gets no
+	 * elevator, but not from one whose new elevator is refused or can't be made: then only one of
+	 * several hardware queues would be run.
+	 */
+	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, q);
+	eq = elevator_alloc(q, type);
 	if (!eq)
 		return -ENOMEM;
 	is = alloc_iosched(q);
@@ -400,10 +407,6 @@ static void iosched_exit_sched(struct elevator_queue *eq)
 
 	hrtimer_cancel(&is->wake);
 	tape_end(is->tape);
-	/*
-	 * The kernel takes it from a queue that gets no elevator, but not from one whose new elevator
-	 * it could not make (6.1): then only one of several hardware queues would be run.
-	 */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, is->q);
 	free_iosched(is);
 }

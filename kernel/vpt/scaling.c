@@ -24,13 +24,9 @@
 
 void vpt_set_scale(struct vpt_disk *disk, u64 scale_milli)
 {
-	u64 now_ns = ktime_get_ns();
-
 	if (scale_milli == disk->model.scale_milli)
 		return;
-	/* What is due to be chosen began with the k that was. */
-	vpt_choose_until(disk, now_ns);
-	vpt_move_model_clock(disk, max(now_ns, disk->throttle.last_due_ns));
+	vpt_move_model_clock(disk, max(ktime_get_ns(), disk->throttle.last_due_ns));
 	disk->model.scale_milli = scale_milli;
 	memset(&disk->scaling, 0, sizeof(disk->scaling));
 }

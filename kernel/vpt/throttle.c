@@ -102,7 +102,7 @@ static void serve(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns)
 }
 
 /* What the drive has chosen by then: each at the moment when the one before was due. */
-void vpt_choose_until(struct vpt_disk *disk, u64 by_ns)
+static void choose_until(struct vpt_disk *disk, u64 by_ns)
 {
 	struct vpt_throttle *throttle = &disk->throttle;
 
@@ -192,7 +192,7 @@ void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 	vr->state = VPT_ISSUED;
 	vr->id = ++throttle->last_id;
 	vr->dispatch_ns = now_ns;
-	vpt_choose_until(disk, now_ns);
+	choose_until(disk, now_ns);
 	if (throttle->servers.nr)
 		vpt_serve_in_array(disk, vr, now_ns);
 	else if (throttle->last_due_ns <= now_ns)
@@ -277,7 +277,7 @@ static bool take(struct vpt_disk *disk, struct vpt_request *vr)
 	if (vr->state != VPT_ISSUED)
 		return false;
 	now_ns = ktime_get_ns();
-	vpt_choose_until(disk, now_ns);
+	choose_until(disk, now_ns);
 	if (disk->throttle.holding && (vr->waits || now_ns < vr->due_ns))
 		hold(disk, vr);
 	else
@@ -335,7 +335,7 @@ static enum hrtimer_restart release_due(struct hrtimer *timer)
 		do
 			now_ns = ktime_get_ns();
 		while (now_ns < event_ns);
-		vpt_choose_until(disk, now_ns);
+		choose_until(disk, now_ns);
 		vr = take_due(throttle, now_ns);
 		rq = vr ? vr->rq : NULL;
 		if (vr)
@@ -355,7 +355,7 @@ u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 n
 
 	if (disk->throttle.servers.nr)
 		return 0;
-	vpt_choose_until(disk, now_ns);
+	choose_until(disk, now_ns);
 	start_ns = max(now_ns, disk->throttle.last_due_ns);
 	ns = estimate_ns(&disk->model.drive, io->op, io->sector, io->sectors,
 			 vpt_model_clock_ns(disk, start_ns));
@@ -386,7 +386,7 @@ void vpt_release_all(struct vpt_disk *disk)
 
 	/* Drivers expect completions with interrupts off, as from the timer. */
 	raw_spin_lock_irqsave(&disk->lock, flags);
-	vpt_choose_until(disk, U64_MAX);
+	choose_until(disk, U64_MAX);
 	while ((vr = take_due(throttle, U64_MAX))) {
 		rq = vr->rq;
 		raw_spin_unlock(&disk->lock);
@@ -409,7 +409,7 @@ void vpt_forget_all(struct vpt_disk *disk)
 /* What is on the disk stays there; the next request does not wait for it. */
 void vpt_throttle_reset(struct vpt_disk *disk)
 {
-	vpt_choose_until(disk, U64_MAX);
+	choose_until(disk, U64_MAX);
 	drive_reset(&disk->model.drive);
 	array_seed(&disk->throttle.draw, disk->model.array_seed);
 	servers_reset(&disk->throttle.servers, disk->throttle.free_ns,

@@ -227,8 +227,6 @@ void vpt_judged(struct vpt_disk *disk, const struct vpt_request *vr);
 /* throttle.c: all with the lock held unless noted */
 void vpt_throttle_init(struct vpt_disk *disk); /* not held */
 void vpt_throttle_reset(struct vpt_disk *disk);
-/* What waits in the drive's queue gets its turn, as far as that is over by then. */
-void vpt_choose_until(struct vpt_disk *disk, u64 by_ns);
 void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason);
 void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns);
 void vpt_requeued(struct vpt_disk *disk, struct request *rq);

@@ -53,7 +53,7 @@ TROUBLE = re.compile(
 
 # Memory that was refused: the kernel shows who asked.
 REFUSED = re.compile("vmalloc error: size|page allocation failure")
-TRACE = re.compile(r"Call Trace|\+0x[0-9a-f]+/0x[0-9a-f]+")
+TRACE = re.compile(r"Call Trace:|\] +(\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+( \[\w+\])?$")
 TRACE_ENDS = "</TASK>"
 
 # Shell functions for scenarios.  What a scenario finds out goes to /out as files.

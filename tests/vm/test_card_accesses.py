@@ -46,7 +46,7 @@ def hammered() -> Result:
     card = specification.load("copier")
     kernel = packages.fetch_kernel()
     driver = modules.driver_module(kernel, ROOT / FOLDER / "hammer_driver.c", card)
-    program = Program("hammer", (f"{FOLDER}/hammer_user.c",), (f"{FOLDER}/hammer_pattern.h",))
+    program = Program("hammer", (f"{FOLDER}/hammer_user.c",))
     return boot(
         SCENARIO,
         {"vpcib": f"journal_records={2**18}", "card_copier": ""},

@@ -342,3 +342,36 @@ def test_readers_saw_no_error_while_switching() -> None:
     counters = pairs(switching().out["counters"])
     assert counters["requests"] == counters["completed"] > 1000
     assert {counters[name] for name in ("failed", "missed", "untracked", "lost")} == {0}
+
+
+# An elevator that is refused, after one that has all hardware queues run as one.
+
+REFUSED = (
+    COMMON
+    + """
+mount -t debugfs debug /sys/kernel/debug
+put mq-deadline $queue/scheduler
+{ echo sptf > $queue/scheduler; } 2> /out/why && fail 'sptf without a model of the disk'
+cat $queue/scheduler > /out/scheduler
+case "$(cat /sys/kernel/debug/block/vdisk/state)" in
+*"|30"*) fail 'one hardware queue is run for all' ;;
+esac
+start_random --processes 8 --writes 30
+usleep 500000
+stop_random
+cat /sys/block/vdisk/stat > /out/stat
+cat /sys/block/vdisk/inflight > /out/inflight
+"""
+)
+
+
+@group("iosched-refused")
+def test_a_disk_goes_on_without_an_elevator_that_was_refused() -> None:
+    """Both of its hardware queues are run: 6.1 keeps a flag of the elevator before."""
+    modules = {"vdisk": f"size={64 * MIB} queues=2", "iprobe": "", "vpt": "", "sptf": ""}
+    result = boot(REFUSED, modules, clock="wall", cpus=2)
+    assert "No such device" in text(result, "why")
+    assert "[none]" in text(result, "scheduler")
+    reads, *_ = text(result, "stat").split()
+    assert int(reads) > 100
+    assert text(result, "inflight").split() == ["0", "0"]

@@ -219,7 +219,7 @@ SETTINGS: dict[str, tuple[object, ...]] = {
 }
 """What may be written while there is a load; one may contradict another."""
 DRAW = random.Random(47)
-MIX = [(name, DRAW.choice(SETTINGS[name])) for name in DRAW.choices(list(SETTINGS), k=700)]
+MIX = [(name, DRAW.choice(SETTINGS[name])) for name in DRAW.choices(list(SETTINGS), k=1000)]
 # A disk without times would leave nothing of the processor to whoever changes something.
 CHANGES = f"""{LOAD}
 mixed=/sys/kernel/vpt/{MIXED.disk}

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from pathlib import Path, PurePath
 
@@ -22,7 +22,7 @@ from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 
 CFLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
-INCLUDE = re.compile(rb'^#include "(.*)"', re.MULTILINE)
+INCLUDE = re.compile(rb'^#include "([^"]*)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Program:
 
     name: str
     sources: tuple[str, ...]
+    _: KW_ONLY
     flags: tuple[str, ...] = ("-static",)
     libraries: tuple[str, ...] = ()
     package: str = "gcc libc6-dev"

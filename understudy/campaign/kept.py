@@ -102,8 +102,10 @@ def doubts(real: Kept, virtual: Kept) -> Iterator[str]:
             f"{real.disk} is a {models[0]}, and {virtual.disk} stands for a {models[1]}: "
             "differences are also those of the disks"
         )
+    names, seeds = common(real, virtual)
     for found in (real, virtual):
-        if late := list(dict.fromkeys(run.scheduler for run in found.runs if run.is_too_late)):
+        compared = found.comparison(names, seeds)
+        if late := [each for each in names if any(run.is_too_late for run in compared.runs(each))]:
             yield (
                 f"{found.folder}: more than {LATE_MAX_PERMILLE} of 1,000 requests were late with "
                 f"{', '.join(late)}: these runs do not count"

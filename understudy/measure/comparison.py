@@ -83,9 +83,14 @@ class Comparison:
         """1 for the best mean, equal means sharing a rank."""
         return ranks({name: self.estimate(name, measure).mean for name in self.schedulers}, measure)
 
+    @property
+    def counts(self) -> bool:
+        """Whether all runs do."""
+        return not any(run.is_too_late for run in self._runs.values())
+
     def choices(self) -> tuple[Choice, ...]:
         """The answer to each goal; none if a run does not count."""
-        if any(run.is_too_late for run in self._runs.values()):
+        if not self.counts:
             return ()
         return tuple(
             Choice(goal, tuple(map(self.best, measures)), len(self.seeds))

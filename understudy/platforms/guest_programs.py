@@ -12,9 +12,9 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, included
 
 IN_EVERY_GUEST = ("restore", "wire", "drain", "port")
-PLAYED = '#include "reads.h"\n'
+PLAYS = "guest/reads.h"
 LINKED = re.compile(r"(guest|core)/\w+\.c")
-A_PROGRAM = re.compile(r"^int main\(", re.MULTILINE)
+A_PROGRAM = re.compile(rb"^int main\(", re.MULTILINE)
 
 
 @cache
@@ -39,14 +39,21 @@ def linked(source: str) -> tuple[str, ...]:
 
 
 def _is_linked(name: str) -> bool:
-    file = ROOT / name
-    is_one = LINKED.fullmatch(name) and file.is_file()
-    return bool(is_one) and not A_PROGRAM.search(file.read_text())
+    there = LINKED.fullmatch(name) and (ROOT / name).is_file()
+    return bool(there) and not _is_program(name)
+
+
+def _is_program(name: str) -> bool:
+    return bool(A_PROGRAM.search((ROOT / name).read_bytes()))
 
 
 @cache
 def of_every_guest() -> tuple[Program, ...]:
     """Those that a machine has before it knows what it is for."""
-    sources = sorted((ROOT / "guest").glob("*.c"))
-    play = [file.stem for file in sources if PLAYED in file.read_text() and file.stem != "reads"]
+    names = sorted(file.stem for file in (ROOT / "guest").glob("*.c"))
+    play = [name for name in names if _plays(f"guest/{name}.c")]
     return tuple(program(name) for name in (*play, *IN_EVERY_GUEST))
+
+
+def _plays(source: str) -> bool:
+    return PLAYS in included([source]) and _is_program(source)

@@ -146,11 +146,11 @@ def ranked(comparison: Comparison) -> Rows:
     response what sets it apart."""
     order = comparison.ranks(RANKED[0])
     names = sorted(comparison.schedulers, key=lambda name: order[name])
-    best = comparison.best(RANKED[0])
+    best = comparison.best(RANKED[0]) if comparison.counts else None
     return [(name, _ranked_cells(comparison, best, name)) for name in names]
 
 
-def _ranked_cells(comparison: Comparison, best: Best, name: str) -> list[str]:
+def _ranked_cells(comparison: Comparison, best: Best | None, name: str) -> list[str]:
     mean, *others = (number(comparison.estimate(name, measure)) for measure in RANKED)
     return [mean, _against(best, name), *others]
 
@@ -160,8 +160,10 @@ def ranking(comparison: Comparison) -> Grid:
     return Grid(RANKED_HEADINGS, [ranked(comparison)], words=("",))
 
 
-def _against(best: Best, name: str) -> str:
+def _against(best: Best | None, name: str) -> str:
     """What can be said of a scheduler's mean response beside the best one's."""
+    if best is None:
+        return ""
     if name == best.best:
         return "best"
     return "tied" if name in best.tied else ""

@@ -347,7 +347,7 @@ class _Run:
                 if machine:
                     monitor = _go_on(machine, control, guest, folder)
                 else:
-                    monitor = Monitor(control, guest.check)
+                    monitor = _watched(control, guest)
                 conversation = Conversation(monitor, questions, folder / "wire", guest.gone)
                 with contextlib.closing(conversation):
                     if not machine:
@@ -399,6 +399,14 @@ def _state_of(machine: saved.SavedMachine) -> BinaryIO:
         return machine.state.open("rb")
     except OSError as error:
         raise _CannotResume(str(error)) from error
+
+
+def _watched(control: Link, guest: _Guest) -> Monitor:
+    """A machine that boots."""
+    try:
+        return Monitor(control, guest.check)
+    except Gone as error:
+        raise guest.gone(error) from error
 
 
 def _go_on(machine: saved.SavedMachine, control: Link, guest: _Guest, folder: Path) -> Monitor:

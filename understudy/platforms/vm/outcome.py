@@ -171,7 +171,7 @@ def read(
         "issued": counters["requests"],
         "completed": counters["completed"],
         "failed": counters["failed"],
-        "late_permille": 1000 * int(counters["late"]) / max(1, int(counters["requests"])),
+        "late_permille": counters["late_permille"],
         "stale_picks": counters["stale"],
         "witness": _witnesses(experiment, result.out),
         "page_cache_bytes": cache.bytes if cache else 0,

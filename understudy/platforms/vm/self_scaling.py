@@ -18,8 +18,7 @@ from understudy.ask.experiment import Experiment, Outcome
 from understudy.ask.setting import SCALE_MAX
 from understudy.base.errors import RunFailed
 from understudy.base.progress import Report
-from understudy.measure import records
-from understudy.measure.metrics import LATE_MAX_PERMILLE
+from understudy.measure import metrics, records
 from understudy.platforms.vm.scenario import setting_of
 
 RUNS_MAX = 4
@@ -63,9 +62,10 @@ def measured(
     for _ in range(RUNS_MAX):
         scale = _found[asked]
         outcome = measure(held(experiment, scale))
-        late = outcome.facts["late_permille"]
-        if late <= LATE_MAX_PERMILLE:
+        found = metrics.summarise(outcome)
+        if not found.is_too_late:
             return outcome
+        late = found.late_permille
         _found[asked] = min(math.ceil(RAISE * scale), SCALE_MAX)
         report(f"{late:.3g} of 1,000 were late with k = {scale:g}, once more", 0.0)
     raise RunFailed(

@@ -49,8 +49,8 @@ def measure(schedulers: list[str], surge: int, random: int) -> Rows:
     files = [experiment("surge-direct", scheduler, requests=surge) for scheduler in schedulers]
     prepare(reads + files)
     for runs in (reads, files):
-        for first in runs[:1]:
-            _row(first)
+        if runs:
+            _row(runs[0])
         for run in runs:
             yield "speed", _row(run)
 

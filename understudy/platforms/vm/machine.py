@@ -256,17 +256,23 @@ class _Run:
         self._key = self._name_of_machine()
 
     def result(self) -> Result:
-        if self._vm.machine.accelerator != "tcg":
-            return self._boot("only machines of TCG are saved")
-        try:
-            machine = saved.find(self._key, self._save)
-        except (Gone, OSError, RunFailed) as error:
-            return self._boot(f"it can't be saved: {error}")
+        machine, because = self._saved()
+        if not machine:
+            return self._boot(because)
         try:
             return self._resume(machine)
         except _CannotResume as error:
             saved.discard(machine)
             return self._boot(f"what was saved can't be resumed: {error}")
+
+    def _saved(self) -> tuple[saved.SavedMachine | None, str]:
+        """The machine to resume, or why one has to be booted."""
+        if self._vm.machine.accelerator != "tcg":
+            return None, "only machines of TCG are saved"
+        try:
+            return saved.find(self._key, self._save), ""
+        except (Gone, OSError, RunFailed) as error:
+            return None, f"it can't be saved: {error}"
 
     def _name_of_machine(self) -> str:
         """Names all that a machine depends on until it is ready."""
@@ -324,15 +330,11 @@ class _Run:
 
     def _meet(self, meeting: contextlib.ExitStack) -> Met:
         """Enter a machine's context: a saved one's if that can be, else one's that is booted."""
-        if self._vm.machine.accelerator != "tcg":
-            return meeting.enter_context(self._met(None))
-        try:
-            machine = saved.find(self._key, self._save)
-        except (Gone, OSError, RunFailed):
-            return meeting.enter_context(self._met(None))
+        machine, _ = self._saved()
         try:
             return meeting.enter_context(self._met(machine))
         except _CannotResume:
+            assert machine
             saved.discard(machine)
             return meeting.enter_context(self._met(None))
 

@@ -3,8 +3,7 @@
 
 from bench import programs
 from bench.part import Column, Rows
-from understudy.base.programs import Program, compiled
-from understudy.platforms import guest_programs
+from understudy.base.programs import compiled
 from understudy.platforms.vm import card_programs
 
 TITLE = "What a triangle costs"
@@ -37,7 +36,7 @@ TRIANGLE_SIZES = (20, 40, 60, 80, 100)  # of the dissertation's Table 3.1
 
 def measure(triangles: int) -> Rows:
     """A row for each size."""
-    program = compiled(_program())
+    program = compiled(card_programs.drawing("drawing", "bench/parts/drawing.c"))
     for size in TRIANGLE_SIZES:
         pixels = programs.printed(program, "raster", size, triangles)
         raster, commands = (
@@ -55,13 +54,3 @@ def measure(triangles: int) -> Rows:
                 "added_percent": 100 * (commands / raster - 1),
             },
         )
-
-
-def _program() -> Program:
-    return Program(
-        "drawing",
-        tuple(
-            dict.fromkeys((*guest_programs.linked("bench/parts/drawing.c"), *card_programs.RASTER))
-        ),
-        generated=(card_programs.registers("zach1"),),
-    )

@@ -23,17 +23,18 @@ def registers(card: str) -> tuple[str, str]:
 @cache
 def draw_triangles() -> Program:
     """Draws triangles and takes the time."""
-    return _draws("draw_triangles")
+    return drawing("draw_triangles", "guest/draw_triangles.c")
 
 
 @cache
 def vcd() -> Program:
     """The virtual console daemon."""
-    return _draws("vcd")
+    return drawing("vcd", "guest/vcd.c")
 
 
-def _draws(name: str) -> Program:
-    sources = dict.fromkeys((*guest_programs.linked(f"guest/{name}.c"), *RASTER))
+def drawing(name: str, source: str) -> Program:
+    """One that rasterises: a source, and what its headers are of."""
+    sources = dict.fromkeys((*guest_programs.linked(source), *RASTER))
     return Program(name, tuple(sources), generated=(registers("zach1"),))
 
 

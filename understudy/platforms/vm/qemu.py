@@ -168,11 +168,6 @@ def resuming(machine: Machine, memory: Path, monitor: int) -> list[str]:
     return [*_memory_arguments(machine, memory, "off", monitor), "-incoming", "defer"]
 
 
-def watched(monitor: int) -> list[str]:
-    """More for the command line: boot, and be told through the monitor what to do."""
-    return _monitor_arguments(monitor)
-
-
 def talking(questions: int) -> list[str]:
     """More for the command line of a machine that is watched or resumed: stop wherever the guest
     rests; what it asks is passed on, by a device without a state that could be saved."""
@@ -189,10 +184,11 @@ def _memory_arguments(machine: Machine, memory: Path, share: str, monitor: int) 
         *["-machine", "memory-backend=memory"],
         "-object",
         f"memory-backend-file,id=memory,mem-path={memory},size={size},share={share}",
-        *_monitor_arguments(monitor),
+        *watched(monitor),
     ]
 
 
-def _monitor_arguments(monitor: int) -> list[str]:
+def watched(monitor: int) -> list[str]:
+    """More for the command line: a monitor that tells what to do."""
     socket = f"socket,id=monitor,fd={monitor}"
     return ["-chardev", socket, "-mon", "chardev=monitor,mode=control"]

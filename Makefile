@@ -84,7 +84,7 @@ DEBUG_KERNELS ?= $(HOME)/kernels
 
 test-debug-kernel: setup
 	UNDERSTUDY_KERNEL="$$(scripts/debug-kernel $(DEBUG_KERNELS))" && \
-	export UNDERSTUDY_KERNEL CARD_CYCLES=1000 SOAK_REQUESTS=1000000 MODULE_CYCLES=1000 && \
+	export UNDERSTUDY_KERNEL CARD_CYCLES=1000 SOAK_REQUESTS=1000000 MODULE_CYCLES=500 && \
 	python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not exact" \
 		$(DEBUG_TESTS:%=tests/vm/test_%.py)
 

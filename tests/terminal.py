@@ -133,7 +133,7 @@ class Running:
             assert time.monotonic() < deadline, f"it does not end:\n{self.said[-2000:]}"
             self._read()
         while self._read():
-            pass
+            assert time.monotonic() < deadline, f"{self.said[-2000:]}\nsomeone keeps its terminal"
         os.close(self._terminal)
         assert self._code is not None
         return self._code
@@ -164,8 +164,10 @@ class Running:
         return [line.strip() for line in text.split("\n") if line.strip()]
 
     def _read(self) -> bool:
+        """Take what is there; whether more may come.  The kernel carries the last words over
+        after their writer has ended, when it has time."""
         if not select.select([self._terminal], [], [], 0.02)[0]:
-            return False
+            return True
         try:
             data = os.read(self._terminal, 65536)
         except OSError:  # everyone on the other side has closed it

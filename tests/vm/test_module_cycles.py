@@ -3,10 +3,10 @@
 
 The throttle goes with requests in its hands, the disk's scheduler and the probe after it; all
 come back, and the next cycle begins once the throttle has held some more.  What the disk
-completed is what its processes saw, to the request.  MODULE_CYCLES is how often; `make
-test-debug-kernel` asks for 1,000, of all schedulers but one that needs the throttle, and so
-keeps it.  In the virtual clock on one processor, where nobody waits for the grace periods of RCU,
-and on two.
+completed is what its processes saw, to the request.  In the virtual clock on one processor,
+where nobody waits for the grace periods of RCU, and in wall clock on two.  MODULE_CYCLES is how
+often on each; `make test-debug-kernel` asks for 500, of all schedulers but one that needs the
+throttle, and so keeps it.
 """
 
 import os

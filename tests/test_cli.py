@@ -327,6 +327,19 @@ def test_outcomes_come_in_the_order_of_the_experiments() -> None:
     assert [run.experiment.scheduler.name for run in outcomes] == ["none", "cats", "bfq"]
 
 
+def test_who_finds_no_run_left_does_what_is_to_be_done_meanwhile() -> None:
+    """While the last run goes on."""
+    done = threading.Event()
+
+    class Waits(FakePlatform):
+        def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
+            assert done.wait(60)
+            return super().run(experiment, report, stop=stop)
+
+    outcomes, _ = parallel.run_all(Waits(), [experiment()], 2, lambda *_: None, done.set)
+    assert len(outcomes) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "size"),
     [

@@ -17,7 +17,7 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
 from understudy.cards.journal import Context, Journal, What, journal
-from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm import card_modules, packages
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("card-accesses")
@@ -45,7 +45,7 @@ def hammered() -> Result:
     """The VM in which everybody wrote."""
     card = specification.load("copier")
     kernel = packages.fetch_kernel()
-    driver = modules.driver_module(kernel, ROOT / FOLDER / "hammer_driver.c", card)
+    driver = card_modules.driver(kernel, ROOT / FOLDER / "hammer_driver.c", card)
     program = Program("hammer", (f"{FOLDER}/hammer_user.c",))
     return boot(
         SCENARIO,

@@ -19,7 +19,7 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
 from understudy.cards.journal import Journal, What, journal
-from understudy.platforms.vm import modules, packages, qemu
+from understudy.platforms.vm import card_modules, packages, qemu
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("card-fallback")
@@ -87,8 +87,8 @@ def ran(scenario: str, processor: str = "ordinary") -> Result:
         scenario,
         {"vpcib": f"journal_records={2**18}"},
         files={
-            "card.ko": modules.card_module(kernel, CARD),
-            "odd_driver.ko": modules.driver_module(kernel, ROOT / FOLDER / "odd_driver.c", card),
+            "card.ko": card_modules.card(kernel, CARD),
+            "odd_driver.ko": card_modules.driver(kernel, ROOT / FOLDER / "odd_driver.c", card),
             "bin/odd": compiled(odd),
             "bin/fuzzed": compiled(Program("fuzzed", (f"{FOLDER}/fuzzed_user.c",))),
         },

@@ -15,7 +15,7 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
 from understudy.cards.journal import Context, Journal, What, journal
-from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm import card_modules, packages
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("card-accesses")
@@ -41,7 +41,7 @@ def trapped() -> Result:
     """The VM in which the process ran, beside one that computes with the same registers."""
     card = specification.load("copier")
     kernel = packages.fetch_kernel()
-    driver = modules.driver_module(kernel, ROOT / FOLDER / "hammer_driver.c", card)
+    driver = card_modules.driver(kernel, ROOT / FOLDER / "hammer_driver.c", card)
     program = Program("trapped", (f"{FOLDER}/trapped_user.c",))
     return boot(
         SCENARIO,

@@ -16,7 +16,7 @@ from guests import boot, group, once, text
 
 from understudy.base.paths import ROOT
 from understudy.cards import specification
-from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm import card_modules, packages
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("card-lifetimes")
@@ -109,7 +109,7 @@ true
 @once
 def worn() -> Result:
     """The VM after all cycles; boot() has looked at its log."""
-    driver = modules.driver_module(
+    driver = card_modules.driver(
         packages.fetch_kernel(),
         ROOT / "cards" / "drivers" / "copier_driver.c",
         specification.load("copier"),

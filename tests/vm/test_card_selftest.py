@@ -13,7 +13,7 @@ from understudy.cards import specification
 from understudy.cards.driver import driver
 from understudy.cards.model import Card
 from understudy.cards.selftest import selftest
-from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm import card_modules, packages
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("card-selftest")
@@ -52,7 +52,7 @@ def built(text_of_c: str, name: str, card: Card) -> Path:
     with TemporaryDirectory() as folder:
         source = Path(folder) / f"{name}.c"
         source.write_text(text_of_c)
-        return modules.driver_module(packages.fetch_kernel(), source, card)
+        return card_modules.driver(packages.fetch_kernel(), source, card)
 
 
 def wrong_copier() -> Card:

@@ -13,7 +13,7 @@ from guests import boot, group, once, text
 from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
-from understudy.platforms.vm import card_programs, modules, packages
+from understudy.platforms.vm import card_modules, card_programs, packages
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("card-trouble")
@@ -104,7 +104,7 @@ def run(scenario: str, cpus: int) -> Result:
     """A VM with both cards, both drivers and their programs."""
     kernel = packages.fetch_kernel()
     built = {
-        f"{name}_driver.ko": modules.driver_module(
+        f"{name}_driver.ko": card_modules.driver(
             kernel, ROOT / "cards" / "drivers" / f"{name}_driver.c", specification.load(name)
         )
         for name in ("copier", "zach1")

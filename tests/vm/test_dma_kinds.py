@@ -8,7 +8,7 @@ from guests import boot, text
 
 from understudy.base.paths import ROOT
 from understudy.cards import specification
-from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm import card_modules, packages
 
 DRIVER = ROOT / "tests" / "vm" / "drivers" / "dma_kinds_driver.c"
 WAYS = ("pages", "pool", "single", "sg", "sgtable")
@@ -20,7 +20,7 @@ rmmod dma_kinds_driver || fail 'the driver stayed'
 
 
 def test_each_way_to_give_memory() -> None:
-    driver = modules.driver_module(packages.fetch_kernel(), DRIVER, specification.load("copier"))
+    driver = card_modules.driver(packages.fetch_kernel(), DRIVER, specification.load("copier"))
     files = {"dma_kinds_driver.ko": driver}
     log = text(boot(SCENARIO, {"card_copier": ""}, files=files), "dmesg")
     assert re.findall(r"dma_kinds: (.*)", log) == [f"{way}: right, refused" for way in WAYS]

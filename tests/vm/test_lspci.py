@@ -8,7 +8,7 @@ from guests import boot, group, once, text
 
 from understudy.base.paths import cards_dir
 from understudy.cards import specification
-from understudy.platforms.vm import debian_programs, modules, packages
+from understudy.platforms.vm import card_modules, debian_programs, packages
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("lspci")
@@ -28,7 +28,7 @@ def listed() -> Result:
     """The VM with a copier in slot 0 and a Zach 1 in slot 1."""
     kernel = packages.fetch_kernel()
     drivers = {
-        f"{name}_driver.ko": modules.driver_module(
+        f"{name}_driver.ko": card_modules.driver(
             kernel, cards_dir() / "drivers" / f"{name}_driver.c", specification.load(name)
         )
         for name in ("copier", "zach1")

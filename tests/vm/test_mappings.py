@@ -7,7 +7,7 @@ from guests import boot, group, once, text
 from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
-from understudy.platforms.vm import modules, packages
+from understudy.platforms.vm import card_modules, packages
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("card-mappings")
@@ -32,7 +32,7 @@ rmmod mapped_driver || fail 'the driver stayed'
 def mapped() -> Result:
     """The VM whose processes lose their mappings."""
     kernel = packages.fetch_kernel()
-    driver = modules.driver_module(
+    driver = card_modules.driver(
         kernel, ROOT / FOLDER / "mapped_driver.c", specification.load("copier")
     )
     program = compiled(Program("mapped", (f"{FOLDER}/mapped_user.c",)))

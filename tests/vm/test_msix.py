@@ -9,7 +9,7 @@ import pytest
 from guests import boot, group, text
 
 from understudy.cards import specification
-from understudy.platforms.vm import debian_programs, modules, packages
+from understudy.platforms.vm import card_modules, debian_programs, packages
 from understudy.platforms.vm.machine import Result
 
 pytestmark = group("msix")
@@ -192,14 +192,12 @@ def rung(tmp_path_factory: pytest.TempPathFactory) -> Result:
     (folder / "ringer.c").write_text(BEHAVIOUR)
     (folder / "ringer_driver.c").write_text(DRIVER)
     kernel, card = packages.fetch_kernel(), folder / "ringer.yaml"
-    driver: Path = modules.driver_module(
-        kernel, folder / "ringer_driver.c", specification.load(card)
-    )
+    driver: Path = card_modules.driver(kernel, folder / "ringer_driver.c", specification.load(card))
     return boot(
         SCENARIO,
         {"vpcib": ""},
         files={
-            "card.ko": modules.card_module(kernel, card),
+            "card.ko": card_modules.card(kernel, card),
             "ringer_driver.ko": driver,
             **debian_programs.files("lspci", "pciutils"),
         },

@@ -24,7 +24,7 @@ from understudy.base.errors import UserError
 from understudy.base.paths import cards_dir
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
-from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
+from understudy.platforms.vm import card_modules, card_programs, machine, packages, qemu
 from understudy.referee.demo import demonstrate
 
 pytestmark = group("screen")
@@ -101,7 +101,7 @@ def files() -> dict[str, bytes | str | Path]:
     """The drawings, and what draws them."""
     driver = cards_dir() / "drivers" / "zach1_driver.c"
     return {
-        "zach1_driver.ko": modules.driver_module(packages.fetch_kernel(), driver, CARD),
+        "zach1_driver.ko": card_modules.driver(packages.fetch_kernel(), driver, CARD),
         "bin/vcd": compiled(card_programs.vcd()),
         "bin/submit": submit(),
         **{f"drawing{seed}": drawing(seed).commands() for seed in (1, 2, 3)},

@@ -20,9 +20,16 @@ RunReport = Callable[[Experiment, str, float], None]
 
 
 def run_all(
-    platform: Platform, experiments: Sequence[Experiment], jobs: int, report: RunReport
+    platform: Platform,
+    experiments: Sequence[Experiment],
+    jobs: int,
+    report: RunReport,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[list[Outcome], dict[str, str]]:
-    """The outcomes in the order of the experiments, `jobs` at a time, and who failed, how."""
+    """The outcomes in the order of the experiments, `jobs` at a time, and who failed, how.
+
+    `meanwhile` is done once, by who finds no run left to begin: what follows may need it.
+    """
     stop = threading.Event()
     failures: dict[str, str] = {}
 
@@ -36,7 +43,8 @@ def run_all(
             failures.setdefault(name, str(error))
             return None
 
-    outcomes = threads.run_all([partial(one, each) for each in experiments], jobs, stop)
+    work: list[Callable[[], Outcome | None]] = [partial(one, each) for each in experiments]
+    outcomes = threads.run_all([*work, meanwhile], jobs, stop)
     counted = [run for run in outcomes if run and run.experiment.scheduler.name not in failures]
     return counted, failures
 

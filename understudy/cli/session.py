@@ -85,8 +85,13 @@ def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list
     return [run for run in experiments if run.scheduler.name not in failures]
 
 
+def _load_report() -> None:
+    """Matplotlib takes half a second to be there."""
+    from understudy.show import report  # noqa: F401
+
+
 def _put(found: result.Result, place: Path, as_json: bool, layout: table.Layout | None) -> None:
-    from understudy.show import report  # Matplotlib takes half a second
+    from understudy.show import report
 
     result.write(found, place, report.render(found))
     if not as_json:
@@ -117,7 +122,7 @@ def _run(
     with bars(len(experiments)) as progress:
         platform.prepare(experiments, progress.prepare)
         outcomes, failures = parallel.run_all(
-            platform, experiments, settings.jobs_at_once, progress.run
+            platform, experiments, settings.jobs_at_once, progress.run, meanwhile=_load_report
         )
     return result.Result(command, tuple(outcomes), failures)
 

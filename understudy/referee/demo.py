@@ -13,7 +13,7 @@ from understudy.base.programs import compiled
 from understudy.cards import specification
 from understudy.cards.journal import journal
 from understudy.cards.register_log import lines
-from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
+from understudy.platforms.vm import card_modules, card_programs, machine, packages, qemu
 
 VNC_HOST, VNC_PORT = "127.0.0.1", 5900
 
@@ -70,8 +70,8 @@ def demonstrate(
         ("" if vnc is None else ON_VNC) + SCRIPT.format(name=card.name),
         {"vpcib": ""} if vnc is None else {"vpcib": "", "bochs": ""},
         {
-            "card.ko": modules.card_module(kernel, name),
-            "driver.ko": modules.driver_module(kernel, source, card),
+            "card.ko": card_modules.card(kernel, name),
+            "driver.ko": card_modules.driver(kernel, source, card),
             "demo": shown,
             "bin/vcd": compiled(card_programs.vcd()),
             "bin/draw_triangles": compiled(card_programs.draw_triangles()),

@@ -18,7 +18,7 @@ from understudy.base.programs import compiled
 from understudy.cards import specification
 from understudy.cards.journal import NOTHING_KEPT, Journal, Kept, bytes_outside, kept_outside
 from understudy.cards.model import Card
-from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
+from understudy.platforms.vm import card_modules, card_programs, machine, packages, qemu
 from understudy.referee.findings import Finding, found, noted
 
 JOURNAL_RECORDS = 2**20
@@ -230,7 +230,7 @@ def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
     given = exercise or (own if own.exists() else None)
     return Subject(
         card,
-        modules.card_module(kernel, name),
-        modules.driver_module(kernel, source, card),
+        card_modules.card(kernel, name),
+        card_modules.driver(kernel, source, card),
         given and card_programs.exercise(given, source, card),
     )

@@ -10,7 +10,7 @@ from understudy.base.errors import RunFailed
 from understudy.base.paths import cards_dir
 from understudy.base.programs import compiled
 from understudy.cards import specification
-from understudy.platforms.vm import card_programs, machine, modules, packages, qemu
+from understudy.platforms.vm import card_modules, card_programs, machine, modules, packages, qemu
 from understudy.platforms.vm.trouble import last_words
 
 CARD = "zach1"
@@ -55,7 +55,7 @@ def times(
         SCRIPT.format(sizes=" ".join(map(str, sizes)), triangles=triangles, seed=seed),
         {f"{modules.CARD}{CARD}": ""},
         {
-            "driver.ko": modules.driver_module(kernel, driver, specification.load(CARD)),
+            "driver.ko": card_modules.driver(kernel, driver, specification.load(CARD)),
             "bin/vcd": compiled(card_programs.vcd()),
             "bin/draw_triangles": compiled(card_programs.draw_triangles()),
         },

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -18,10 +18,6 @@ from understudy.base import sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.programs import compiler_version
-from understudy.cards import specification
-from understudy.cards.header import header
-from understudy.cards.model import Card
-from understudy.cards.table import table
 from understudy.native import registry
 from understudy.platforms.vm.packages import Kernel
 
@@ -30,29 +26,32 @@ SHARED = "iosched.o"
 EXPORTED = "Module.symvers"
 CARD = "card_"
 """Begins the name of a card's module: what follows is the card's."""
-PLAIN_CARD = """\
-#include "../kernel/vgpu/device.h"
-#include "{name}_table.h"
-
-const struct behaviour card_behaviour = {{ .table = &{name}_table }};
-"""
 
 
 def ours(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
     """Our modules, with those of the wanted schedulers and cards."""
     made = [scheduler_module(kernel, name) for name in wanted if registry.known(name)]
     cards = [name.removeprefix(CARD) for name in wanted if name.startswith(CARD)]
-    return [*base_modules(kernel), *made, *(card_module(kernel, name) for name in cards)]
+    return [*base_modules(kernel), *made, *_cards(kernel, cards)]
+
+
+def _cards(kernel: Kernel, names: Sequence[str]) -> list[Path]:
+    if not names:
+        return []
+    from understudy.platforms.vm import card_modules  # few guests have one
+
+    return [card_modules.card(kernel, name) for name in names]
 
 
 def base_modules(kernel: Kernel) -> list[Path]:
     """Those that are neither schedulers nor cards."""
-    return sorted(_base(kernel).glob("*.ko"))
+    return sorted(base(kernel).glob("*.ko"))
 
 
-def _base(kernel: Kernel) -> Path:
+def base(kernel: Kernel) -> Path:
+    """The folder of those, with what they export."""
     taken = sources.matching("core/*.[ch]", "kernel/*/*.[ch]", KBUILD)
-    return _built(kernel, "base", taken, {}, "*.ko", EXPORTED)
+    return built(kernel, "base", taken, {}, "*.ko", EXPORTED)
 
 
 def scheduler_module(kernel: Kernel, name: str) -> Path:
@@ -62,87 +61,26 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
     taken = {**sources.matching("core/*.h", KBUILD), place: file.text}
     shared = {f"{SHARED}_shipped": _shared_object(kernel).read_bytes(), f".{SHARED}.cmd": b""}
     try:
-        folder = _built(kernel, name, taken, shared, f"{name}.ko")
+        folder = built(kernel, name, taken, shared, f"{name}.ko")
     except RunFailed as error:
         words = str(error).partition("\n")[2].replace(place, file.shown)
         raise UserError(registry.does_not_compile(file, words)) from error
     return folder / f"{name}.ko"
 
 
-def card_module(kernel: Kernel, name: str | Path) -> Path:
-    """The module card_NAME, which is a card: the device of kernel/vgpu with its specification
-    and how it behaves, which is in NAME.c beside that; without it, as registers do.
-
-    UserError with the compiler's own words if that does not build.
-    """
-    card = specification.load(name)
-    source = specification.file_of(name).with_suffix(".c")
-    text = _read(source) if source.exists() else PLAIN_CARD.format(name=card.name).encode()
-    part = f"{CARD}{card.name}"
-    headers = {
-        f"cards/{card.name}_registers.h": header(card).encode(),
-        f"cards/{card.name}_table.h": table(card).encode(),
-    }
-    wanted = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
-    place = f"cards/{card.name}.c"
-    exported = {f"base/{EXPORTED}": (_base(kernel) / EXPORTED).read_bytes()}
-    taken = {**sources.matching(*wanted), place: text, **headers}
-    try:
-        return _built(kernel, part, taken, exported, f"{part}.ko") / f"{part}.ko"
-    except RunFailed as error:
-        words = str(error).partition("\n")[2].replace(place, str(source))
-        raise UserError(f"{source} does not build:\n{words}") from error
-
-
-def driver_module(kernel: Kernel, source: Path, card: Card) -> Path:
-    """The module of a card's driver, built from one C file and the headers beside it; of us
-    it knows nothing but the card's header.
-
-    UserError with the compiler's own words if it does not build.
-    """
-    name = source.stem
-    if source.suffix != ".c":
-        raise UserError(f"{source}: a driver is one C file, NAME.c")
-    if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
-        raise UserError(f"{source}: a module can't be called {name!r}: name the file otherwise")
-    taken = {
-        "Kbuild": f"obj-m := {name}.o\n".encode(),
-        source.name: _read(source),
-        **{beside.name: _read(beside) for beside in source.parent.glob("*.h")},
-        f"{card.name}_registers.h": header(card).encode(),
-    }
-    try:
-        return _made(kernel, f"driver-{name}", taken, f"{name}.ko") / f"{name}.ko"
-    except RunFailed as error:
-        words = str(error).partition("\n")[2]
-        raise UserError(f"{source} does not build:\n{words}") from error
-
-
-def _taken(kernel: Kernel, card: Card) -> set[str]:
-    """Names of the modules that are there when a driver is loaded."""
-    return {f"{CARD}{card.name}", *(path.stem for path in base_modules(kernel))}
-
-
-def _read(source: Path) -> bytes:
-    try:
-        return source.read_bytes()
-    except OSError as error:
-        raise UserError(f"{source}: {error.strerror}") from error
-
-
 def _shared_object(kernel: Kernel) -> Path:
     taken = sources.matching("core/*.[ch]", "kernel/iosched/*.[ch]", "kernel/port/*.c", KBUILD)
-    return _built(kernel, "iosched", taken, {}, SHARED) / SHARED
+    return built(kernel, "iosched", taken, {}, SHARED) / SHARED
 
 
-def _built(
-    kernel: Kernel, part: str, taken: Mapping[str, bytes], made: Mapping[str, bytes], *kept: str
+def built(
+    kernel: Kernel, part: str, taken: Mapping[str, bytes], beside: Mapping[str, bytes], *kept: str
 ) -> Path:
     """The folder with what kbuild makes of a part (kernel/Kbuild): files like those kept."""
-    return _made(kernel, part, {**taken, **made, "Kbuild": taken[KBUILD]}, *kept)
+    return made(kernel, part, {**taken, **beside, "Kbuild": taken[KBUILD]}, *kept)
 
 
-def _made(kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str) -> Path:
+def made(kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str) -> Path:
     """The folder with what kbuild makes of a tree."""
     content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(tree)]
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The modules of virtual cards and of their drivers."""
+
+import re
+from pathlib import Path
+
+from understudy.base import sources
+from understudy.base.errors import RunFailed, UserError
+from understudy.cards import specification
+from understudy.cards.header import header
+from understudy.cards.model import Card
+from understudy.cards.table import table
+from understudy.platforms.vm.modules import CARD, EXPORTED, KBUILD, base, base_modules, built, made
+from understudy.platforms.vm.packages import Kernel
+
+PLAIN_CARD = """\
+#include "../kernel/vgpu/device.h"
+#include "{name}_table.h"
+
+const struct behaviour card_behaviour = {{ .table = &{name}_table }};
+"""
+
+
+def card(kernel: Kernel, name: str | Path) -> Path:
+    """The module card_NAME, which is a card: the device of kernel/vgpu with its specification
+    and how it behaves, which is in NAME.c beside that; without it, as registers do.
+
+    UserError with the compiler's own words if that does not build.
+    """
+    found = specification.load(name)
+    source = specification.file_of(name).with_suffix(".c")
+    text = _read(source) if source.exists() else PLAIN_CARD.format(name=found.name).encode()
+    part = f"{CARD}{found.name}"
+    headers = {
+        f"cards/{found.name}_registers.h": header(found).encode(),
+        f"cards/{found.name}_table.h": table(found).encode(),
+    }
+    wanted = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
+    place = f"cards/{found.name}.c"
+    exported = {f"base/{EXPORTED}": (base(kernel) / EXPORTED).read_bytes()}
+    taken = {**sources.matching(*wanted), place: text, **headers}
+    try:
+        return built(kernel, part, taken, exported, f"{part}.ko") / f"{part}.ko"
+    except RunFailed as error:
+        words = str(error).partition("\n")[2].replace(place, str(source))
+        raise UserError(f"{source} does not build:\n{words}") from error
+
+
+def driver(kernel: Kernel, source: Path, card: Card) -> Path:
+    """The module of a card's driver, built from one C file and the headers beside it; of us
+    it knows nothing but the card's header.
+
+    UserError with the compiler's own words if it does not build.
+    """
+    name = source.stem
+    if source.suffix != ".c":
+        raise UserError(f"{source}: a driver is one C file, NAME.c")
+    if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
+        raise UserError(f"{source}: a module can't be called {name!r}: name the file otherwise")
+    taken = {
+        "Kbuild": f"obj-m := {name}.o\n".encode(),
+        source.name: _read(source),
+        **{beside.name: _read(beside) for beside in source.parent.glob("*.h")},
+        f"{card.name}_registers.h": header(card).encode(),
+    }
+    try:
+        return made(kernel, f"driver-{name}", taken, f"{name}.ko") / f"{name}.ko"
+    except RunFailed as error:
+        words = str(error).partition("\n")[2]
+        raise UserError(f"{source} does not build:\n{words}") from error
+
+
+def _taken(kernel: Kernel, card: Card) -> set[str]:
+    """Names of the modules that are there when a driver is loaded."""
+    return {f"{CARD}{card.name}", *(path.stem for path in base_modules(kernel))}
+
+
+def _read(source: Path) -> bytes:
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        raise UserError(f"{source}: {error.strerror}") from error

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # make setup   install what is missing
 # make demo    setup, then one prediction
-# make test    setup, then every test
+# make test    setup, then the tests
+# make test-slow  setup, then those that are left to it (docs/decisions/0052-slow-tests.md)
 # make test-debug-kernel  setup, then the modules' tests and long runs on a kernel that looks for
 #              mistakes, which is built first (docs/kernels.md); takes hours
 # make bench   setup, then the benchmarks (docs/benchmarks.md)
@@ -21,7 +22,7 @@ SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/
 # what it imports.  A hash says whether it is still the source's.
 COMPILED := .venv/compiled
 
-.PHONY: setup demo test lint test-core test-python test-debug-kernel bench mutants clean
+.PHONY: setup demo test lint test-core test-python test-slow test-debug-kernel bench mutants clean
 
 setup: $(COMPILED)
 
@@ -60,8 +61,13 @@ build/core/configured: $(INSTALLED) core/schedulers
 test-core: build/core/configured
 	meson test -C build/core --print-errorlogs
 
+PYTEST := python -m pytest -n 4 --dist loadgroup
+
 test-python: setup
-	python -m pytest -n 4 --dist loadgroup
+	$(PYTEST) -m "not slow"
+
+test-slow: setup
+	$(PYTEST) -m slow
 
 # All tests in VMs, those that take longest first, but for these.  How exact modules are is not
 # this kernel's to say.

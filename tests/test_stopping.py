@@ -42,7 +42,6 @@ class Moment:
     after: str = ""
     seconds: float = 0.5
     cache: Callable[[Home], Home] = Home.with_what_is_made
-    trials: int = 2
 
 
 RUN_FOLDERS = [
@@ -55,28 +54,28 @@ VM = "".join(  # a request each 4 ms, which takes 1 to 10 ms
 )
 
 MOMENTS = {
-    "start": Moment(("predict", "--requests", "100"), seconds=0.3, trials=6),
-    "order": Moment(("order", "--head", "1", "--requests", "5,9"), seconds=0.2, trials=4),
-    "doctor": Moment(("doctor",), seconds=1.5, cache=Home.with_kernel, trials=4),
-    "simulate": Moment((*COMPARE, "--requests", "2000000"), "simulating", trials=3),
-    "write": Moment((*COMPARE, "--requests", "20000", "--seeds", "2"), seconds=6, trials=8),
-    "image": Moment(WITH_FILES, "file system", cache=Home.with_kernel, trials=4),
-    "profile": Moment(PROFILE, "rotation", seconds=2, trials=4),
-    "fit": Moment((*CONSOLIDATE, *OUT), "consolidate: ", seconds=3, trials=3),
-    "replicate": Moment((*CONSOLIDATE, *OUT, "--replications", "9999"), "replications 1", trials=3),
-    "reproduce": Moment(("reproduce", "table2"), seconds=3, trials=3),
-    "trace": Moment(("trace", "info", "vm.csv"), seconds=0.8, trials=3),
-    "convert": Moment(("trace", "convert", "vm.csv", "vm.parquet"), seconds=0.8, trials=3),
-    "disks": Moment(("disks",), trials=3),
-    "card": Moment(("card", "generate", "zach1", *OUT), trials=3),
-    "place": Moment((*PLACE, "--p95", "12", *OUT), "try VMs", seconds=0.5, trials=3),
-    "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel, trials=4),
+    "start": Moment(("predict", "--requests", "100"), seconds=0.3),
+    "order": Moment(("order", "--head", "1", "--requests", "5,9"), seconds=0.2),
+    "doctor": Moment(("doctor",), seconds=1.5, cache=Home.with_kernel),
+    "simulate": Moment((*COMPARE, "--requests", "2000000"), "simulating"),
+    "write": Moment((*COMPARE, "--requests", "20000", "--seeds", "2"), seconds=6),
+    "image": Moment(WITH_FILES, "file system", cache=Home.with_kernel),
+    "profile": Moment(PROFILE, "rotation", seconds=2),
+    "fit": Moment((*CONSOLIDATE, *OUT), "consolidate: ", seconds=3),
+    "replicate": Moment((*CONSOLIDATE, *OUT, "--replications", "9999"), "replications 1"),
+    "reproduce": Moment(("reproduce", "table2"), seconds=3),
+    "trace": Moment(("trace", "info", "vm.csv"), seconds=0.8),
+    "convert": Moment(("trace", "convert", "vm.csv", "vm.parquet"), seconds=0.8),
+    "disks": Moment(("disks",)),
+    "card": Moment(("card", "generate", "zach1", *OUT)),
+    "place": Moment((*PLACE, "--p95", "12", *OUT), "try VMs", seconds=0.5),
+    "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel),
 }
 IN_VMS = {
-    "build": Moment(IN_VM, "building", 6, Home.with_kernel, trials=3),
+    "build": Moment(IN_VM, "building", 6, Home.with_kernel),
     "boot": Moment(IN_VM, "booting", 1, Home.ready_to_boot),
     "measure": Moment((*IN_VM, "--requests", "20000"), "measuring", 1),
-    "collect": Moment((*IN_VM, "--requests", "500"), "measured", 0.5, trials=3),
+    "collect": Moment((*IN_VM, "--requests", "500"), "measured", 0.5),
     "files": Moment((*WITH_FILES, "--on", "vm"), "booting", 5, Home.ready_to_boot),
     "sweep": Moment(("sweep", "--on", "vm", "--virtual-size", "300M"), " runs", 3),
 }
@@ -134,27 +133,32 @@ def is_whole(path: Path, runs: list[Path]) -> bool:
     return path.name in ("sweep.parquet.partial", ".sweep.parquet.lock", *KEPT)
 
 
-def try_often(folder: Path, name: str, moment: Moment) -> None:
-    """As many trials as were asked for, and more until it was stopped in one of them."""
-    draw = random.Random(name)
+once_or_often = pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
+
+
+def try_until_stopped(folder: Path, name: str, moment: Moment, times: int) -> None:
+    """So often; who has ended before it was stopped is not counted."""
+    draw = random.Random(f"{name}, {times}")
     stopped = 0
-    for trial in range(10 * moment.trials):
+    for trial in range(10 * times):
         stopped += try_once(Home(folder / str(trial)), moment, draw)
-        if stopped and trial + 1 >= moment.trials:
+        if stopped == times:
             return
-    raise AssertionError("every trial was over before it was stopped")
+    raise AssertionError(f"stopped only {stopped} times, else it was over before")
 
 
+@once_or_often
 @pytest.mark.parametrize("name", MOMENTS)
-def test_a_command_stops(name: str, on_disk: Path) -> None:
-    try_often(on_disk, name, MOMENTS[name])
+def test_a_command_stops(name: str, times: int, on_disk: Path) -> None:
+    try_until_stopped(on_disk, name, MOMENTS[name], times)
 
 
+@once_or_often
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"stop-{name}")) for name in IN_VMS]
 )
-def test_a_command_with_vms_stops(name: str, tmp_path: Path) -> None:
-    try_often(tmp_path, name, IN_VMS[name])
+def test_a_command_with_vms_stops(name: str, times: int, tmp_path: Path) -> None:
+    try_until_stopped(tmp_path, name, IN_VMS[name], times)
 
 
 def test_a_download_stops(tmp_path: Path) -> None:

@@ -250,3 +250,8 @@ def first_difference(kernel: replay.Tape, program: replay.Tape) -> str | None:
 def group(name: str) -> pytest.MarkDecorator:
     """Tests that look at one VM: they stay with one xdist worker."""
     return pytest.mark.xdist_group(name)
+
+
+def slow_group(name: str) -> list[pytest.MarkDecorator]:
+    """The same, of a VM that others stand for in `make test`."""
+    return [group(name), pytest.mark.slow]

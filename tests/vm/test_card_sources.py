@@ -20,6 +20,8 @@ from understudy.show.card.programmer import programmers_manual
 TEXTS = {name: file.read_text() for name, file in specification.catalogue().items()}
 TEXTS |= {"tiny": GOOD}
 TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in (3, 5)}
+SLOW = ("copier", "random5")
+SOME = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in TEXTS]
 STRICT = "-Werror -Wunused-function -Wunused-variable -Wunused-label"
 
 
@@ -38,7 +40,7 @@ def make(folder: Path) -> list[str]:
     return sorted(module.name for module in folder.glob("*.ko"))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", SOME)
 def test_driver_and_selftest_build(name: str, tmp_path: Path) -> None:
     card = tmp_path / f"{name}.yaml"
     card.write_text(TEXTS[name])
@@ -48,7 +50,7 @@ def test_driver_and_selftest_build(name: str, tmp_path: Path) -> None:
     assert make(out) == [f"{name}_driver.ko", f"{name}_selftest.ko"]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", SOME)
 def test_the_code_of_the_programmers_manual_builds(name: str, tmp_path: Path) -> None:
     card = tmp_path / f"{name}.yaml"
     card.write_text(TEXTS[name])

@@ -21,6 +21,7 @@ from understudy.cli.main import main
 from understudy.platforms.vm.machine import Result
 from understudy.show import report
 
+pytestmark = pytest.mark.slow
 SERVICE_NS = 1_500_000
 REQUESTS = 200
 PROCESSES = 6

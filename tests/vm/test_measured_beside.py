@@ -9,6 +9,7 @@ as any disk of a machine is.  The simulator predicts it from the same profile.
 import json
 from pathlib import Path
 
+import pytest
 import whole_host
 from click.testing import CliRunner
 from guests import CHEETAH, group, once
@@ -54,6 +55,7 @@ def measured() -> Result:
 
 
 @group("measured-beside")
+@pytest.mark.slow
 def test_both_halves_of_a_table(tmp_path: Path) -> None:
     """No scheduler was served faster than by the model, whatever else the host did: how much
     slower, and whether they rank alike, is the host's to say, and printed."""

@@ -29,6 +29,7 @@ from guests import (
     group,
     once,
     pairs,
+    slow_group,
 )
 from positioned import positioned
 
@@ -53,6 +54,7 @@ REQUESTS = {
 }
 THAT_MERGE = ("mixed", "surge")
 WITH_WRITES = tuple(name for name in REQUESTS if name != "surge")
+SLOW = ("surge", "positions", "queued")
 QUEUE_DEPTH = 8
 TAPE_CALLS = 50_000
 TAPE_CALLS_OF = {"sptf": 200_000}  # the estimates for all that are pending are on it
@@ -168,8 +170,9 @@ def all_schedulers(name: str) -> machine.Result:
 on_each = pytest.mark.parametrize(
     ("name", "scheduler"),
     [
-        pytest.param(name, scheduler, marks=group(f"parity-{name}"))
+        pytest.param(name, scheduler, marks=marks(f"parity-{name}"))
         for name in REQUESTS
+        for marks in [slow_group if name in SLOW else group]
         for scheduler in OUR_SCHEDULERS
     ],
 )

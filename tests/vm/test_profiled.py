@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from guests import group, once, pairs
+from guests import group, once, pairs, slow_group
 from test_profiler import KNOWN
 
 from understudy.base.errors import RunFailed, UserError
@@ -75,7 +75,11 @@ def measured(name: str) -> Profiled:
 
 profiled = once(measured)
 on_each = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=group(f"profiled-{name}")) for name in DISKS]
+    "name",
+    [
+        pytest.param(name, marks=(group if name == "buffer" else slow_group)(f"profiled-{name}"))
+        for name in DISKS
+    ],
 )
 
 

@@ -18,6 +18,8 @@ from understudy.referee import run
 pytestmark = group("referee")
 CARD = "zach1"
 ONE = run.Setting(1, 1)
+SOON = ("ring_wrap", "no_acknowledge", "no_lock", "leak", "deadlock")
+"""Mistakes that are not left to the slow tests."""
 
 
 @pytest.fixture
@@ -28,7 +30,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name not in SOON)) for name in MISTAKES],
+)
 def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
     """On one processor, where it can be repeated."""
     source = folder / f"{name}.c"
@@ -45,7 +50,7 @@ def test_the_reference_driver_passes(cpus: int) -> None:
     assert len(outcome.accesses) > 10_000
 
 
-@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("cpus", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", RIGHT)
 def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
     """Threaded handlers, disable_irq, tasklets, smaller rings: nothing is found where nothing is

@@ -22,11 +22,11 @@ from typing import Any
 
 import checkouts
 import pytest
-from guests import ALL_SCHEDULERS, busy_host, group, late_host
+from guests import ALL_SCHEDULERS, busy_host, late_host, slow_group
 
 from understudy.platforms.vm import packages
 
-pytestmark = group("same-bytes")
+pytestmark = slow_group("same-bytes")
 
 ASKED = ("--on", "vm", "--virtual-size", "64MiB", "--requests", "300", "--processes", "20")
 

@@ -97,7 +97,9 @@ def runs(kind: str) -> Experiment:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param("random", marks=pytest.mark.slow), "surge-direct", "surge-buffered"]
+)
 def test_booted_or_resumed_a_run_leaves_the_same_bytes(
     kind: str, with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +173,7 @@ def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
     assert (before[0] != after[0], before[1] == after[1]) == (True, True)
 
 
+@pytest.mark.slow
 def test_a_guest_that_booted_on_a_busy_host_counts_seconds(machines: Path) -> None:
     """Its seconds are the host's, or longer if it has to wait; once they were a fifth of them."""
     sleeper = Vm("sleep 3\n", machine=qemu.Machine(clock="wall", cpus=2, memory_mib=448))
@@ -231,6 +234,7 @@ def test_a_broken_saved_machine_is_thrown_away(
     assert keys(with_stock) == [key for key in before if key != mine]
 
 
+@pytest.mark.slow
 def test_who_cannot_resume_leaves_the_same(
     with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

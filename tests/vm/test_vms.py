@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from guests import MIB, group, once
+from guests import MIB, group, once, slow_group
 
 from understudy.ask.experiment import Outcome, asked
 from understudy.ask.schedulers import Choice
@@ -32,7 +32,10 @@ ASKED: dict[str, dict[str, Any]] = {
     "postmark": {"configuration": 2},
     "ffsb": {"configuration": 1, "access": "random"},
 }
-BOTH = [pytest.param(name, marks=group(f"vms-{name}")) for name in ASKED]
+BOTH = [
+    pytest.param("postmark", marks=slow_group("vms-postmark")),
+    pytest.param("ffsb", marks=group("vms-ffsb")),
+]
 
 
 def ran(workload: str, **changes: Any) -> Outcome:
@@ -119,6 +122,7 @@ def test_vms_draw_differently(workload: str) -> None:
 
 
 @pytest.mark.xdist_group("vms-postmark")
+@pytest.mark.slow
 def test_a_program_that_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("understudy.ask.workloads.postmark.Postmark.command", lambda *_: "exit 3")
     with pytest.raises(RunFailed, match="the program of VM 1 has ended"):

@@ -9,6 +9,7 @@ import os
 import pty
 import select
 import sys
+import termios
 import time
 import uuid
 from collections.abc import Mapping
@@ -88,6 +89,7 @@ class Running:
         self._code: int | None = None
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
+            _keep_what_is_said()
             os.chdir(home.work)
             os.execve(COMMAND, [str(COMMAND), *words], home.environment() | dict(extra or {}))
         self._wait_until_it_hears()
@@ -174,6 +176,14 @@ class Running:
             return False
         self.said += data.decode(errors="replace")
         return bool(data)
+
+
+def _keep_what_is_said() -> None:
+    """Ctrl-C throws away what the command has written and nobody has read, else: a second one, its
+    last words."""
+    modes = termios.tcgetattr(sys.stdin.fileno())
+    modes[3] |= termios.NOFLSH
+    termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, modes)
 
 
 def _waiting_for_a_processor() -> int:

@@ -48,7 +48,7 @@ def ended(
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("what", ["info", "reduced"])
+@pytest.mark.parametrize("what", ["info", pytest.param("reduced", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", SHORT)
 def test_memory_of_a_piece(kind: str, what: str, table: pl.DataFrame, tmp_path: Path) -> None:
     found = ended(kind, what, table, tmp_path)

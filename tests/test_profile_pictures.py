@@ -234,7 +234,9 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Resul
     return CliRunner().invoke(main, given, catch_exceptions=False)
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+@pytest.mark.parametrize(
+    "ending", ["png", *(pytest.param(ending, marks=pytest.mark.slow) for ending in ("svg", "pdf"))]
+)
 def test_the_same_seed_the_same_picture(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

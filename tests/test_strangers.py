@@ -292,7 +292,7 @@ def assert_named(done: "subprocess.CompletedProcess[str]") -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["predict", "compare"])
+@pytest.mark.parametrize("command", ["predict", pytest.param("compare", marks=pytest.mark.slow)])
 def test_the_others_go_on(command: str, tmp_path: Path) -> None:
     names = ",".join(["sstf", *map(str, bad_ones(tmp_path)), "look"])
     out = tmp_path / "out"
@@ -308,6 +308,7 @@ def test_the_others_go_on(command: str, tmp_path: Path) -> None:
     assert json.loads((out / "result.json").read_text()) == found
 
 
+@pytest.mark.slow
 def test_the_others_of_a_sweep_go_on(tmp_path: Path) -> None:
     names = ",".join(["sstf", *map(str, bad_ones(tmp_path)), "look"])
     asked = ("sweep", "--workloads", "random", *RUN[2:], "--seeds", 2, "--schedulers", names)

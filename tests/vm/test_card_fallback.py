@@ -299,6 +299,7 @@ def test_a_card_that_is_pulled_out() -> None:
     assert said(result, r"restored (.*)") == ["f" * 16 + " " + "f" * 16]
 
 
+@pytest.mark.slow
 def test_random_instructions() -> None:
     """`boot` looks at the kernel's log; children that end themselves are few, and the bus works
     afterwards."""

@@ -313,6 +313,7 @@ def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert keys(machines) == ["four", "one", "three"]
 
 
+@pytest.mark.slow
 def test_the_line_of_a_dry_run_runs(with_stock: Path) -> None:
     """Check that it can be pasted, twice, and leaves the run's results on the wire."""
     one = experiment(requests=50)

@@ -17,18 +17,25 @@ def _pad(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    mode: int
+    content: bytes | Path = b""
+    device: tuple[int, int] = (0, 0)
+
+    def packed(self, inode: int) -> bytes:
+        content = self.content.read_bytes() if isinstance(self.content, Path) else self.content
+        header = _header(inode, self.mode, len(content), self.name, self.device)
+        return _pad(header) + _pad(content)
+
+
 @dataclass
 class Initramfs:
-    """Add files, then take the bytes."""
+    """Add files, then take the bytes; files of the host are read then."""
 
-    _parts: list[bytes] = field(default_factory=list)
+    _entries: list[_Entry] = field(default_factory=list)
     _folders: set[str] = field(default_factory=set)
-
-    def _entry(
-        self, name: str, mode: int, content: bytes = b"", device: tuple[int, int] = (0, 0)
-    ) -> None:
-        inode = len(self._parts) + 1
-        self._parts.append(_pad(_header(inode, mode, len(content), name, device)) + _pad(content))
 
     def folder(self, name: str) -> None:
         """A folder and those above it."""
@@ -37,22 +44,22 @@ class Initramfs:
             path = "/".join(parts[:depth])
             if path not in self._folders:
                 self._folders.add(path)
-                self._entry(path, DIRECTORY | 0o755)
+                self._entries.append(_Entry(path, DIRECTORY | 0o755))
 
     def file(self, name: str, content: bytes | str | Path, executable: bool = False) -> None:
         """A file with the given content, or that of a file of the host."""
-        if isinstance(content, Path):
-            content = content.read_bytes()
         if isinstance(content, str):
             content = content.encode()
         name = name.strip("/")
         if "/" in name:
             self.folder(name.rsplit("/", 1)[0])
-        self._entry(name, REGULAR | (0o755 if executable else 0o644), content)
+        mode = REGULAR | (0o755 if executable else 0o644)
+        self._entries.append(_Entry(name, mode, content))
 
     def character_device(self, name: str, major: int, minor: int) -> None:
-        self._entry(name.strip("/"), DEVICE | 0o600, device=(major, minor))
+        self._entries.append(_Entry(name.strip("/"), DEVICE | 0o600, device=(major, minor)))
 
     def content(self) -> bytes:
         """The archive."""
-        return b"".join(self._parts) + _pad(_header(0, 0, 0, "TRAILER!!!", (0, 0)))
+        parts = [entry.packed(number) for number, entry in enumerate(self._entries, 1)]
+        return b"".join([*parts, _pad(_header(0, 0, 0, "TRAILER!!!", (0, 0)))])

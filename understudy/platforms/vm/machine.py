@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -251,9 +252,8 @@ class _Run:
         self._kernel = kernel
         self._heard = heard
         self._stop = stop
-        self._archive = stages.archive(kernel, vm.ahead)
+        self._initramfs = stages.initramfs_of(kernel, vm.ahead)
         self._input = stages.run_files(kernel, vm.ahead, Stage(vm.scenario, vm.modules, vm.files))
-        self._key = self._name_of_machine()
 
     def result(self) -> Result:
         machine, because = self._saved()
@@ -274,7 +274,12 @@ class _Run:
         except (Gone, OSError, RunFailed) as error:
             return None, f"it can't be saved: {error}"
 
-    def _name_of_machine(self) -> str:
+    @cached_property
+    def _archive(self) -> bytes:
+        return self._initramfs.content()
+
+    @cached_property
+    def _key(self) -> str:
         """Names all that a machine depends on until it is ready."""
         command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
         words = [self._kernel.folder.name, *command[1:]]

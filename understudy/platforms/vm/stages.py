@@ -58,8 +58,8 @@ def _module_files(
     return files | {"list": "".join(map(line, paths))}
 
 
-def archive(kernel: packages.Kernel, ahead: Stage) -> bytes:
-    """The initramfs of a machine that the stage makes ready."""
+def initramfs_of(kernel: packages.Kernel, ahead: Stage) -> Initramfs:
+    """That of a machine that the stage makes ready; its modules and programs are built."""
     initramfs = Initramfs()
     for folder in ("bin", "dev", "proc", "sys", "tmp", "modules", "ahead/modules"):
         initramfs.folder(folder)
@@ -74,7 +74,7 @@ def archive(kernel: packages.Kernel, ahead: Stage) -> bytes:
     for name, content in ahead.files.items():
         initramfs.file(name, content, executable=name.startswith(EXECUTABLE))
     initramfs.file("ahead/script", ahead.script)
-    return initramfs.content()
+    return initramfs
 
 
 def run_files(kernel: packages.Kernel, ahead: Stage, run: Stage) -> dict[str, Content]:

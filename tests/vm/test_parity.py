@@ -66,7 +66,8 @@ EACH = """
 while read -r SCHEDULER TUNABLES; do
 	rm -f /tmp/go
 	start_workload
-	attach_throttle
+	[ -e $vpt ] || put "/dev/$DISK" /sys/kernel/vpt/add
+	set_up_throttle
 	set_up_queue
 	measure
 	stop_workload

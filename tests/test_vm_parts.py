@@ -176,6 +176,14 @@ def test_a_trace_that_agrees() -> None:
     assert answer["complete_mean_ns"] == -400
 
 
+def test_of_many_events_that_may_be_a_request_the_nearest_is() -> None:
+    """The same sector each microsecond, before and after it."""
+    rows = [(us, us + 1000, 800) for us in range(100, 400)]
+    answer = witness.compare_trace(records_of(rows), trace_of(rows), FORMATS, witness.VIRTUAL)
+    for kind in ("issue", "complete"):
+        assert (answer[f"{kind}_mean_ns"], answer[f"{kind}_max_ns"]) == (-400, 400)
+
+
 @pytest.mark.parametrize(
     "seen",
     [

@@ -42,6 +42,9 @@ BUSY = replace(VIRTUAL, trace_ns=1_000_000)
 WALL = Tolerance(trace_ns=500_000_000, trace_mean_ns=1_000_000, process_mean_ns=20_000_000)
 
 
+UNSEEN = np.iinfo(np.int64).max
+
+
 @dataclass(frozen=True)
 class Events:
     """Trace events of one kind, in order of time."""
@@ -57,21 +60,22 @@ def _of_kind(found: pl.DataFrame) -> Events:
 
 
 def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what: str) -> Ints:
-    """For each request, how much later than it the event that covers it is, ns."""
+    """For each request, how much later than it the nearest event that covers it is, ns; of two as
+    near, the earlier.  One step looks at the next event of every request's window."""
     low = np.searchsorted(events.time_ns, time_ns - tolerance_ns)
     high = np.searchsorted(events.time_ns, time_ns + tolerance_ns, side="right")
-    apart = np.empty(len(time_ns), dtype=np.int64)
-    for i in range(len(time_ns)):
-        window = slice(low[i], high[i])
-        covers = (events.sector[window] <= sector[i]) & (sector[i] < events.end[window])
-        if not covers.any():
-            raise RunFailed(
-                f"the kernel's trace has no {what} of sector {sector[i]} "
-                f"near {time_ns[i]} ns: the throttle's record is not what happened"
-            )
-        nearest = events.time_ns[window][covers] - time_ns[i]
-        apart[i] = nearest[np.argmin(np.abs(nearest))]
-    return apart
+    nearest = np.full(len(time_ns), UNSEEN)
+    for step in range((high - low).max(initial=0)):
+        at = np.minimum(low + step, high - 1)
+        covers = (events.sector[at] <= sector) & (sector < events.end[at]) & (low < high)
+        apart = events.time_ns[at] - time_ns
+        nearest = np.where(covers & (np.abs(apart) < np.abs(nearest)), apart, nearest)
+    for i in np.flatnonzero(nearest == UNSEEN):
+        raise RunFailed(
+            f"the kernel's trace has no {what} of sector {sector[i]} "
+            f"near {time_ns[i]} ns: the throttle's record is not what happened"
+        )
+    return nearest
 
 
 def compare_trace(

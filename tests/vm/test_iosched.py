@@ -93,9 +93,12 @@ merges() {
 		put 1 /sys/kernel/tracing/events/block/$event/enable
 	done
 	put 1 /sys/kernel/tracing/tracing_on
+	# So slow that a queue builds up behind it, also where the processor is slow.
+	put 5000000 $vpt/intercept_ns
 	start_random --processes 24 --writes 50
 	wait_for 'merged block_bio_backmerge && merged block_bio_frontmerge && coalesced'
 	stop_random
+	put 300000 $vpt/intercept_ns
 	put 0 /sys/kernel/tracing/tracing_on
 	for event in backmerge frontmerge; do
 		echo "$event $(grep -c "block_bio_$event:" /sys/kernel/tracing/trace)" >> /out/merges-$1

@@ -143,6 +143,7 @@ def test_half_a_rotation_within_1_percent(name: str) -> None:
 
 
 @group("profiled-line")
+@pytest.mark.slow
 def test_the_papers_cache_is_exact() -> None:
     """Number and size of segments and what is read ahead."""
     known, found = DISKS["line"].cache, profiled("line").found.disk().cache
@@ -156,6 +157,7 @@ def test_the_papers_cache_is_exact() -> None:
 
 
 @group("profiled-zones")
+@pytest.mark.slow
 def test_zones_are_recovered() -> None:
     """All 16, each rate within 1 %, where they begin as near as it looks."""
     known, found = DISKS["zones"].throughput, profiled("zones").found.disk().throughput
@@ -249,6 +251,7 @@ def test_what_is_no_disk_is_refused() -> None:
 
 
 @group("profiled-line")
+@pytest.mark.slow
 def test_the_same_requests_get_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the host was doing meanwhile, and of a machine that is booted, not resumed."""
     answers = profiled("line").answers

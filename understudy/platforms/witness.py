@@ -42,7 +42,7 @@ BUSY = replace(VIRTUAL, trace_ns=1_000_000)
 WALL = Tolerance(trace_ns=500_000_000, trace_mean_ns=1_000_000, process_mean_ns=20_000_000)
 
 
-UNSEEN = np.iinfo(np.int64).max
+FAR_NS = 2**62  # beyond all times
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,35 @@ def _of_kind(found: pl.DataFrame) -> Events:
 
 def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what: str) -> Ints:
     """For each request, how much later than it the nearest event that covers it is, ns; of two as
-    near, the earlier.  One step looks at the next event of every request's window."""
-    low = np.searchsorted(events.time_ns, time_ns - tolerance_ns)
-    high = np.searchsorted(events.time_ns, time_ns + tolerance_ns, side="right")
-    nearest = np.full(len(time_ns), UNSEEN)
-    for step in range((high - low).max(initial=0)):
-        at = np.minimum(low + step, high - 1)
-        covers = (events.sector[at] <= sector) & (sector < events.end[at]) & (low < high)
-        apart = events.time_ns[at] - time_ns
-        nearest = np.where(covers & (np.abs(apart) < np.abs(nearest)), apart, nearest)
-    for i in np.flatnonzero(nearest == UNSEEN):
+    near, the earlier.
+
+    All requests look at once, a step further before and after their time, until nothing nearer
+    can come.
+    """
+    time = np.concatenate(([-FAR_NS], events.time_ns, [FAR_NS]))
+    first, end = (np.concatenate(([0], places, [0])) for places in (events.sector, events.end))
+    before = np.searchsorted(events.time_ns, time_ns)
+    after = before + 1
+    apart = np.full(len(time_ns), FAR_NS)
+    looking = np.arange(len(time_ns))
+    while len(looking):
+        for at, is_nearer in ((before[looking], np.less_equal), (after[looking], np.less)):
+            later = time[at] - time_ns[looking]
+            covers = (first[at] <= sector[looking]) & (sector[looking] < end[at])
+            found = covers & is_nearer(np.abs(later), np.abs(apart[looking]))
+            apart[looking[found]] = later[found]
+        before[looking] = np.maximum(before[looking] - 1, 0)
+        after[looking] = np.minimum(after[looking] + 1, len(time) - 1)
+        next_ns = np.minimum(time_ns - time[before], time[after] - time_ns)[looking]
+        looking = looking[next_ns <= np.minimum(np.abs(apart[looking]), tolerance_ns)]
+    unseen = np.abs(apart) > tolerance_ns
+    if unseen.any():
+        row = int(unseen.argmax())
         raise RunFailed(
-            f"the kernel's trace has no {what} of sector {sector[i]} "
-            f"near {time_ns[i]} ns: the throttle's record is not what happened"
+            f"the kernel's trace has no {what} of sector {sector[row]} "
+            f"near {time_ns[row]} ns: the throttle's record is not what happened"
         )
-    return nearest
+    return apart
 
 
 def compare_trace(

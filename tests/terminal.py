@@ -179,7 +179,7 @@ class Running:
 
 
 def _keep_what_is_said() -> None:
-    """Ctrl-C throws away what the command has written and nobody has read, else: a second one, its
+    """Without this, Ctrl-C discards output that has not arrived yet: a second one, the command's
     last words."""
     modes = termios.tcgetattr(sys.stdin.fileno())
     modes[3] |= termios.NOFLSH

@@ -338,6 +338,16 @@ def test_who_finds_no_run_left_does_what_is_to_be_done_meanwhile() -> None:
 
     outcomes, _ = parallel.run_all(Waits(), [experiment()], 2, lambda *_: None, done.set)
     assert len(outcomes) == 1
+    told: list[str] = []
+    runs = [experiment(scheduler=name) for name in ("none", "cats")]
+    parallel.run_all(
+        FakePlatform(),
+        runs,
+        1,
+        lambda run, phase, _: told.append(f"{run.scheduler.name} {phase}"),
+        lambda: told.append("meanwhile"),
+    )
+    assert told[-2:] == ["cats done", "meanwhile"]
 
 
 @pytest.mark.parametrize(

@@ -140,11 +140,11 @@ def try_until_stopped(folder: Path, name: str, moment: Moment, times: int) -> No
     """So often; who has ended before it was stopped is not counted."""
     draw = random.Random(f"{name}, {times}")
     stopped = 0
-    for trial in range(10 * times):
+    for trial in range(4 * times):
         stopped += try_once(Home(folder / str(trial)), moment, draw)
         if stopped == times:
             return
-    raise AssertionError(f"stopped only {stopped} times, else it was over before")
+    raise AssertionError(f"stopped {stopped} of {times} times, else over before or not begun")
 
 
 @once_or_often

@@ -31,7 +31,6 @@ echo "ran ${*: -1} for $TIMEOUT s: $(find "$output" -type f -printf x)"
 """
 
 
-@pytest.mark.slow
 def test_what_only_ours_fail_is_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Two disks, the kernel's schedulers and one of ours; the second test knows only theirs."""
     (tmp_path / "tests").mkdir()

@@ -146,7 +146,7 @@ stop() {{ # DISK NAME
 }}
 start vdisk vdisk
 for round in {" ".join(map(str, ROUNDS))}; do
-	wait_for '[ -b /dev/sda ]'
+	wait_for 'dd if=/dev/sda of=/dev/null bs=4k count=1 2> /dev/null'
 	[ $((round / 2 % 2)) = 0 ] || put mq-deadline /sys/block/sda/queue/scheduler
 	start sda sda-$round
 	usleep $((100000 + round * 777))
@@ -160,6 +160,7 @@ for round in {" ".join(map(str, ROUNDS))}; do
 	stop sda sda-$round
 	put sda /sys/kernel/vpt/remove
 	[ $((round % 2)) = 1 ] || put -1 $add_host
+	wait_for '[ ! -e /dev/sda ]'
 	put 1 $add_host
 done
 sleep 1

@@ -20,6 +20,7 @@ CARD = "zach1"
 ONE = run.Setting(1, 1)
 SOON = ("ring_wrap", "no_acknowledge", "no_lock", "leak", "deadlock")
 """Mistakes that are not left to the slow tests."""
+assert set(SOON) < set(MISTAKES)
 
 
 @pytest.fixture

@@ -98,7 +98,8 @@ def runs(kind: str) -> Experiment:
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param("random", marks=pytest.mark.slow), "surge-direct", "surge-buffered"]
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "random")) for kind in KINDS],
 )
 def test_booted_or_resumed_a_run_leaves_the_same_bytes(
     kind: str, with_stock: Path, monkeypatch: pytest.MonkeyPatch
@@ -313,7 +314,6 @@ def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert keys(machines) == ["four", "one", "three"]
 
 
-@pytest.mark.slow
 def test_the_line_of_a_dry_run_runs(with_stock: Path) -> None:
     """Check that it can be pasted, twice, and leaves the run's results on the wire."""
     one = experiment(requests=50)

@@ -33,8 +33,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "ffsb": {"configuration": 1, "access": "random"},
 }
 BOTH = [
-    pytest.param("postmark", marks=slow_group("vms-postmark")),
-    pytest.param("ffsb", marks=group("vms-ffsb")),
+    pytest.param(name, marks=(slow_group if name == "postmark" else group)(f"vms-{name}"))
+    for name in ASKED
 ]
 
 
@@ -123,7 +123,6 @@ def test_vms_draw_differently(workload: str) -> None:
 
 
 @pytest.mark.xdist_group("vms-postmark")
-@pytest.mark.slow
 def test_a_program_that_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("understudy.ask.workloads.postmark.Postmark.command", lambda *_: "exit 3")
     with pytest.raises(RunFailed, match="the program of VM 1 has ended"):

@@ -6,6 +6,7 @@ qemu         the command line: nothing outside this package knows QEMU's flags
 initramfs    what the VM boots into
 packages     kernel, headers and private headers, unpacked into the cache
 modules      our kernel modules, built against them
+card_modules those of a card and its driver
 card_programs what of it knows a card
 scenario     an experiment in the words of the VM
 outcome      its answer, held against the witnesses

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -155,6 +154,7 @@ class _Guest:
         process: subprocess.Popen[bytes],
         folder: Path,
         vm: Vm,
+        kernel: packages.Kernel,
         heard: Notify,
         stop: threading.Event,
     ) -> None:
@@ -163,7 +163,12 @@ class _Guest:
         self._seconds = vm.timeout_seconds
         self._stop = stop
         self._began = time.monotonic()
-        self._watch = trouble.Watch(process, lambda: _console(folder), vm.keeps_rules)
+        self._watch = trouble.Watch(
+            process,
+            lambda: _console(folder),
+            keeps_rules=vm.keeps_rules,
+            looked_at=kernel.has("CONFIG_KASAN"),
+        )
         self._tell = heard
         self._notices = _Notices(folder / "notify.log", self._heard)
 
@@ -252,8 +257,9 @@ class _Run:
         self._kernel = kernel
         self._heard = heard
         self._stop = stop
-        self._initramfs = stages.initramfs_of(kernel, vm.ahead)
-        self._input = stages.run_files(kernel, vm.ahead, Stage(vm.scenario, vm.modules, vm.files))
+        self._archive = stages.initramfs_of(kernel, vm.ahead).content()
+        self._input = _input_of(vm, kernel)
+        self._key = self._name_of_machine()
 
     def result(self) -> Result:
         machine, because = self._saved()
@@ -274,12 +280,7 @@ class _Run:
         except (Gone, OSError, RunFailed) as error:
             return None, f"it can't be saved: {error}"
 
-    @cached_property
-    def _archive(self) -> bytes:
-        return self._initramfs.content()
-
-    @cached_property
-    def _key(self) -> str:
+    def _name_of_machine(self) -> str:
         """Names all that a machine depends on until it is ready."""
         command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
         words = [self._kernel.folder.name, *command[1:]]
@@ -391,7 +392,7 @@ class _Run:
         self, command: list[str], folder: Path, files: Sequence[int] = ()
     ) -> Iterator[_Guest]:
         with _running(command, self._vm.machine, folder, files) as process:
-            yield _Guest(process, folder, self._vm, self._heard, self._stop)
+            yield _Guest(process, folder, self._vm, self._kernel, self._heard, self._stop)
 
     @contextlib.contextmanager
     def _scratch(self) -> Iterator[Path]:
@@ -433,8 +434,15 @@ def _last_line(folder: Path) -> str:
 
 
 def build(vm: Vm, kernel: packages.Kernel) -> None:
-    """Make everything that a run needs and that can be made before it."""
-    _Run(vm, kernel, lambda line: None, threading.Event())
+    """Make everything that a run needs and that can be made before it; it is put together by
+    the run."""
+    stages.initramfs_of(kernel, vm.ahead)
+    _input_of(vm, kernel)
+    qemu.command_line(vm.machine, Path("kernel"), Path("archive"), Path())
+
+
+def _input_of(vm: Vm, kernel: packages.Kernel) -> dict[str, Content]:
+    return stages.run_files(kernel, vm.ahead, Stage(vm.scenario, vm.modules, vm.files))
 
 
 def lay_out(vm: Vm, kernel: packages.Kernel, folder: Path) -> list[str]:

@@ -58,6 +58,10 @@ class Kernel:
     version: str
     folder: Path
 
+    def has(self, option: str) -> bool:
+        """Whether it was built with an option, such as CONFIG_KASAN."""
+        return f"{option}=y" in (self.headers / ".config").read_text().splitlines()
+
     @property
     def image(self) -> Path:
         """The kernel as QEMU starts it: unpacked here once, not in every guest."""

@@ -120,7 +120,7 @@ def _workload(experiment: Experiment) -> str:
 def _ahead(
     experiment: Experiment, built: image.Image | None, parted: partitions.Image | None
 ) -> Stage:
-    """What is the same for all schedulers and seeds: the disk and its file system."""
+    """What is the same for all schedulers and seeds: the disk, throttled, and its file system."""
     names = dict.fromkeys(CORE_MODULES, "")
     names |= controller_of(experiment).module_parameters(
         experiment.device.virtual_bytes, divided=parted is not None

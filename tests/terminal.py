@@ -21,6 +21,7 @@ COMMAND = Path(sys.executable).parent / "understudy"
 CTRL_C = b"\x03"
 PATIENCE_SECONDS = 300
 STOP_SECONDS = 2
+LAST_WORDS_SECONDS = 3  # if somebody who can't end keeps the terminal
 INTERRUPTED = "understudy: interrupted: "
 
 
@@ -134,8 +135,9 @@ class Running:
         while not self.ended:
             assert time.monotonic() < deadline, f"it does not end:\n{self.said[-2000:]}"
             self._read()
-        while self._read():
-            assert time.monotonic() < deadline, f"{self.said[-2000:]}\nsomeone keeps its terminal"
+        last_words = time.monotonic() + LAST_WORDS_SECONDS
+        while self._read() and time.monotonic() < last_words:
+            pass
         os.close(self._terminal)
         assert self._code is not None
         return self._code
@@ -181,9 +183,9 @@ class Running:
 def _keep_what_is_said() -> None:
     """Without this, Ctrl-C discards output that has not arrived yet: a second one, the command's
     last words."""
-    modes = termios.tcgetattr(sys.stdin.fileno())
+    modes = termios.tcgetattr(pty.STDIN_FILENO)
     modes[3] |= termios.NOFLSH
-    termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, modes)
+    termios.tcsetattr(pty.STDIN_FILENO, termios.TCSANOW, modes)
 
 
 def _waiting_for_a_processor() -> int:

@@ -80,7 +80,8 @@ def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what:
             apart[looking[found]] = later[found]
         before[looking] = np.maximum(before[looking] - 1, 0)
         after[looking] = np.minimum(after[looking] + 1, len(time) - 1)
-        next_ns = np.minimum(time_ns - time[before], time[after] - time_ns)[looking]
+        mine_ns = time_ns[looking]
+        next_ns = np.minimum(mine_ns - time[before[looking]], time[after[looking]] - mine_ns)
         looking = looking[next_ns <= np.minimum(np.abs(apart[looking]), tolerance_ns)]
     unseen = np.abs(apart) > tolerance_ns
     if unseen.any():

@@ -28,6 +28,12 @@ def test_a_crash_says_where_and_what() -> None:
     assert "  | [    4.2] Kernel panic" in trouble.of_death(CRASH)
 
 
+def test_a_warning_before_it_is_not_where_it_died() -> None:
+    warned = "[    3.0] WARNING: possible recursion\n[    3.0] RIP: 0010:innocent+0x1/0x2 [other]\n"
+    died = "the VM died in mine_next+0x1d [mine]: BUG: kernel NULL pointer dereference, address: "
+    assert trouble.of_death(warned + CRASH).startswith(died)
+
+
 def test_a_place_in_the_kernel_has_no_module() -> None:
     assert trouble.place(STUCK) == " in native_queued_spin_lock_slowpath+0x6c"
     assert trouble.cause(STUCK) == ""

@@ -2,6 +2,11 @@
 /*
  * The functions by which a driver gives memory to its card and takes it back are intercepted,
  * for our cards only.  They do what they always do, and dma.c hears of it.
+ *
+ * Each is called from other files than its own only: within one the compiler may put a function
+ * into its caller, as it does with dma_free_attrs() and the devres that frees, and that call is
+ * none.  So memory is seen where dma_alloc_attrs() and the like get it, which for a card,
+ * behind no IOMMU, is always the direct mapping.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -47,8 +52,7 @@ static void our_free(struct device *dev, size_t bytes, void *where, dma_addr_t a
 {
 	typeof(our_free) *original = probes[FREE].original;
 
-	if (where)
-		dma_take_back(dev, address);
+	dma_take_back(dev, address);
 	original(dev, bytes, where, address, attributes);
 	iprobe_done(&probes[FREE]);
 }
@@ -158,10 +162,10 @@ static const struct {
 	const char *symbol;
 	void *replacement;
 } functions[] = {
-	[ALLOC] = { "dma_alloc_attrs", our_alloc },
-	[FREE] = { "dma_free_attrs", our_free },
-	[PAGES] = { "dma_alloc_pages", our_pages },
-	[FREE_PAGES] = { "dma_free_pages", our_free_pages },
+	[ALLOC] = { "dma_direct_alloc", our_alloc },
+	[FREE] = { "dma_direct_free", our_free },
+	[PAGES] = { "dma_direct_alloc_pages", our_pages },
+	[FREE_PAGES] = { "dma_direct_free_pages", our_free_pages },
 	[MAP] = { "dma_map_page_attrs", our_map },
 	[UNMAP] = { "dma_unmap_page_attrs", our_unmap },
 	[MAP_SG] = { "dma_map_sg_attrs", our_map_sg },

@@ -11,7 +11,7 @@ from understudy.cards import specification
 from understudy.platforms.vm import card_modules, packages
 
 DRIVER = ROOT / "tests" / "vm" / "drivers" / "dma_kinds_driver.c"
-WAYS = ("pages", "pool", "single", "sg", "sgtable")
+WAYS = ("pages", "pool", "managed", "released", "single", "sg", "sgtable")
 
 SCENARIO = """
 insmod /dma_kinds_driver.ko || fail 'no driver'

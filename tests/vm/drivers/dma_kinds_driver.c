@@ -88,6 +88,22 @@ static void try_pool(void)
 	tell("pool", right, address);
 }
 
+static void try_managed(const char *way, bool is_released)
+{
+	void *group = devres_open_group(dev, NULL, GFP_KERNEL);
+	dma_addr_t address;
+	void *memory = dmam_alloc_coherent(dev, PAGE_SIZE, &address, GFP_KERNEL);
+	bool right;
+
+	fill(memory, 3);
+	right = copies(memory, address);
+	devres_close_group(dev, group);
+	if (!is_released)
+		dmam_free_coherent(dev, PAGE_SIZE, memory, address);
+	devres_release_group(dev, group);
+	tell(way, right, address);
+}
+
 static void try_single(void *memory)
 {
 	dma_addr_t address = dma_map_single(dev, memory, PAGE_SIZE, DMA_TO_DEVICE);
@@ -155,6 +171,8 @@ static void try_all(u8 *memory)
 		fill(memory + i * PAGE_SIZE, 3 + i);
 	try_pages();
 	try_pool();
+	try_managed("managed", false);
+	try_managed("released", true);
 	try_single(memory);
 	try_sg(memory);
 	try_sgtable(memory);

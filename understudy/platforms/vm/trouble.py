@@ -37,7 +37,8 @@ def broken_rule(console: str) -> str | None:
 
 
 def place(console: str) -> str:
-    """Where the kernel was, such as " in mine_next+0x12 [mine]"; empty if it does not say."""
+    """Where the kernel was by the first it says, such as " in mine_next+0x12 [mine]"; empty if
+    it does not say."""
     found = _PLACE.search(console)
     return f" in {found.group(1)}{found.group(2) or ''}" if found else ""
 
@@ -81,9 +82,11 @@ class Watch:
         if rule:
             raise RunFailed(rule)
         if self._talks and self._cpu_seconds() - self._since > self._patience:
+            before = len(self._console())
             self._ask_where()
             words = self._console()
-            raise RunFailed(f"the VM is stuck{place(words)}; its last words:\n{last_words(words)}")
+            where = place(words[before:])
+            raise RunFailed(f"the VM is stuck{where}; its last words:\n{last_words(words)}")
 
     def _cpu_seconds(self) -> float:
         try:
@@ -115,8 +118,10 @@ def last_words(console: str) -> str:
 
 
 def of_death(console: str) -> str:
-    """The error of a guest that died."""
+    """The error of a guest that died, be there warnings before."""
+    found = _CAUSE.search(console)
+    where = place(console[found.start() :] if found else console)
     return (
-        f"the VM died{place(console)}{cause(console)} (a kernel panic resets it); its last words:\n"
+        f"the VM died{where}{cause(console)} (a kernel panic resets it); its last words:\n"
         + last_words(console)
     )

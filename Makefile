@@ -79,11 +79,9 @@ LEFT_OUT := overhead scaling
 # they ask no more of the modules than iosched, shim_tape and throttle do.
 LEFT_OUT += repeatability same_bytes saved parity deadline_parity profiled
 # They are of the workloads and the reports, on modules that others put under load.
-LEFT_OUT += cats_in_vm blocktrace vms measure array
+LEFT_OUT += cats_in_vm blocktrace vms measure measured_beside array
 # No module of ours is loaded, or for nothing but drawing; the last needs a kernel with DRM.
 LEFT_OUT += served_disk trouble modules card_sources blktests drawing drawing_table screen
-# They need control groups that own memory (CONFIG_MEMCG) and overlayfs: that kernel has neither.
-LEFT_OUT += owner_groups measured_beside
 VM_TESTS := $(patsubst tests/vm/test_%.py,%,$(wildcard tests/vm/test_*.py))
 DEBUG_TESTS := $(LONGEST) $(filter-out $(LONGEST) $(LEFT_OUT),$(VM_TESTS))
 DEBUG_KERNELS ?= $(HOME)/kernels

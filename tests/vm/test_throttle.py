@@ -135,10 +135,16 @@ def test_time_is_the_models(run: str) -> None:
 
 @on_each
 def test_nothing_ends_before_it_is_due(run: str) -> None:
-    """And on average hardly after: at most 0.05 % of the mean service where it is promised."""
+    rows = served(run)
+    assert (rows["completion_ns"] >= rows["due_ns"]).all()
+
+
+@pytest.mark.exact
+@on_each
+def test_hardly_anything_ends_after_it_is_due(run: str) -> None:
+    """On average at most 0.05 % of the mean service where it is promised."""
     rows = served(run)
     lateness = (rows["completion_ns"] - rows["due_ns"]).to_numpy()
-    assert (lateness >= 0).all()
     facts = outcome(run).facts
     print(f"{run}: lateness mean {lateness.mean():.0f} max {lateness.max()} ns,", end=" ")
     print(f"late {facts['counters']['late']}, stale {facts['counters']['stale']}", end=" ")

@@ -228,8 +228,17 @@ def test_errors_take_their_time(disk: str, scheduler: str) -> None:
     rows = records.from_bytes(bad_sectors().out[f"records-{disk}-{scheduler}"])
     assert rows["error"].value_counts().height == 2
     rows = rows.sort("due_ns")
-    late_ns = (rows["completion_ns"] - rows["due_ns"]).to_numpy()
-    assert 0 <= late_ns.min() <= late_ns.max() < 100_000
+    assert (rows["completion_ns"] >= rows["due_ns"]).all()
     free_ns = pl.col("due_ns").shift(1, fill_value=0)
     took_ns = rows.select(pl.col("due_ns") - pl.max_horizontal("dispatch_ns", free_ns))
     assert took_ns["due_ns"].unique().to_list() == [INTERCEPT_NS]
+
+
+@group("errors-sectors")
+@pytest.mark.exact
+@on_each_disk
+@on_each_scheduler
+def test_errors_are_not_late(disk: str, scheduler: str) -> None:
+    """Nor is what comes with them."""
+    rows = records.from_bytes(bad_sectors().out[f"records-{disk}-{scheduler}"])
+    assert (rows["completion_ns"] - rows["due_ns"]).max() < 100_000  # type: ignore[operator]

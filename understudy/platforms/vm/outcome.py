@@ -107,15 +107,19 @@ def name_vms(rows: pl.DataFrame, virtual_bytes: int, parted: partitions.Image) -
     return rows.with_columns(owner=pl.Series(owner, dtype=pl.Int64))
 
 
-def _tolerance(experiment: Experiment) -> witness.Tolerance:
+def _tolerance(experiment: Experiment, kernel: packages.Kernel) -> witness.Tolerance:
     if experiment.platform.clock == "wall":
         return witness.WALL
+    if kernel.looks_at_each_access:
+        return witness.LOOKED_AT
     return witness.VIRTUAL if scenario.keeps_log(experiment) else witness.BUSY
 
 
-def _witnesses(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, Any]:
+def _witnesses(
+    experiment: Experiment, kernel: packages.Kernel, out: Mapping[str, bytes]
+) -> dict[str, Any]:
     rows = _rows(experiment, out["records"], 0)
-    tolerance = _tolerance(experiment)
+    tolerance = _tolerance(experiment, kernel)
     answer: dict[str, Any] = {
         "trace": witness.compare_trace(rows, out["trace"], out["formats"].decode(), tolerance)
     }
@@ -173,7 +177,7 @@ def read(
         "failed": counters["failed"],
         "late_permille": counters["late_permille"],
         "stale_picks": counters["stale"],
-        "witness": _witnesses(experiment, result.out),
+        "witness": _witnesses(experiment, kernel, result.out),
         "page_cache_bytes": cache.bytes if cache else 0,
         "file_system": asdict(built.facts) if built else None,
         "kernel_version": f"{kernel.release}, package {kernel.version}",

@@ -63,6 +63,11 @@ class Kernel:
         return f"{option}=y" in (self.headers / ".config").read_text().splitlines()
 
     @property
+    def looks_at_each_access(self) -> bool:
+        """Then it takes some ten times as long for everything."""
+        return self.has("CONFIG_KASAN")
+
+    @property
     def image(self) -> Path:
         """The kernel as QEMU starts it: unpacked here once, not in every guest."""
         return self.folder / "boot" / f"vmlinux-{self.release}"

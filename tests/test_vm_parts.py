@@ -84,7 +84,7 @@ def test_the_archive_is_the_same_for_the_same_content() -> None:
         initramfs = Initramfs()
         initramfs.file("a/b/one", b"1", executable=True)
         initramfs.file("a/b/two", "2")
-        return initramfs.content()
+        return initramfs.archive().content
 
     assert archive() == archive()
     assert archive().count(b"a/b\0") == 1

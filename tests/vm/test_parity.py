@@ -54,7 +54,7 @@ REQUESTS = {
 }
 THAT_MERGE = ("mixed", "surge")
 WITH_WRITES = tuple(name for name in REQUESTS if name != "surge")
-SLOW = ("surge", "positions", "queued")
+SLOW = ("surge", "buffered", "positions", "queued")
 QUEUE_DEPTH = 8
 TAPE_CALLS = 50_000
 TAPE_CALLS_OF = {"sptf": 200_000}  # the estimates for all that are pending are on it

@@ -77,7 +77,7 @@ profiled = once(measured)
 on_each = pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=(group if name == "buffer" else slow_group)(f"profiled-{name}"))
+        pytest.param(name, marks=(group if name == "line" else slow_group)(f"profiled-{name}"))
         for name in DISKS
     ],
 )
@@ -143,7 +143,6 @@ def test_half_a_rotation_within_1_percent(name: str) -> None:
 
 
 @group("profiled-line")
-@pytest.mark.slow
 def test_the_papers_cache_is_exact() -> None:
     """Number and size of segments and what is read ahead."""
     known, found = DISKS["line"].cache, profiled("line").found.disk().cache
@@ -168,6 +167,7 @@ def test_zones_are_recovered() -> None:
 
 
 @group("profiled-buffer")
+@pytest.mark.slow
 def test_the_read_cache_is_exact() -> None:
     """But for times, which are within 2 %."""
     known, found = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
@@ -181,6 +181,7 @@ def test_the_read_cache_is_exact() -> None:
 
 
 @group("profiled-buffer")
+@pytest.mark.slow
 def test_the_write_cache_is_exact() -> None:
     """But for times."""
     known, found = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer

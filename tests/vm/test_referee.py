@@ -18,9 +18,20 @@ from understudy.referee import run
 pytestmark = group("referee")
 CARD = "zach1"
 ONE = run.Setting(1, 1)
-SOON = ("ring_wrap", "no_acknowledge", "no_lock", "leak", "deadlock")
+SOON = ("ring_wrap", "no_acknowledge", "no_lock", "leak")
 """Mistakes that are not left to the slow tests."""
+SOON_RIGHT = ("cmpxchg8b", "threaded")
+"""What is right, likewise."""
 assert set(SOON) < set(MISTAKES)
+assert set(SOON_RIGHT) < set(RIGHT)
+on_other_ways = pytest.mark.parametrize(
+    ("name", "cpus"),
+    [
+        pytest.param(name, cpus, marks=[pytest.mark.slow] * (cpus > 1 or name not in SOON_RIGHT))
+        for name in RIGHT
+        for cpus in (1, 2)
+    ],
+)
 
 
 @pytest.fixture
@@ -51,8 +62,7 @@ def test_the_reference_driver_passes(cpus: int) -> None:
     assert len(outcome.accesses) > 10_000
 
 
-@pytest.mark.parametrize("cpus", [1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", RIGHT)
+@on_other_ways
 def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
     """Threaded handlers, disable_irq, tasklets, smaller rings: nothing is found where nothing is
     wrong; that the fallback was needed is noted."""

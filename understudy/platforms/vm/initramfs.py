@@ -3,7 +3,10 @@
 the same content, so that a virtual-clock run can be repeated."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+
+from understudy.base.cache import digest
 
 REGULAR, DIRECTORY, DEVICE = 0o100000, 0o040000, 0o020000
 
@@ -29,10 +32,33 @@ class _Entry:
         header = _header(inode, self.mode, len(content), self.name, self.device)
         return _pad(header) + _pad(content)
 
+    def state(self) -> tuple[int, ...]:
+        """Another one if the content has become another one."""
+        if not isinstance(self.content, Path):
+            return ()
+        stat = self.content.stat()
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The bytes, and a name for them."""
+
+    content: bytes
+    name: str
+
+
+# A command's runs boot into the same one, or two.
+@lru_cache(maxsize=2)
+def _packed(entries: tuple[_Entry, ...], states: tuple[tuple[int, ...], ...]) -> Archive:
+    parts = [entry.packed(number) for number, entry in enumerate(entries, 1)]
+    content = b"".join([*parts, _pad(_header(0, 0, 0, "TRAILER!!!", (0, 0)))])
+    return Archive(content, digest([content]))
+
 
 @dataclass
 class Initramfs:
-    """Add files, then take the bytes; files of the host are read then."""
+    """Add files, then take the archive; files of the host are read then."""
 
     _entries: list[_Entry] = field(default_factory=list)
     _folders: set[str] = field(default_factory=set)
@@ -59,7 +85,6 @@ class Initramfs:
     def character_device(self, name: str, major: int, minor: int) -> None:
         self._entries.append(_Entry(name.strip("/"), DEVICE | 0o600, device=(major, minor)))
 
-    def content(self) -> bytes:
-        """The archive."""
-        parts = [entry.packed(number) for number, entry in enumerate(self._entries, 1)]
-        return b"".join([*parts, _pad(_header(0, 0, 0, "TRAILER!!!", (0, 0)))])
+    def archive(self) -> Archive:
+        """What has been added, packed."""
+        return _packed(tuple(self._entries), tuple(entry.state() for entry in self._entries))

@@ -11,6 +11,7 @@ gone afterwards, and the error carries the guest's last words.
 
 import contextlib
 import os
+import select
 import subprocess
 import threading
 import time
@@ -167,7 +168,7 @@ class _Guest:
             process,
             lambda: _console(folder),
             keeps_rules=vm.keeps_rules,
-            looked_at=kernel.has("CONFIG_KASAN"),
+            looked_at=kernel.looks_at_each_access,
         )
         self._tell = heard
         self._notices = _Notices(folder / "notify.log", self._heard)
@@ -190,9 +191,11 @@ class _Guest:
 
     def wait(self) -> None:
         """Until it has ended."""
-        while self._process.poll() is None:
-            self.check()
-            self._stop.wait(POLL_SECONDS)
+        if self._process.poll() is None:
+            with os.fdopen(os.pidfd_open(self._process.pid)) as ended:
+                while self._process.poll() is None:
+                    self.check()
+                    select.select([ended], [], [], POLL_SECONDS)
         self._notices.poll()
         self._watch.check()
 
@@ -257,7 +260,7 @@ class _Run:
         self._kernel = kernel
         self._heard = heard
         self._stop = stop
-        self._archive = stages.initramfs_of(kernel, vm.ahead).content()
+        self._archive = stages.initramfs_of(kernel, vm.ahead).archive()
         self._input = _input_of(vm, kernel)
         self._key = self._name_of_machine()
 
@@ -285,7 +288,7 @@ class _Run:
         command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
         words = [self._kernel.folder.name, *command[1:]]
         program = [*qemu.identity(self._vm.machine), turns.identity(self._vm.machine.clock)]
-        return digest([*program, *map(str.encode, words), self._archive])
+        return digest([*program, *map(str.encode, [*words, self._archive.name])])
 
     def lay_out(self, folder: Path) -> list[str]:
         """Put what a run needs into the folder; returns the command that boots it."""
@@ -383,7 +386,7 @@ class _Run:
     def _command(self, folder: Path) -> list[str]:
         """Boots from the archive, which it puts into the folder."""
         machine, archive = self._vm.machine, folder / "initramfs"
-        archive.write_bytes(self._archive)
+        archive.write_bytes(self._archive.content)
         command = qemu.command_line(machine, self._kernel.image, archive, folder)
         return [*turns.words_before(machine.clock), *command]
 
@@ -434,9 +437,8 @@ def _last_line(folder: Path) -> str:
 
 
 def build(vm: Vm, kernel: packages.Kernel) -> None:
-    """Make everything that a run needs and that can be made before it; it is put together by
-    the run."""
-    stages.initramfs_of(kernel, vm.ahead)
+    """Make everything that a run needs and that can be made before it."""
+    stages.initramfs_of(kernel, vm.ahead).archive()
     _input_of(vm, kernel)
     qemu.command_line(vm.machine, Path("kernel"), Path("archive"), Path())
 

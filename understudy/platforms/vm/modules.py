@@ -137,28 +137,35 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
 @cache
 def _needed_by(module: Path) -> list[str]:
     """The names in the "depends" of a module's .modinfo section."""
-    found = re.findall(rb"(?:^|\0)depends=([^\0]*)", module.read_bytes())
+    found = re.findall(rb"\0depends=([^\0]*)", b"\0" + module.read_bytes())
     return [name for value in found for name in value.decode().split(",") if name]
 
 
 @cache
-def _of_kernel(folder: Path) -> dict[str, Path]:
-    return _by_name(folder.rglob("*.ko"))
+def _of_kernel(folder: Path) -> dict[str, str]:
+    """Where each lies, by its name; there are thousands."""
+    return {
+        _name(file): f"{parent}/{file}"
+        for parent, _, files in os.walk(folder)
+        for file in files
+        if file.endswith(".ko")
+    }
 
 
-def _by_name(paths: Iterable[Path]) -> dict[str, Path]:
-    return {path.stem.replace("-", "_"): path for path in paths}
+def _name(file: str) -> str:
+    return file.removesuffix(".ko").replace("-", "_")
 
 
 class ModuleTree:
     """Finds modules by name, the kernel's and ours, and what they need first."""
 
     def __init__(self, kernel: Kernel, ours: Iterable[Path]) -> None:
-        self._path = _of_kernel(kernel.modules) | _by_name(ours)
+        self._path = _of_kernel(kernel.modules) | {_name(each.name): str(each) for each in ours}
 
     def path(self, name: str) -> Path | None:
         """The module's file, or None: it is built into the kernel."""
-        return self._path.get(name.replace("-", "_"))
+        found = self._path.get(_name(name))
+        return Path(found) if found else None
 
     def in_load_order(self, names: list[str]) -> list[Path]:
         """The modules and all that they depend on, each after what it needs."""

@@ -139,8 +139,14 @@ def read_in(file: str, size: int) -> Trace:
         return recorded(file)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize(("name", "cut"), CASES)
+@pytest.mark.parametrize(
+    ("name", "cut", "packed"),
+    [
+        pytest.param(name, cut, packed, marks=[pytest.mark.slow] * (packed != bool(cut)))
+        for name, cut in CASES
+        for packed in (False, True)
+    ],
+)
 def test_any_pieces(
     name: str, cut: int, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

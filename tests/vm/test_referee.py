@@ -18,7 +18,7 @@ from understudy.referee import run
 pytestmark = group("referee")
 CARD = "zach1"
 ONE = run.Setting(1, 1)
-SOON = ("ring_wrap", "no_acknowledge", "no_lock", "leak")
+SOON = ("ring_wrap", "no_lock", "leak")
 """Mistakes that are not left to the slow tests."""
 SOON_RIGHT = ("cmpxchg8b", "threaded")
 """What is right, likewise."""
@@ -74,6 +74,7 @@ def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
     assert noted == ({"carried out by the fallback"} if name == "cmpxchg8b" else set())
 
 
+@pytest.mark.slow
 def test_a_run_repeats_with_its_seed() -> None:
     """To the byte, on one processor; another seed gives another journal."""
     built = run.prepared(CARD, REFERENCE)

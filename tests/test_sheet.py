@@ -66,7 +66,7 @@ def test_the_curve_meets_three_figures(sheet: DataSheet) -> None:
     assert ms[1] == pytest.approx(sheet.track_to_track_ms, abs=1e-6)
     assert at[-1] == 1
     assert ms[-1] == pytest.approx(sheet.full_stroke_ms, abs=2e-6)
-    assert mean_ms(sheet) == pytest.approx(sheet.average_seek_ms, rel=2e-3)
+    assert mean_ms(sheet) == pytest.approx(sheet.average_seek_ms, rel=3e-3)
 
 
 @given(sheets(st.floats(LINE + 1e-3, 2 * ROOT["random pairs"] - LINE - 1e-3)))

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What is read out of a guest's console when it is in trouble."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
+from understudy.base.errors import RunFailed
 from understudy.platforms.vm import trouble
 
 CRASH = """\
@@ -13,6 +17,10 @@ CRASH = """\
 [    4.1] Call Trace:
 [    4.1] RIP: 0033:0x401a2b
 [    4.2] Kernel panic - not syncing: Fatal exception
+"""
+WARNED = """\
+[    3.0] WARNING: inconsistent lock state
+[    3.0] RIP: 0010:innocent+0x1/0x2 [other]
 """
 STUCK = """\
 [    9.0] Kernel panic - not syncing: NMI: Not continuing
@@ -29,9 +37,26 @@ def test_a_crash_says_where_and_what() -> None:
 
 
 def test_a_warning_before_it_is_not_where_it_died() -> None:
-    warned = "[    3.0] WARNING: possible recursion\n[    3.0] RIP: 0010:innocent+0x1/0x2 [other]\n"
     died = "the VM died in mine_next+0x1d [mine]: BUG: kernel NULL pointer dereference, address: "
-    assert trouble.of_death(warned + CRASH).startswith(died)
+    assert trouble.of_death(WARNED + CRASH).startswith(died)
+
+
+def test_a_warning_before_it_is_not_where_it_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guest answers when it is asked where it is."""
+    monkeypatch.setattr(trouble, "_STUCK_CPU_SECONDS", -1)
+    console = tmp_path / "console"
+    console.write_text(WARNED)
+    (tmp_path / "answer").write_text(STUCK)
+    guest = ["sh", "-c", "head -c 1 > asked; cat answer >> console"]
+    with subprocess.Popen(guest, stdin=subprocess.PIPE, cwd=tmp_path) as process:
+        watch = trouble.Watch(process, console.read_text, keeps_rules=False, looked_at=False)
+        watch.heard("measuring")
+        with pytest.raises(
+            RunFailed, match=r"^the VM is stuck in native_queued_spin_lock\w*\+0x6c;"
+        ):
+            watch.check()
 
 
 def test_a_place_in_the_kernel_has_no_module() -> None:

@@ -48,7 +48,7 @@ class Archive:
     name: str
 
 
-# A command's runs boot into the same one, or two.
+# A command's runs boot into the same one, or two; `states` are there to be compared.
 @lru_cache(maxsize=2)
 def _packed(entries: tuple[_Entry, ...], states: tuple[tuple[int, ...], ...]) -> Archive:
     parts = [entry.packed(number) for number, entry in enumerate(entries, 1)]

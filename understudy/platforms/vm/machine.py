@@ -11,7 +11,6 @@ gone afterwards, and the error carries the guest's last words.
 
 import contextlib
 import os
-import select
 import subprocess
 import threading
 import time
@@ -191,11 +190,10 @@ class _Guest:
 
     def wait(self) -> None:
         """Until it has ended."""
-        if self._process.poll() is None:
-            with os.fdopen(os.pidfd_open(self._process.pid)) as ended:
-                while self._process.poll() is None:
-                    self.check()
-                    select.select([ended], [], [], POLL_SECONDS)
+        while self._process.poll() is None:
+            self.check()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(POLL_SECONDS)
         self._notices.poll()
         self._watch.check()
 

@@ -87,7 +87,7 @@ def _running(
     command: list[str], machine: qemu.Machine, folder: Path, files: Sequence[int] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
     """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also
-    if we are killed ourselves.  Its control (QMP) is at stdin; what it answers is not read.
+    if we are killed ourselves.  Its monitor is at stdin; what it answers is not read.
     It inherits the open files."""
     virtual = machine.clock == "virtual"
     with (
@@ -176,6 +176,13 @@ class _Guest:
         self._watch.heard(line)
         self._tell(line)
 
+    def tell(self, commands: str) -> None:
+        """Have its monitor carry these out; one that has ended shows it otherwise."""
+        assert self._process.stdin
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(commands.encode())
+            self._process.stdin.flush()
+
     def check(self) -> None:
         """Raises RunFailed unless it may go on."""
         self._notices.poll()
@@ -204,10 +211,11 @@ class _Guest:
         console = _console(self._folder)
         return RunFailed(f"the VM is gone ({error}); its last words:\n{last_words(console)}")
 
-    def comes_to_its_run(self) -> bool:
-        """Wait for that; False if it ends before."""
+    def comes_to_its_run(self, by_telling: str = "") -> bool:
+        """Wait for that, and tell its monitor now and then; False if it ends before."""
         ended = False
         while not (self.came_to_its_run() or ended):
+            self.tell(by_telling)
             self._stop.wait(POLL_SECONDS)
             ended = self._process.poll() is not None
             self.check()
@@ -301,15 +309,14 @@ class _Run:
                 return guest.result(command, Start(self._key, because))
 
     def _resume(self, machine: saved.SavedMachine) -> Result:
-        with self._scratch() as folder, Link() as control:
-            theirs = control.theirs
-            command = self.lay_out(folder)
-            command += qemu.resuming(self._vm.machine, machine.memory, theirs)
-            with self._salvaged(folder), self._guest(command, folder, (theirs,)) as guest:
-                _go_on(machine, control, guest, folder)
-                guest.wait()
-                if not guest.came_to_its_run():
+        with self._scratch() as folder, _state_of(machine) as state:
+            files = (state.fileno(),)
+            command = self.lay_out(folder) + qemu.resuming(self._vm.machine, machine.memory)
+            with self._salvaged(folder), self._guest(command, folder, files) as guest:
+                guest.tell(qemu.loading(state.fileno()))
+                if not guest.comes_to_its_run(by_telling=qemu.GO_ON):
                     raise _CannotResume(_last_line(folder))
+                guest.wait()
                 return guest.result(command, Start(self._key))
 
     def _save(self, machine: saved.SavedMachine) -> None:
@@ -367,9 +374,8 @@ class _Run:
                     yield guest, conversation, folder
 
     def _beginning(self, machine: saved.SavedMachine | None, monitor: int) -> list[str]:
-        if machine:
-            return qemu.resuming(self._vm.machine, machine.memory, monitor)
-        return qemu.watched(monitor)
+        resuming = qemu.resuming(self._vm.machine, machine.memory) if machine else []
+        return resuming + qemu.watched(monitor)
 
     @contextlib.contextmanager
     def _salvaged(self, folder: Path) -> Iterator[None]:

@@ -27,7 +27,7 @@ _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
 _STUCK_CPU_SECONDS = 15
 _STUCK_CPU_SECONDS_LOOKED_AT = 150
 _PANIC_SECONDS = 10
-_ASK_WHERE = b'{"execute": "qmp_capabilities"}{"execute": "inject-nmi"}'
+_ASK_WHERE = b"nmi\n"
 
 
 def broken_rule(console: str) -> str | None:
@@ -51,7 +51,7 @@ def cause(console: str) -> str:
 
 
 class Watch:
-    """Looks at a guest while it runs.  QEMU's control (QMP) is at its standard input.
+    """Looks at a guest while it runs.  QEMU's monitor is at its standard input.
 
     Time is QEMU's processor time, which does not depend on what else the host does.
     """

@@ -387,6 +387,25 @@ static void scan_ends_a_trip_for_nobody(void)
 	host_exit(&host);
 }
 
+/* The arm does not pass a request, and goes on from there when it is merged into another. */
+static void scan_waits_for_one_that_is_merged_away(void)
+{
+	struct io_request *below, *ahead;
+
+	begin_trip("scan", 900000);
+	below = host_add(&host, IO_READ, 500000, 1, 0);
+	expect_wait(100000);
+	host.now_ns = 50000; /* the arm is at 950000 */
+	ahead = host_add(&host, IO_READ, 960000, 1, 0);
+	host.now_ns = 80000;
+	host_add(&host, IO_READ, 400000, 1, 0);
+	host_take_back(&host, ahead);
+	expect_wait(80000 + 40000);
+	expect_wait(80000 + 40000 + 100000);
+	expect_pick(below);
+	host_exit(&host);
+}
+
 static void cscan_goes_around(void)
 {
 	struct io_request *low, *lowest, *ahead;
@@ -469,6 +488,7 @@ int main(void)
 	scan_meets_late_comers_on_the_way_out();
 	scan_meets_late_comers_on_the_way_back();
 	scan_ends_a_trip_for_nobody();
+	scan_waits_for_one_that_is_merged_away();
 	cscan_goes_around();
 	cscan_passes_nobody_but_late_comers();
 	check_seeds(300, random_case);

@@ -206,6 +206,24 @@ static void where_files_break_off(void)
 	breaks_off(40, LANES_MAX - 1, 4, BLKTRACE_WHOLE);
 }
 
+/* Nothing but the beginning of another is there yet; it is enough to see that it is none. */
+static void a_wrong_beginning_is_told_at_once(void)
+{
+	struct blktrace *trace = blktrace_new();
+	u8 bytes[48 + RECORD_MAGIC_BYTES];
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		make_record(bytes, 1, RECORD_ISSUE);
+		memcpy(bytes + 48, bytes, RECORD_MAGIC_BYTES);
+		bytes[48] += i;
+		blktrace_begin(trace);
+		CHECK_EQ(blktrace_feed(trace, bytes, sizeof(bytes)), 48);
+		CHECK_EQ(trace->fault, i ? BLKTRACE_BAD_MAGIC : BLKTRACE_WHOLE);
+	}
+	blktrace_free(trace);
+}
+
 /* The count of one reason, the first record's issue aside; all others are 0. */
 static void counts(struct blktrace *trace, u32 reason, u64 count)
 {
@@ -244,6 +262,7 @@ int main(void)
 	check_seeds(30, lanes_are_merged);
 	at_one_instant_the_earlier_in_life_goes_first();
 	where_files_break_off();
+	a_wrong_beginning_is_told_at_once();
 	what_is_counted();
 	no_memory();
 	return 0;

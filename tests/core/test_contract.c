@@ -20,6 +20,7 @@ struct place {
 /* A scheduler that answers what the test wants; its state is this. */
 struct actor {
 	u64 wait_ns;
+	u64 ns_of_nothing;
 	u64 done;
 	struct io_request *answer;
 	u64 wake_ns;
@@ -95,6 +96,8 @@ static bool actor_has_work(const void *state)
 
 static const struct sched_field actor_tunables[] = {
 	SCHED_TUNABLE(actor, wait_ns, 0, 0, U64_MAX, "how long it may wait"),
+	SCHED_TUNABLE(actor, ns_of_nothing, 0, 0, U64_MAX,
+		      "no time: _ns is not its end"),
 };
 
 static const struct sched_field actor_counters[] = {
@@ -361,6 +364,7 @@ static void waits_are_not_put_off(void)
 	for (i = 0; i < 2; i++, most += 2 * FIVE) {
 		raise_curtain();
 		stage.actor.wait_ns = i * FIVE;
+		stage.actor.ns_of_nothing = FIVE;
 		contract_tuned(&stage.contract);
 		/* Who is set to less may still be waiting. */
 		stage.actor.wait_ns = 0;
@@ -391,6 +395,23 @@ static void waits_are_not_put_off(void)
 	contract_tuned(&stage.contract);
 	stage.actor.wake_ns = U64_MAX;
 	add(0, 1);
+	CHECK(!next(NULL));
+	expect("");
+	contract_exit(&stage.contract);
+}
+
+/* The next one is counted from its own beginning. */
+static void waits_end_with_whom_they_were_for(void)
+{
+	raise_curtain();
+	add(0, 1);
+	stage.actor.wake_ns = 2 * FIVE;
+	CHECK(!next(NULL));
+	contract_remove(&stage.contract, &stage.place[0].io);
+	CHECK(!next(NULL));
+	stage.now_ns = 4 * FIVE;
+	add(0, 2);
+	stage.actor.wake_ns = 5 * FIVE;
 	CHECK(!next(NULL));
 	expect("");
 	contract_exit(&stage.contract);
@@ -492,6 +513,7 @@ int main(void)
 	reasons_are_known();
 	waits_end();
 	waits_are_not_put_off();
+	waits_end_with_whom_they_were_for();
 	work_is_told_of();
 	first_is_told();
 	return 0;

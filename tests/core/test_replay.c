@@ -25,6 +25,7 @@ static struct {
 	u64 removed[CALLS], completed[CALLS]; /* ids */
 	u32 adds, removes, asks, completions, exits;
 	u64 tunable;
+	u64 positioning_ns;
 	struct sched_limits limits;
 } seen;
 
@@ -62,6 +63,9 @@ static struct io_request *stack_next(void *state, u64 now_ns, u64 *wake_ns)
 	struct stack *stack = state;
 
 	seen.asked_ns[seen.asks++] = now_ns;
+	if (stack->nr_pending)
+		seen.positioning_ns = seen.limits.positioning_ns(
+			seen.limits.device, stack->pending[0], now_ns);
 	if (!stack->nr_pending) {
 		*wake_ns = now_ns + 77;
 		return NULL;
@@ -211,6 +215,18 @@ static void the_answer_is_written_over_the_tape(void)
 	CHECK(!memcmp(&tape[2], &want, sizeof(want)));
 }
 
+/* Of a request that is there; of others nothing is taken. */
+static void what_the_host_foresaw_is_told(void)
+{
+	begin();
+	call(TAPE_ADD, 1, 0);
+	call(TAPE_POSITIONING, 1, 0)->wake_ns = 4321;
+	call(TAPE_POSITIONING, 2, 0)->wake_ns = 5;
+	call(TAPE_NEXT, 0, 0);
+	CHECK_EQ(run(), 0);
+	CHECK_EQ(seen.positioning_ns, 4321);
+}
+
 static void places_are_free_again(void)
 {
 	begin();
@@ -336,6 +352,7 @@ int main(void)
 {
 	all_of_a_request_is_handed_over();
 	the_answer_is_written_over_the_tape();
+	what_the_host_foresaw_is_told();
 	places_are_free_again();
 	a_tape_without_answers();
 	other_decisions();

@@ -9,9 +9,9 @@ import pytest
 from sample_runs import experiment, outcome
 from scipy import stats
 
-from understudy.measure.choice import GOALS
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
+from understudy.recommend.choice import GOALS, as_json, best, choices
 
 RUN = summarise(outcome(experiment(requests=5)))
 RESPONSE = PAPER_MEASURES[2]
@@ -49,7 +49,7 @@ def tail(**figures: Sequence[tuple[float, float, float]]) -> Comparison:
 
 def test_who_starves_one_in_a_thousand_is_not_picked_for_the_tail() -> None:
     found = tail(sstf=[(10, 900, 2000), (11, 950, 2100)], look=[(12, 14, 15), (13.1, 15, 16)])
-    choice = found.choices()[1]
+    choice = choices(found)[1]
     assert choice.best is None
     assert choice.sentence() == (
         "for tail response nobody is best throughout: sstf by p99 (10.5 ms), "
@@ -62,7 +62,7 @@ def test_who_is_tied_by_one_measure_and_best_by_the_others_is_picked_for_the_tai
         sstf=[(10, 900, 2000), (13, 950, 2100), (10, 940, 1900)],
         look=[(12, 14, 15), (11, 15, 16), (12, 13, 14)],
     )
-    choice = found.choices()[1]
+    choice = choices(found)[1]
     assert (choice.best, choice.tied) == ("look", ())
     assert choice.sentence() == (
         "for tail response pick look (p99 11.67 ms, p99.9 14 ms, longest 15 ms; 3 seeds)"
@@ -70,7 +70,7 @@ def test_who_is_tied_by_one_measure_and_best_by_the_others_is_picked_for_the_tai
 
 
 def test_json_has_the_best_by_each_measure_of_a_goal() -> None:
-    entry = tail(sstf=[(10, 900, 2000)], look=[(12, 14, 15)]).as_json()["choices"][1]
+    entry = as_json(tail(sstf=[(10, 900, 2000)], look=[(12, 14, 15)]))["choices"][1]
     assert entry["best"] is None
     assert [(one["measure"], one["best"]) for one in entry["by"]] == [
         ("p99_response_ms", "sstf"),
@@ -82,17 +82,13 @@ def test_json_has_the_best_by_each_measure_of_a_goal() -> None:
 def test_a_pair_is_told_apart_alone_but_not_among_many() -> None:
     base = np.array([10.0, 20.0, 30.0, 25.0])
     apart = {"best": base, "worse": base + np.array([0.5, 1.5, 1.0, 0.6])}
-    assert (
-        compared({name: {MEAN: values.tolist()} for name, values in apart.items()})
-        .best(RESPONSE)
-        .tied
-        == ()
-    )
+    found = compared({name: {MEAN: values.tolist()} for name, values in apart.items()})
+    assert best(found, RESPONSE).tied == ()
     many = apart | {f"far{number}": base + 100 + number for number in range(10)}
     found = compared({name: {MEAN: values.tolist()} for name, values in many.items()})
-    assert found.best(RESPONSE).tied == ("worse",)
+    assert best(found, RESPONSE).tied == ("worse",)
     assert not found.difference("worse", "best", RESPONSE).includes_zero
-    assert "corrected for a choice among 12" in found.choices()[0].sentence()
+    assert "corrected for a choice among 12" in choices(found)[0].sentence()
 
 
 def test_the_interval_among_n_is_bonferronis() -> None:
@@ -102,7 +98,7 @@ def test_the_interval_among_n_is_bonferronis() -> None:
     for shift, tied in ((half * 0.999, ("b",)), (half * 1.001, ())):
         others = {"b": base + shift + error, "c": base + 50, "d": base + 60}
         figures = {name: {MEAN: values.tolist()} for name, values in ({"a": base} | others).items()}
-        assert compared(figures).best(RESPONSE).tied == tied
+        assert best(compared(figures), RESPONSE).tied == tied
 
 
 @pytest.mark.parametrize("schedulers", [3, 13])
@@ -113,14 +109,14 @@ def test_the_truly_best_is_named_as_often_as_promised(schedulers: int) -> None:
     for _ in range(rounds):
         drawn = draw.normal(100, 5, (schedulers, 5))
         found = compared({f"s{i}": {MEAN: drawn[i].tolist()} for i in range(schedulers)})
-        left_out += "s0" not in found.best(RESPONSE).names
+        left_out += "s0" not in best(found, RESPONSE).names
     assert left_out <= 0.05 * rounds
 
 
 def test_those_that_are_tied_are_named_in_the_order_of_their_means() -> None:
     figures = {"c": [3.0, 1.0], "a": [2.0, 1.5], "b": [1.0, 2.3]}
     found = compared({name: {MEAN: values} for name, values in figures.items()})
-    assert found.choices()[0].sentence() == (
+    assert choices(found)[0].sentence() == (
         "for mean response pick b or a or c: they cannot be told apart "
         "(1.65 ms; 2 seeds, corrected for a choice among 3)"
     )
@@ -128,7 +124,7 @@ def test_those_that_are_tied_are_named_in_the_order_of_their_means() -> None:
 
 def test_of_several_measures_the_first_decides_who_comes_first() -> None:
     found = tail(look=[(10, 15, 40), (12, 15, 44)], sstf=[(12, 15.5, 41), (10.5, 15, 40)])
-    choice = found.choices()[1]
+    choice = choices(found)[1]
     assert [one.best for one in choice.by] == ["look", "look", "sstf"]
     assert (choice.best, choice.tied) == ("look", ("sstf",))
     assert choice.sentence() == (
@@ -151,7 +147,7 @@ def test_of_several_measures_the_first_decides_who_comes_first() -> None:
 
 
 def test_of_two_measures_each_has_its_label() -> None:
-    choice = tail(look=[(12, 14, 15)]).choices()[1]
+    choice = choices(tail(look=[(12, 14, 15)]))[1]
     two = dataclasses.replace(choice, by=choice.by[:2])
     assert two.sentence() == (
         "for tail response pick look (p99 12 ms, p99.9 14 ms; one seed: no interval)"
@@ -167,7 +163,7 @@ def test_a_goals_measures_are_in_the_unit_of_their_keys() -> None:
 
 
 def test_an_answer_cannot_be_changed() -> None:
-    choice = tail(look=[(12, 14, 15)]).choices()[0]
+    choice = choices(tail(look=[(12, 14, 15)]))[0]
     for answer, field in ((choice, "goal"), (choice.by[0], "best")):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(answer, field, "other")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sample_runs import experiment, outcome
 from scipy import stats
 
-from understudy.measure.choice import GOALS
 from understudy.measure.comparison import Comparison, estimate, ranks
 from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
 from understudy.papers.reproduction import rows, shadow_sentence
 from understudy.papers.tables import STAND_INS, TABLES
+from understudy.recommend.choice import GOALS, as_json, choices
 
 RUN = summarise(outcome(experiment(requests=5)))
 SERVICE, _, RESPONSE, VARIANCE, THROUGHPUT = PAPER_MEASURES
@@ -54,27 +54,27 @@ def test_interval_is_scipys_one_sample_interval(values: list[float]) -> None:
 
 def test_one_seed_has_no_interval_and_says_so() -> None:
     comparison = Comparison([*runs("cats", [3.0]), *runs("none", [4.0])])
-    mean, tail, throughput = comparison.choices()
+    mean, tail, throughput = choices(comparison)
     assert mean.sentence() == "for mean response pick cats (3 ms; one seed: no interval)"
     assert tail.best == "cats"
     assert (throughput.best, throughput.tied) == ("cats", ("none",))
-    assert comparison.as_json()["differences"][0]["told_apart"] is None
+    assert as_json(comparison)["differences"][0]["told_apart"] is None
 
 
 def test_pairs_tell_apart_what_separate_intervals_could_not() -> None:
     cats, none = [10.0, 20.0, 30.0], [11.0, 21.1, 30.9]
     comparison = Comparison([*runs("cats", cats), *runs("none", none)])
     assert comparison.estimate("cats", RESPONSE).half_width == pytest.approx(24.8, abs=0.1)
-    assert comparison.choices()[0].tied == ()
-    assert comparison.choices()[0].sentence() == "for mean response pick cats (20 ms; 3 seeds)"
+    assert choices(comparison)[0].tied == ()
+    assert choices(comparison)[0].sentence() == "for mean response pick cats (20 ms; 3 seeds)"
 
 
 def test_a_difference_around_zero_is_a_tie_that_is_named() -> None:
     comparison = Comparison([*runs("cats", [10.0, 20.0, 30.0]), *runs("none", [9.0, 22.0, 31.0])])
-    choice = comparison.choices()[0]
+    choice = choices(comparison)[0]
     assert (choice.best, choice.tied) == ("cats", ("none",))
     assert "pick cats or none: they cannot be told apart" in choice.sentence()
-    assert comparison.as_json()["differences"][0]["told_apart"] is False
+    assert as_json(comparison)["differences"][0]["told_apart"] is False
 
 
 def test_a_difference_is_the_first_less_the_second() -> None:
@@ -83,7 +83,7 @@ def test_a_difference_is_the_first_less_the_second() -> None:
     assert found.mean == -2.5
     # t(0.975, 1) = 12.706, standard error 0.5
     assert found.half_width == pytest.approx(12.706 / 2, rel=1e-4)
-    entry = comparison.as_json()["differences"][0]
+    entry = as_json(comparison)["differences"][0]
     assert entry == {
         "measure": "mean_response_ms",
         "first": "cats",
@@ -96,7 +96,7 @@ def test_a_difference_is_the_first_less_the_second() -> None:
 
 def test_every_pair_is_held_against_each_other_once() -> None:
     comparison = Comparison([run for name in "abc" for run in runs(name, [1.0, 2.0])])
-    entries = comparison.as_json()["differences"]
+    entries = as_json(comparison)["differences"]
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
     measures = [measure.key for measures in GOALS.values() for measure in measures]
     assert [(entry["measure"], entry["first"], entry["second"]) for entry in entries] == [
@@ -107,8 +107,8 @@ def test_every_pair_is_held_against_each_other_once() -> None:
 def test_who_is_alone_is_the_best() -> None:
     comparison = Comparison(runs("cats", [1.0, 2.0]))
     assert comparison.platform == "vm"
-    assert comparison.choices()[0].sentence() == "for mean response pick cats (1.5 ms; 2 seeds)"
-    found = comparison.as_json()
+    assert choices(comparison)[0].sentence() == "for mean response pick cats (1.5 ms; 2 seeds)"
+    found = as_json(comparison)
     assert (found["confidence"], found["seeds"], found["differences"]) == (0.95, [1, 2], [])
 
 
@@ -121,13 +121,13 @@ def test_throughput_is_better_when_higher() -> None:
     comparison = Comparison(
         [*runs("cats", [1.0, 2.0], throughput=5.0), *runs("none", [1.5, 2.6], throughput=6.0)]
     )
-    assert comparison.choices()[2].best == "none"
-    assert comparison.choices()[2].tied == ()
+    assert choices(comparison)[2].best == "none"
+    assert choices(comparison)[2].tied == ()
 
 
 def test_every_goal_gets_an_answer() -> None:
     comparison = Comparison([*runs("cats", [1.0, 2.0]), *runs("none", [1.5, 2.6])])
-    assert [choice.goal for choice in comparison.choices()] == list(GOALS)
+    assert [choice.goal for choice in choices(comparison)] == list(GOALS)
 
 
 def test_a_missing_run_is_refused() -> None:

@@ -183,7 +183,8 @@ def test_wrong_weights_are_refused() -> None:
     assert text(shared(), "weights") == f"{numbers()['vm1']}:{WEIGHT} 7:1"
 
 
-# Both groups always have requests pending.
+# Both groups always have requests pending: a service takes far longer than what the slowest
+# kernel needs for a request.
 
 SHARES = (200, 100)
 BUSY = f"""
@@ -194,7 +195,7 @@ mount -t cgroup2 cgroup $groups
 put '+io' $groups/cgroup.subtree_control
 throttle /dev/vdisk
 put {DEPTH} $vpt/array_servers
-put 2000000 $vpt/array_service_ns
+put 20000000 $vpt/array_service_ns
 put 1 $vpt/record_groups
 put 1 $vpt/reset
 put sfq $queue/scheduler

@@ -23,6 +23,7 @@ from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import Summary, summarise
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
+from understudy.recommend import choice
 
 SCHEMA = "understudy.result/1"
 
@@ -73,7 +74,7 @@ class Result:
                 {**summary.as_json(), "facts": outcome.facts}
                 for summary, outcome in zip(self.summaries, self.outcomes, strict=True)
             ],
-            "comparison": self.comparison.as_json(),
+            "comparison": choice.as_json(self.comparison),
         }
         if self.failures:
             document["failed"] = dict(self.failures)

@@ -3,20 +3,18 @@
 
 Runs with the same seed draw the same files and sleeps, so schedulers are
 compared in pairs, seed by seed: a difference counts only if the Student-t
-interval of its mean leaves zero out.  A single difference has the 95 % interval.
-A choice among n has n - 1 chances to be wrong, so its intervals are wider
-(docs/decisions/0029-choice-among-many.md).  One seed gives values without an
-interval, and the choice says so.
+interval of its mean leaves zero out.  A single difference has the 95 % interval;
+a choice among many has wider ones (understudy.recommend.choice).  One seed gives
+values without an interval.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from understudy.measure.choice import GOALS, Best, Choice
 from understudy.measure.metrics import Measure, Summary
 
 CONFIDENCE = 0.95
@@ -88,44 +86,15 @@ class Comparison:
         """Whether all runs do."""
         return not any(run.is_too_late for run in self._runs.values())
 
-    def choices(self) -> tuple[Choice, ...]:
-        """The answer to each goal; none if a run does not count."""
-        if not self.counts:
-            return ()
-        return tuple(
-            Choice(goal, tuple(map(self.best, measures)), len(self.seeds))
-            for goal, measures in GOALS.items()
-        )
-
-    def best(self, measure: Measure) -> Best:
-        """The best scheduler by a measure.  With CONFIDENCE, who is truly best is named."""
-        order = self.ranks(measure)
-        best = min(self.schedulers, key=lambda name: order[name])
-        others = sorted(
-            (name for name in self.schedulers if name != best), key=lambda name: order[name]
-        )
-        each = 1 - (1 - CONFIDENCE) / max(1, len(others))
-        tied = tuple(
-            name for name in others if self.difference(name, best, measure, each).includes_zero
-        )
-        means = {name: self.estimate(name, measure).mean for name in self.schedulers}
-        return Best(measure, best, tied, means)
-
     def _values(self, scheduler: str, measure: Measure) -> list[float]:
         return [run.value(measure) for run in self.runs(scheduler)]
 
-    def as_json(self) -> dict[str, Any]:
-        """Means, intervals, paired differences and choices for result.json."""
+    def as_json(self, measures: Iterable[Measure]) -> dict[str, Any]:
+        """Paired differences by these measures, for result.json."""
         return {
             "confidence": CONFIDENCE,
             "seeds": list(self.seeds),
-            "choices": [choice.as_json() for choice in self.choices()],
-            "differences": [
-                entry
-                for measures in GOALS.values()
-                for measure in measures
-                for entry in self._differences(measure)
-            ],
+            "differences": [entry for measure in measures for entry in self._differences(measure)],
         }
 
     def _differences(self, measure: Measure) -> list[dict[str, Any]]:

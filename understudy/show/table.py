@@ -14,11 +14,11 @@ from rich.markup import escape
 
 from understudy.ask.experiment import Experiment
 from understudy.campaign.result import Result
-from understudy.measure.choice import Best
 from understudy.measure.comparison import Comparison, Estimate
 from understudy.measure.metrics import LATE_MAX_PERMILLE, MORE_MEASURES, PAPER_MEASURES, Measure
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
+from understudy.recommend.choice import Best, best, choices
 from understudy.show.grid import Grid
 
 # Fields of Summary below the measures: label, how to show the sum over the seeds.
@@ -146,13 +146,13 @@ def ranked(comparison: Comparison) -> Rows:
     response what sets it apart."""
     order = comparison.ranks(RANKED[0])
     names = sorted(comparison.schedulers, key=lambda name: order[name])
-    best = comparison.best(RANKED[0]) if comparison.counts else None
-    return [(name, _ranked_cells(comparison, best, name)) for name in names]
+    first = best(comparison, RANKED[0]) if comparison.counts else None
+    return [(name, _ranked_cells(comparison, first, name)) for name in names]
 
 
-def _ranked_cells(comparison: Comparison, best: Best | None, name: str) -> list[str]:
+def _ranked_cells(comparison: Comparison, first: Best | None, name: str) -> list[str]:
     mean, *others = (number(comparison.estimate(name, measure)) for measure in RANKED)
-    return [mean, _against(best, name), *others]
+    return [mean, _against(first, name), *others]
 
 
 def ranking(comparison: Comparison) -> Grid:
@@ -160,13 +160,13 @@ def ranking(comparison: Comparison) -> Grid:
     return Grid(RANKED_HEADINGS, [ranked(comparison)], words=("",))
 
 
-def _against(best: Best | None, name: str) -> str:
+def _against(first: Best | None, name: str) -> str:
     """What can be said of a scheduler's mean response beside the best one's."""
-    if best is None:
+    if first is None:
         return ""
-    if name == best.best:
+    if name == first.best:
         return "best"
-    return "tied" if name in best.tied else ""
+    return "tied" if name in first.tied else ""
 
 
 def sentences(result: Result) -> list[str]:
@@ -177,7 +177,7 @@ def sentences(result: Result) -> list[str]:
         for name in comparison.schedulers
         if any(run.predicted for run in comparison.runs(name))
     )
-    picks = [choice.sentence() for choice in comparison.choices()]
+    picks = [choice.sentence() for choice in choices(comparison)]
     shadowed = (sentence for sentence in shadows if sentence)
     return [*picks, *shadowed, *_beyond(result), *_instruments(result), *_wall_clock(result)]
 

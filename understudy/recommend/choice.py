@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Which scheduler to pick for what: the goals, among them the tail, and the answer in words.
 
-How sure an answer is, is for understudy.measure.comparison to find out.
+A choice among n has n - 1 chances to be wrong, so its intervals are wider than that of a
+single difference (docs/decisions/0029-choice-among-many.md).  With one seed there is none,
+and the choice says so.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
+from understudy.measure.comparison import CONFIDENCE, Comparison
 from understudy.measure.metrics import Measure
 
 # What a person picks a scheduler for.  A tail is short by all of its measures: one request
@@ -117,3 +120,34 @@ class Choice:
             "among": len(self.by[0].means),
             "seeds": self.seeds,
         }
+
+
+def choices(comparison: Comparison) -> tuple[Choice, ...]:
+    """The answer to each goal; none if a run does not count."""
+    if not comparison.counts:
+        return ()
+    return tuple(
+        Choice(goal, tuple(best(comparison, measure) for measure in by), len(comparison.seeds))
+        for goal, by in GOALS.items()
+    )
+
+
+def best(comparison: Comparison, measure: Measure) -> Best:
+    """The best scheduler by a measure.  With CONFIDENCE, who is truly best is named."""
+    order = comparison.ranks(measure)
+    first, *others = sorted(comparison.schedulers, key=lambda name: order[name])
+    each = 1 - (1 - CONFIDENCE) / max(1, len(others))
+    tied = tuple(
+        name for name in others if comparison.difference(name, first, measure, each).includes_zero
+    )
+    means = {name: comparison.estimate(name, measure).mean for name in comparison.schedulers}
+    return Best(measure, first, tied, means)
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    """Choices, and the paired differences by all goals' measures, for result.json."""
+    measures = (measure for by in GOALS.values() for measure in by)
+    return {
+        "choices": [choice.as_json() for choice in choices(comparison)],
+        **comparison.as_json(measures),
+    }

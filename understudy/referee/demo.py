@@ -98,4 +98,5 @@ def _with_display(vnc: int) -> qemu.Machine:
         socket.create_server((VNC_HOST, VNC_PORT + vnc)).close()
     except OSError as error:
         raise UserError(f"VNC display {vnc} ({error.strerror}): try another number") from error
-    return qemu.Machine(clock="wall", devices=(*qemu.DISPLAY, "-vnc", f"{VNC_HOST}:{vnc}"))
+    devices = (*qemu.DISPLAY, *qemu.shown_at(VNC_HOST, vnc))
+    return qemu.Machine(clock="wall", devices=devices)

@@ -169,6 +169,11 @@ def resuming(machine: Machine, memory: Path) -> list[str]:
     return [*_memory_arguments(machine, memory, "off"), "-incoming", "defer"]
 
 
+def shown_at(host: str, number: int) -> list[str]:
+    """More for the command line: that VNC display shows the guest's."""
+    return ["-vnc", f"{host}:{number}"]
+
+
 def loading(state: int) -> str:
     """What the monitor is told then: the state is that open file, which QEMU has inherited."""
     return f"migrate_set_capability x-ignore-shared on\nmigrate_incoming fd:{state}\n"

@@ -29,6 +29,9 @@ static struct {
 	struct sched_limits limits;
 } seen;
 
+static u8 reason = PICK_WAITED; /* that it gives */
+static const char *rule = ""; /* that it breaks */
+
 static int stack_init(void *state, const struct sched_limits *limits)
 {
 	seen.limits = *limits;
@@ -70,7 +73,7 @@ static struct io_request *stack_next(void *state, u64 now_ns, u64 *wake_ns)
 		*wake_ns = now_ns + 77;
 		return NULL;
 	}
-	stack->pending[--stack->nr_pending]->reason = PICK_WAITED;
+	stack->pending[--stack->nr_pending]->reason = reason;
 	return stack->pending[stack->nr_pending];
 }
 
@@ -159,7 +162,7 @@ static int run(void)
 	memset(&seen, 0, sizeof(seen));
 	watch.events = 0;
 	error = replay_run(&replay);
-	CHECK(!broken[0]);
+	CHECK(!strcmp(broken, rule));
 	CHECK(error || watch.events == nr_calls);
 	return error;
 }
@@ -225,6 +228,18 @@ static void what_the_host_foresaw_is_told(void)
 	call(TAPE_NEXT, 0, 0);
 	CHECK_EQ(run(), 0);
 	CHECK_EQ(seen.positioning_ns, 4321);
+}
+
+static void a_broken_rule_is_named(void)
+{
+	reason = PICK_REASONS;
+	rule = "next gave a reason that there is not for request 7";
+	begin();
+	call(TAPE_ADD, 7, 2);
+	call(TAPE_NEXT, 0, 0);
+	CHECK_EQ(run(), -EPROTO);
+	reason = PICK_WAITED;
+	rule = "";
 }
 
 static void places_are_free_again(void)
@@ -353,6 +368,7 @@ int main(void)
 	all_of_a_request_is_handed_over();
 	the_answer_is_written_over_the_tape();
 	what_the_host_foresaw_is_told();
+	a_broken_rule_is_named();
 	places_are_free_again();
 	a_tape_without_answers();
 	other_decisions();

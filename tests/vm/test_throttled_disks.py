@@ -117,7 +117,7 @@ every collect
     vdisk = f"size={SIZE} disks={len(DISKS)} queues={queues}"
     modules = {**CORE, "vdisk": vdisk, "cats": "", "clook": ""}
     files = {"disks": lines(LOADS[clock])}
-    return boot(scenario, modules, files=files, memory_mib=2048, **hardware)
+    return boot(scenario, modules, files=files, memory_mib=2048, timeout_seconds=3600, **hardware)
 
 
 def served(result: Result, load: Load) -> pl.DataFrame:

@@ -177,11 +177,8 @@ class _Guest:
         self._tell(line)
 
     def tell(self, commands: str) -> None:
-        """Have its monitor carry these out; one that has ended shows it otherwise."""
-        assert self._process.stdin
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(commands.encode())
-            self._process.stdin.flush()
+        """Have its monitor carry these out."""
+        qemu.tell(self._process, commands)
 
     def check(self) -> None:
         """Raises RunFailed unless it may go on."""

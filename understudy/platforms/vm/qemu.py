@@ -7,6 +7,7 @@ seen inside (docs/decisions/0003-virtual-clock.md).  Everything that would diffe
 starts is pinned: processor model, real-time clock, random seeds.
 """
 
+import contextlib
 import re
 import shutil
 import subprocess
@@ -169,18 +170,25 @@ def resuming(machine: Machine, memory: Path) -> list[str]:
     return [*_memory_arguments(machine, memory, "off"), "-incoming", "defer"]
 
 
-def shown_at(host: str, number: int) -> list[str]:
-    """More for the command line: that VNC display shows the guest's."""
-    return ["-vnc", f"{host}:{number}"]
-
-
 def loading(state: int) -> str:
     """What the monitor is told then: the state is that open file, which QEMU has inherited."""
     return f"migrate_set_capability x-ignore-shared on\nmigrate_incoming fd:{state}\n"
 
 
+WHERE = "nmi\n"
+"""What it is told to have the guest's kernel say where it is, and panic (guest/init)."""
+
 GO_ON = "cont\n"
 """What it is told once the state is there; before, and when the machine runs, it does nothing."""
+
+
+def tell(process: subprocess.Popen[bytes], commands: str) -> None:
+    """Have the monitor at its standard input carry these out; one that has ended shows it
+    otherwise."""
+    assert process.stdin
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(commands.encode())
+        process.stdin.flush()
 
 
 def talking(questions: int) -> list[str]:
@@ -191,6 +199,11 @@ def talking(questions: int) -> list[str]:
         *["-chardev", f"socket,id=questions,fd={questions}"],
         *["-device", f"isa-debugcon,iobase={ASK_PORT:#x},chardev=questions"],
     ]
+
+
+def shown_at(host: str, number: int) -> list[str]:
+    """More for the command line: that VNC display shows the guest's."""
+    return ["-vnc", f"{host}:{number}"]
 
 
 def _memory_arguments(machine: Machine, memory: Path, share: str) -> list[str]:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from understudy.base.errors import RunFailed
+from understudy.platforms.vm import qemu
 
 # kernel/iosched/iosched.c writes it.
 _RULE = re.compile(r"understudy: (\S+: rule broken: .*)")
@@ -27,7 +28,6 @@ _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
 _STUCK_CPU_SECONDS = 15
 _STUCK_CPU_SECONDS_LOOKED_AT = 150
 _PANIC_SECONDS = 10
-_ASK_WHERE = b"nmi\n"
 
 
 def broken_rule(console: str) -> str | None:
@@ -97,11 +97,7 @@ class Watch:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _ask_where(self) -> None:
-        """The kernel says where it is, and panics (guest/init)."""
-        assert self._process.stdin
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(_ASK_WHERE)
-            self._process.stdin.flush()
+        qemu.tell(self._process, qemu.WHERE)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_PANIC_SECONDS)
 

@@ -256,6 +256,48 @@ static void what_is_counted(void)
 	counts(fed_with(RECORD_QUEUE, 8, 1, 8), LEFT_OUT_BACKWARDS, 0);
 }
 
+/*
+ * 4 sectors are queued at 100 and split at one; then what begins at 102 is served.  When did
+ * it arrive?
+ */
+static u64 arrived_if_split_at(u64 at)
+{
+	struct blktrace *trace = blktrace_new();
+	u32 actions[] = { RECORD_QUEUE, RECORD_SPLIT, RECORD_ISSUE, RECORD_COMPLETE };
+	u64 sectors[] = { 100, 100, 102, 102 };
+	u8 bytes[4 * 48 + 8];
+	u8 *next = bytes;
+	struct blktrace_row row = { 0 };
+	u32 i, bit;
+
+	for (i = 0; i < 4; i++) {
+		make_record(next, i + 1, actions[i]);
+		memcpy(next + 16, &sectors[i], 8);
+		next += 48;
+		if (actions[i] == RECORD_SPLIT) {
+			next[-2] = 8; /* the payload's length */
+			for (bit = 64; bit; bit -= 8)
+				*next++ = at >> (bit - 8);
+		}
+	}
+	blktrace_begin(trace);
+	CHECK_EQ(blktrace_feed(trace, bytes, sizeof(bytes)), sizeof(bytes));
+	CHECK_EQ(blktrace_rows(trace, &row, 1), 1);
+	CHECK_EQ(row.sector, 102);
+	blktrace_free(trace);
+	return row.arrival_ns;
+}
+
+static void what_is_split_off_came_with_the_rest(void)
+{
+	CHECK_EQ(arrived_if_split_at(102), 1);
+	CHECK_EQ(arrived_if_split_at(101), 3);
+	CHECK_EQ(arrived_if_split_at(103), 3);
+	CHECK_EQ(arrived_if_split_at(100), 3);
+	CHECK_EQ(arrived_if_split_at(102 + (1ull << 32)), 3);
+	CHECK_EQ(arrived_if_split_at(0), 3);
+}
+
 int main(void)
 {
 	check_seeds(30, outstanding_as_a_list);
@@ -264,6 +306,7 @@ int main(void)
 	where_files_break_off();
 	a_wrong_beginning_is_told_at_once();
 	what_is_counted();
+	what_is_split_off_came_with_the_rest();
 	no_memory();
 	return 0;
 }

@@ -38,6 +38,13 @@ u64 disk_place(const struct disk *disk, u64 sector)
 	return platter_place(&disk->platter, &disk->tracks, sector);
 }
 
+u64 disk_arm_place(const struct disk *disk, u64 head)
+{
+	bool in_tracks = disk_knows_angles(disk) && disk->platter.zone->step;
+
+	return disk_place(disk, head - (in_tracks && head));
+}
+
 u64 disk_move_ns(const struct disk *disk, u64 from, u64 to)
 {
 	u64 distance = to > from ? to - from : from - to;
@@ -47,7 +54,7 @@ u64 disk_move_ns(const struct disk *disk, u64 from, u64 to)
 
 u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector)
 {
-	return disk_move_ns(disk, disk_place(disk, head), disk_place(disk, sector));
+	return disk_move_ns(disk, disk_arm_place(disk, head), disk_place(disk, sector));
 }
 
 static u64 sector_ps(const struct disk *disk, u64 sector)

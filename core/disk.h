@@ -59,8 +59,12 @@ void disk_set_linear(struct disk *disk, u64 capacity_sectors, u64 intercept_ns,
 /* 0, or -EINVAL if it is not as promised above. */
 int disk_check(const struct disk *disk);
 
-/* Where the arm is for a sector, and how long it takes from one such place to another, ns. */
+/*
+ * Where the arm is for a sector; where it still is once all up to the head's has passed: counted in
+ * tracks, on the last one's; and how long it takes from one such place to another, ns.
+ */
 u64 disk_place(const struct disk *disk, u64 sector);
+u64 disk_arm_place(const struct disk *disk, u64 head);
 u64 disk_move_ns(const struct disk *disk, u64 from, u64 to);
 
 /* To reach the first sector without a wait for it, ns: intercept and seek. */

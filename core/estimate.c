@@ -113,8 +113,10 @@ static void see_buffer(const struct drive *drive, struct arm *arm)
 		arm->head =
 			(struct head){ writes->under_way.end, writes->busy_until_ns };
 	} else if (buffer->ahead.into != SEGMENTS_NONE) {
-		arm->head.sector = read_ahead_until(drive, arm->free_ns);
-		arm->head.there_ns = read_ahead_came_ns(drive, arm->head.sector);
+		u64 until = read_ahead_until(drive, arm->free_ns);
+
+		arm->head = (struct head){ read_ahead_head(drive, until),
+					   read_ahead_came_ns(drive, until) };
 	}
 }
 
@@ -128,7 +130,7 @@ struct arm estimate_arm(struct drive *drive, u64 now_ns)
 		put_away_until(drive, now_ns);
 		see_buffer(drive, &arm);
 	}
-	arm.place = disk_place(&drive->disk, arm.head.sector);
+	arm.place = disk_arm_place(&drive->disk, arm.head.sector);
 	return arm;
 }
 

@@ -28,7 +28,7 @@ static u32 soonest(struct drive *drive, u64 start_ns, u64 *first_ns)
 static u32 soonest_by_angle(const struct drive *drive, u64 start_ns, u64 *first_ns)
 {
 	const struct write_cache *writes = &drive->buffer.writes;
-	u64 head = disk_place(&drive->disk, drive->head);
+	u64 head = disk_arm_place(&drive->disk, drive->head);
 	u64 settled_ns = start_ns + drive->buffer.settle_ns;
 	u32 next = 0;
 	u32 i;

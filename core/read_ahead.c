@@ -22,6 +22,12 @@ u64 read_ahead_came_ns(const struct drive *drive, u64 until)
 			   ahead->from_ns);
 }
 
+u64 read_ahead_head(const struct drive *drive, u64 until)
+{
+	return until +
+	       (disk_knows_angles(&drive->disk) && until < drive->buffer.ahead.limit);
+}
+
 void read_ahead_stop(struct drive *drive, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
@@ -31,7 +37,7 @@ void read_ahead_stop(struct drive *drive, u64 now_ns)
 	if (into == SEGMENTS_NONE)
 		return;
 	until = read_ahead_until(drive, now_ns);
-	drive->head = until;
+	drive->head = read_ahead_head(drive, until);
 	buffer->head_ns = read_ahead_came_ns(drive, until);
 	segments_trim(&buffer->segments, into, until);
 	buffer->ahead.into = SEGMENTS_NONE;

@@ -15,6 +15,12 @@ u64 read_ahead_until(const struct drive *drive, u64 now_ns);
 /* When it came, or comes, there. */
 u64 read_ahead_came_ns(const struct drive *drive, u64 until);
 
+/*
+ * Where the head is then: if it goes on, over the sector that comes next, for which the arm may
+ * have moved to another track.
+ */
+u64 read_ahead_head(const struct drive *drive, u64 until);
+
 /* Something else is to be done. */
 void read_ahead_stop(struct drive *drive, u64 now_ns);
 

@@ -71,9 +71,19 @@ static void track_by_track(void)
 	sound(5 << 16, 4, 0);
 	for (track = 0; track < 2 * TRACKS; track++)
 		CHECK_EQ(place(track), 5 * track);
-	CHECK_EQ(disk_reach_ns(&disk, 70 * TRACK, 100 * TRACK + 3), 150);
+	CHECK_EQ(disk_reach_ns(&disk, 70 * TRACK + 1, 100 * TRACK + 3), 150);
 	CHECK_EQ(disk_reach_ns(&disk, 100 * TRACK + 3, 70 * TRACK), 150);
-	CHECK_EQ(disk_reach_ns(&disk, 70 * TRACK, 71 * TRACK - 1), 0);
+	CHECK_EQ(disk_reach_ns(&disk, 70 * TRACK + 1, 71 * TRACK - 1), 0);
+	CHECK_EQ(disk_reach_ns(&disk, 0, TRACK - 1), 0);
+}
+
+/* Who has read a track to its end is not on the next one. */
+static void the_arm_stays_at_a_track_s_end(void)
+{
+	sound(5 << 16, 4, 0);
+	CHECK_EQ(disk_reach_ns(&disk, 71 * TRACK, 70 * TRACK), 0);
+	CHECK_EQ(disk_reach_ns(&disk, 71 * TRACK, 71 * TRACK), 5);
+	CHECK_EQ(disk_reach_ns(&disk, 71 * TRACK + 1, 71 * TRACK), 0);
 }
 
 static void by_sectors_unless_somebody_says(void)
@@ -101,6 +111,7 @@ int main(void)
 {
 	check_seeds(100, as_walked);
 	track_by_track();
+	the_arm_stays_at_a_track_s_end();
 	by_sectors_unless_somebody_says();
 	what_is_no_way_is_refused();
 	return 0;

@@ -178,8 +178,9 @@ def measure(
         share = prober.share(_way(farthest))
     overwrites = None if hits.discards else _overwrites(prober)
     found = Ahead(farthest, share, overwrites, _hits_resume(prober, farthest, share))
-    if not found.to_track_end and medium and rotation and rotation.has_phase:
-        found = replace(found, reach=_reach(prober, farthest, medium, rotation.period_ns))
+    if medium and rotation and rotation.has_phase:
+        turn = round(rotation.period_ns / medium.slowest_ns)
+        found = replace(found, reach=_reach(prober, found, turn, rotation.period_ns))
     if segments.number < 2:
         return found
     interrupt = _hits_interrupt(bench, hits, prober, farthest)
@@ -191,12 +192,13 @@ def _overwrites(prober: Prober) -> bool:
     return sum(prober.first_is_held() for _ in range(TRIES)) <= TRIES - 2
 
 
-def _reach(prober: Prober, farthest: int, medium: Medium, period_ns: float) -> int | None:
-    """Within a turn it makes no difference; None: it waits wherever it reads ahead to."""
-    turn = round(period_ns / medium.slowest_ns)
-    if farthest < MORE_THAN_A_TURN * turn or prober.waits(farthest, period_ns):
-        return None
-    return first(lambda distance: not prober.waits(distance, period_ns), turn, farthest)
+def _reach(prober: Prober, found: Ahead, turn: int, period_ns: float) -> int:
+    """Within a turn it makes no difference; and no farther than it has been seen to read ahead:
+    in a stream it may go on far beyond, and who waits for that waits long."""
+    seen = not found.to_track_end and found.sectors >= MORE_THAN_A_TURN * turn
+    if not seen or prober.waits(found.sectors, period_ns):
+        return max(turn, found.sectors)
+    return first(lambda distance: not prober.waits(distance, period_ns), turn, found.sectors)
 
 
 def _hits_resume(prober: Prober, farthest: int, share: float) -> bool:
@@ -277,5 +279,6 @@ def _return(returned: bool | None) -> Finding:
 
 def _reached(reach: int | None) -> Finding:
     if reach is None:
-        return not_seen(KEYS[6], "a read waits wherever it reads ahead to, or less than a turn")
-    return Finding(KEYS[6], reach, f"farther ahead {WAITS} reads saved a turn; +- a turn")
+        return not_seen(KEYS[6], "nothing waits for a platter")
+    said = f"farther ahead {WAITS} reads saved a turn, or it was not seen to read; +- a turn"
+    return Finding(KEYS[6], reach, said)

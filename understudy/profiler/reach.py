@@ -6,12 +6,18 @@ some tracks says whether it made it to its sector in this turn or in the next.  
 one whose angle halves what is still possible (minimum time between request completions,
 Worthington and others 1995, section 3.3.1).  Each read is at another place: over one
 distance in tracks the arm always needs the same.
+
+A sector's angle comes in steps of a sector.  In another zone they are others: of some pairs
+that one is read whose sector passes soonest after the time that is asked about.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from understudy.profiler.arm import Arm
 from understudy.profiler.hits import Hits
@@ -21,13 +27,19 @@ from understudy.profiler.seek import FAR, LAST, NEAR, NEAR_END, Seek
 from understudy.profiler.statistics import ascending, median
 from understudy.profiler.target import Bench
 
-HALVINGS = 10
+TRIES = 16  # pairs that a read chooses among
+HALVINGS = 14
 REPEATS = 3
 READS_MAX = 4 * HALVINGS  # of a sample: some hit, or come late
+OFF_NS = 500.0  # of a curve, half-way along a line
+SPLITS = 4  # of a line: there is room for 1,024 points
 LATE = 0.02  # of a turn
 CHECKED = 100  # reads
 LEAST_RIGHT = 0.9  # of these
-HOW = f"{REPEATS} times {HALVINGS} halvings a distance in tracks, each at a place of its own"
+HOW = (
+    f"{REPEATS} times {HALVINGS} halvings a distance in tracks, each at a place of its own, "
+    "and a cubic through them"
+)
 
 Pair = Callable[[], tuple[int, int]]  # first sectors of two tracks
 
@@ -53,8 +65,38 @@ def measure(
         return None
     apart = [abs(value - np.interp(tracks, at, ns)) for tracks, value in samples]
     seen = [(tracks / arm.tracks, value) for tracks, value in samples]
+    at, ns = _rounded_off(at, ns)
     shares = tuple(tracks / arm.tracks for tracks in at)
-    return Seek(shares, tuple(ns), median(apart), HOW, seen, "tracks")
+    still_ns = prober.middle_ns(lambda: _still(bench, arm))
+    return Seek(shares, tuple(ns), median(apart), HOW, seen, "tracks", still_ns)
+
+
+def _still(bench: Bench, arm: Arm) -> tuple[int, int]:
+    """A track, twice."""
+    track = arm.track(bench.random.uniform(0, arm.tracks - 1), bench.random)
+    return track, track
+
+
+def _rounded_off(at: Sequence[float], ns: Sequence[float]) -> tuple[list[float], list[float]]:
+    """With points of a monotone cubic over the root of the distance where lines between two
+    samples are off it."""
+    curve = PchipInterpolator(np.sqrt(at), ns)
+    points = [at[0]]
+    for low, high in pairwise(at):
+        points += _between(lambda tracks: float(curve(math.sqrt(tracks))), low, high, SPLITS)
+    return points, [float(curve(math.sqrt(tracks))) for tracks in points]
+
+
+def _between(curve: Callable[[float], float], low: float, high: float, splits: int) -> list[float]:
+    """Behind low, up to high: so many that lines between them are near the curve."""
+    middle = round((low + high) / 2)
+    off_ns = abs(curve(middle) - (curve(low) + curve(high)) / 2)
+    if not splits or high - low < 2 or off_ns < OFF_NS:
+        return [high]
+    return [
+        *_between(curve, low, middle, splits - 1),
+        *_between(curve, middle, high, splits - 1),
+    ]
 
 
 def _curve(samples: Sequence[tuple[int, float]], tracks: float) -> tuple[list[float], list[float]]:
@@ -80,7 +122,7 @@ def _foresees(
     for _ in range(CHECKED):
         tracks = int(bench.random.uniform(0, LAST) * arm.tracks)
         pair = _over(bench, arm, tracks, tracks < near)
-        made_it = prober.makes_it(*pair(), float(np.interp(tracks, at, ns)))
+        made_it = prober.makes_it(pair, float(np.interp(tracks, at, ns)))
         right += [made_it] if made_it is not None else []
     return sum(right) >= LEAST_RIGHT * len(right)
 
@@ -141,7 +183,7 @@ class Prober:
         low_ns, high_ns, halvings = 0.0, float("inf"), 0
         for _ in range(READS_MAX):
             middle_ns = (low_ns + high_ns) / 2 if halvings else 0.0
-            latest_ns = self._made_it_by_ns(*pair(), middle_ns)
+            latest_ns = self._made_it_by_ns(pair, middle_ns)
             if latest_ns is None:
                 continue
             low_ns = max(low_ns, latest_ns - self._period_ns)
@@ -151,39 +193,55 @@ class Prober:
                 break
         return max((max(low_ns, high_ns - self._period_ns) + high_ns) / 2, 1.0)
 
-    def makes_it(self, one: int, other: int, reach_ns: float) -> bool | None:
+    def makes_it(self, pair: Pair, reach_ns: float) -> bool | None:
         """Whether a read shows that the arm needs that long; None: it shows nothing."""
         after_ns = self._bench.random.uniform(0, self._period_ns)
-        latest_ns = self._made_it_by_ns(one, other, after_ns)
+        latest_ns = self._made_it_by_ns(pair, after_ns)
         if latest_ns is None:
             return None
         return latest_ns - self._period_ns <= reach_ns <= latest_ns
 
-    def _made_it_by_ns(self, one: int, other: int, after_ns: float) -> float | None:
+    def _made_it_by_ns(self, pair: Pair, after_ns: float) -> float | None:
         """When the arm was there, at the latest, seen by a sector that passes after that time;
         None: the drive held one of them, or the answer came late."""
-        zones = self._layout.zone(one), self._layout.zone(other)
         after = after_ns / self._period_ns
-        if one == other:
-            begin, sector = self._behind(zones[0], one, after)
-        else:
-            begin = one + self._bench.random.randrange(max(1, zones[0].sectors - 1))
-            sector = _passing(zones[1], other, zones[0].end(begin) + after)
-        first_ns = self._bench.read(begin)
-        service_ns = self._bench.read(sector)
+        tries = [self._read_after(*pair(), after) for _ in range(TRIES)]
+        read = min(tries, key=lambda read: (read.begins - after) % 1)
+        first_ns = self._bench.read(read.first)
+        service_ns = self._bench.read(read.second)
         if self._hits and (self._hits.is_hit(first_ns) or self._hits.is_hit(service_ns)):
             return None
-        turn = (zones[1].end(sector) - zones[0].end(begin)) % 1
-        turns = service_ns / self._period_ns - turn
+        turns = service_ns / self._period_ns - read.ends
         if abs(turns - round(turns)) > LATE:
             return None
-        return (turn + round(turns) - 1 / zones[1].slots) * self._period_ns
+        return (read.begins + round(turns)) * self._period_ns
+
+    def _read_after(self, one: int, other: int, after: float) -> "Reads":
+        """A sector of one track, and one of the other that passes so many turns after it."""
+        zones = self._layout.zone(one), self._layout.zone(other)
+        if one == other:
+            first, second = self._behind(zones[0], one, after)
+        else:
+            first = one + self._bench.random.randrange(max(1, zones[0].sectors - 1))
+            second = _passing(zones[1], other, zones[0].end(first) + after)
+        ends = (zones[1].end(second) - zones[0].end(first)) % 1
+        return Reads(first, second, ends, ends - 1 / zones[1].slots)
 
     def _behind(self, zone: Zone, track: int, after: float) -> tuple[int, int]:
         """Two of one track, the second one behind the first: what is ahead may be held."""
         apart = min(int((1 - after % 1) * zone.slots), zone.sectors - 1)
         begin = track + self._bench.random.randrange(apart, zone.sectors)
         return begin, begin - apart
+
+
+class Reads(NamedTuple):
+    """One behind the other: two sectors, and when the second one begins and ends, in turns
+    from the first one's end."""
+
+    first: int
+    second: int
+    ends: float
+    begins: float
 
 
 def _passing(zone: Zone, track: int, turn: float) -> int:

@@ -27,6 +27,7 @@ LONGEST_NS = 5 * NS_PER_S
 DRAWS = 1500
 UNEVEN = 0.1  # of the range: quarters of it hold a quarter of the draws each, +- 4 %
 SAME_ANGLE = 0.025  # of a turn
+DIGITS = 10  # of a ms: an angle is right to a us after some hours
 KEY, PHASE_KEY = "rotation.period_ms", "rotation.phase"
 
 
@@ -53,7 +54,7 @@ class Rotation:
         if self.has_phase and not self.everywhere:
             how += ", but none after seeks"
         said = f"+- {self.error_ns / 1e6:.2g} ({how})"
-        return [Finding(KEY, round(self.period_ns / 1e6, 7), said)]
+        return [Finding(KEY, round(self.period_ns / 1e6, DIGITS), said)]
 
 
 class Behind:

@@ -86,7 +86,8 @@ class Survey:
         if self._at_once:
             self.findings += writes.unseen("the cache is one that takes none")
             return
-        self.findings += writes.measure(self._bench, self.hits, self._model, self._seek.ns[0])
+        still_ns = min(self._seek.still_ns, self._seek.ns[0])
+        self.findings += writes.measure(self._bench, self.hits, self._model, still_ns)
 
     def _model(self, more: Sequence[Finding]) -> Bench:
         """Of what was found, and more; it asks for the same places whenever it is made."""

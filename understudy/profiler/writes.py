@@ -6,8 +6,9 @@ its cache.  Places that are written without a pause are taken until there is no 
 another; one write is, up to the cache's size.  Once the cache is full the next write shows
 by its time whether anything has been put away meanwhile, so the pause that it takes says how long
 the drive waits before it begins.  What is left, the order, a write's settling and a mark that
-could not be seen, is what brings the model of all this nearest to the drive's mean times under
-five loads: the least sum of what each is off by, a share of its mean.
+could not be seen, is what brings the model of all this nearest to the drive under five loads.
+Settling is found from their mean times; the rest from how far apart times are by rank, since a
+wrong order may have the right mean.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,17 +43,18 @@ IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
 ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
 AN_END = 0.01  # of the disk
 UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
-NEAREST_SAID = "all or nothing, whichever is nearer to the means of five loads"
+NEAREST_SAID = "all or nothing, whichever is nearer to the times of five loads"
 LOW_SAID = "once it was full it puts away without a pause down to these"
 A_SWEEP = 20
 A_STRAY = 8  # writes, of which one goes to the other end
 OPS_MIXED = ("read", "read", "write")
 SETTLE_SAID = "from the means of five loads"
-SOME_SETTLING_MS = 1.0
-ORDER_SAID = "nearest to those means: all over, with strays, close together, among reads, in sweeps"
+SOME_SETTLING_NS = 1e6
+ORDER_SAID = "nearest to those times: all over, with strays, close together, among reads, in sweeps"
 
-Means = npt.NDArray[np.float64]
+Times = npt.NDArray[np.float64]
 Model = Callable[[Sequence[Finding]], Bench]  # of what was found, and that
+Served = Callable[[Sequence[Finding]], list[Times]]
 
 
 @dataclass(frozen=True)
@@ -77,26 +79,34 @@ def unseen(why: str) -> list[Finding]:
     return [not_seen(key, why) for key in (*KEYS.values(), COMMAND)]
 
 
-def measure(bench: Bench, hits: Hits | None, model: Model, no_distance_ns: float) -> list[Finding]:
-    """In the profile's words."""
+def measure(bench: Bench, hits: Hits | None, model: Model, still_ns: float) -> list[Finding]:
+    """In the profile's words; `still_ns`: of a read for which the arm stays where it is."""
     if not hits:
         return unseen("without hits the bus is not known")
     taken = _taken(bench, hits)
     found = _findings(taken)
-    choices = _choices(taken, no_distance_ns)
-    return found + _settling(model, found, choices, np.array(_means(bench)))
+    choices = _choices(taken, still_ns)
+    draws = bench.random.getstate()
+
+    def served(findings: Sequence[Finding]) -> list[Times]:
+        """By the model, at the same places."""
+        modelled = model(findings)
+        modelled.random.setstate(draws)
+        return _loaded(modelled)
+
+    return found + _settling(served, found, choices, _loaded(bench))
 
 
-def _choices(taken: Taken | None, no_distance_ns: float) -> list[list[Finding]]:
+def _choices(taken: Taken | None, still_ns: float) -> list[list[Finding]]:
     """What could not be seen by itself: in which order it puts away, down to where without a
-    pause, and whether a way of no distance is the time that a command takes; all or nothing."""
+    pause, and whether what a read takes that needs no arm is the command's; all or nothing."""
     if not taken:
         return [[Finding(KEYS["back_order"], ORDERS[0], ORDER_SAID)]]
     marks: list[list[Finding]] = [[]]
     if taken.low_sectors is None:
         lows = (taken.sectors, 0)
         marks = [[Finding(KEYS["back_low_sectors"], low, NEAREST_SAID)] for low in lows]
-    commands = (0.0, round(no_distance_ns / 1e6, 6))
+    commands = (0.0, round(still_ns / 1e6, 6))
     return [
         [
             Finding(COMMAND, command, NEAREST_SAID),
@@ -299,36 +309,57 @@ def _in_sweeps(bench: Bench) -> Sequence[int]:
 LOADS = (_scattered, _with_strays, _gathered, _among_reads, _in_sweeps)
 
 
-def _means(bench: Bench) -> list[float]:
-    """Of each load, without a pause, once the cache is full."""
-    return [float(np.mean(load(bench)[MOST:])) for load in LOADS]
+def _loaded(bench: Bench) -> list[Times]:
+    """Each load's times without a pause, once the cache is full.
+
+    What one load leaves in the cache may stay there for all of the next.
+    """
+    times = []
+    for load in LOADS:
+        bench.wait(IDLE_NS)
+        times.append(np.array(load(bench)[MOST:], float))
+    return times
 
 
 def _settling(
-    model: Model, found: list[Finding], choices: list[list[Finding]], means: Means
+    served: Served, found: list[Finding], choices: list[list[Finding]], seen: list[Times]
 ) -> list[Finding]:
-    """Settling, and which of the choices: what brings the model nearest to the means of all
-    loads."""
-    fits = [_fitted(model, [*found, *choice], means) for choice in choices]
+    """Settling, and which of the choices: what brings the model nearest to all loads."""
+    fits = [_fitted(served, [*found, *choice], seen) for choice in choices]
     best = fits.index(min(fits))
     _, settle_ns, off = fits[best]
-    said = f"{SETTLE_SAID}; off by {off:.1%}"
+    said = f"{SETTLE_SAID}; times off by {off:.1%}"
     return [Finding(KEYS["settle_ms"], round(settle_ns / 1e6, 6), said), *choices[best]]
 
 
-def _fitted(model: Model, found: list[Finding], means: Means) -> tuple[float, float, float]:
-    """How unlikely that is, settling in ns, and by how much loads are off.
+def _fitted(served: Served, found: list[Finding], seen: list[Times]) -> tuple[float, float, float]:
+    """How unlikely that is, settling in ns, and by how much times are off."""
 
-    Each mean grows with settling in a line, known from two; the least sum of what they are off
-    by is where one of them is not off at all, or without settling.
-    """
-    without, with_some = (
-        np.array(_means(model([*found, Finding(KEYS["settle_ms"], settle_ms)]))) / means
-        for settle_ms in (0.0, SOME_SETTLING_MS)
-    )
-    slope, lacking = (with_some - without) / (SOME_SETTLING_MS * 1e6), 1 - without
-    exact = [one / by for one, by in zip(lacking, slope, strict=True) if one > 0 and by > 0]
-    off, settle_ns = min(
-        (float(np.mean(np.abs(lacking - slope * ns))), float(ns)) for ns in (0.0, *exact)
-    )
-    return off + UNLIKELY * settle_ns / float(means[0]), settle_ns, off
+    def settling(ns: float) -> list[Times]:
+        return served([*found, Finding(KEYS["settle_ms"], round(ns / 1e6, 6))])
+
+    without, with_some = (_relative_means(settling(ns), seen) for ns in (0.0, SOME_SETTLING_NS))
+    settle_ns = _settle_ns(without, with_some)
+    off = _off(settling(settle_ns), seen)
+    return off + UNLIKELY * settle_ns / float(np.mean(seen[0])), settle_ns, off
+
+
+def _settle_ns(without: Times, with_some: Times) -> float:
+    """Each load's mean grows with settling in a line, known from two; the least sum of what
+    they are off by is where one of them is not off at all, or without settling."""
+    slope, lacking = (with_some - without) / SOME_SETTLING_NS, 1 - without
+    exact = [float(one / by) for one, by in zip(lacking, slope, strict=True) if one > 0 and by > 0]
+    return min((0.0, *exact), key=lambda ns: float(np.mean(np.abs(lacking - slope * ns))))
+
+
+def _relative_means(served: list[Times], seen: list[Times]) -> Times:
+    return np.array([np.mean(a) / np.mean(b) for a, b in zip(served, seen, strict=True)])
+
+
+def _off(served: list[Times], seen: list[Times]) -> float:
+    """How far apart they are by rank, a share of their mean; of all loads the mean."""
+    apart = [
+        np.mean(np.abs(np.sort(a) - np.sort(b))) / np.mean(b)
+        for a, b in zip(served, seen, strict=True)
+    ]
+    return float(np.mean(apart))

@@ -220,10 +220,9 @@ def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
     assert found.checks[0].model_ms == pytest.approx(found.checks[0].target_ms, rel=0.002)
 
 
-@pytest.mark.parametrize(("seed", "bound"), [(201, 0.01), (202, 0.07), (203, 0.01)])
-def test_a_detailed_drive_is_predicted(seed: int, bound: float) -> None:
-    """Mean within 1 %.  202's demerit is one request in 20,000, which in the model waits for
-    what is read ahead although the arm would be there sooner; without it, it is 0.4 %."""
+@pytest.mark.parametrize("seed", [201, 202, 203])
+def test_a_detailed_drive_is_predicted(seed: int) -> None:
+    """Mean and distribution within 1 %."""
     target = random_drive(seed)
     disk = profile(target, destroy_data=True).disk()
     target.reset()
@@ -235,7 +234,29 @@ def test_a_detailed_drive_is_predicted(seed: int, bound: float) -> None:
     bench = Bench(mine, 0)
     here = np.array([bench.read(int(sector), 8) for sector in sectors])
     assert here.mean() == pytest.approx(there.mean(), rel=0.01)
-    assert demerit.demerit(there, here) < bound * there.mean()
+    assert demerit.demerit(there, here) < 0.01 * there.mean()
+
+
+def check_of(found: Fitted, workload: str) -> demerit.Check:
+    """How well that is foreseen."""
+    return next(check for check in found.checks if check.workload == workload)
+
+
+@pytest.mark.parametrize("seed", [808, 814])
+def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
+    """808 reads ahead to the next track's end: who waits for the rest of its one long segment
+    to come by waits for 0.2 s.  Of 814's runs some begin at a track's end, where nothing is read
+    ahead and the arm has to go to the next one."""
+    assert check_of(profile(random_drive(seed)), "sequential").demerit_percent < 0.5
+
+
+@pytest.mark.parametrize("seed", [818, 820])
+def test_what_a_detailed_drive_puts_away_is_foreseen(seed: int) -> None:
+    """818 has no command to understand then.  820 has room for two, and one that is far away
+    may stay as long as there are nearer ones."""
+    found = profile(random_drive(seed), destroy_data=True)
+    assert found.value("buffer.write_back_order") == "shortest positioning"
+    assert check_of(found, "random, a third written").demerit_percent < 1.5
 
 
 @dataclass

@@ -40,9 +40,7 @@ u64 disk_place(const struct disk *disk, u64 sector)
 
 u64 disk_arm_place(const struct disk *disk, u64 head)
 {
-	bool in_tracks = disk_knows_angles(disk) && disk->platter.zone->step;
-
-	return disk_place(disk, head - (in_tracks && head));
+	return disk_place(disk, head - (disk_counts_tracks(disk) && head));
 }
 
 u64 disk_move_ns(const struct disk *disk, u64 from, u64 to)

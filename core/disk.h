@@ -82,6 +82,12 @@ static inline bool disk_knows_angles(const struct disk *disk)
 	return disk->platter.nr_zones;
 }
 
+/* Are places of the arm tracks, and not sectors? */
+static inline bool disk_counts_tracks(const struct disk *disk)
+{
+	return disk_knows_angles(disk) && disk->platter.zone->step;
+}
+
 /* When sectors have passed, of which the first one begins to pass at from_ns. */
 u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
 

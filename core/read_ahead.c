@@ -25,7 +25,7 @@ u64 read_ahead_came_ns(const struct drive *drive, u64 until)
 u64 read_ahead_head(const struct drive *drive, u64 until)
 {
 	return until +
-	       (disk_knows_angles(&drive->disk) && until < drive->buffer.ahead.limit);
+	       (disk_counts_tracks(&drive->disk) && until < drive->buffer.ahead.limit);
 }
 
 void read_ahead_stop(struct drive *drive, u64 now_ns)
@@ -131,10 +131,14 @@ bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)
 	const struct buffer *buffer = &drive->buffer;
 	const struct read_ahead *ahead = &buffer->ahead;
 
-	return ahead->into != SEGMENTS_NONE &&
-	       buffer->segments.segment[ahead->into].start <= sector &&
-	       sector <= ahead->limit &&
-	       sector <= read_ahead_until(drive, now_ns) + buffer->reach_sectors;
+	u64 until;
+
+	if (ahead->into == SEGMENTS_NONE)
+		return false;
+	/* What was asked for has come, though its end may be rounded to the ns before. */
+	until = later(read_ahead_until(drive, now_ns), ahead->asked);
+	return buffer->segments.segment[ahead->into].start <= sector &&
+	       sector <= ahead->limit && sector <= until + buffer->reach_sectors;
 }
 
 void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 now_ns)

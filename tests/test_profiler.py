@@ -242,12 +242,14 @@ def check_of(found: Fitted, workload: str) -> demerit.Check:
     return next(check for check in found.checks if check.workload == workload)
 
 
-@pytest.mark.parametrize("seed", [808, 814])
+@pytest.mark.parametrize("seed", [808, 814, 819])
 def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
     """808 reads ahead to the next track's end: who waits for the rest of its one long segment
     to come by waits for 0.2 s.  Of 814's runs some begin at a track's end, where nothing is read
-    ahead and the arm has to go to the next one."""
-    assert check_of(profile(random_drive(seed)), "sequential").demerit_percent < 0.5
+    ahead and the arm has to go to the next one.  819 waits for nothing but the next sector."""
+    found = profile(random_drive(seed))
+    assert (found.value("buffer.read_reach_sectors") == 0) == (seed == 819)
+    assert check_of(found, "sequential").demerit_percent < 0.5
 
 
 @pytest.mark.parametrize("seed", [818, 820])

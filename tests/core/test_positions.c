@@ -158,6 +158,17 @@ static void reading_on_stands_at_an_angle(void)
 	reads(41, 1, 5); /* it went on at 105 */
 }
 
+/* Who does not wait for what comes next has just missed it; in sequence nobody goes away. */
+static void a_little_ahead(u64 reach_sectors)
+{
+	set_reading();
+	drive.buffer.reach_sectors = reach_sectors;
+	reads(10, 1, 11);
+	reads(11, 1, 1);
+	reads(13, 1, reach_sectors ? 2 : TURN + 2);
+	reads(14, 2, 2);
+}
+
 /* Over the track's end it takes the skew. */
 static void reading_on_over_a_track(void)
 {
@@ -376,6 +387,8 @@ int main(void)
 	over_a_zone();
 	hits_cost_what_they_cost();
 	reading_on_stands_at_an_angle();
+	a_little_ahead(0);
+	a_little_ahead(1);
 	reading_on_over_a_track();
 	a_write_waits_for_its_data();
 	the_soonest_is_put_away_first();

@@ -9,7 +9,8 @@ the distance instead of at once.  In the same way, at new places:
 * the place itself is read again, when what follows may have taken its room (overwrites);
 * a hit comes in between, in sequence once reading ahead has stopped (resume), in another
   segment meanwhile (interrupt), or at a place that the arm had left (return);
-* a read comes at once, so far ahead that it had better not wait for what lies between (reach).
+* a read comes at once, a little ahead, or so far that it had better not wait for what lies
+  between (reach).
 """
 
 from collections.abc import Callable
@@ -140,6 +141,15 @@ class Prober:
                 return False
         return True
 
+    def comes_by(self, distance: int, period_ns: float) -> bool:
+        """Whether a read so little ahead of what is being read comes in the same turn."""
+        soon = 0
+        for _ in range(TRIES):
+            place = self._bench.place(A_READ + distance + 1)
+            self._bench.read(place, A_READ)
+            soon += self._bench.read(place + A_READ + distance) < period_ns / 2
+        return soon > TRIES / 2
+
     def waits(self, distance: int, period_ns: float) -> bool:
         """Whether a read so far ahead of what is being read waits for it: else it saves turns."""
         assert self._medium
@@ -193,12 +203,28 @@ def _overwrites(prober: Prober) -> bool:
 
 
 def _reach(prober: Prober, found: Ahead, turn: int, period_ns: float) -> int:
-    """Within a turn it makes no difference; and no farther than it has been seen to read ahead:
-    in a stream it may go on far beyond, and who waits for that waits long."""
+    """No farther than it has been seen to read ahead: in a stream it may go on far beyond, and
+    who waits for that waits long."""
+    near = _near(prober, turn, period_ns)
+    if near is not None:
+        return near
     seen = not found.to_track_end and found.sectors >= MORE_THAN_A_TURN * turn
     if not seen or prober.waits(found.sectors, period_ns):
         return max(turn, found.sectors)
     return first(lambda distance: not prober.waits(distance, period_ns), turn, found.sectors)
+
+
+def _near(prober: Prober, turn: int, period_ns: float) -> int | None:
+    """A drive that does not wait there has just missed the sector once it has understood what
+    to do, and takes a turn more.  None: nothing near takes that, and the rest of a turn makes
+    no difference."""
+    distance = 1
+    while distance < turn / 4:
+        if not prober.comes_by(distance, period_ns):
+            late = first(lambda each: not prober.comes_by(each, period_ns), distance // 2, distance)
+            return late - 1
+        distance *= 2
+    return None
 
 
 def _hits_resume(prober: Prober, farthest: int, share: float) -> bool:
@@ -280,5 +306,5 @@ def _return(returned: bool | None) -> Finding:
 def _reached(reach: int | None) -> Finding:
     if reach is None:
         return not_seen(KEYS[6], "nothing waits for a platter")
-    said = f"farther ahead {WAITS} reads saved a turn, or it was not seen to read; +- a turn"
+    said = "farther ahead reads lose a turn, or save one, or it was not seen to read"
     return Finding(KEYS[6], reach, said)

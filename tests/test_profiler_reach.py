@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Single requests foreseen: by a profile that knows angles and counts the arm's way in tracks.
 
-The bounds are from seeds 601 to 610, where 99.98 % of single random reads are foreseen within 2 % of
-a turn; with distances in sectors it was 96.6 %.
+The bounds are from seeds 601 to 610, where 99.98 % of single random reads are foreseen within
+2 % of a turn; with distances in sectors it was 96.6 %.
 """
 
 import random

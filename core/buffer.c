@@ -126,10 +126,13 @@ static bool waits_to_be_written(struct drive *drive, u64 sector, u64 sectors,
 	return false;
 }
 
-/* What has been sent is given back: nobody asks before that is complete. */
-static void give_back(struct buffer *buffer, u32 from, u64 end)
+/* What has been sent may be given back: nobody asks before that is complete. */
+static void has_sent(struct buffer *buffer, u32 from, u64 end)
 {
-	if (buffer->discards && from != SEGMENTS_NONE)
+	if (from == SEGMENTS_NONE)
+		return;
+	buffer->segments.segment[from].asked = end;
+	if (buffer->discards)
 		buffer->segments.segment[from].start = end;
 }
 
@@ -137,14 +140,15 @@ static void give_back(struct buffer *buffer, u32 from, u64 end)
 static u64 held_ns(struct drive *drive, u32 found, u64 sector, u64 end, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
+	u64 asked = buffer->segments.segment[found].asked;
+	bool in_sequence = sector <= asked && asked <= end;
 
 	if (buffer->hits_interrupt)
 		read_ahead_stop(drive, now_ns);
 	segments_use(&buffer->segments, found);
-	if (buffer->hits_return && end == buffer->segments.segment[found].end &&
-	    is_arm_idle(drive, now_ns))
-		read_ahead_return(drive, found, sector, now_ns);
-	give_back(buffer, found, end);
+	if (buffer->hits_return && in_sequence && is_arm_idle(drive, now_ns))
+		read_ahead_return(drive, found, sector, end, now_ns);
+	has_sent(buffer, found, end);
 	return hit_ns(drive, end - sector);
 }
 
@@ -166,7 +170,7 @@ static u64 segment_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool
 			return held_ns(drive, found, sector, end, now_ns);
 		service_ns = miss_ns(drive, sector, end, now_ns);
 	}
-	give_back(buffer, buffer->ahead.into, end);
+	has_sent(buffer, buffer->ahead.into, end);
 	return service_ns;
 }
 

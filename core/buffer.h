@@ -54,7 +54,7 @@ struct read_ahead {
  * @hits_resume: a hit in sequence begins it again where it has stopped
  * @hits_interrupt: a hit in another segment stops it
  * @hits_return: the arm, if it has nothing to do, goes back to read on behind a segment
- *	that a hit has come to the end of
+ *	that is hit in sequence, if there is more to read there by now
  * @segments: what was read
  * @ahead: what is being read on
  * @writes: what was written

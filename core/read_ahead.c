@@ -141,16 +141,22 @@ bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)
 	       sector <= ahead->limit && sector <= until + buffer->reach_sectors;
 }
 
-void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 now_ns)
+void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 now_ns)
 {
-	u64 end = drive->buffer.segments.segment[into].end;
+	struct buffer *buffer = &drive->buffer;
+	u64 from = buffer->segments.segment[into].end;
+	u64 limit = limit_after(drive, sector, end, true);
 	u64 from_ns;
 
-	if (limit_after(drive, sector, end, true) == end)
+	if (limit <= from)
 		return;
 	read_ahead_stop(drive, now_ns);
-	from_ns = position_ns(drive, end, 0, now_ns);
-	drive->buffer.writes.busy_until_ns =
-		now_ns + disk_reach_ns(&drive->disk, drive->head, end);
-	read_ahead_begin(drive, into, sector, end, from_ns, true);
+	from_ns = position_ns(drive, from, 0, now_ns);
+	buffer->writes.busy_until_ns =
+		now_ns + disk_reach_ns(&drive->disk, drive->head, from);
+	buffer->ahead = (struct read_ahead){ .into = into,
+					     .from = from,
+					     .from_ns = from_ns,
+					     .limit = limit,
+					     .asked = end };
 }

@@ -38,7 +38,10 @@ void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns,
 /* Does the segment that is being filled hold it, or will it soon? */
 bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns);
 
-/* Go back behind a segment; the seek is not given up for a request that comes meanwhile. */
-void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 now_ns);
+/*
+ * Go back behind a segment that these have hit, if there is more to read there by now; the seek is
+ * not given up for a request that comes meanwhile.
+ */
+void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 now_ns);
 
 #endif

@@ -12,10 +12,12 @@
 #define SEGMENTS_MAX 256
 #define SEGMENTS_NONE U32_MAX
 
-/* Sectors [start, end); used: when, as a count of uses.  What was emptied by sending it all still
- * has its place, one that was never filled or has been taken or dropped has none: all 0. */
+/* Sectors [start, end); asked: where the last read from it ended; used: when, as a count of uses.
+ * What was emptied by sending it all still has its place, one that was never filled or has been
+ * taken or dropped has none: all 0. */
 struct segment {
 	u64 start, end;
+	u64 asked;
 	u64 used;
 };
 

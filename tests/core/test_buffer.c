@@ -188,10 +188,24 @@ static void it_does_not_return_for_nothing(void)
 	reads(5008, 8, MISS(NEAR, 8), false);
 }
 
-/* The seek has begun and has 3 ms to go, less the hit of 420 us; a hit inside begins none. */
+/* It had read to 1058 and left; now it may go on to 1066. */
+static void it_returns_for_what_is_more_by_now(void)
+{
+	set_reading(4, 50);
+	drive.buffer.hits_return = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(5000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1008, 8, HIT + 8 * BUS, true);
+	now += 20000 * US;
+	reads(1058, 8, HIT + 8 * BUS, true);
+}
+
+/* The seek has begun and has 3 ms to go, less the hit; one out of sequence begins none. */
 static void a_return_is_not_given_up(u32 hit_sectors)
 {
-	u64 left_ns = hit_sectors == 16 ? 3000 * US - HIT - 16 * BUS : 0;
+	u64 left_ns = hit_sectors >= 8 ? 3000 * US - HIT - hit_sectors * BUS : 0;
 
 	set_reading(4, 50);
 	drive.buffer.hits_return = 1;
@@ -301,7 +315,9 @@ int main(void)
 	the_arm_returns(1);
 	it_returns_to_a_stream();
 	it_does_not_return_for_nothing();
+	it_returns_for_what_is_more_by_now();
 	a_return_is_not_given_up(16);
+	a_return_is_not_given_up(4);
 	a_return_is_not_given_up(8);
 	near_places_have_an_angle();
 	a_stream_waits_for_its_place();

@@ -6,8 +6,10 @@ They share no code: the trace's times and sectors are written by the kernel's bl
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from guests import MIB, boot, group, once, text
 
 from understudy.base.programs import compiled
@@ -71,19 +73,29 @@ def kernels(folder: Path) -> Trace:
     return read.load(str(folder / "vdisk"))
 
 
+def is_once(places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Of each, whether no other is the same."""
+    _, which, counts = np.unique(places, return_inverse=True, return_counts=True)
+    return np.asarray(counts[which] == 1)
+
+
 @group("blocktrace")
 def test_both_saw_the_same(tmp_path: Path) -> None:
-    """Request by request, in the order of arrival: place, length, and three instants."""
+    """Request by request, in the order of arrival: place, length, and three instants; but for
+    places that were asked for twice, since the trace can't tell two that wait for one place."""
     found = kernels(tmp_path)
     ours = records.from_bytes(traced(16 * 1024).out["records"])
     records.check(ours)
     assert ours["request_id"].is_unique().all()  # none was merged, which the trace counts as one
+    order = np.flatnonzero(is_once(found.sector[:REQUESTS]))
+    ours = ours.filter(is_once(ours["sector"].to_numpy()))
+    assert len(order) > 0.98 * REQUESTS
     for column in ("sector", "sectors"):
-        assert getattr(found, column)[:REQUESTS].tolist() == ours[column].to_list()
+        assert getattr(found, column)[order].tolist() == ours[column].to_list()
     writes = ours["op"] == "write"
-    assert found.op[:REQUESTS].tolist() == writes.cast(int).to_list()
+    assert found.op[order].tolist() == writes.cast(int).to_list()
     for column in ("arrival_ns", "dispatch_ns", "completion_ns"):
-        apart = getattr(found, column)[:REQUESTS] - ours[column].to_numpy()
+        apart = getattr(found, column)[order] - ours[column].to_numpy()
         assert np.abs(apart).mean() < MEAN_NS, column
         assert np.abs(apart).max() < MOST_NS, column
 

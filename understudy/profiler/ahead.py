@@ -190,7 +190,7 @@ def measure(
     found = Ahead(farthest, share, overwrites, _hits_resume(prober, farthest, share))
     if medium and rotation and rotation.has_phase:
         turn = round(rotation.period_ns / medium.slowest_ns)
-        found = replace(found, reach=_reach(prober, found, turn, rotation.period_ns))
+        found = replace(found, reach=_reach(bench, prober, found, turn, rotation.period_ns))
     if segments.number < 2:
         return found
     interrupt = _hits_interrupt(bench, hits, prober, farthest)
@@ -202,10 +202,12 @@ def _overwrites(prober: Prober) -> bool:
     return sum(prober.first_is_held() for _ in range(TRIES)) <= TRIES - 2
 
 
-def _reach(prober: Prober, found: Ahead, turn: int, period_ns: float) -> int:
+def _reach(bench: Bench, prober: Prober, found: Ahead, turn: int, period_ns: float) -> int:
     """No farther than it has been seen to read ahead: in a stream it may go on far beyond, and
     who waits for that waits long."""
+    draws = bench.random.getstate()
     near = _near(prober, turn, period_ns)
+    bench.random.setstate(draws)
     if near is not None:
         return near
     seen = not found.to_track_end and found.sectors >= MORE_THAN_A_TURN * turn

@@ -130,7 +130,6 @@ bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)
 {
 	const struct buffer *buffer = &drive->buffer;
 	const struct read_ahead *ahead = &buffer->ahead;
-
 	u64 until;
 
 	if (ahead->into == SEGMENTS_NONE)

@@ -90,7 +90,7 @@ class Survey:
         self.findings += writes.measure(self._bench, self.hits, self._model, still_ns)
 
     def _model(self, more: Sequence[Finding]) -> Bench:
-        """Of what was found, and more; it asks for the same places whenever it is made."""
+        """Of what was found, and more."""
         found = document.disk([*self.findings, *more])
         capacity_sectors = self._bench.capacity_sectors
         return Bench(ModelTarget.of(found, capacity_sectors), 0)

@@ -24,6 +24,7 @@ NOISE = 5  # times: farther apart are two angles, one of them foreseen from a th
 BESIDE = 2**13  # sectors: as far as a drive may be reading ahead
 REFER_EVERY = 50  # reads
 REFERENCES = 3
+DRIFT_MAX = 1e-5  # of the period, from one time to the next: more is a host that was away
 
 Known = Callable[[], tuple[int, float]]  # a sector, and the angle at which it ends
 
@@ -44,12 +45,14 @@ class Protractor:
         self._known: Known | None = None
         self._reads = 0
         self._last = -BESIDE
-        self._from_ns = 0
+        self._from_ns = 0.0
+        self._since_ns = 0
         self.noise = self._noise()
 
     def refer_to(self, known: Known) -> None:
         """From now on what drifts is taken off by these."""
         self._known = known
+        self._since_ns = self._bench.now_ns
         self._reads = 0
 
     def end(self, sector: int) -> float | None:
@@ -86,11 +89,23 @@ class Protractor:
             if turn is not None:
                 off.append(centred(turn - there))
         if off:
-            self._from_ns += round(median(off) * self._period_ns)
+            self._correct(median(off))
         self._reads = 0
 
+    def _correct(self, off: float) -> None:
+        """By so many turns, since the last time; that they drift on so is foreseen."""
+        now_ns = self._bench.now_ns
+        turn = (now_ns - self._from_ns) / self._period_ns - off
+        drift = off * self._period_ns / (now_ns - self._since_ns)
+        self._period_ns *= 1 + min(max(drift / 2, -DRIFT_MAX), DRIFT_MAX)
+        self._from_ns = now_ns - turn % 1 * self._period_ns
+        self._since_ns = now_ns
+
     def _noise(self) -> float:
-        """From sectors behind each other, with the arm elsewhere in between."""
+        """From sectors behind each other, with the arm elsewhere in between.
+
+        They are what others are relative to until somebody knows better.
+        """
         place = Behind(self._bench, TRIES)
         ends = []
         for _ in range(TRIES):
@@ -98,6 +113,8 @@ class Protractor:
             place.sector -= 1
             turn = self._read(place.sector)
             if turn is not None:
-                ends.append(turn)
-        steps = [centred(a - b) for a, b in pairwise(ends)]
+                ends.append((place.sector, turn))
+        steps = [centred(a - b) for (_, a), (_, b) in pairwise(ends)]
+        if ends:
+            self.refer_to(lambda: self._bench.random.choice(ends))
         return spread(steps) if steps else 0.0

@@ -28,6 +28,11 @@ class Finding:
         """Of the profile."""
         return self.key.partition(".")[0]
 
+    @property
+    def name(self) -> str:
+        """In the section."""
+        return self.key.partition(".")[2]
+
     def as_json(self) -> dict[str, Any]:
         """The value, and what speaks for it."""
         return {"value": self.value, "confidence": self.confidence}
@@ -54,11 +59,10 @@ def toml_lines(findings: Sequence[Finding]) -> list[str]:
 
 
 def _entry(found: Finding) -> list[str]:
-    name = found.key.partition(".")[2]
     if found.value is None:
-        return [f"# {name}: {found.confidence}"]
-    said = [f"# {name}: {found.confidence}"] if found.confidence else []
-    return [*said, f"{name} = {_literal(found.value)}"]
+        return [f"# {found.name}: {found.confidence}"]
+    said = [f"# {found.name}: {found.confidence}"] if found.confidence else []
+    return [*said, f"{found.name} = {_literal(found.value)}"]
 
 
 def _literal(value: Value) -> str:

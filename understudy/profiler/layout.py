@@ -28,7 +28,8 @@ class Zone:
 
     `sectors` of a track can be addressed, `slots` pass in a turn.  `skew` is from the end of a
     track's last sector to the next track's first one; after each `cylinder` tracks it is
-    `cylinder_skew`, and after each `band`, a multiple of them, `band_skew`.
+    `cylinder_skew`, and after each `band`, a multiple of them, `band_skew`.  One that never
+    comes is another's, which a track's spare slots fit into.
     """
 
     first: int
@@ -39,12 +40,17 @@ class Zone:
     cylinder: int
     cylinder_skew: float
     band: int
-    band_skew: float = 0.0
+    band_skew: float
 
     @classmethod
     def even(cls, first: int, sectors: int, slots: int, angle: float, skew: float) -> "Zone":
         """All tracks follow each other alike."""
-        return cls(first, sectors, slots, angle, skew, 1, skew, NEVER)
+        return cls(first, sectors, slots, angle, skew, 1, skew, NEVER, skew)
+
+    def alone(self) -> "Zone":
+        """Of one track: what follows is not of this zone, and the skew is its spare slots."""
+        skew = (self.slots - self.sectors) / self.slots
+        return self.even(self.first, self.sectors, self.slots, self.angle, skew)
 
     @property
     def has_bands(self) -> bool:
@@ -77,7 +83,8 @@ class Zone:
     def with_cylinders(self, tracks: int, off: float) -> "Zone":
         """Of so many, the second one of which begins so much farther on than was foreseen."""
         skew = (self.skew + off) % 1
-        return replace(self, cylinder=tracks, cylinder_skew=skew, band=NEVER * tracks)
+        band = NEVER * tracks
+        return replace(self, cylinder=tracks, cylinder_skew=skew, band=band, band_skew=skew)
 
     def with_one_band(self, tracks: int) -> "Zone":
         """Of all its tracks, or, if nothing tells a surface's end, of one each."""

@@ -9,15 +9,20 @@ or a track was slipped, another one begins.  In the end random sectors tell whet
 so (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping instead).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from pydantic import ValidationError
+
 from understudy.device.tracks import ZONES_MAX
+from understudy.device.tracks import Tracks as Section
 from understudy.profiler.angles import NOISE, HeldError, Protractor
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import Layout, Unseen, Zone, centred
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import MOST as MOST_SEGMENTS
 from understudy.profiler.segments import Segments
+from understudy.profiler.statistics import median
 from understudy.profiler.target import Bench
 from understudy.profiler.track import measure as measure_track
 from understudy.profiler.track import same
@@ -28,13 +33,14 @@ WITHIN = 0.01  # of a turn
 LEAST_SHARE = 0.95
 TOO_NOISY = WITHIN / NOISE
 OF_A_SLOT = 0.3
+ALIKE = 2  # times the noise: parts of one track are hardly ever farther apart than that
 FARTHER = 3  # times, from one look to the next
 PARTS = 8  # of a track: what is in line in one of them only is so by accident
 CHANCES = 3
 FEW = 4  # tracks
 MANY = 32  # tracks: no cylinder has so many, but a surface
 TRIES = 2
-REFERENCE_TRACKS = 64
+REFERENCE_TRACKS = 16
 
 
 class _IrregularError(Exception):
@@ -72,7 +78,17 @@ def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout 
     share = right / LOOKED
     if share < LEAST_SHARE:
         return Unseen(f"{share:.0%} of {LOOKED} random sectors were at the angle foreseen")
-    return replace(found, share=share, looked=LOOKED)
+    return worded(replace(found, share=share, looked=LOOKED))
+
+
+def worded(found: Layout) -> Layout | Unseen:
+    """The same, if a profile has words for it."""
+    tracks = {each.name: each.value for each in found.findings() if each.section == "tracks"}
+    try:
+        Section.model_validate(tracks)
+    except ValidationError as error:
+        return Unseen(f"what was found contradicts itself: {error.errors()[0]['msg']}")
+    return found
 
 
 class _Sweep:
@@ -99,9 +115,9 @@ class _Sweep:
 
     def _refer_to(self, zone: Zone, tracks: int) -> None:
         """The first zone with room enough."""
-        if self._is_referring or tracks <= FEW:
+        if self._is_referring or tracks < REFERENCE_TRACKS:
             return
-        sectors = min(tracks, REFERENCE_TRACKS) * zone.sectors
+        sectors = REFERENCE_TRACKS * zone.sectors
 
         def known() -> tuple[int, float]:
             sector = zone.first + self._bench.random.randrange(sectors)
@@ -125,7 +141,7 @@ class _Sweep:
             zone, is_followed = self._first_two(first)
             if is_followed:
                 return self._whole(zone)
-        return zone, 1
+        return zone.alone(), 1
 
     def _whole(self, zone: Zone) -> tuple[Zone, int]:
         """As far as it goes on, with cylinders and bands if it has some.
@@ -199,13 +215,20 @@ class _Sweep:
     def _fits(self, zone: Zone, track: int) -> float | None:
         """By how little it is off; None: it is somewhere else.
 
-        Two parts of it agree, or three of four.
+        Two parts of it agree, or three of four: one of another length is in line here or there,
+        but not alike.
         """
         offs = [self._off(zone, track, part) for part in (6, 0)]
-        if self._is_near(zone, offs[0]) != self._is_near(zone, offs[1]):
+        if any(self._is_near(zone, off) for off in offs) and len(self._alike(zone, offs)) < 2:
             offs += [self._off(zone, track, part) for part in (5, 3)]
+        alike = self._alike(zone, offs)
+        return sum(alike) / len(alike) if len(alike) > len(offs) / 2 else None
+
+    def _alike(self, zone: Zone, offs: Sequence[float]) -> list[float]:
+        """Those near where they should be, without what is far from the middle of them."""
         near = [off for off in offs if self._is_near(zone, off)]
-        return sum(near) / len(near) if len(near) > len(offs) / 2 else None
+        far = max(OF_A_SLOT / zone.slots, ALIKE * self._protractor.noise)
+        return [off for off in near if abs(off - median(near)) < far]
 
     def _off(self, zone: Zone, track: int, part: int = 0) -> float:
         """At a random sector of the eighth part of it, turns."""

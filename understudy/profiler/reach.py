@@ -129,19 +129,37 @@ def _foresees(
 
 def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
     """Whether the next cylinder's tracks lie above this one's: then the arm has farther to go
-    to the first of them than to the last, which is above this one's first."""
-    zone = max(layout.zones, key=lambda zone: zone.cylinder)
-    end = next((z.first for z in layout.zones if z.first > zone.first), layout.capacity_sectors)
-    may_be = zone.has_bands or zone.cylinder > MANY
-    if not may_be or end - zone.first < 2 * zone.cylinder * zone.sectors:
+    to the first of them than to the last, which is above this one's first.
+
+    Each read is at another cylinder: of one place the drive might soon hold all.
+    """
+    ends = [*(zone.first for zone in layout.zones[1:]), layout.capacity_sectors]
+    zones = [(zone, _followed(zone, end)) for zone, end in zip(layout.zones, ends, strict=True)]
+    zone, followed = max(zones, key=lambda each: each[0].cylinder * len(each[1]))
+    if not followed:
         return False
+
+    def back_from(track: int) -> Pair:
+        def pair() -> tuple[int, int]:
+            first = bench.random.choice(followed)
+            return first + (zone.cylinder + track) * zone.sectors, first
+
+        return pair
+
     prober = Prober(bench, layout, period_ns, hits)
-    first = zone.first
-    farther = zone.first + zone.cylinder * zone.sectors
-    above = farther + (zone.cylinder - 1) * zone.sectors
-    there_ns = prober.middle_ns(lambda: (farther, first))
-    back_ns = prober.middle_ns(lambda: (above, first))
-    return bool(there_ns - back_ns > LATE * period_ns)
+    far_ns = prober.middle_ns(back_from(0))
+    above_ns = prober.middle_ns(back_from(zone.cylinder - 1))
+    return math.isfinite(far_ns) and far_ns - above_ns > LATE * period_ns
+
+
+def _followed(zone: Zone, end: int) -> list[int]:
+    """First sectors of cylinders that may be surfaces' parts, and that one of the same band
+    follows."""
+    if not zone.has_bands and zone.cylinder <= MANY:
+        return []
+    cylinder = zone.cylinder * zone.sectors
+    number, in_band = (end - zone.first) // cylinder, zone.band // zone.cylinder
+    return [zone.first + each * cylinder for each in range(number - 1) if (each + 1) % in_band]
 
 
 def _distances(tracks: float) -> list[int]:

@@ -79,10 +79,21 @@ class _Ruler:
         return self.first + farthest
 
     def _end(self, on: int) -> int:
-        """The first sector that is not on it; a turn later, if there is no skew to see."""
+        """The first sector that is not on it; a turn later, if there is no skew to see.
+
+        It is read twice, since a host that is away makes any sector come late.
+        """
         beyond = min(self.first + round(self.slots) + 2, self.capacity_sectors)
-        if not self._is_beyond(beyond):
-            return self.first + round(self.slots)
+        while self._is_beyond(beyond):
+            end = self._halved(on, beyond)
+            self.seen.pop(end, None)
+            if self._is_beyond(end):
+                return end
+            on = end
+        return self.first + round(self.slots)
+
+    def _halved(self, on: int, beyond: int) -> int:
+        """Between one that is on it and one that is not."""
         while beyond - on > NEAR:
             middle = (on + beyond) // 2
             on, beyond = (on, middle) if self._is_beyond(middle) else (middle, beyond)

@@ -26,7 +26,7 @@ from understudy.device.target import Target
 from understudy.profiler import hits, platters, rotation, segments
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.journal import Journal
-from understudy.profiler.layout import Layout, Unseen, centred
+from understudy.profiler.layout import Layout, Unseen, centred, worded
 from understudy.profiler.layout import Zone as Found
 from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.target import Bench
@@ -228,14 +228,14 @@ def test_a_host_that_is_away_now_and_then_makes_no_zones(number: int, seed: int)
 
 def test_a_layout_that_contradicts_itself_is_none() -> None:
     zone = Found.even(0, 237, 291, 0.0, 0.1)
-    found = platters.worded(Layout((zone,), 237_000))
+    found = worded(Layout((zone,), 237_000))
     assert isinstance(found, Unseen)
     assert found.why == (
         "what was found contradicts itself: 0.1 of a turn is less than the 54 spare slots of 291, "
         "which count"
     )
     alone = Layout((zone.alone(),), 237_000)
-    assert platters.worded(alone) == alone
+    assert worded(alone) == alone
 
 
 # ---- what has no layout, or none that there are words for -----------------------------------

@@ -11,6 +11,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pydantic import ValidationError
+
+from understudy.device.tracks import Tracks
 from understudy.profiler.found import Finding, not_seen
 
 DIGITS = 12  # of a skew, which a zone has up to some 10^6 times
@@ -82,7 +85,10 @@ class Zone:
 
     def with_cylinders(self, tracks: int, off: float) -> "Zone":
         """Of so many, the second one of which begins so much farther on than was foreseen."""
-        skew = (self.skew + off) % 1
+        return self.by_cylinders(tracks, (self.skew + off) % 1)
+
+    def by_cylinders(self, tracks: int, skew: float) -> "Zone":
+        """Of so many, that begin with that skew."""
         band = NEVER * tracks
         return replace(self, cylinder=tracks, cylinder_skew=skew, band=band, band_skew=skew)
 
@@ -153,6 +159,16 @@ class Unseen:
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         return [not_seen(KEYS[name], self.why) for name in ANGLES]
+
+
+def worded(found: Layout) -> Layout | Unseen:
+    """The same, if a profile has words for it."""
+    tracks = {each.name: each.value for each in found.findings() if each.section == "tracks"}
+    try:
+        Tracks.model_validate(tracks)
+    except ValidationError as error:
+        return Unseen(f"what was found contradicts itself: {error.errors()[0]['msg']}")
+    return found
 
 
 def _turns(turns: float) -> float:

@@ -12,13 +12,10 @@ so (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping instea
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pydantic import ValidationError
-
 from understudy.device.tracks import ZONES_MAX
-from understudy.device.tracks import Tracks as Section
 from understudy.profiler.angles import NOISE, HeldError, Protractor
 from understudy.profiler.hits import Hits
-from understudy.profiler.layout import Layout, Unseen, Zone, centred
+from understudy.profiler.layout import Layout, Unseen, Zone, centred, worded
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import MOST as MOST_SEGMENTS
 from understudy.profiler.segments import Segments
@@ -79,16 +76,6 @@ def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout 
     if share < LEAST_SHARE:
         return Unseen(f"{share:.0%} of {LOOKED} random sectors were at the angle foreseen")
     return worded(replace(found, share=share, looked=LOOKED))
-
-
-def worded(found: Layout) -> Layout | Unseen:
-    """The same, if a profile has words for it."""
-    tracks = {each.name: each.value for each in found.findings() if each.section == "tracks"}
-    try:
-        Section.model_validate(tracks)
-    except ValidationError as error:
-        return Unseen(f"what was found contradicts itself: {error.errors()[0]['msg']}")
-    return found
 
 
 class _Sweep:

@@ -17,7 +17,7 @@ from understudy.profiler.from_trace import followed, ruled
 from understudy.profiler.from_trace.followed import Part
 from understudy.profiler.from_trace.served import Bools
 from understudy.profiler.from_trace.turning import Turning
-from understudy.profiler.layout import Layout, Unseen, Zone
+from understudy.profiler.layout import Layout, Unseen, Zone, worded
 from understudy.profiler.platters import LEAST_SHARE, WITHIN
 
 SHOWN_BY = 256  # reads show a rule
@@ -39,7 +39,7 @@ def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
     share = float((near & stays).sum()) / max(looked, 1)
     if share < LEAST_SHARE:
         return Unseen(f"{share:.0%} of {looked} reads were at the angle foreseen")
-    return replace(layout, share=share, looked=looked)
+    return worded(replace(layout, share=share, looked=looked))
 
 
 def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:

@@ -13,7 +13,7 @@ import numpy as np
 
 from understudy.profiler.from_trace.ruled import NEAR, centred
 from understudy.profiler.from_trace.served import Floats, Ints
-from understudy.profiler.layout import NEVER, Zone
+from understudy.profiler.layout import Zone
 from understudy.profiler.platters import MANY
 
 FEWEST_SLOTS, MOST_SLOTS = 16, 2**12
@@ -88,9 +88,8 @@ def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | Non
     if votes < RULED * len(step):
         return None
     first = tracks.begin + phase * tracks.sectors
-    skew = tracks.skew / slots % 1
-    cylinder_skew = (tracks.skew + more) / slots % 1
-    zone = Zone(first, tracks.sectors, slots, 0.0, skew, cylinder, cylinder_skew, NEVER * cylinder)
+    zone = Zone.even(first, tracks.sectors, slots, 0.0, tracks.skew / slots % 1)
+    zone = zone.by_cylinders(cylinder, (tracks.skew + more) / slots % 1)
     ahead = [float(t - zone.turn(int(s))) for s, t in zip(sector[:FIRST], turn, strict=False)]
     middle = float(np.median((np.array(ahead) - ahead[0] + 0.5) % 1)) - 0.5
     return replace(zone, angle=(ahead[0] + middle) % 1)

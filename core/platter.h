@@ -23,7 +23,7 @@
 
 #include "tracks.h"
 
-#define PLATTER_ZONES_MAX 256
+#define PLATTER_ZONES_MAX CURVE_POINTS_MAX
 #define PLATTER_TURN_NS_MAX 1000000000ull /* 60 rpm */
 #define PLATTER_SURFACES_MAX (1u << 20)
 #define PLATTER_TRACKS_MAX (1ull << 40) /* of a cylinder */

@@ -19,7 +19,7 @@ from understudy.profiler.target import Bench
 
 READS = 1000
 WITHIN = 0.02  # of a turn
-NEAR_NS = 3_000  # a tenth of a sector
+NEAR_NS = 5_000  # a quarter of the shortest sector
 
 
 def foreseen(found: Fitted, drive: DetailedDrive) -> float:

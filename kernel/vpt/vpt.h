@@ -61,7 +61,7 @@
 
 /* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples, and
  * for the angles of PLATTER_ZONES_MAX zones. */
-#define VPT_CURVE_TEXT_MAX SZ_64K
+#define VPT_CURVE_TEXT_MAX SZ_256K
 
 /* What user space sets of a disk, and where its model drive is. */
 struct vpt_model {

@@ -9,6 +9,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 
 Curve = tuple[tuple[int, int], ...]
 Sample = tuple[Fraction, Fraction]  # fraction of the disk, value
@@ -111,8 +113,10 @@ def zones(samples: Sequence[Sample], end: int) -> Curve:
 
 
 def steps(firsts: Sequence[tuple[int, int]], end: int) -> Curve:
-    """A curve that is constant in pieces; of several at one sector the last one counts."""
-    pieces = dict(firsts)
+    """A curve that is constant in pieces; of several at one sector the last one counts, and
+    neighbours that are alike are one."""
+    groups = groupby(dict(firsts).items(), key=itemgetter(1))
+    pieces = dict(next(alike) for _, alike in groups)
     lasts = [*(first - 1 for first in list(pieces)[1:]), end]
     return tuple(
         (place, value)

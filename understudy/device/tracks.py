@@ -28,7 +28,7 @@ from understudy.device.section import (
 from understudy.device.timing import TURN, Curve, Platter, PlatterZone, steps
 
 TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
-ZONES_MAX = 256  # PLATTER_ZONES_MAX in core/platter.h
+ZONES_MAX = 1024  # PLATTER_ZONES_MAX in core/platter.h
 ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
 BANDS = ("band", "band_skew")
 APART_MAX = 1e-3  # of the disk: places that are rounded

@@ -60,6 +60,16 @@ class Zone:
         """More than one."""
         return self.band < NEVER * self.cylinder
 
+    def track(self, number: int) -> int:
+        """First sector of it."""
+        return self.first + number * self.sectors
+
+    def from_track(self, number: int, left_out: int) -> "Zone":
+        """As it goes on from that track, a cylinder's first, if so many sectors were left out
+        before it."""
+        begin = self.track(number)
+        return replace(self, first=begin - left_out, angle=self.turn(begin))
+
     def turn(self, sector: int) -> float:
         """Where it begins."""
         passed = sector - self.first
@@ -70,14 +80,20 @@ class Zone:
         skews += cylinders * self.cylinder_skew + bands * self.band_skew
         return (self.angle + skews + passed % self.slots / self.slots) % 1
 
-    def end(self, sector: int) -> float:
-        """Where it has passed."""
-        return (self.turn(sector) + 1 / self.slots) % 1
+    def lead(self, bus_turns: float = 0.0) -> float:
+        """From a sector's begin to where it has passed and is over a bus that takes so long."""
+        return max(1 / self.slots, bus_turns)
+
+    def end(self, sector: int, bus_turns: float = 0.0) -> float:
+        """Where it is complete."""
+        return (self.turn(sector) + self.lead(bus_turns)) % 1
 
     def refined(self, track: int, off: float) -> "Zone":
         """The same, with that track so far on: what is off has come together on the way."""
         if track >= self.band:
             return replace(self, band_skew=(self.band_skew + off / (track // self.band)) % 1)
+        if track < self.cylinder:
+            return self
         skew = (self.cylinder_skew + off / (track // self.cylinder)) % 1
         if self.cylinder > 1:
             return replace(self, cylinder_skew=skew)
@@ -119,6 +135,15 @@ class Layout:
     def zone(self, sector: int) -> Zone:
         """That holds it."""
         return self.zones[self.index(sector)]
+
+    def over_bus(self, bus_turns: float) -> "Layout":
+        """The same, if what was taken for where sectors have passed is where they were over a bus
+        that takes so long for one."""
+        zones = [
+            replace(zone, angle=(zone.angle + zone.lead() - zone.lead(bus_turns)) % 1)
+            for zone in self.zones
+        ]
+        return replace(self, zones=tuple(zones))
 
     def along_surfaces(self) -> "Layout":
         """The same, if the tracks of a cylinder are those along one surface, and so each zone

@@ -35,6 +35,7 @@ FARTHER = 3  # times, from one look to the next
 PARTS = 8  # of a track: what is in line in one of them only is so by accident
 CHANCES = 3
 FEW = 4  # tracks
+LEFT_OUT_MOST = 16  # sectors between one cylinder and the next
 MANY = 32  # tracks: no cylinder has so many, but a surface
 TRIES = 2
 REFERENCE_TRACKS = 16
@@ -57,11 +58,14 @@ def measure(
     if protractor.noise > TOO_NOISY:
         return Unseen(f"one sector's angles are {protractor.noise:.2g} of a turn apart")
     try:
-        return _checked(bench, protractor, _Sweep(bench, protractor).zones())
+        found = _checked(bench, protractor, _Sweep(bench, protractor).zones())
     except _IrregularError as reason:
         return Unseen(str(reason))
     except HeldError:
         return Unseen("the drive does not forget what it read")
+    if isinstance(found, Unseen) or not hits:
+        return found
+    return found.over_bus(hits.bus_sector_ns / rotation.period_ns)
 
 
 def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout | Unseen:
@@ -88,16 +92,13 @@ class _Sweep:
 
     def zones(self) -> list[Zone]:
         """All of them."""
-        found: list[Zone] = []
-        first = 0
-        while True:
-            zone, tracks = self._zone(first)
-            found.append(zone)
+        zone, tracks = self._zone(0)
+        found = [zone]
+        while tracks < self._room(zone):
             self._refer_to(zone, tracks)
-            if tracks == self._room(zone):
-                break
-            first += tracks * zone.sectors
-            self._check_number(len(found), first / self._bench.capacity_sectors)
+            zone, tracks = self._slipped(zone, tracks) or self._zone(zone.track(tracks))
+            found.append(zone)
+            self._check_number(len(found), zone.first / self._bench.capacity_sectors)
         return found
 
     def _refer_to(self, zone: Zone, tracks: int) -> None:
@@ -130,6 +131,19 @@ class _Sweep:
                 return self._whole(zone)
         return zone.alone(), 1
 
+    def _slipped(self, zone: Zone, bad: int) -> tuple[Zone, int] | None:
+        """How a zone goes on where a drive leaves out sectors, from the next cylinder, or band of
+        them: all that lies behind is as many slots farther on."""
+        unit = zone.band if zone.has_bands else zone.cylinder
+        begin = (bad // unit + 1) * unit
+        if begin + unit >= self._room(zone):
+            return None
+        left_out = self._surely_off(zone, begin) * zone.slots
+        after = zone.from_track(begin, round(left_out))
+        if not 0 < round(left_out) <= LEFT_OUT_MOST or not self._begins(after, 1):
+            return None
+        return self._followed(after, 1)
+
     def _whole(self, zone: Zone) -> tuple[Zone, int]:
         """As far as it goes on, with cylinders and bands if it has some.
 
@@ -138,15 +152,37 @@ class _Sweep:
         zone, tracks = self._followed(zone, 1)
         if tracks == self._room(zone):
             return zone, tracks
-        off = self._surely_off(zone, tracks)
-        cylinders, more = self._followed(zone.with_cylinders(tracks, off), tracks)
+        cylinders = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
+        if tracks <= MANY and not self._repeats(cylinders, tracks):
+            return zone, tracks
+        cylinders, more = self._followed(cylinders, tracks)
         if more % tracks == 0 and more < self._room(zone):
-            off = self._surely_off(cylinders, more)
-            bands, most = self._followed(cylinders.with_bands(more, off), more)
+            bands, most = self._banded(cylinders, more)
             if most > more + tracks:
                 return bands, most
         is_regular = more > 2 * tracks or (tracks > MANY and more > tracks + FEW)
         return (cylinders, more) if is_regular else (zone, tracks)
+
+    def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int]:
+        """Of so many, and how far it goes on."""
+        bands = zone.with_bands(tracks, self._surely_off(zone, tracks))
+        if not self._begins(bands, tracks + 1) or not self._repeats(bands, tracks):
+            return bands, tracks
+        return self._followed(bands, tracks)
+
+    def _repeats(self, zone: Zone, tracks: int) -> bool:
+        """As many more, the last of them and what comes behind them are where they should be."""
+        third = 2 * tracks
+        if third >= self._room(zone):
+            return True
+        return all(self._fits(zone, track) is not None for track in (third - 1, third))
+
+    def _begins(self, zone: Zone, track: int) -> bool:
+        """There, and neither before nor behind: where sectors are left out all are in line but
+        those that are on another track then."""
+        first = zone.track(track)
+        ends = [(zone.end(at), self._protractor.surely(at)) for at in (first, first - 1)]
+        return all(self._is_near(zone, centred(turn - there)) for there, turn in ends)
 
     def _room(self, zone: Zone) -> int:
         """Whole tracks to the disk's end; what is left then is one as well."""

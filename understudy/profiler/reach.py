@@ -190,6 +190,7 @@ class Prober:
         self._layout = layout
         self._period_ns = period_ns
         self._hits = hits
+        self._bus_turns = hits.bus_sector_ns / period_ns if hits else 0.0
 
     def middle_ns(self, pair: Pair) -> float:
         """Of some times."""
@@ -241,9 +242,13 @@ class Prober:
             first, second = self._behind(zones[0], one, after)
         else:
             first = one + self._bench.random.randrange(max(1, zones[0].sectors - 1))
-            second = _passing(zones[1], other, zones[0].end(first) + after)
-        ends = (zones[1].end(second) - zones[0].end(first)) % 1
-        return Reads(first, second, ends, ends - 1 / zones[1].slots)
+            second = _passing(zones[1], other, zones[0].end(first, self._bus_turns) + after)
+        first_end, end = (
+            zone.end(sector, self._bus_turns)
+            for zone, sector in zip(zones, (first, second), strict=True)
+        )
+        ends = (end - first_end) % 1
+        return Reads(first, second, ends, ends - zones[1].lead(self._bus_turns))
 
     def _behind(self, zone: Zone, track: int, after: float) -> tuple[int, int]:
         """Two of one track, the second one behind the first: what is ahead may be held."""

@@ -8,10 +8,11 @@
 u64 buffer_write_ns(const struct drive *drive, u64 sector)
 {
 	const struct buffer *buffer = &drive->buffer;
-	const struct curve *tracks = &drive->disk.tracks;
+	const struct disk *disk = &drive->disk;
 
-	if (!buffer->same_track_saves_ns || !buffer->written || !tracks->nr_points ||
-	    tracks_end(tracks, buffer->written - 1) != tracks_end(tracks, sector))
+	if (!buffer->same_track_saves_ns || !buffer->written ||
+	    !disk->tracks.nr_points ||
+	    disk_track_end(disk, buffer->written - 1) != disk_track_end(disk, sector))
 		return buffer->write_ns;
 	return buffer->write_ns - buffer->same_track_saves_ns;
 }

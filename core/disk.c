@@ -43,6 +43,13 @@ u64 disk_arm_place(const struct disk *disk, u64 head)
 	return disk_place(disk, head - (disk_counts_tracks(disk) && head));
 }
 
+u64 disk_track_end(const struct disk *disk, u64 sector)
+{
+	if (disk_knows_angles(disk))
+		return platter_track_end(&disk->platter, &disk->tracks, sector);
+	return tracks_end(&disk->tracks, sector);
+}
+
 u64 disk_move_ns(const struct disk *disk, u64 from, u64 to)
 {
 	u64 distance = to > from ? to - from : from - to;

@@ -73,6 +73,9 @@ u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector);
 /* For sectors to pass under the head one after the other, ns. */
 u64 disk_transfer_ns(const struct disk *disk, u64 sector, u64 sectors);
 
+/* The sector after the last one of the track that holds this one; U64_MAX if unknown. */
+u64 disk_track_end(const struct disk *disk, u64 sector);
+
 /* Sectors that pass in one rotation from there on; 0 if nothing turns or none takes time. */
 u64 disk_turn(const struct disk *disk, u64 sector);
 

@@ -36,11 +36,36 @@ static struct zone_view zone_of(const struct platter *platter,
 	};
 }
 
+static u64 cylinder_sectors(const struct zone_view *zone)
+{
+	return zone->turn->cylinder * zone->sectors - zone->turn->spare;
+}
+
+/* The track of a sector that is counted from the zone's first. */
+static u64 track_of(const struct zone_view *zone, u64 in_zone)
+{
+	if (zone->turn->spare)
+		in_zone += port_mul_div(in_zone, 1, cylinder_sectors(zone)) *
+			   zone->turn->spare;
+	return port_mul_div(in_zone, 1, zone->sectors);
+}
+
+/* A track's first sector, counted so. */
+static u64 first_of(const struct zone_view *zone, u64 track)
+{
+	u64 sectors = track * zone->sectors;
+
+	if (!zone->turn->spare)
+		return sectors;
+	return sectors -
+	       port_mul_div(track, 1, zone->turn->cylinder) * zone->turn->spare;
+}
+
 static struct gap before(const struct zone_view *zone, u64 sector)
 {
 	u64 in_zone = sector - zone->first;
 
-	return (struct gap){ in_zone, port_mul_div(in_zone, 1, zone->sectors) };
+	return (struct gap){ in_zone, track_of(zone, in_zone) };
 }
 
 static struct gap behind(const struct zone_view *zone, u64 sector)
@@ -121,6 +146,7 @@ int platter_check(const struct platter *platter, const struct curve *tracks,
 			return -EINVAL;
 		if (turn->surfaces > PLATTER_SURFACES_MAX ||
 		    turn->cylinder > PLATTER_TRACKS_MAX ||
+		    turn->spare >= tracks->point[i].value ||
 		    !turn->step != !platter->zone->step)
 			return -EINVAL;
 	}
@@ -132,6 +158,15 @@ u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64
 	struct zone_view zone = zone_of(platter, tracks, sector);
 
 	return angle_of(zone.turn, before(&zone, sector));
+}
+
+u64 platter_track_end(const struct platter *platter, const struct curve *tracks,
+		      u64 sector)
+{
+	struct zone_view zone = zone_of(platter, tracks, sector);
+	u64 next = first_of(&zone, before(&zone, sector).track + 1);
+
+	return nearer(zone.first + next, zone.end);
 }
 
 /* As the arm goes: what lies on all surfaces of a cylinder is one after the other. */
@@ -196,13 +231,13 @@ static struct gap track_at(const struct platter *platter, const struct zone_view
 	u64 sectors = port_mul_div(now_ns - from_ns, platter->velocity,
 				   zone->turn->slot); /* if there were no skews */
 	u64 low = first.track;
-	u64 high = port_mul_div(first.sector + sectors, 1, zone->sectors);
+	u64 high = track_of(zone, first.sector + sectors);
 	struct gap at = first;
 
 	*began_ns = from_ns;
 	while (low < high) {
 		u64 middle = high - (high - low) / 2;
-		struct gap begin = { middle * zone->sectors, middle };
+		struct gap begin = { first_of(zone, middle), middle };
 		u64 ns = travel_ns(platter, zone->turn, first, begin, from_ns);
 
 		if (ns > now_ns) {
@@ -229,7 +264,7 @@ static u64 passed_in_zone(const struct platter *platter, const struct zone_view 
 		return 0;
 	at = track_at(platter, zone, first, from_ns, now_ns, &began_ns);
 	on_track = port_mul_div(now_ns - began_ns, platter->velocity, zone->turn->slot);
-	return nearer(at.sector + on_track, (at.track + 1) * zone->sectors) -
+	return nearer(at.sector + on_track, first_of(zone, at.track + 1)) -
 	       first.sector;
 }
 

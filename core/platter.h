@@ -8,7 +8,8 @@
  * makes an angle of a time, so that no rounding accumulates: what is said to be at a
  * sector is there less than a ns later, however long the platters have turned.
  *
- * In a zone tracks are equally long.  From the end of a track's last sector to the beginning
+ * In a zone tracks are equally long, but the last one of a cylinder, where a drive may keep spare
+ * sectors.  From the end of a track's last sector to the beginning
  * of the next track's first one it is a skew; another one after each cylinder of tracks, and
  * a third one after each band of those.  Which sectors a zone and its tracks have, struct
  * curve says (core/tracks.h); here is one struct platter_zone for each of its samples.
@@ -38,6 +39,7 @@
  * @cylinder_skew: ... it is this
  * @band: after so many tracks, a multiple of @cylinder or 0 for never ...
  * @band_skew: ... it is this
+ * @spare: sectors that a cylinder's last track lacks
  * @place: of the arm, on the zone's first track
  * @step: 2^-16 places from a track to the next; 0, of all zones: a place is a sector
  * @surfaces: along which a band goes, @cylinder tracks each, there and back by turns; 0:
@@ -51,6 +53,7 @@ struct platter_zone {
 	u64 cylinder_skew;
 	u64 band;
 	u64 band_skew;
+	u64 spare;
 	u64 place;
 	u64 step;
 	u64 surfaces;
@@ -75,6 +78,10 @@ int platter_check(const struct platter *platter, const struct curve *tracks,
 /* Where the sector begins. */
 u64 platter_angle(const struct platter *platter, const struct curve *tracks,
 		  u64 sector);
+
+/* The sector after the last one of the track that holds this one. */
+u64 platter_track_end(const struct platter *platter, const struct curve *tracks,
+		      u64 sector);
 
 /* The place of the arm. */
 u64 platter_place(const struct platter *platter, const struct curve *tracks,

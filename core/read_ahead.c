@@ -54,7 +54,7 @@ static u64 limit_after(const struct drive *drive, u64 sector, u64 end, bool in_s
 	limit = nearer(limit, later(end, sector + buffer->segments.sectors));
 	if (in_sequence || !buffer->ahead_to_track_end)
 		return limit;
-	return nearer(limit, tracks_end(&drive->disk.tracks, end - 1));
+	return nearer(limit, disk_track_end(&drive->disk, end - 1));
 }
 
 void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,

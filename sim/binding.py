@@ -169,7 +169,8 @@ struct curve { u32 nr_points; struct curve_point point[...]; ...; };
 #define PLATTER_ZONES_MAX ...
 #define PLATTER_TURN_NS_MAX ...
 struct platter_zone {
-    u64 slot, angle, skew, cylinder, cylinder_skew, band, band_skew, place, step, surfaces;
+    u64 slot, angle, skew, cylinder, cylinder_skew, band, band_skew, spare;
+    u64 place, step, surfaces;
 };
 struct platter { u64 velocity; u32 nr_zones; struct platter_zone zone[...]; };
 #define SEGMENTS_MAX ...

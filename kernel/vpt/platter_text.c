@@ -9,8 +9,8 @@ static u64 *field(struct platter_zone *zone, unsigned int i)
 {
 	u64 *fields[] = { &zone->slot,	    &zone->angle,	  &zone->skew,
 			  &zone->cylinder,  &zone->cylinder_skew, &zone->band,
-			  &zone->band_skew, &zone->place,	  &zone->step,
-			  &zone->surfaces };
+			  &zone->band_skew, &zone->spare,	  &zone->place,
+			  &zone->step,	    &zone->surfaces };
 
 	return i < ARRAY_SIZE(fields) ? fields[i] : NULL;
 }
@@ -26,12 +26,12 @@ size_t vpt_platter_print(const struct platter *platter, char *text, size_t room)
 	for (i = 0; i < platter->nr_zones; i++) {
 		const struct platter_zone *zone = &platter->zone[i];
 
-		length +=
-			scnprintf(text + length, room - length,
-				  " %llu:%llu:%llu:%llu:%llu:%llu:%llu:%llu:%llu:%llu",
-				  zone->slot, zone->angle, zone->skew, zone->cylinder,
-				  zone->cylinder_skew, zone->band, zone->band_skew,
-				  zone->place, zone->step, zone->surfaces);
+		length += scnprintf(
+			text + length, room - length,
+			" %llu:%llu:%llu:%llu:%llu:%llu:%llu:%llu:%llu:%llu:%llu",
+			zone->slot, zone->angle, zone->skew, zone->cylinder,
+			zone->cylinder_skew, zone->band, zone->band_skew, zone->spare,
+			zone->place, zone->step, zone->surfaces);
 	}
 	return length;
 }

@@ -2,7 +2,7 @@
 /*
  * The angles of the platters as text:
  *
- *	velocity slot:angle:skew:cylinder:cylinder_skew:band:band_skew:place:step:surfaces ...
+ *	velocity slot:angle:skew:cylinder:cylinder_skew:band:band_skew:spare:place:step:surfaces ...
  *
  * with one group for each zone of the tracks, as in core/platter.h; nothing: nobody knows.
  */

@@ -20,7 +20,7 @@ static u64 draw_angle(struct draw *draw)
 	return draw_u64(draw) >> (draw_below(draw, 2) ? 0 : 5);
 }
 
-static struct platter_zone draw_zone(struct draw *draw, u64 slots)
+static struct platter_zone draw_zone(struct draw *draw, u64 sectors, u64 slots)
 {
 	u64 cylinder = 1 + draw_below(draw, 5);
 
@@ -32,6 +32,7 @@ static struct platter_zone draw_zone(struct draw *draw, u64 slots)
 		.cylinder_skew = draw_angle(draw),
 		.band = cylinder * draw_below(draw, 4),
 		.band_skew = draw_angle(draw),
+		.spare = draw_below(draw, 2) ? draw_below(draw, sectors) : 0,
 	};
 }
 
@@ -49,8 +50,8 @@ static void draw_platter(struct draw *draw)
 		u64 sectors = 1 + draw_below(draw, 50);
 
 		tracks.point[i] = (struct curve_point){ first, sectors };
-		platter.zone[i] =
-			draw_zone(draw, later(2, sectors + draw_below(draw, 3)));
+		platter.zone[i] = draw_zone(draw, sectors,
+					    later(2, sectors + draw_below(draw, 3)));
 		first += sectors + draw_below(draw, CAPACITY / ZONES - 100);
 	}
 	CHECK_EQ(tracks_check(&tracks, CAPACITY), 0);
@@ -69,19 +70,31 @@ static const struct platter_zone *begins(u64 sector)
 	return NULL;
 }
 
+/* Of a track of its zone. */
+static bool is_first(u64 sector)
+{
+	u32 zone = tracks_zone(&tracks, sector);
+	u64 a_track = tracks.point[zone].value;
+	u64 a_cylinder =
+		platter.zone[zone].cylinder * a_track - platter.zone[zone].spare;
+
+	return (sector - tracks.point[zone].at) % a_cylinder % a_track == 0;
+}
+
 /* The skew before a sector that has one in its zone. */
 static u64 skew_before(u64 sector)
 {
 	u32 zone = tracks_zone(&tracks, sector);
 	const struct platter_zone *turn = &platter.zone[zone];
 	u64 in_zone = sector - tracks.point[zone].at;
-	u64 track = in_zone / tracks.point[zone].value;
+	u64 a_cylinder = turn->cylinder * tracks.point[zone].value - turn->spare;
+	u64 cylinder = in_zone / a_cylinder;
 
-	if (in_zone % tracks.point[zone].value)
-		return 0;
-	if (turn->band && track % turn->band == 0)
-		return turn->band_skew;
-	return track % turn->cylinder == 0 ? turn->cylinder_skew : turn->skew;
+	if (in_zone % a_cylinder == 0)
+		return turn->band && cylinder * turn->cylinder % turn->band == 0
+			       ? turn->band_skew
+			       : turn->cylinder_skew;
+	return in_zone % a_cylinder % tracks.point[zone].value ? 0 : turn->skew;
 }
 
 static u64 slot_of(u64 sector)
@@ -102,6 +115,21 @@ static void angles_as_walked(struct draw *draw)
 			angle += skew_before(sector);
 		CHECK(platter_angle(&platter, &tracks, sector) == angle);
 		angle += slot_of(sector);
+	}
+}
+
+/* Behind a track's last sector is the one that has a skew, or begins a zone. */
+static void tracks_end_as_walked(struct draw *draw)
+{
+	u64 end = CAPACITY;
+	u64 sector;
+
+	draw_platter(draw);
+	for (sector = CAPACITY - 1; sector; sector--) {
+		CHECK(end == CAPACITY ||
+		      platter_track_end(&platter, &tracks, sector) == end);
+		if (begins(sector) || is_first(sector))
+			end = sector;
 	}
 }
 
@@ -263,6 +291,7 @@ static void what_is_no_platter_is_refused(void)
 	REFUSED(platter.zone[1].slot += 1);
 	REFUSED(platter.zone[0].cylinder = 0);
 	REFUSED(platter.zone[0].band = 9);
+	REFUSED(platter.zone[0].spare = 98);
 }
 
 static void at_its_limits(void)
@@ -321,6 +350,7 @@ static void the_slowest_sector(void)
 int main(void)
 {
 	check_seeds(50, angles_as_walked);
+	check_seeds(50, tracks_end_as_walked);
 	check_seeds(500, times_as_walked);
 	check_seeds(500, passed_as_timed);
 	check_seeds(500, all_have_passed_at_their_end);

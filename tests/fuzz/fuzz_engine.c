@@ -226,6 +226,7 @@ static void fill_platter(struct drive *drive, struct program *program)
 			.cylinder_skew = value(program, U64_MAX),
 			.band = cylinder * value(program, 3),
 			.band_skew = value(program, U64_MAX),
+			.spare = value(program, sectors),
 		};
 	}
 	if (platter->nr_zones)

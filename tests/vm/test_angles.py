@@ -32,6 +32,7 @@ PLATTER = Platter(
             cylinder_skew=2**62 - first,
             band=3 * (first % 2),
             band_skew=2**63 + first,
+            spare=first % 5,
         )
         for first, sectors in TRACKS
     ),
@@ -42,7 +43,7 @@ def zone(given: PlatterZone) -> str:
     """As kernel/vpt/platter_text.h has it."""
     return (
         f"{given.slot}:{given.angle}:{given.skew}:{given.cylinder}:{given.cylinder_skew}"
-        f":{given.band}:{given.band_skew}:{given.place}:{given.step}:{given.surfaces}"
+        f":{given.band}:{given.band_skew}:{given.spare}:{given.place}:{given.step}:{given.surfaces}"
     )
 
 

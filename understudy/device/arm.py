@@ -4,7 +4,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from understudy.device.timing import Curve, Platter
+from understudy.device.timing import Curve, Platter, PlatterZone
 
 PLACE_STEP = 2**16  # core/platter.h counts steps so
 
@@ -19,7 +19,8 @@ def counted(
     """
     ends = [*(first for first, _ in zones[1:]), capacity_sectors]
     tracks = [
-        Fraction(end - first, sectors) for (first, sectors), end in zip(zones, ends, strict=True)
+        Fraction(_with_spares(zone, sectors, end - first), sectors)
+        for zone, (first, sectors), end in zip(platter.zones, zones, ends, strict=True)
     ]
     step = capacity_sectors / sum(tracks)
     before = [sum(tracks[:index]) for index in range(len(tracks))]
@@ -37,3 +38,9 @@ def counted(
         for zone, passed, size in zip(platter.zones, before, tracks, strict=True)
     ]
     return replace(platter, zones=tuple(found))
+
+
+def _with_spares(zone: PlatterZone, track_sectors: int, sectors: int) -> int:
+    """Counted as if all tracks were as long, those that a cylinder ends with as well."""
+    cylinders = sectors // (zone.cylinder * track_sectors - zone.spare)
+    return sectors + cylinders * zone.spare

@@ -55,6 +55,7 @@ class PlatterZone:
     cylinder_skew: int
     band: int = 0
     band_skew: int = 0
+    spare: int = 0
     place: int = 0
     step: int = 0
     surfaces: int = 0

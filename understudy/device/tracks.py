@@ -6,6 +6,9 @@ With k sectors before it in its zone, t = k // sectors, b = t // band (0 without
 c = t // cylinder - b, a sector begins to pass under the head, in turns, at
 
     angle + k / slots + (t - c - b) * skew + c * cylinder_skew + b * band_skew
+
+Where the last track of a cylinder is shorter, by cylinder_spare sectors, those of all cylinders
+before the sector are counted in t as well.
 """
 
 from fractions import Fraction
@@ -31,6 +34,7 @@ TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
 ZONES_MAX = 1024  # PLATTER_ZONES_MAX in core/platter.h
 ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
 BANDS = ("band", "band_skew")
+SPARE = ("cylinder_spare",)
 APART_MAX = 1e-3  # of the disk: places that are rounded
 SIZE_STEP = 2**11  # sectors: sizes are whole MiB, so the real disk's is less by so much
 
@@ -39,6 +43,7 @@ TrackSectors = Annotated[int, Field(ge=1, le=TRACK_SECTORS_MAX)]
 Slots = Annotated[int, Field(ge=2, le=TRACK_SECTORS_MAX)]
 Sector = Annotated[int, Field(ge=0, lt=SECTORS_MAX)]
 Count = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
+Spare = Annotated[int, Field(ge=0, lt=TRACK_SECTORS_MAX)]
 Turns = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -50,7 +55,8 @@ class Tracks(Section):
     a zone's first sector on the real disk, `slots` counts a track's spare sectors as well,
     `angle` and the skews are turns.  From the end of a track's last sector to the beginning
     of the next track's first one it is `skew`, after each `cylinder` of tracks
-    `cylinder_skew`, and after each `band` of those, if there are bands, `band_skew`.  From a
+    `cylinder_skew`, and after each `band` of those, if there are bands, `band_skew`; a cylinder's
+    last track is `cylinder_spare` sectors shorter, if that is given.  From a
     zone to the next one it is `switch_ms` at least.  With `surfaces` a cylinder's tracks lie
     beside each other on one surface, and those of the band's next one on the next, backwards.
     """
@@ -66,6 +72,7 @@ class Tracks(Section):
     cylinder_skew: Annotated[tuple[Turns, ...], ZONES] | None = None
     band: Annotated[tuple[Count, ...], ZONES] | None = None
     band_skew: Annotated[tuple[Turns, ...], ZONES] | None = None
+    cylinder_spare: Annotated[tuple[Spare, ...], ZONES] | None = None
     surfaces: bool = False
 
     @model_validator(mode="after")
@@ -75,12 +82,16 @@ class Tracks(Section):
             raise wrong("at", "a zone begins at 1, where the disk ends")
         self._check_together(ANGLES)
         self._check_together(BANDS)
+        self._check_together(SPARE)
+        self._check_spare()
         if self.first and self.slots:
             self._check_first(self.first)
             self._check_slots(self.slots)
-            for key in ("skew", "cylinder_skew", "band_skew"):
+            none = (0,) * len(self.slots)
+            spare = self.cylinder_spare or none
+            for key, spares in (("skew", none), ("cylinder_skew", spare), ("band_skew", spare)):
                 if getattr(self, key):
-                    self._check_skew(key, getattr(self, key), self.slots)
+                    self._check_skew(key, getattr(self, key), self.slots, spares)
         self._check_bands()
         return self
 
@@ -113,15 +124,26 @@ class Tracks(Section):
             if room < sectors:
                 raise wrong("slots", f"{room} slots are too few for a track of {sectors}")
 
-    def _check_skew(self, key: str, skews: tuple[float, ...], slots: tuple[int, ...]) -> None:
+    def _check_skew(
+        self, key: str, skews: tuple[float, ...], slots: tuple[int, ...], spares: tuple[int, ...]
+    ) -> None:
         """Spare slots pass before the next track begins; one of them may be rounding."""
-        for turns, room, sectors in zip(skews, slots, self.sectors, strict=True):
-            if turns * room < room - sectors - 1:
+        for turns, room, sectors, more in zip(skews, slots, self.sectors, spares, strict=True):
+            left = room - sectors + more
+            if turns * room < left - 1:
                 raise wrong(
                     key,
-                    f"{turns} of a turn is less than the {room - sectors} spare slots of {room}, "
-                    "which count",
+                    f"{turns} of a turn is less than the {left} spare slots of {room}, which count",
                 )
+
+    def _check_spare(self) -> None:
+        if not self.cylinder_spare:
+            return
+        if not self.cylinder:
+            raise wrong("cylinder_spare", "no angles are known; add " + ", ".join(ANGLES))
+        for spare, sectors in zip(self.cylinder_spare, self.sectors, strict=True):
+            if spare >= sectors:
+                raise wrong("cylinder_spare", f"{spare} leave nothing of a track of {sectors}")
 
     def _check_bands(self) -> None:
         if self.surfaces and not self.band:
@@ -170,7 +192,8 @@ class Tracks(Section):
             for zone, sectors in enumerate(self.sectors)
             if zone == 0 or firsts[zone + 1] - firsts[zone] >= sectors
         ]
-        columns = {key: getattr(self, key) for key in ("sectors", "at", *ANGLES, *BANDS)}
+        keys = ("sectors", "at", *ANGLES, *BANDS, *SPARE)
+        columns = {key: getattr(self, key) for key in keys}
         short = {
             key: tuple(values[zone] for zone in kept)
             for key, values in columns.items()
@@ -209,7 +232,7 @@ class Tracks(Section):
 
     def platter(self, period_ms: float) -> Platter:
         """The angles in the units of core/; they have to be known."""
-        keys = ("slots", "angle", "skew", "cylinder", "cylinder_skew", *BANDS)
+        keys = ("slots", "angle", "skew", "cylinder", "cylinder_skew", *BANDS, *SPARE)
         none = (0,) * len(self.sectors)
         rows = zip(*(getattr(self, key) or none for key in keys), strict=True)
         return Platter(
@@ -223,8 +246,9 @@ class Tracks(Section):
                     cylinder_skew=_angle(cylinder_skew),
                     band=band,
                     band_skew=_angle(band_skew),
+                    spare=spare,
                 )
-                for slots, angle, skew, cylinder, cylinder_skew, band, band_skew in rows
+                for slots, angle, skew, cylinder, cylinder_skew, band, band_skew, spare in rows
             ),
         )
 

@@ -161,6 +161,27 @@ def test_angles_may_be_there_and_not_used(tmp_path: Path) -> None:
         ),
         (
             "[facts]",
+            "cylinder_spare = [3, 80]\n[facts]",
+            "tracks.cylinder_spare: 80 leave nothing of a track of 75",
+        ),
+        (
+            "[facts]",
+            "cylinder_spare = [3]\n[facts]",
+            "tracks.cylinder_spare: has 1 values for 2 zones",
+        ),
+        (
+            "[facts]",
+            "cylinder_spare = [25, 0]\n[facts]",
+            "tracks.cylinder_skew: 0.25 of a turn is less than the 29 spare slots of 104, which",
+        ),
+        (
+            "first = [0, 400_000]\nslots = [104, 80]\nangle = [0.25, 0.5]\nskew = [0.125, 0.2]\n"
+            "cylinder = [4, 8]\ncylinder_skew = [0.25, 0.3]\n",
+            "cylinder_spare = [3, 5]\n",
+            "tracks.cylinder_spare: no angles are known; add first, slots, angle, skew, cylinder",
+        ),
+        (
+            "[facts]",
             "[scaling]\nreal_track_sectors = 100\ntrack_sectors = 100\n[facts]",
             "scaling: does not go with known positions: tracks have a real length",
         ),

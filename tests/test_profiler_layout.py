@@ -273,6 +273,62 @@ def test_sectors_that_are_left_out_do_no_harm(seed: int) -> None:
     assert near > 0.98 * SECTORS
 
 
+class Spared:
+    """A drive that keeps the last sectors of each cylinder, as many, for others that go bad."""
+
+    def __init__(self, drive: DetailedDrive, spare: int) -> None:
+        of = drive.parameters
+        sizes = [(z.cylinders * of.heads - z.spare_tracks) * z.sectors for z in of.zone]
+        cylinders = [of.heads * zone.sectors for zone in of.zone]
+        self.drive = drive
+        self.writable = drive.writable
+        self._spare = spare
+        self._cylinders = cylinders
+        self._there = [0, *accumulate(sizes)]
+        kept = [
+            size // cylinder * (cylinder - spare)
+            for size, cylinder in zip(sizes, cylinders, strict=True)
+        ]
+        self._here = [0, *accumulate(kept)]
+        self.capacity_sectors = self._here[-1]
+
+    def place(self, sector: int) -> int:
+        """Where it is on the drive."""
+        zone = bisect_right(self._here, sector) - 1
+        in_zone = sector - self._here[zone]
+        before = in_zone // (self._cylinders[zone] - self._spare)
+        return self._there[zone] + in_zone + before * self._spare
+
+    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+        first, last = self.place(sector), self.place(sector + sectors - 1)
+        return self.drive.request(op, first, last + 1 - first, at_ns)
+
+
+@pytest.mark.parametrize("seed", [202, 203, 204, 206])
+@pytest.mark.parametrize("spare", [1, 7, 60])
+def test_spare_sectors_at_the_end_of_each_cylinder(seed: int, spare: int) -> None:
+    """Cylinder by cylinder, and there and back."""
+    drive = Spared(random_drive(seed), spare)
+    found = seen(drive)
+    assert len(found.zones) == len(drive.drive.parameters.zone)
+    assert {zone.cylinder_spare for zone in found.zones} == {spare}
+    draw = random.Random("sectors")
+    sectors = [draw.randrange(drive.capacity_sectors) for _ in range(SECTORS)]
+    turns = [
+        found.zone(sector).turn(sector) - drive.drive.locate(drive.place(sector)).angle
+        for sector in sectors
+    ]
+    assert max(abs(centred(turn - turns[0])) for turn in turns) < 1e-3
+
+
+def test_a_drive_with_spare_sectors_is_predicted() -> None:
+    """By the profile, and by the core that has read it."""
+    found = profile(Spared(random_drive(203), 60), seed=1)
+    assert set(found.value("tracks.cylinder_spare")) == {60}
+    for check in found.checks:
+        assert abs(check.difference_percent) < 1, check.workload
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_cheetah_is_found_again(seed: int) -> None:
     """Its 406 zones end where sectors are left out, and its bus is slower than its medium."""

@@ -24,7 +24,7 @@ class Arm:
         self._layout = layout
         ends = [*(zone.first for zone in layout.zones), layout.capacity_sectors]
         sizes = [
-            (end - first) / zone.sectors
+            zone.with_spares(end - first) / zone.sectors
             for zone, (first, end) in zip(layout.zones, pairwise(ends), strict=True)
         ]
         self._sizes = sizes
@@ -37,7 +37,7 @@ class Arm:
         """On the sector's track."""
         index = self._layout.index(sector)
         zone = self._layout.zones[index]
-        return self._before[index] + self._along(zone, (sector - zone.first) // zone.sectors)
+        return self._before[index] + self._along(zone, zone.tracks(sector - zone.first))
 
     def track(self, place: float, draw: random.Random) -> int:
         """First sector of a track about there; of those on all surfaces any."""
@@ -47,7 +47,7 @@ class Arm:
         track = min(int(place - self._before[index]), last)
         if self._layout.surfaces:
             track = min(_on_a_surface(zone, track, draw), last)
-        return zone.first + track * zone.sectors
+        return zone.track(track)
 
     def _along(self, zone: Zone, track: int) -> int:
         if not self._layout.surfaces:

@@ -20,7 +20,8 @@ DIGITS = 12  # of a skew, which a zone has up to some 10^6 times
 ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
 NAMES = ("at", "sectors", *ANGLES)
 BANDS = ("band", "band_skew")
-KEYS = {name: f"tracks.{name}" for name in (*NAMES, *BANDS)}
+SPARE = ("cylinder_spare",)
+KEYS = {name: f"tracks.{name}" for name in (*NAMES, *BANDS, *SPARE)}
 UNKNOWN = "unknown"
 NEVER = 2**20  # cylinders: as many are in no zone
 
@@ -32,7 +33,8 @@ class Zone:
     `sectors` of a track can be addressed, `slots` pass in a turn.  `skew` is from the end of a
     track's last sector to the next track's first one; after each `cylinder` tracks it is
     `cylinder_skew`, and after each `band`, a multiple of them, `band_skew`.  One that never
-    comes is another's, which a track's spare slots fit into.
+    comes is another's, which a track's spare slots fit into.  A cylinder's last track has
+    `cylinder_spare` sectors less.
     """
 
     first: int
@@ -44,6 +46,7 @@ class Zone:
     cylinder_skew: float
     band: int
     band_skew: float
+    cylinder_spare: int = 0
 
     @classmethod
     def even(cls, first: int, sectors: int, slots: int, angle: float, skew: float) -> "Zone":
@@ -60,9 +63,23 @@ class Zone:
         """More than one."""
         return self.band < NEVER * self.cylinder
 
+    @property
+    def cylinder_sectors(self) -> int:
+        """That can be addressed."""
+        return self.cylinder * self.sectors - self.cylinder_spare
+
     def track(self, number: int) -> int:
         """First sector of it."""
-        return self.first + number * self.sectors
+        spare = number // self.cylinder * self.cylinder_spare
+        return self.first + number * self.sectors - spare
+
+    def with_spares(self, sectors: int) -> int:
+        """So many from the first on, counted as if no track were shorter."""
+        return sectors + sectors // self.cylinder_sectors * self.cylinder_spare
+
+    def tracks(self, sectors: int) -> int:
+        """Whole ones in as many."""
+        return self.with_spares(sectors) // self.sectors
 
     def from_track(self, number: int, left_out: int) -> "Zone":
         """As it goes on from that track, a cylinder's first, if so many sectors were left out
@@ -73,7 +90,7 @@ class Zone:
     def turn(self, sector: int) -> float:
         """Where it begins."""
         passed = sector - self.first
-        tracks = passed // self.sectors
+        tracks = self.tracks(passed)
         bands = tracks // self.band
         cylinders = tracks // self.cylinder - bands
         skews = (tracks - cylinders - bands) * self.skew
@@ -107,6 +124,10 @@ class Zone:
         """Of so many, that begin with that skew."""
         band = NEVER * tracks
         return replace(self, cylinder=tracks, cylinder_skew=skew, band=band, band_skew=skew)
+
+    def with_spare(self, tracks: int, sectors: int) -> "Zone":
+        """By cylinders of so many tracks, the last of which has so many sectors less."""
+        return replace(self.by_cylinders(tracks, self.skew), cylinder_spare=sectors)
 
     def with_one_band(self, tracks: int) -> "Zone":
         """Of all its tracks, or, if nothing tells a surface's end, of one each."""
@@ -150,14 +171,18 @@ class Layout:
         has bands."""
         ends = [*(zone.first for zone in self.zones[1:]), self.capacity_sectors]
         zones = [
-            zone if zone.has_bands else zone.with_one_band((end - zone.first) // zone.sectors)
+            zone if zone.has_bands else zone.with_one_band(zone.tracks(end - zone.first))
             for zone, end in zip(self.zones, ends, strict=True)
         ]
         return replace(self, zones=tuple(zones), surfaces=True)
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
-        names = (*NAMES, *BANDS) if any(zone.has_bands for zone in self.zones) else NAMES
+        names: tuple[str, ...] = NAMES
+        if any(zone.has_bands for zone in self.zones):
+            names += BANDS
+        if any(zone.cylinder_spare for zone in self.zones):
+            names += SPARE
         said = f"{self.share:.1%} of {self.looked} random sectors are within 1 % of a turn"
         columns = [Finding(KEYS[name], self._column(name), said) for name in names]
         if self.surfaces:

@@ -19,6 +19,7 @@ from understudy.profiler.layout import Layout, Unseen, Zone, centred, worded
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import MOST as MOST_SEGMENTS
 from understudy.profiler.segments import Segments
+from understudy.profiler.statistics import first as first_of
 from understudy.profiler.statistics import median
 from understudy.profiler.target import Bench
 from understudy.profiler.track import measure as measure_track
@@ -140,7 +141,8 @@ class _Sweep:
             return None
         left_out = self._surely_off(zone, begin) * zone.slots
         after = zone.from_track(begin, round(left_out))
-        if not 0 < round(left_out) <= LEFT_OUT_MOST or not self._begins(after, 1):
+        least = 0 if zone.cylinder_spare else 1  # a slip may take one of these
+        if not least <= round(left_out) <= LEFT_OUT_MOST or not self._begins(after, 1):
             return None
         return self._followed(after, 1)
 
@@ -152,9 +154,10 @@ class _Sweep:
         zone, tracks = self._followed(zone, 1)
         if tracks == self._room(zone):
             return zone, tracks
-        cylinders = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
-        if tracks <= MANY and not self._repeats(cylinders, tracks):
+        cylinders = self._by_cylinders(zone, tracks)
+        if not cylinders:
             return zone, tracks
+        tracks = cylinders.cylinder
         cylinders, more = self._followed(cylinders, tracks)
         if more % tracks == 0 and more < self._room(zone):
             bands, most = self._banded(cylinders, more)
@@ -162,6 +165,30 @@ class _Sweep:
                 return bands, most
         is_regular = more > 2 * tracks or (tracks > MANY and more > tracks + FEW)
         return (cylinders, more) if is_regular else (zone, tracks)
+
+    def _by_cylinders(self, zone: Zone, tracks: int) -> Zone | None:
+        """Of so many, or one more that is shorter; None: they don't come again."""
+        found = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
+        if tracks > MANY or (self._begins(found, tracks) and self._repeats(found, tracks)):
+            return found
+        found = self._with_spare(zone, tracks)
+        tracks = found.cylinder
+        return found if self._begins(found, 2 * tracks) and self._repeats(found, tracks) else None
+
+    def _with_spare(self, zone: Zone, tracks: int) -> Zone:
+        """What is in line with the track before ends behind its last sector, or with the next."""
+
+        def is_off(sector: int) -> bool:
+            return not self._is_near(
+                zone, centred(self._protractor.surely(sector) - zone.end(sector))
+            )
+
+        end = first_of(is_off, zone.track(tracks - 1), zone.track(tracks + 1) - 1)
+        tracks = zone.tracks(end - 1 - zone.first) + 1
+        found = zone.with_spare(tracks, zone.track(tracks) - end)
+        off = centred(self._protractor.surely(end) - found.end(end))
+        skew = (found.skew + off) % 1
+        return replace(found, cylinder_skew=skew, band_skew=skew)
 
     def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int]:
         """Of so many, and how far it goes on."""
@@ -186,7 +213,7 @@ class _Sweep:
 
     def _room(self, zone: Zone) -> int:
         """Whole tracks to the disk's end; what is left then is one as well."""
-        return (self._bench.capacity_sectors - zone.first) // zone.sectors
+        return zone.tracks(self._bench.capacity_sectors - zone.first)
 
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
         """Made as exact as it is long, and the first track that is not where it should be.
@@ -256,7 +283,7 @@ class _Sweep:
     def _off(self, zone: Zone, track: int, part: int = 0) -> float:
         """At a random sector of the eighth part of it, turns."""
         room = max(1, zone.sectors // PARTS)
-        begin = zone.first + track * zone.sectors + part * room
+        begin = zone.track(track) + part * room
         for _ in range(CHANCES):
             sector = min(
                 begin + self._bench.random.randrange(room), self._bench.capacity_sectors - 1
@@ -302,7 +329,11 @@ class _Sweep:
 
 
 def _without_remnants(zones: list[Zone]) -> tuple[Zone, ...]:
-    """What is less than half a track, between two zones, counts as a part of the first."""
+    """What is less than half a track, its own or the zone before's, is a part of that zone."""
     if 2 * zones[0].sectors < zones[0].slots:
         raise _IrregularError(f"the first track has {zones[0].sectors} sectors only")
-    return tuple(zone for zone in zones if 2 * zone.sectors >= zone.slots)
+    kept = [zones[0]]
+    for zone in zones[1:]:
+        if 2 * zone.sectors >= max(zone.slots, kept[-1].sectors):
+            kept.append(zone)
+    return tuple(kept)

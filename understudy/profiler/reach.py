@@ -141,8 +141,8 @@ def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | No
 
     def back_from(track: int) -> Pair:
         def pair() -> tuple[int, int]:
-            first = bench.random.choice(followed)
-            return first + (zone.cylinder + track) * zone.sectors, first
+            first = bench.random.choice(followed) * zone.cylinder
+            return zone.track(first + zone.cylinder + track), zone.track(first)
 
         return pair
 
@@ -153,13 +153,11 @@ def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | No
 
 
 def _followed(zone: Zone, end: int) -> list[int]:
-    """First sectors of cylinders that may be surfaces' parts, and that one of the same band
-    follows."""
+    """Cylinders that may be surfaces' parts, and that one of the same band follows."""
     if not zone.has_bands and zone.cylinder <= MANY:
         return []
-    cylinder = zone.cylinder * zone.sectors
-    number, in_band = (end - zone.first) // cylinder, zone.band // zone.cylinder
-    return [zone.first + each * cylinder for each in range(number - 1) if (each + 1) % in_band]
+    number, in_band = (end - zone.first) // zone.cylinder_sectors, zone.band // zone.cylinder
+    return [each for each in range(number - 1) if (each + 1) % in_band]
 
 
 def _distances(tracks: float) -> list[int]:

@@ -5,8 +5,9 @@ A zone's first track is halved to its exact end, which gives sectors, slots and 
 tracks farther and farther away are foreseen; where the first one is off begins a cylinder, or
 a band of them, or what is not this zone any more, and that is found by halving, too.  A longer
 way makes the skews as much more exact.  A zone is whatever is regular: where a band is shorter
-or a track was slipped, another one begins.  In the end random sectors tell whether all that is
-so (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping instead).
+another one begins, and where sectors are left out the same one, from the next cylinder on and
+as many slots farther (docs/decisions/0053-left-out.md).  In the end random sectors tell whether
+all that is so (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping instead).
 """
 
 from collections.abc import Sequence

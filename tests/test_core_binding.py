@@ -149,7 +149,7 @@ def test_drive_refuses() -> None:
     with pytest.raises(ValueError, match=r"seek: 1025 samples, more than 1024"):
         Drive(many, 5)
     with pytest.raises(ValueError, match=r"transfer: 1026 samples, more than 1024"):
-        Drive([(0, 0), (5000, 5)], 5, zones=[(2 * i, 5) for i in range(513)])
+        Drive([(0, 0), (5000, 5)], 5, zones=[(2 * i, 5 + i % 2) for i in range(513)])
     with pytest.raises(ValueError, match=r"seek: 9, -5 is negative"):
         Drive([(0, 0), (9, -5)], 5)
     with pytest.raises(ValueError, match="transfer curve or zones"):

@@ -246,10 +246,16 @@ def check_of(found: Fitted, workload: str) -> demerit.Check:
 def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
     """808 reads ahead to the next track's end: who waits for the rest of its one long segment
     to come by waits for 0.2 s.  Of 814's runs some begin at a track's end, where nothing is read
-    ahead and the arm has to go to the next one.  819 waits for nothing but the next sector."""
+    ahead and the arm has to go to the next one.  819 waits for nothing but the next sector.
+
+    Of 2,000 reads one may be a turn off: a switch of heads under way is not given up, of which the
+    model knows nothing.
+    """
     found = profile(random_drive(seed))
     assert (found.value("buffer.read_reach_sectors") == 0) == (seed == 819)
-    assert check_of(found, "sequential").demerit_percent < 0.5
+    check = check_of(found, "sequential")
+    off_ms = np.abs(check.model_times_ms - check.target_times_ms)
+    assert (off_ms > 0.01 * check.target_ms).sum() <= 1
 
 
 @pytest.mark.parametrize("seed", [818, 820])

@@ -191,7 +191,7 @@ CHANGED = LOADS["wall"][:4]
 MIXED = load_of(4, 1000)._replace(processes=6, writes_percent=40)
 ROTATION_NS = 4_000_000
 ANGLES = f"{2**64 // ROTATION_NS} " + " ".join(
-    f"{2**64 // sectors}:0:{2**60}:3:0:0:0:0:0:0" for sectors in (512, 400)
+    f"{2**64 // sectors}:0:{2**60}:3:{2**60}:0:0:5:0:0:0" for sectors in (512, 400)
 )
 SETTINGS: dict[str, tuple[object, ...]] = {
     "buffered": (0, 1),

@@ -39,6 +39,7 @@ CHANCES = 3
 FEW = 4  # tracks
 LEFT_OUT_MOST = 16  # sectors between one cylinder and the next
 MANY = 32  # tracks: no cylinder has so many, but a surface
+SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter one ends for another reason
 TRIES = 2
 REFERENCE_TRACKS = 16
 
@@ -174,6 +175,8 @@ class _Sweep:
             return found
         found = self._with_spare(zone, tracks)
         tracks = found.cylinder
+        if found.cylinder_spare > SPARE_MOST * zone.sectors:
+            return None
         return found if self._begins(found, 2 * tracks) and self._repeats(found, tracks) else None
 
     def _with_spare(self, zone: Zone, tracks: int) -> Zone:

@@ -137,9 +137,21 @@ u64 disk_service_ns(const struct disk *disk, u64 head, u64 sector, u32 sectors)
 	       disk_transfer_ns(disk, sector, sectors);
 }
 
+/* Sectors of the shortest track, one that a cylinder ends with; U64_MAX if unknown. */
+static u64 shortest_track(const struct disk *disk)
+{
+	u64 shortest = tracks_shortest(&disk->tracks);
+	u32 i;
+
+	for (i = 0; i < disk->platter.nr_zones; i++)
+		shortest = nearer(shortest, disk->tracks.point[i].value -
+						    disk->platter.zone[i].spare);
+	return shortest;
+}
+
 u64 disk_slowest_ns(const struct disk *disk, u64 sectors)
 {
-	u64 switches = port_mul_div(sectors, 1, tracks_shortest(&disk->tracks)) + 1;
+	u64 switches = port_mul_div(sectors, 1, shortest_track(disk)) + 1;
 	u64 arm_ns = disk->intercept_ns + curve_max(&disk->seek) + disk->rotation_ns;
 	u64 switch_ns = disk->switch_ns;
 	u64 transfer_ns = port_mul_div(curve_max(&disk->transfer), sectors, 1000);

@@ -209,6 +209,29 @@ static void same_both_ways(struct draw *draw)
 	}
 }
 
+/* All tracks but one sector of each are kept: who reads three waits for nearly three turns. */
+static void the_slowest_is_over_the_shortest_tracks(void)
+{
+	static struct disk kept;
+	u64 turn_ns = 1000000;
+
+	disk_set_linear(&kept, 1000, 0, 5000);
+	kept.rotation_ns = turn_ns;
+	kept.tracks = (struct curve){ 1, { { 0, 10 } } };
+	kept.platter = (struct platter){
+		.velocity = U64_MAX / turn_ns,
+		.nr_zones = 1,
+		.zone = { { .slot = U64_MAX / 10,
+			    .skew = U64_MAX / 10 * 8,
+			    .cylinder = 1,
+			    .cylinder_skew = U64_MAX / 10 * 8,
+			    .spare = 9 } },
+	};
+	CHECK_EQ(disk_check(&kept), 0);
+	CHECK(disk_end_ns(&kept, 0, 10, 0) > 8 * turn_ns);
+	CHECK(disk_end_ns(&kept, 0, 10, 0) <= disk_slowest_ns(&kept, 10));
+}
+
 int main(void)
 {
 	the_papers_line();
@@ -219,5 +242,6 @@ int main(void)
 	more_than_can_be_counted_is_for_ever();
 	check_seeds(300, close_to_the_formula);
 	check_seeds(200, same_both_ways);
+	the_slowest_is_over_the_shortest_tracks();
 	return 0;
 }

@@ -108,7 +108,7 @@ class _Sweep:
         """The first zone with room enough."""
         if self._is_referring or tracks < REFERENCE_TRACKS:
             return
-        sectors = REFERENCE_TRACKS * zone.sectors
+        sectors = zone.track(REFERENCE_TRACKS) - zone.first
 
         def known() -> tuple[int, float]:
             sector = zone.first + self._bench.random.randrange(sectors)
@@ -183,15 +183,12 @@ class _Sweep:
         """What is in line with the track before ends behind its last sector, or with the next."""
 
         def is_off(sector: int) -> bool:
-            return not self._is_near(
-                zone, centred(self._protractor.surely(sector) - zone.end(sector))
-            )
+            return not self._is_near(zone, self._off_at(zone, sector))
 
         end = first_of(is_off, zone.track(tracks - 1), zone.track(tracks + 1) - 1)
         tracks = zone.tracks(end - 1 - zone.first) + 1
         found = zone.with_spare(tracks, zone.track(tracks) - end)
-        off = centred(self._protractor.surely(end) - found.end(end))
-        skew = (found.skew + off) % 1
+        skew = (found.skew + self._off_at(found, end)) % 1
         return replace(found, cylinder_skew=skew, band_skew=skew)
 
     def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int]:
@@ -212,8 +209,7 @@ class _Sweep:
         """There, and neither before nor behind: where sectors are left out all are in line but
         those that are on another track then."""
         first = zone.track(track)
-        ends = [(zone.end(at), self._protractor.surely(at)) for at in (first, first - 1)]
-        return all(self._is_near(zone, centred(turn - there)) for there, turn in ends)
+        return all(self._is_near(zone, self._off_at(zone, at)) for at in (first, first - 1))
 
     def _room(self, zone: Zone) -> int:
         """Whole tracks to the disk's end; what is left then is one as well."""
@@ -295,6 +291,10 @@ class _Sweep:
             turn = self._protractor.end(sector)
             if turn is not None:
                 return centred(turn - zone.end(sector))
+        return self._off_at(zone, sector)
+
+    def _off_at(self, zone: Zone, sector: int) -> float:
+        """How far on that sector ends, turns."""
         return centred(self._protractor.surely(sector) - zone.end(sector))
 
     def _surely_off(self, zone: Zone, track: int) -> float:
@@ -315,7 +315,7 @@ class _Sweep:
         second = first + track.sectors
         if second + track.sectors > capacity_sectors:
             return zone, False
-        skew = centred(self._protractor.surely(second) - zone.end(second)) % 1
+        skew = self._off_at(zone, second) % 1
         zone = Zone.even(first, track.sectors, track.slots, angle, skew)
         return zone, self._is_second(zone, second)
 

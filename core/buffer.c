@@ -23,6 +23,26 @@ static u64 hit_ns(const struct drive *drive, u64 sectors)
 	return drive->hit_ns + buffer_bus_ns(&drive->buffer, sectors);
 }
 
+/*
+ * The last of these is over the bus, if the first begins to pass then.  No sector is sent before
+ * it passes: a bus that is slower than the medium has nothing to send while heads are switched.
+ */
+static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns)
+{
+	const struct disk *disk = &drive->disk;
+	u64 done_ns = disk_end_ns(disk, sector, end - sector, from_ns);
+	u64 track_end;
+
+	done_ns = later(done_ns, from_ns + buffer_bus_ns(&drive->buffer, end - sector));
+	while ((track_end = disk_track_end(disk, sector)) < end) {
+		from_ns = disk_next_ns(disk, sector, track_end - sector, from_ns);
+		sector = track_end;
+		done_ns = later(done_ns,
+				from_ns + buffer_bus_ns(&drive->buffer, end - sector));
+	}
+	return done_ns;
+}
+
 /* From the medium: the rest of what a segment holds a part of, or all. */
 static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 			  u64 now_ns)
@@ -41,7 +61,9 @@ static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 	position_leave(drive, end, last_ns);
 	buffer->writes.busy_until_ns = last_ns;
 	read_ahead_begin(drive, into, sector, end, last_ns, false);
-	return later(last_ns, first_ns + buffer_bus_ns(buffer, end - sector)) - now_ns;
+	return later(sent_ns(drive, first, end, first_ns),
+		     first_ns + buffer_bus_ns(buffer, end - sector)) -
+	       now_ns;
 }
 
 /* It comes by, or is there: what is read on. */
@@ -50,7 +72,7 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 	struct buffer *buffer = &drive->buffer;
 	struct read_ahead *ahead = &buffer->ahead;
 	u64 until = read_ahead_until(drive, now_ns);
-	u64 there_ns;
+	u64 there_ns, done_ns, missing, comes_ns;
 
 	*hit = end <= until;
 	if (*hit) {
@@ -62,13 +84,18 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 	if (end > ahead->limit && until == ahead->limit)
 		return from_medium_ns(drive, ahead->into, sector, end, now_ns);
 	there_ns = read_ahead_came_ns(drive, end);
+	missing = later(until, sector);
+	comes_ns = disk_next_ns(&drive->disk, ahead->from, missing - ahead->from,
+				ahead->from_ns);
+	done_ns = later(now_ns + hit_ns(drive, end - sector),
+			sent_ns(drive, missing, end, comes_ns));
 	if (end > ahead->limit) {
 		buffer->segments.segment[ahead->into].end = end;
 		read_ahead_begin(drive, ahead->into, sector, end, there_ns, true);
 	} else {
 		read_ahead_farther(drive, sector, end, now_ns, there_ns);
 	}
-	return later(there_ns - now_ns, hit_ns(drive, end - sector));
+	return done_ns - now_ns;
 }
 
 static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
@@ -78,8 +105,7 @@ static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now
 
 	position_leave(drive, end, last_ns);
 	drive->buffer.writes.busy_until_ns = last_ns;
-	return later(last_ns, first_ns + buffer_bus_ns(&drive->buffer, end - sector)) -
-	       now_ns;
+	return sent_ns(drive, sector, end, first_ns) - now_ns;
 }
 
 static bool is_arm_idle(const struct drive *drive, u64 now_ns)

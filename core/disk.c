@@ -100,6 +100,20 @@ u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 	return from_ns + disk_transfer_ns(disk, sector, sectors);
 }
 
+u64 disk_next_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
+{
+	u64 next = sector + sectors;
+
+	if (!sectors)
+		return from_ns;
+	if (disk_knows_angles(disk))
+		return platter_next_ns(&disk->platter, &disk->tracks, disk->switch_ns,
+				       sector, sectors, from_ns);
+	from_ns += disk_transfer_ns(disk, sector, sectors);
+	return tracks_end(&disk->tracks, next - 1) == next ? from_ns + disk->switch_ns
+							   : from_ns;
+}
+
 /* As disk_transfer_ns, turned around: no sector passes during a switch. */
 static u64 passed_after(const struct disk *disk, u64 sector, u64 sectors, u64 ns)
 {

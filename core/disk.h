@@ -94,6 +94,9 @@ static inline bool disk_counts_tracks(const struct disk *disk)
 /* When sectors have passed, of which the first one begins to pass at from_ns. */
 u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
 
+/* When the sector behind these begins to pass, if the first one does at from_ns. */
+u64 disk_next_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
+
 /* How many of these have passed at that time, which is not before from_ns. */
 u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
 		u64 now_ns);

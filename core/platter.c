@@ -224,6 +224,19 @@ u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 	return from_ns;
 }
 
+u64 platter_next_ns(const struct platter *platter, const struct curve *tracks,
+		    u64 switch_ns, u64 sector, u64 sectors, u64 from_ns)
+{
+	u64 next = sector + sectors;
+	struct zone_view zone = zone_of(platter, tracks, next);
+
+	from_ns = platter_end_ns(platter, tracks, switch_ns, sector, sectors, from_ns);
+	if (next == zone.first)
+		from_ns += switch_ns;
+	return platter_passes_ns(platter, angle_of(zone.turn, before(&zone, next)),
+				 from_ns);
+}
+
 /* The beginning of the track that the head is on at that time, or of what passes of it. */
 static struct gap track_at(const struct platter *platter, const struct zone_view *zone,
 			   struct gap first, u64 from_ns, u64 now_ns, u64 *began_ns)

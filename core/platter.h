@@ -97,6 +97,10 @@ u64 platter_passes_ns(const struct platter *platter, u64 angle, u64 from_ns);
 u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 		   u64 switch_ns, u64 sector, u64 sectors, u64 from_ns);
 
+/* When the sector behind these begins to pass, which is not the disk's end; as above. */
+u64 platter_next_ns(const struct platter *platter, const struct curve *tracks,
+		    u64 switch_ns, u64 sector, u64 sectors, u64 from_ns);
+
 /* How many of these have passed at that time. */
 u64 platter_passed(const struct platter *platter, const struct curve *tracks,
 		   u64 switch_ns, u64 sector, u64 sectors, u64 from_ns, u64 now_ns);

@@ -22,12 +22,12 @@ static void reading_ahead_takes_time(void)
 	reads(1046, 60, HIT + 60 * BUS, true);
 }
 
-/* What lies ahead comes by: 60 sectors in 600 us, of which 80 us are over. */
+/* What lies ahead comes by: 59 sectors in 590 us, of which 80 us are over, and goes out. */
 static void a_read_ahead_waits_for_it(void)
 {
 	set_reading(4, 90);
 	reads(1000, 8, MISS(FAR, 8), false);
-	reads(1067, 1, 520 * US, false);
+	reads(1067, 1, 510 * US + BUS, false);
 	reads(1067, 1, HIT + BUS, true);
 }
 
@@ -37,7 +37,7 @@ static void what_is_far_ahead_is_not_waited_for(u64 reach_sectors)
 	set_reading(4, 90);
 	drive.buffer.reach_sectors = reach_sectors;
 	reads(1000, 8, MISS(FAR, 8), false); /* then 8 come while the bus is busy */
-	reads(1067, 1, reach_sectors < 51 ? MISS(FAR, 1) : 520 * US, false);
+	reads(1067, 1, reach_sectors < 51 ? MISS(FAR, 1) : 510 * US + BUS, false);
 }
 
 /* A read that goes on past where the drive would have stopped keeps the medium going. */
@@ -293,6 +293,31 @@ static void without_segments_nothing_hits(void)
 	reads(1008, 8, MISS(NEAR, 8), false);
 }
 
+/*
+ * The bus has sent what lies before the track's end long before the next one begins, and has
+ * nothing to send meanwhile.  The third track begins while the second one is on it, or after.
+ */
+static void the_bus_waits_for_a_switch(u64 segments)
+{
+	set_reading(segments, 0);
+	drive.disk.switch_ns = 300 * US;
+	reads(1046, 4, MISS(FAR, 4), false);
+	reads(2046, 8, FAR + 4 * SECTOR + 300 * US + 4 * BUS, false);
+	reads(3046, 58, FAR + 4 * SECTOR + 300 * US + 54 * BUS, false);
+	drive.disk.switch_ns = 600 * US;
+	reads(4046, 58, FAR + 54 * SECTOR + 2 * 600 * US + 4 * BUS, false);
+}
+
+/* Nor while it waits for the rest of what is read on: 42 sectors of this track, 8 of the next. */
+static void it_waits_for_one_that_is_read_over(void)
+{
+	set_reading(4, 90);
+	drive.disk.switch_ns = 2000 * US;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 340 * US;
+	reads(1008, 50, 2000 * US + 8 * BUS, false);
+}
+
 int main(void)
 {
 	a_hit_costs_its_length();
@@ -326,5 +351,8 @@ int main(void)
 	a_segment_keeps_its_tail();
 	it_keeps_no_more_than_that();
 	without_segments_nothing_hits();
+	the_bus_waits_for_a_switch(0);
+	the_bus_waits_for_a_switch(4);
+	it_waits_for_one_that_is_read_over();
 	return 0;
 }

@@ -35,7 +35,7 @@ static void what_was_waited_for_is_gone(void)
 {
 	set_discarding(4, 90);
 	reads(1000, 8, MISS(FAR, 8), false);
-	reads(1067, 1, 520 * US, false);
+	reads(1067, 1, 510 * US + BUS, false);
 	reads(1067, 1, MISS(FAR, 1), false);
 }
 
@@ -92,7 +92,7 @@ static void once_it_was_sent(void)
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 84 * SECTOR;
 	reads(1008, 8, HIT + 8 * BUS, true);
-	reads(1016, 100, 3000 * US + 8 * SECTOR, false);
+	reads(1016, 100, 3000 * US + 8 * BUS, false);
 }
 
 /*

@@ -173,6 +173,25 @@ static void times_as_walked(struct draw *draw)
 	      from_ns);
 }
 
+/* One begins to pass a sector's time before it has passed. */
+static void begins_before_it_ends(struct draw *draw)
+{
+	u64 first, from_ns;
+	u32 n;
+
+	draw_platter(draw);
+	first = draw_below(draw, CAPACITY - 600);
+	from_ns = draw_below(draw, 1ull << draw_below(draw, 60));
+	for (n = 1; n <= 600; n++) {
+		u64 begin_ns = platter_next_ns(&platter, &tracks, switch_ns, first, n,
+					       from_ns);
+		u64 end_ns = platter_end_ns(&platter, &tracks, switch_ns, first, n + 1,
+					    from_ns);
+
+		CHECK(end_ns - begin_ns - slot_of(first + n) / platter.velocity <= 1);
+	}
+}
+
 /* What has passed by now ended by now, and the next one did not before. */
 static void passed_as_timed(struct draw *draw)
 {
@@ -352,6 +371,7 @@ int main(void)
 	check_seeds(50, angles_as_walked);
 	check_seeds(50, tracks_end_as_walked);
 	check_seeds(500, times_as_walked);
+	check_seeds(500, begins_before_it_ends);
 	check_seeds(500, passed_as_timed);
 	check_seeds(500, all_have_passed_at_their_end);
 	check_seeds(20, no_rounding_accumulates);

@@ -25,7 +25,7 @@ static void the_next_in_sequence_is_kept_while_it_is_on_the_bus(void)
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 84 * SECTOR;
 	reads(1008, 8, HIT + 8 * BUS, true);
-	reads(1016, 100, 3000 * US + 8 * SECTOR, false);
+	reads(1016, 100, 3000 * US + 8 * BUS, false);
 }
 
 /* The segment ends where its track does, at 1050; the arm goes back to read on over that. */

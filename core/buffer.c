@@ -108,26 +108,34 @@ static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now
 	return sent_ns(drive, sector, end, first_ns) - now_ns;
 }
 
-static bool is_arm_idle(const struct drive *drive, u64 now_ns)
+/* It neither writes, or is to, nor is on its way. */
+static bool is_arm_free(const struct drive *drive, u64 now_ns)
 {
-	const struct buffer *buffer = &drive->buffer;
+	const struct write_cache *writes = &drive->buffer.writes;
 
-	return buffer->writes.busy_until_ns <= now_ns && !buffer->writes.nr &&
-	       (buffer->ahead.into == SEGMENTS_NONE ||
-		read_ahead_until(drive, now_ns) == buffer->ahead.limit);
+	return writes->busy_until_ns <= now_ns && !writes->nr;
+}
+
+static bool is_reading_on(const struct drive *drive, u64 now_ns)
+{
+	const struct read_ahead *ahead = &drive->buffer.ahead;
+
+	return ahead->into != SEGMENTS_NONE &&
+	       read_ahead_until(drive, now_ns) != ahead->limit;
 }
 
 /* Nothing holds it: the arm has to go. */
 static u64 miss_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 {
 	struct segments *segments = &drive->buffer.segments;
-	u64 start_ns = put_away_begin_ns(drive, now_ns);
+	u64 start_ns;
 	u32 into;
 
+	read_ahead_stop(drive, now_ns);
+	start_ns = put_away_begin_ns(drive, now_ns);
 	if (!segments->nr)
 		return start_ns - now_ns +
 		       without_segments_ns(drive, sector, end, start_ns);
-	read_ahead_stop(drive, start_ns);
 	into = segments_find(segments, sector);
 	if (into == SEGMENTS_NONE)
 		into = segments_take(segments);
@@ -169,11 +177,12 @@ static u64 held_ns(struct drive *drive, u32 found, u64 sector, u64 end, u64 now_
 	struct buffer *buffer = &drive->buffer;
 	u64 asked = buffer->segments.segment[found].asked;
 	bool in_sequence = sector <= asked && asked <= end;
+	bool free = is_arm_free(drive, now_ns);
 
 	if (buffer->hits_interrupt)
 		read_ahead_stop(drive, now_ns);
 	segments_use(&buffer->segments, found);
-	if (buffer->hits_return && in_sequence && is_arm_idle(drive, now_ns))
+	if (buffer->hits_return && in_sequence && free && !is_reading_on(drive, now_ns))
 		read_ahead_return(drive, found, sector, end, now_ns);
 	has_sent(buffer, found, end);
 	return hit_ns(drive, end - sector);
@@ -274,8 +283,8 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 	u64 start_ns, first_ns;
 
 	put_away_until(drive, now_ns);
+	read_ahead_stop(drive, now_ns);
 	start_ns = put_away_begin_ns(drive, now_ns);
-	read_ahead_stop(drive, start_ns);
 	segments_drop(&buffer->segments, sector, sectors);
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
 	first_ns = position_ready_ns(drive, sector, first_ns,

@@ -105,7 +105,8 @@ static u64 ahead_most(const struct buffer *buffer)
 	return later(buffer->ahead_sectors, ahead->limit - ahead->from);
 }
 
-/* What may have to be put away before a request, and the arm to come to what is read on. */
+/* What may have to be put away before a request, and the arm to come to what is read on, or to
+ * leave that. */
 static u64 before_slowest_ns(const struct drive *drive)
 {
 	const struct buffer *buffer = &drive->buffer;
@@ -114,7 +115,7 @@ static u64 before_slowest_ns(const struct drive *drive)
 	u64 sectors = later(writes->sectors_max, writes->sectors);
 
 	return sum_at_most(
-		(spans + buffer->hits_return) *
+		(spans + buffer->hits_return + !!ahead_most(buffer)) *
 			(disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns),
 		disk_slowest_ns(&drive->disk, sectors));
 }

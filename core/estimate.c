@@ -113,10 +113,11 @@ static void see_buffer(const struct drive *drive, struct arm *arm)
 		arm->head =
 			(struct head){ writes->under_way.end, writes->busy_until_ns };
 	} else if (buffer->ahead.into != SEGMENTS_NONE) {
-		u64 until = read_ahead_until(drive, arm->free_ns);
+		struct read_ahead_end end = read_ahead_end(drive, arm->free_ns);
 
-		arm->head = (struct head){ read_ahead_head(drive, until),
-					   read_ahead_came_ns(drive, until) };
+		arm->head = (struct head){ end.head, end.came_ns };
+		arm->free_ns =
+			later(arm->free_ns, position_begin_ns(drive, end.free_ns));
 	}
 }
 

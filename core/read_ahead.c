@@ -22,24 +22,41 @@ u64 read_ahead_came_ns(const struct drive *drive, u64 until)
 			   ahead->from_ns);
 }
 
-u64 read_ahead_head(const struct drive *drive, u64 until)
+struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns)
 {
-	return until +
-	       (disk_counts_tracks(&drive->disk) && until < drive->buffer.ahead.limit);
+	const struct disk *disk = &drive->disk;
+	const struct read_ahead *ahead = &drive->buffer.ahead;
+	u64 until = read_ahead_until(drive, now_ns);
+	u64 came_ns = read_ahead_came_ns(drive, until);
+	struct read_ahead_end end = { until, until, came_ns, now_ns };
+
+	if (until == ahead->limit)
+		return end;
+	if (drive->buffer.ahead_finishes_sector && now_ns >= ahead->from_ns) {
+		came_ns = read_ahead_came_ns(drive, until + 1);
+		return (struct read_ahead_end){ until + 1, until + 1, came_ns,
+						later(now_ns, came_ns) };
+	}
+	end.head += disk_counts_tracks(disk);
+	if (disk->switch_ns && until > ahead->from &&
+	    disk_track_end(disk, until - 1) == until)
+		end.free_ns = later(now_ns, came_ns + disk->switch_ns);
+	return end;
 }
 
 void read_ahead_stop(struct drive *drive, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
 	u32 into = buffer->ahead.into;
-	u64 until;
+	struct read_ahead_end end;
 
 	if (into == SEGMENTS_NONE)
 		return;
-	until = read_ahead_until(drive, now_ns);
-	drive->head = read_ahead_head(drive, until);
-	buffer->head_ns = read_ahead_came_ns(drive, until);
-	segments_trim(&buffer->segments, into, until);
+	end = read_ahead_end(drive, now_ns);
+	drive->head = end.head;
+	buffer->head_ns = end.came_ns;
+	buffer->writes.busy_until_ns = later(buffer->writes.busy_until_ns, end.free_ns);
+	segments_trim(&buffer->segments, into, end.until);
 	buffer->ahead.into = SEGMENTS_NONE;
 }
 
@@ -150,6 +167,7 @@ void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 n
 	if (limit <= from)
 		return;
 	read_ahead_stop(drive, now_ns);
+	now_ns = later(now_ns, buffer->writes.busy_until_ns);
 	from_ns = position_ns(drive, from, 0, now_ns);
 	buffer->writes.busy_until_ns =
 		now_ns + disk_reach_ns(&drive->disk, drive->head, from);

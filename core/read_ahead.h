@@ -15,13 +15,25 @@ u64 read_ahead_until(const struct drive *drive, u64 now_ns);
 /* When it came, or comes, there. */
 u64 read_ahead_came_ns(const struct drive *drive, u64 until);
 
-/*
- * Where the head is then: if it goes on, over the sector that comes next, for which the arm may
- * have moved to another track.
+/**
+ * struct read_ahead_end - what it comes to if it is to stop now
+ * @until: up to where it has read
+ * @head: where the head is: if it went on, over the sector that comes next, for which the arm may
+ *	have moved to another track
+ * @came_ns: when it came or comes to @until
+ * @free_ns: the arm is free; not before a switch of heads that has begun is done, nor, where
+ *	drives do so, before the sector that passes has been read
  */
-u64 read_ahead_head(const struct drive *drive, u64 until);
+struct read_ahead_end {
+	u64 until;
+	u64 head;
+	u64 came_ns;
+	u64 free_ns;
+};
 
-/* Something else is to be done. */
+struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns);
+
+/* Something else is to be done, once the arm is free. */
 void read_ahead_stop(struct drive *drive, u64 now_ns);
 
 /* From end on, where the head is at end_ns, after a read from sector on into that segment. */

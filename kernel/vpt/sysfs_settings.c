@@ -128,6 +128,7 @@ SETTING(read_ahead_sectors, drive.buffer.ahead_sectors, 0, U32_MAX);
 SETTING(read_reach_sectors, drive.buffer.reach_sectors, 0, U32_MAX);
 SETTING(read_ahead_to_track_end, drive.buffer.ahead_to_track_end, 0, 1);
 SETTING(read_ahead_overwrites, drive.buffer.ahead_overwrites, 0, 1);
+SETTING(read_ahead_finishes_sector, drive.buffer.ahead_finishes_sector, 0, 1);
 SETTING(read_discards, drive.buffer.discards, 0, 1);
 SETTING(read_hits_resume, drive.buffer.hits_resume, 0, 1);
 SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MAX);
@@ -171,6 +172,7 @@ static struct attribute *settings_attrs[] = {
 	&read_reach_sectors_setting.attr.attr,
 	&read_ahead_to_track_end_setting.attr.attr,
 	&read_ahead_overwrites_setting.attr.attr,
+	&read_ahead_finishes_sector_setting.attr.attr,
 	&read_discards_setting.attr.attr,
 	&read_hits_resume_setting.attr.attr,
 	&write_back_spans_setting.attr.attr,

@@ -216,6 +216,20 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 	reads(70000, 8, left_ns + MISS(FAR, 8), false);
 }
 
+/* Nor for a hit that would stop what is read on, and have the arm return elsewhere: 370 us on. */
+static void a_return_is_not_given_up_for_another(void)
+{
+	set_reading(4, 50);
+	drive.buffer.hits_return = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(3000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1000, 16, HIT + 16 * BUS, true);
+	reads(3000, 16, HIT + 16 * BUS, true);
+	reads(70000, 8, 3000 * US - 2 * (HIT + 16 * BUS) + MISS(FAR, 8), false);
+}
+
 /*
  * Where the head was last is known, and a turn is 6 ms: the sector behind the last one has
  * just gone by when the arm is ready after 1 ms, the 8 before it as well.
@@ -344,6 +358,7 @@ int main(void)
 	a_return_is_not_given_up(16);
 	a_return_is_not_given_up(4);
 	a_return_is_not_given_up(8);
+	a_return_is_not_given_up_for_another();
 	near_places_have_an_angle();
 	a_stream_waits_for_its_place();
 	the_oldest_goes(0);

@@ -16,6 +16,7 @@ static struct buffer any_buffer(struct draw *draw)
 		.reach_sectors = below(draw, 120),
 		.ahead_to_track_end = below(draw, 2),
 		.ahead_overwrites = below(draw, 2),
+		.ahead_finishes_sector = below(draw, 2),
 		.discards = below(draw, 2),
 		.hits_resume = below(draw, 2),
 		.hits_interrupt = below(draw, 2),

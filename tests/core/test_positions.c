@@ -10,6 +10,7 @@
 #include "../../core/positioning.h"
 #include "../../core/put_away.h"
 #include "../../core/read_ahead.h"
+#include "../../core/least.h"
 #include "check.h"
 
 #define SLOT 65536ull
@@ -262,6 +263,7 @@ static void set_any(struct draw *draw)
 			     .ahead_sectors = draw_below(draw, 200),
 			     .reach_sectors = draw_below(draw, 100),
 			     .ahead_overwrites = draw_below(draw, 2),
+			     .ahead_finishes_sector = draw_below(draw, 2),
 			     .discards = draw_below(draw, 2),
 			     .hits_resume = draw_below(draw, 2),
 			     .hits_interrupt = draw_below(draw, 2),
@@ -294,6 +296,7 @@ static u64 soonest_end(u64 now_ns)
 
 	asked = drive;
 	read_ahead_stop(&asked, now_ns);
+	now_ns = later(now_ns, asked.buffer.writes.busy_until_ns);
 	for (i = 0; i < writes->nr; i++) {
 		u64 ns = position_ns(&asked, writes->span[i].start,
 				     drive.buffer.settle_ns, now_ns);

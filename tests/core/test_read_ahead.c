@@ -41,10 +41,67 @@ static void the_arm_returns_over_a_track_end(void)
 	reads(1050, 8, HIT + 8 * BUS, true);
 }
 
+/*
+ * A read is over the bus 80 us after the medium is done, with the ninth sector under the head:
+ * it takes 10 us to pass, 7 us of which are left 3 us later.  Nothing waits for it at the limit.
+ */
+static void the_sector_that_passes_is_finished(u64 limit, u64 think_ns, u64 left_ns)
+{
+	set_reading(4, limit);
+	drive.buffer.ahead_finishes_sector = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += think_ns;
+	reads(5000, 8, left_ns + MISS(FAR, 8), false);
+	reads(1016, 1, limit > 8 ? HIT + BUS : MISS(FAR, 1), limit > 8);
+}
+
+/* So is one that the arm still has to switch heads for: 20 us, 300 us, 10 us. */
+static void so_is_the_next_tracks_first(void)
+{
+	set_reading(4, 50);
+	drive.buffer.ahead_finishes_sector = 1;
+	drive.disk.switch_ns = 300 * US;
+	reads(1040, 8, MISS(FAR, 8), false);
+	reads(5000, 8, 250 * US + MISS(FAR, 8), false);
+	reads(1050, 1, HIT + BUS, true);
+}
+
+/* Where no sector is, the switch is: nothing has come of the next track. */
+static void a_switch_is_finished(void)
+{
+	set_reading(4, 50);
+	drive.disk.switch_ns = 300 * US;
+	reads(1040, 8, MISS(FAR, 8), false);
+	reads(5000, 8, 240 * US + MISS(FAR, 8), false);
+	reads(1040, 10, HIT + 10 * BUS, true);
+	reads(1050, 1, MISS(FAR, 1), false);
+	drive.buffer.ahead_to_track_end = 1;
+	reads(2040, 8, MISS(FAR, 8), false);
+	reads(9000, 8, MISS(FAR, 8), false);
+}
+
+/* It is complete at 300 us, the switch at 320 us: the write is on its way then, and not before. */
+static void a_write_waits_for_it_on_its_way(void)
+{
+	set_writing(1, 100);
+	drive.buffer.ahead_sectors = 50;
+	drive.disk.switch_ns = 300 * US;
+	reads(1040, 8, MISS(FAR, 8), false);
+	writes(5000, 1, WRITE + BUS);
+	now += 30 * US;
+	reads(70000, 8, FAR + SECTOR - 10 * US + MISS(FAR, 8), false);
+}
+
 int main(void)
 {
 	nothing_is_read_on_in_no_time();
 	the_next_in_sequence_is_kept_while_it_is_on_the_bus();
 	the_arm_returns_over_a_track_end();
+	the_sector_that_passes_is_finished(60, 3 * US, 7 * US);
+	the_sector_that_passes_is_finished(60, 0, SECTOR);
+	the_sector_that_passes_is_finished(8, 3 * US, 0);
+	so_is_the_next_tracks_first();
+	a_switch_is_finished();
+	a_write_waits_for_it_on_its_way();
 	return 0;
 }

@@ -243,6 +243,7 @@ static void fill_buffer(struct buffer *buffer, struct program *program)
 	buffer->reach_sectors = value(program, 500);
 	buffer->ahead_to_track_end = take(program, 2);
 	buffer->ahead_overwrites = take(program, 2);
+	buffer->ahead_finishes_sector = take(program, 2);
 	buffer->discards = take(program, 2);
 	buffer->hits_resume = take(program, 2);
 	buffer->hits_interrupt = take(program, 2);

@@ -88,6 +88,7 @@ def with_everything(disk: DiskProfile, **more: object) -> DiskProfile:
     rules = {
         "hits_return": True,
         "read_ahead_overwrites": True,
+        "read_ahead_finishes_sector": True,
         "read_reach_sectors": 100,
         "write_same_track_saves_us": 300.0,
         "command_ms": 0.3,

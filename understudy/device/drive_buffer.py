@@ -41,6 +41,7 @@ class DriveBuffer(Section):
     read_reach_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)] = CACHE_SPAN_MAX - 1
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
+    read_ahead_finishes_sector: bool = False
     read_discards: bool = False
     hits_resume: bool = True
     write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
@@ -91,6 +92,7 @@ class DriveBuffer(Section):
             read_reach_sectors=self.read_reach_sectors,
             read_ahead_to_track_end=self.read_ahead_to_track_end,
             read_ahead_overwrites=self.read_ahead_overwrites,
+            read_ahead_finishes_sector=self.read_ahead_finishes_sector,
             read_discards=self.read_discards,
             read_hits_resume=self.hits_resume,
             write_back_spans=self.write_back,

@@ -35,6 +35,7 @@ class Buffer:
     read_reach_sectors: int = 0
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
+    read_ahead_finishes_sector: bool = False
     read_discards: bool = False
     read_hits_resume: bool = False
     write_back_spans: int = 0

@@ -106,7 +106,7 @@ static u64 ahead_most(const struct buffer *buffer)
 }
 
 /* What may have to be put away before a request, and the arm to come to what is read on, or to
- * leave that. */
+ * finish there. */
 static u64 before_slowest_ns(const struct drive *drive)
 {
 	const struct buffer *buffer = &drive->buffer;
@@ -115,7 +115,7 @@ static u64 before_slowest_ns(const struct drive *drive)
 	u64 sectors = later(writes->sectors_max, writes->sectors);
 
 	return sum_at_most(
-		(spans + buffer->hits_return + !!ahead_most(buffer)) *
+		(spans + buffer->hits_return + buffer->ahead_finishes_sector) *
 			(disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns),
 		disk_slowest_ns(&drive->disk, sectors));
 }

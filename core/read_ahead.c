@@ -24,24 +24,20 @@ u64 read_ahead_came_ns(const struct drive *drive, u64 until)
 
 struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns)
 {
-	const struct disk *disk = &drive->disk;
 	const struct read_ahead *ahead = &drive->buffer.ahead;
 	u64 until = read_ahead_until(drive, now_ns);
-	u64 came_ns = read_ahead_came_ns(drive, until);
-	struct read_ahead_end end = { until, until, came_ns, now_ns };
+	u64 head = until + (disk_counts_tracks(&drive->disk) && until < ahead->limit);
+	u64 free_ns = now_ns;
 
-	if (until == ahead->limit)
-		return end;
-	if (drive->buffer.ahead_finishes_sector && now_ns >= ahead->from_ns) {
-		came_ns = read_ahead_came_ns(drive, until + 1);
-		return (struct read_ahead_end){ until + 1, until + 1, came_ns,
-						later(now_ns, came_ns) };
+	if (drive->buffer.ahead_finishes_sector && until < ahead->limit &&
+	    now_ns >= ahead->from_ns) {
+		head = ++until;
+		free_ns = later(now_ns, read_ahead_came_ns(drive, until));
 	}
-	end.head += disk_counts_tracks(disk);
-	if (disk->switch_ns && until > ahead->from &&
-	    disk_track_end(disk, until - 1) == until)
-		end.free_ns = later(now_ns, came_ns + disk->switch_ns);
-	return end;
+	return (struct read_ahead_end){ .until = until,
+					.head = head,
+					.came_ns = read_ahead_came_ns(drive, until),
+					.free_ns = free_ns };
 }
 
 void read_ahead_stop(struct drive *drive, u64 now_ns)

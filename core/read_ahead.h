@@ -21,8 +21,8 @@ u64 read_ahead_came_ns(const struct drive *drive, u64 until);
  * @head: where the head is: if it went on, over the sector that comes next, for which the arm may
  *	have moved to another track
  * @came_ns: when it came or comes to @until
- * @free_ns: the arm is free; not before a switch of heads that has begun is done, nor, where
- *	drives do so, before the sector that passes has been read
+ * @free_ns: the arm is free; where drives do so, not before the sector that comes has been read,
+ *	be it the next track's first
  */
 struct read_ahead_end {
 	u64 until;

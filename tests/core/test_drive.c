@@ -171,7 +171,7 @@ static void the_slowest_is_a_miss_or_a_hit(void)
 }
 
 /*
- * The arm leaves what it reads on, and goes for three writes and a return, 9.5 ms each, and for what they hold, 9 ms and 64
+ * The arm finishes what it reads on, and goes for three writes and a return, 9.5 ms each, and for what they hold, 9 ms and 64
  * times 3 us; then for the request, behind 50 sectors that are read on, and it settles: 9.68 ms;
  * a hit, a write, 10 sectors over the bus.
  */
@@ -181,6 +181,7 @@ static void the_slowest_with_a_buffer_waits_for_all_others(void)
 				     .write_ns = 200000,
 				     .settle_ns = 500000,
 				     .ahead_sectors = 50,
+				     .ahead_finishes_sector = 1,
 				     .hits_return = 1,
 				     .writes = { .spans_max = 3, .sectors_max = 64 } });
 	drive.buffered = 1;

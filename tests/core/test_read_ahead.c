@@ -66,29 +66,28 @@ static void so_is_the_next_tracks_first(void)
 	reads(1050, 1, HIT + BUS, true);
 }
 
-/* Where no sector is, the switch is: nothing has come of the next track. */
-static void a_switch_is_finished(void)
+/* 7 us are left of it as a hit elsewhere sends the arm there, for 3 ms. */
+static void the_arm_returns_when_it_is_finished(void)
 {
 	set_reading(4, 50);
-	drive.disk.switch_ns = 300 * US;
-	reads(1040, 8, MISS(FAR, 8), false);
-	reads(5000, 8, 240 * US + MISS(FAR, 8), false);
-	reads(1040, 10, HIT + 10 * BUS, true);
-	reads(1050, 1, MISS(FAR, 1), false);
-	drive.buffer.ahead_to_track_end = 1;
-	reads(2040, 8, MISS(FAR, 8), false);
-	reads(9000, 8, MISS(FAR, 8), false);
+	drive.buffer.ahead_finishes_sector = drive.buffer.hits_return = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, SECTOR + MISS(FAR, 8), false);
+	now += 3 * US;
+	reads(1008, 8, HIT + 8 * BUS, true);
+	reads(70000, 8, 7 * US + 3000 * US - HIT - 8 * BUS + MISS(FAR, 8), false);
 }
 
-/* It is complete at 300 us, the switch at 320 us: the write is on its way then, and not before. */
+/* A write is complete at 300 us and the sector at 330 us: it is on its way then, not before. */
 static void a_write_waits_for_it_on_its_way(void)
 {
 	set_writing(1, 100);
 	drive.buffer.ahead_sectors = 50;
+	drive.buffer.ahead_finishes_sector = 1;
 	drive.disk.switch_ns = 300 * US;
 	reads(1040, 8, MISS(FAR, 8), false);
 	writes(5000, 1, WRITE + BUS);
-	now += 30 * US;
+	now += 40 * US;
 	reads(70000, 8, FAR + SECTOR - 10 * US + MISS(FAR, 8), false);
 }
 
@@ -101,7 +100,7 @@ int main(void)
 	the_sector_that_passes_is_finished(60, 0, SECTOR);
 	the_sector_that_passes_is_finished(8, 3 * US, 0);
 	so_is_the_next_tracks_first();
-	a_switch_is_finished();
+	the_arm_returns_when_it_is_finished();
 	a_write_waits_for_it_on_its_way();
 	return 0;
 }

@@ -7,10 +7,10 @@
  */
 #include "../../core/drive.h"
 #include "../../core/estimate.h"
+#include "../../core/least.h"
 #include "../../core/positioning.h"
 #include "../../core/put_away.h"
 #include "../../core/read_ahead.h"
-#include "../../core/least.h"
 #include "check.h"
 
 #define SLOT 65536ull
@@ -180,6 +180,33 @@ static void reading_on_over_a_track(void)
 	now = 72 + 4;
 	hits(62, 4, 1);
 	hits(66, 1, 1);
+}
+
+static void ends(u64 at, u64 until, u64 head, u64 free)
+{
+	struct read_ahead_end end = read_ahead_end(&drive, at * SLOT);
+
+	CHECK_EQ(end.until, until);
+	CHECK_EQ(end.head, head);
+	CHECK_EQ(end.free_ns, free * SLOT);
+}
+
+/* It stands over the sector that comes next, unless it is done. */
+static void the_arm_is_where_it_reads_on(void)
+{
+	set(1, (struct buffer){ .segments = { .nr = 1, .sectors = 100 },
+				.ahead_sectors = 10 });
+	drive.disk.platter.zone[0].step = drive.disk.platter.zone[1].step = 1 << 16;
+	CHECK_EQ(drive_check(&drive), 0);
+	reads(50, 4, 54);
+	ends(54, 54, 55, 54);
+	ends(60, 60, 61, 60); /* on its way to the next track, for 10 */
+	drive.buffer.ahead_finishes_sector = 1;
+	ends(54, 55, 55, 55);
+	ends(60, 61, 61, 71);
+	ends(73, 64, 64, 74);
+	ends(74, 64, 64, 74);
+	ends(90, 64, 64, 90);
 }
 
 static void a_write_waits_for_its_data(void)
@@ -393,6 +420,7 @@ int main(void)
 	a_little_ahead(0);
 	a_little_ahead(1);
 	reading_on_over_a_track();
+	the_arm_is_where_it_reads_on();
 	a_write_waits_for_its_data();
 	the_soonest_is_put_away_first();
 	of_two_as_soon_the_older_is_put_away_first();

@@ -128,11 +128,11 @@ static bool is_reading_on(const struct drive *drive, u64 now_ns)
 static u64 miss_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 {
 	struct segments *segments = &drive->buffer.segments;
-	u64 start_ns;
+	u64 free_ns, start_ns;
 	u32 into;
 
-	read_ahead_stop(drive, now_ns);
-	start_ns = put_away_begin_ns(drive, now_ns);
+	free_ns = read_ahead_stop(drive, now_ns);
+	start_ns = later(free_ns, put_away_begin_ns(drive, now_ns));
 	if (!segments->nr)
 		return start_ns - now_ns +
 		       without_segments_ns(drive, sector, end, start_ns);
@@ -280,11 +280,11 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 {
 	struct buffer *buffer = &drive->buffer;
 	struct write_cache *writes = &buffer->writes;
-	u64 start_ns, first_ns;
+	u64 free_ns, start_ns, first_ns;
 
 	put_away_until(drive, now_ns);
-	read_ahead_stop(drive, now_ns);
-	start_ns = put_away_begin_ns(drive, now_ns);
+	free_ns = read_ahead_stop(drive, now_ns);
+	start_ns = later(free_ns, put_away_begin_ns(drive, now_ns));
 	segments_drop(&buffer->segments, sector, sectors);
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
 	first_ns = position_ready_ns(drive, sector, first_ns,

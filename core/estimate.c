@@ -116,8 +116,7 @@ static void see_buffer(const struct drive *drive, struct arm *arm)
 		struct read_ahead_end end = read_ahead_end(drive, arm->free_ns);
 
 		arm->head = (struct head){ end.head, end.came_ns };
-		arm->free_ns =
-			later(arm->free_ns, position_begin_ns(drive, end.free_ns));
+		arm->free_ns = end.free_ns;
 	}
 }
 

@@ -72,8 +72,7 @@ static void put_away(struct drive *drive, u64 start_ns)
 	struct write_span *span = &writes->under_way;
 	u32 next;
 
-	read_ahead_stop(drive, start_ns);
-	start_ns = later(start_ns, writes->busy_until_ns);
+	start_ns = read_ahead_stop(drive, start_ns);
 	next = next_to_put_away(drive, position_begin_ns(drive, start_ns),
 				&writes->medium_ns);
 	*span = write_cache_take(writes, next);

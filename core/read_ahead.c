@@ -40,20 +40,21 @@ struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns)
 					.free_ns = free_ns };
 }
 
-void read_ahead_stop(struct drive *drive, u64 now_ns)
+u64 read_ahead_stop(struct drive *drive, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
 	u32 into = buffer->ahead.into;
 	struct read_ahead_end end;
 
 	if (into == SEGMENTS_NONE)
-		return;
+		return now_ns;
 	end = read_ahead_end(drive, now_ns);
 	drive->head = end.head;
 	buffer->head_ns = end.came_ns;
 	buffer->writes.busy_until_ns = later(buffer->writes.busy_until_ns, end.free_ns);
 	segments_trim(&buffer->segments, into, end.until);
 	buffer->ahead.into = SEGMENTS_NONE;
+	return end.free_ns;
 }
 
 /* Up to where it reads on after a read of these; a stream goes over the track's end. */
@@ -162,8 +163,7 @@ void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 n
 
 	if (limit <= from)
 		return;
-	read_ahead_stop(drive, now_ns);
-	now_ns = later(now_ns, buffer->writes.busy_until_ns);
+	now_ns = later(read_ahead_stop(drive, now_ns), buffer->writes.busy_until_ns);
 	from_ns = position_ns(drive, from, 0, now_ns);
 	buffer->writes.busy_until_ns =
 		now_ns + disk_reach_ns(&drive->disk, drive->head, from);

@@ -33,8 +33,8 @@ struct read_ahead_end {
 
 struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns);
 
-/* Something else is to be done, once the arm is free. */
-void read_ahead_stop(struct drive *drive, u64 now_ns);
+/* Something else is to be done; returns when the arm is free, which is not before now_ns. */
+u64 read_ahead_stop(struct drive *drive, u64 now_ns);
 
 /* From end on, where the head is at end_ns, after a read from sector on into that segment. */
 void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,

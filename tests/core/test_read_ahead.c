@@ -55,7 +55,17 @@ static void the_sector_that_passes_is_finished(u64 limit, u64 think_ns, u64 left
 	reads(1016, 1, limit > 8 ? HIT + BUS : MISS(FAR, 1), limit > 8);
 }
 
-/* So is one that the arm still has to switch heads for: 20 us, 300 us, 10 us. */
+/* A command is understood after that, and not meanwhile. */
+static void before_a_command_is_understood(void)
+{
+	set_reading(4, 60);
+	drive.buffer.ahead_finishes_sector = 1;
+	drive.buffer.command_ns = 500 * US;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(5000, 8, SECTOR + MISS(FAR, 8), false);
+}
+
+/* Finished is, too, one that the arm has to switch heads for: 20 us, 300 us, 10 us. */
 static void so_is_the_next_tracks_first(void)
 {
 	set_reading(4, 50);
@@ -99,6 +109,7 @@ int main(void)
 	the_sector_that_passes_is_finished(60, 3 * US, 7 * US);
 	the_sector_that_passes_is_finished(60, 0, SECTOR);
 	the_sector_that_passes_is_finished(8, 3 * US, 0);
+	before_a_command_is_understood();
 	so_is_the_next_tracks_first();
 	the_arm_returns_when_it_is_finished();
 	a_write_waits_for_it_on_its_way();

@@ -23,24 +23,12 @@ static u64 hit_ns(const struct drive *drive, u64 sectors)
 	return drive->hit_ns + buffer_bus_ns(&drive->buffer, sectors);
 }
 
-/*
- * The last of these is over the bus, if the first begins to pass then.  No sector is sent before
- * it passes: a bus that is slower than the medium has nothing to send while heads are switched.
- */
-static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns)
+/* The last of these is over the bus, if the first begins to pass then; last_ns: it has passed. */
+static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
+		   u64 *last_ns)
 {
-	const struct disk *disk = &drive->disk;
-	u64 done_ns = disk_end_ns(disk, sector, end - sector, from_ns);
-	u64 track_end;
-
-	done_ns = later(done_ns, from_ns + buffer_bus_ns(&drive->buffer, end - sector));
-	while ((track_end = disk_track_end(disk, sector)) < end) {
-		from_ns = disk_next_ns(disk, sector, track_end - sector, from_ns);
-		sector = track_end;
-		done_ns = later(done_ns,
-				from_ns + buffer_bus_ns(&drive->buffer, end - sector));
-	}
-	return done_ns;
+	return disk_sent_ns(&drive->disk, sector, end - sector, from_ns,
+			    drive->buffer.bus_ps, last_ns);
 }
 
 /* From the medium: the rest of what a segment holds a part of, or all. */
@@ -49,21 +37,22 @@ static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 {
 	struct buffer *buffer = &drive->buffer;
 	struct segment *segment = &buffer->segments.segment[into];
-	u64 first, first_ns, last_ns;
+	bool in_sequence = segment->asked && segment->asked == sector;
+	u64 first, first_ns, last_ns, done_ns;
 
 	read_ahead_stop(drive, now_ns);
 	if (segment->start == segment->end)
 		segment->start = segment->end = sector;
 	first = segment->end;
 	first_ns = position_ns(drive, first, 0, now_ns);
-	last_ns = disk_end_ns(&drive->disk, first, end - first, first_ns);
+	done_ns = sent_ns(drive, first, end, first_ns, &last_ns);
 	segments_trim(&buffer->segments, into, end);
 	position_leave(drive, end, last_ns);
 	buffer->writes.busy_until_ns = last_ns;
-	read_ahead_begin(drive, into, sector, end, last_ns, false);
-	return later(sent_ns(drive, first, end, first_ns),
-		     first_ns + buffer_bus_ns(buffer, end - sector)) -
-	       now_ns;
+	read_ahead_begin(drive, into, sector, end, last_ns, in_sequence);
+	if (first > sector)
+		done_ns = later(done_ns, now_ns + hit_ns(drive, end - sector));
+	return done_ns - now_ns;
 }
 
 /* It comes by, or is there: what is read on. */
@@ -72,7 +61,7 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 	struct buffer *buffer = &drive->buffer;
 	struct read_ahead *ahead = &buffer->ahead;
 	u64 until = read_ahead_until(drive, now_ns);
-	u64 there_ns, done_ns, missing, comes_ns;
+	u64 there_ns, done_ns, missing, comes_ns, passed_ns;
 
 	*hit = end <= until;
 	if (*hit) {
@@ -87,8 +76,8 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 	missing = later(until, sector);
 	comes_ns = disk_next_ns(&drive->disk, ahead->from, missing - ahead->from,
 				ahead->from_ns);
-	done_ns = later(now_ns + hit_ns(drive, end - sector),
-			sent_ns(drive, missing, end, comes_ns));
+	done_ns = sent_ns(drive, missing, end, comes_ns, &passed_ns);
+	done_ns = later(done_ns, now_ns + hit_ns(drive, end - sector));
 	if (end > ahead->limit) {
 		buffer->segments.segment[ahead->into].end = end;
 		read_ahead_begin(drive, ahead->into, sector, end, there_ns, true);
@@ -101,11 +90,12 @@ static u64 follow_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool 
 static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
 {
 	u64 first_ns = position_ns(drive, sector, 0, now_ns);
-	u64 last_ns = disk_end_ns(&drive->disk, sector, end - sector, first_ns);
+	u64 last_ns;
+	u64 done_ns = sent_ns(drive, sector, end, first_ns, &last_ns);
 
 	position_leave(drive, end, last_ns);
 	drive->buffer.writes.busy_until_ns = last_ns;
-	return sent_ns(drive, sector, end, first_ns) - now_ns;
+	return done_ns - now_ns;
 }
 
 /* It neither writes, or is to, nor is on its way. */
@@ -124,24 +114,25 @@ static bool is_reading_on(const struct drive *drive, u64 now_ns)
 	       read_ahead_until(drive, now_ns) != ahead->limit;
 }
 
-/* Nothing holds it: the arm has to go. */
-static u64 miss_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns)
+/* Nothing holds all of it, and found the beginning at most: the arm has to go. */
+static u64 miss_ns(struct drive *drive, u32 found, u64 sector, u64 end, u64 now_ns)
 {
 	struct segments *segments = &drive->buffer.segments;
-	u64 free_ns, start_ns;
-	u32 into;
+	bool changes = write_cache_is_busy(&drive->buffer.writes) ||
+		       drive->buffer.ahead_finishes_sector;
+	u64 free_ns = read_ahead_stop(drive, now_ns);
+	u64 start_ns = later(free_ns, put_away_begin_ns(drive, now_ns));
 
-	free_ns = read_ahead_stop(drive, now_ns);
-	start_ns = later(free_ns, put_away_begin_ns(drive, now_ns));
 	if (!segments->nr)
 		return start_ns - now_ns +
 		       without_segments_ns(drive, sector, end, start_ns);
-	into = segments_find(segments, sector);
-	if (into == SEGMENTS_NONE)
-		into = segments_take(segments);
+	if (changes) /* a write or a sector was finished, which segments hold now */
+		found = segments_find(segments, sector);
+	if (found == SEGMENTS_NONE)
+		found = segments_take(segments);
 	else
-		segments_use(segments, into);
-	return start_ns - now_ns + from_medium_ns(drive, into, sector, end, start_ns);
+		segments_use(segments, found);
+	return start_ns - now_ns + from_medium_ns(drive, found, sector, end, start_ns);
 }
 
 /* What has been written and still waits is there, or has to be put away before. */
@@ -204,7 +195,7 @@ static u64 segment_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool
 		*hit = found != SEGMENTS_NONE && end <= segments->segment[found].end;
 		if (*hit)
 			return held_ns(drive, found, sector, end, now_ns);
-		service_ns = miss_ns(drive, sector, end, now_ns);
+		service_ns = miss_ns(drive, found, sector, end, now_ns);
 	}
 	has_sent(buffer, buffer->ahead.into, end);
 	return service_ns;

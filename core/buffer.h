@@ -46,7 +46,8 @@ struct read_ahead {
  * @ahead_sectors: read on after each read that the medium served, at most
  * @reach_sectors: a read that begins at most so far ahead of what is being read waits for
  *	it to come by; for one farther ahead the arm goes there
- * @ahead_to_track_end: and at most to the end of the last sector's track
+ * @ahead_to_track_end: and at most to the end of the last sector's track, in sequence to that of
+ *	the next
  * @ahead_overwrites: the segment's room for what was asked for is taken by what follows, once
  *	that has left over the bus
  * @ahead_finishes_sector: the arm leaves once the sector that is being read on has passed

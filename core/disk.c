@@ -100,6 +100,35 @@ u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 	return from_ns + disk_transfer_ns(disk, sector, sectors);
 }
 
+/* Of what passes one sector after the other, but for switches. */
+static u64 sent_in_turn_ns(const struct disk *disk, u64 sector, u64 end, u64 from_ns,
+			   u64 bus_ps)
+{
+	u64 sent_ns = 0;
+
+	for (;;) {
+		u64 next = disk->switch_ns ? tracks_end(&disk->tracks, sector) : end;
+
+		sent_ns = later(sent_ns,
+				from_ns + port_mul_div(end - sector, bus_ps, 1000));
+		if (next >= end)
+			return sent_ns;
+		from_ns = disk_next_ns(disk, sector, next - sector, from_ns);
+		sector = next;
+	}
+}
+
+u64 disk_sent_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
+		 u64 bus_ps, u64 *last_ns)
+{
+	if (disk_knows_angles(disk))
+		return platter_sent_ns(&disk->platter, &disk->tracks, disk->switch_ns,
+				       sector, sectors, from_ns, bus_ps, last_ns);
+	*last_ns = from_ns + disk_transfer_ns(disk, sector, sectors);
+	return later(*last_ns,
+		     sent_in_turn_ns(disk, sector, sector + sectors, from_ns, bus_ps));
+}
+
 u64 disk_next_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 {
 	u64 next = sector + sectors;

@@ -94,6 +94,14 @@ static inline bool disk_counts_tracks(const struct disk *disk)
 /* When sectors have passed, of which the first one begins to pass at from_ns. */
 u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
 
+/*
+ * When the last of them is over a bus that takes so many ps for a sector, and has none to send
+ * before it passes: one that is slower than the medium waits while heads are switched.  last_ns:
+ * as above.
+ */
+u64 disk_sent_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
+		 u64 bus_ps, u64 *last_ns);
+
 /* When the sector behind these begins to pass, if the first one does at from_ns. */
 u64 disk_next_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
 

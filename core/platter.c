@@ -203,6 +203,28 @@ u64 platter_passes_ns(const struct platter *platter, u64 angle, u64 from_ns)
 	return from_ns + port_mul_div(turns, 1, platter->velocity);
 }
 
+/* Sectors of one zone that pass. */
+struct passage {
+	struct gap first;
+	struct gap last;
+	u64 begin_ns;
+	u64 end_ns;
+};
+
+static inline struct passage passage_of(const struct platter *platter,
+					const struct zone_view *zone, u64 sector,
+					u64 end, u64 from_ns)
+{
+	struct passage passage = { .first = before(zone, sector),
+				   .last = behind(zone, end - 1) };
+
+	passage.begin_ns = platter_passes_ns(
+		platter, angle_of(zone->turn, passage.first), from_ns);
+	passage.end_ns = travel_ns(platter, zone->turn, passage.first, passage.last,
+				   passage.begin_ns);
+	return passage;
+}
+
 u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 		   u64 switch_ns, u64 sector, u64 sectors, u64 from_ns)
 {
@@ -210,18 +232,56 @@ u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 
 	while (sector < end) {
 		struct zone_view zone = zone_of(platter, tracks, sector);
-		struct gap first = before(&zone, sector);
-		u64 at_ns =
-			platter_passes_ns(platter, angle_of(zone.turn, first), from_ns);
+		u64 stop = nearer(end, zone.end);
 
-		sector = nearer(end, zone.end);
-		at_ns = travel_ns(platter, zone.turn, first, behind(&zone, sector - 1),
-				  at_ns);
-		if (sector == end)
-			return at_ns;
-		from_ns = at_ns + switch_ns;
+		from_ns = passage_of(platter, &zone, sector, stop, from_ns).end_ns;
+		if (stop < end)
+			from_ns += switch_ns;
+		sector = stop;
 	}
 	return from_ns;
+}
+
+/* On a bus that takes so many ps for a sector, when it is over it. */
+static u64 over_bus_ns(u64 begins_ns, u64 sectors, u64 bus_ps)
+{
+	return begins_ns + port_mul_div(sectors, bus_ps, 1000);
+}
+
+u64 platter_sent_ns(const struct platter *platter, const struct curve *tracks,
+		    u64 switch_ns, u64 sector, u64 sectors, u64 from_ns, u64 bus_ps,
+		    u64 *last_ns)
+{
+	u64 end = sector + sectors;
+	u64 sent_ns = over_bus_ns(from_ns, sectors, bus_ps);
+
+	*last_ns = from_ns;
+	while (sector < end) {
+		struct zone_view zone = zone_of(platter, tracks, sector);
+		u64 stop = nearer(end, zone.end);
+		struct passage passage =
+			passage_of(platter, &zone, sector, stop, from_ns);
+		struct gap at = passage.first;
+
+		sent_ns = later(sent_ns,
+				over_bus_ns(passage.begin_ns, end - sector, bus_ps));
+		while (at.track < passage.last.track) {
+			u64 begin_ns;
+
+			at.track++;
+			at.sector = first_of(&zone, at.track);
+			begin_ns = travel_ns(platter, zone.turn, passage.first, at,
+					     passage.begin_ns);
+			sent_ns =
+				later(sent_ns, over_bus_ns(begin_ns,
+							   end - zone.first - at.sector,
+							   bus_ps));
+		}
+		*last_ns = passage.end_ns;
+		from_ns = passage.end_ns + switch_ns;
+		sector = stop;
+	}
+	return later(sent_ns, *last_ns);
 }
 
 u64 platter_next_ns(const struct platter *platter, const struct curve *tracks,
@@ -266,19 +326,18 @@ static struct gap track_at(const struct platter *platter, const struct zone_view
 
 /* As platter_passed(), of sectors of one zone that have not all passed. */
 static u64 passed_in_zone(const struct platter *platter, const struct zone_view *zone,
-			  u64 sector, u64 from_ns, u64 now_ns)
+			  const struct passage *passage, u64 now_ns)
 {
-	struct gap first = before(zone, sector);
 	struct gap at;
 	u64 began_ns, on_track;
 
-	from_ns = platter_passes_ns(platter, angle_of(zone->turn, first), from_ns);
-	if (now_ns <= from_ns)
+	if (now_ns <= passage->begin_ns)
 		return 0;
-	at = track_at(platter, zone, first, from_ns, now_ns, &began_ns);
+	at = track_at(platter, zone, passage->first, passage->begin_ns, now_ns,
+		      &began_ns);
 	on_track = port_mul_div(now_ns - began_ns, platter->velocity, zone->turn->slot);
 	return nearer(at.sector + on_track, first_of(zone, at.track + 1)) -
-	       first.sector;
+	       passage->first.sector;
 }
 
 u64 platter_passed(const struct platter *platter, const struct curve *tracks,
@@ -290,14 +349,13 @@ u64 platter_passed(const struct platter *platter, const struct curve *tracks,
 	while (at < end) {
 		struct zone_view zone = zone_of(platter, tracks, at);
 		u64 stop = nearer(end, zone.end);
-		u64 stop_ns = platter_end_ns(platter, tracks, switch_ns, at, stop - at,
-					     from_ns);
+		struct passage passage = passage_of(platter, &zone, at, stop, from_ns);
 
-		if (now_ns < stop_ns)
+		if (now_ns < passage.end_ns)
 			return at - sector +
-			       passed_in_zone(platter, &zone, at, from_ns, now_ns);
+			       passed_in_zone(platter, &zone, &passage, now_ns);
 		at = stop;
-		from_ns = stop_ns + switch_ns;
+		from_ns = passage.end_ns + switch_ns;
 	}
 	return sectors;
 }

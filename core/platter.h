@@ -97,6 +97,15 @@ u64 platter_passes_ns(const struct platter *platter, u64 angle, u64 from_ns);
 u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 		   u64 switch_ns, u64 sector, u64 sectors, u64 from_ns);
 
+/*
+ * When the last one is over a bus that takes so many ps for a sector, and has none to send before
+ * it passes: one that is slower than the medium waits while heads are switched.  last_ns: when
+ * they have passed.
+ */
+u64 platter_sent_ns(const struct platter *platter, const struct curve *tracks,
+		    u64 switch_ns, u64 sector, u64 sectors, u64 from_ns, u64 bus_ps,
+		    u64 *last_ns);
+
 /* When the sector behind these begins to pass, which is not the disk's end; as above. */
 u64 platter_next_ns(const struct platter *platter, const struct curve *tracks,
 		    u64 switch_ns, u64 sector, u64 sectors, u64 from_ns);

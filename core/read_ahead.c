@@ -26,18 +26,23 @@ struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns)
 {
 	const struct read_ahead *ahead = &drive->buffer.ahead;
 	u64 until = read_ahead_until(drive, now_ns);
-	u64 head = until + (disk_counts_tracks(&drive->disk) && until < ahead->limit);
-	u64 free_ns = now_ns;
+	struct read_ahead_end end = { .until = until,
+				      .head = until,
+				      .free_ns = now_ns };
 
-	if (drive->buffer.ahead_finishes_sector && until < ahead->limit &&
-	    now_ns >= ahead->from_ns) {
-		head = ++until;
-		free_ns = later(now_ns, read_ahead_came_ns(drive, until));
+	if (until < ahead->limit) {
+		if (drive->buffer.ahead_finishes_sector && now_ns >= ahead->from_ns) {
+			end.head = end.until = until + 1;
+			end.free_ns =
+				later(now_ns, read_ahead_came_ns(drive, end.until));
+		} else {
+			end.head += disk_counts_tracks(&drive->disk);
+		}
 	}
-	return (struct read_ahead_end){ .until = until,
-					.head = head,
-					.came_ns = read_ahead_came_ns(drive, until),
-					.free_ns = free_ns };
+	end.came_ns = disk_knows_angles(&drive->disk)
+			      ? end.free_ns
+			      : read_ahead_came_ns(drive, end.until);
+	return end;
 }
 
 u64 read_ahead_stop(struct drive *drive, u64 now_ns)
@@ -57,18 +62,22 @@ u64 read_ahead_stop(struct drive *drive, u64 now_ns)
 	return end.free_ns;
 }
 
-/* Up to where it reads on after a read of these; a stream goes over the track's end. */
+/* Up to where it reads on after a read of these. */
 static u64 limit_after(const struct drive *drive, u64 sector, u64 end, bool in_sequence)
 {
 	const struct buffer *buffer = &drive->buffer;
 	u64 limit = nearer(end + buffer->ahead_sectors, drive->disk.capacity_sectors);
+	u64 track_end;
 
 	if (buffer_frees(buffer))
 		sector = end;
 	limit = nearer(limit, later(end, sector + buffer->segments.sectors));
-	if (in_sequence || !buffer->ahead_to_track_end)
+	if (!buffer->ahead_to_track_end)
 		return limit;
-	return nearer(limit, disk_track_end(&drive->disk, end - 1));
+	track_end = disk_track_end(&drive->disk, end - 1);
+	if (in_sequence && track_end < limit)
+		track_end = disk_track_end(&drive->disk, track_end);
+	return nearer(limit, track_end);
 }
 
 void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,

@@ -20,7 +20,7 @@ u64 read_ahead_came_ns(const struct drive *drive, u64 until);
  * @until: up to where it has read
  * @head: where the head is: if it went on, over the sector that comes next, for which the arm may
  *	have moved to another track
- * @came_ns: when it came or comes to @until
+ * @came_ns: when it came or comes to @until; where angles are known nobody asks, and it is @free_ns
  * @free_ns: the arm is free; where drives do so, not before the sector that comes has been read,
  *	be it the next track's first
  */

@@ -80,6 +80,25 @@ static void a_stream_goes_over_it(void)
 	reads(1050, 8, HIT + 8 * BUS, true);
 }
 
+/*
+ * To the end of the next one, and if hits do not make it go on, it stands there.  The read that
+ * the arm goes for then is in sequence, too.
+ */
+static void which_ends_with_the_next(void)
+{
+	set_reading(4, 90);
+	drive.buffer.ahead_to_track_end = 1;
+	drive.buffer.hits_resume = 0;
+	reads(1000, 8, MISS(FAR, 8), false);
+	reads(1008, 8, HIT + 8 * BUS, true);
+	now += 10000 * US;
+	reads(1016, 84, HIT + 84 * BUS, true);
+	now += 10000 * US;
+	reads(1100, 8, MISS(NEAR, 8), false);
+	now += 10000 * US;
+	reads(1108, 90, HIT + 90 * BUS, true);
+}
+
 static void another_place_stops_it(void)
 {
 	set_reading(4, 90);
@@ -99,7 +118,7 @@ static void so_do_hits_elsewhere(u64 interrupt)
 	reads(1000, 1, HIT + BUS,
 	      true); /* then 8, or with 120 us more 20 are read on */
 	if (interrupt)
-		reads(5008, 9, MISS(FAR - 2000 * US, 9), false);
+		reads(5008, 9, NEAR + BUS, false); /* 8 are sent meanwhile */
 	else
 		reads(5008, 20, HIT + 20 * BUS, true);
 }
@@ -343,6 +362,7 @@ int main(void)
 	it_stops_at_its_limit();
 	it_stops_at_the_track_end();
 	a_stream_goes_over_it();
+	which_ends_with_the_next();
 	another_place_stops_it();
 	so_do_hits_elsewhere(0);
 	so_do_hits_elsewhere(1);

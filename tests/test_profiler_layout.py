@@ -334,15 +334,22 @@ def test_a_drive_with_spare_sectors_is_predicted() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_cheetah_is_found_again(seed: int) -> None:
-    """Its 406 zones end where sectors are left out, and its bus is slower than its medium."""
+    """Its 406 zones end where sectors are left out, and its bus is slower than its medium: what
+    comes meanwhile was not waited for, nor did an arm return for it.
+
+    Its streams stop every other track, and for a turn more or less: of 2,000 times of a ms each
+    that is a demerit of 3 % and more.
+    """
     disk = profiles.load("cheetah-9lp")
     assert disk.facts
     found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors), seed)
     assert found.value("seek.over") == "tracks"
+    assert found.value("buffer.hits_resume") is False
+    assert found.value("buffer.hits_return") is False
+    assert found.value("buffer.read_reach_sectors") == 0
     for check in found.checks:
         assert abs(check.difference_percent) < 0.5, check.workload
-        assert check.demerit_percent < 2.5, check.workload
-    assert found.checks[0].demerit_percent < 0.5
+        assert check.demerit_percent < (5 if check.workload == "sequential" else 0.5)
 
 
 def test_a_layout_that_contradicts_itself_is_none() -> None:

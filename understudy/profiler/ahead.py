@@ -9,8 +9,8 @@ the distance instead of at once.  In the same way, at new places:
 * the place itself is read again, when what follows may have taken its room (overwrites);
 * a hit comes in between, in sequence once reading ahead has stopped (resume), in another
   segment meanwhile (interrupt), or at a place that the arm had left (return);
-* a read comes at once, a little ahead, or so far that it had better not wait for what lies
-  between (reach).
+* a read comes at once, to where the medium has come meanwhile (there), a little farther ahead, or
+  so far that it had better not wait for what lies between (reach).
 """
 
 from collections.abc import Callable
@@ -117,17 +117,19 @@ class Prober:
         self._bench.wait(PAUSE_NS + 3 * distance * self._sector_ns)
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
-    def returned(self) -> bool:
-        """Whether it reads on behind a place that it had left, once that is hit again."""
+    def returned(self, there: int) -> bool:
+        """Whether it reads on behind a place that it had left, once that is hit again; `there`
+        sectors behind it had come by then."""
         if self._hits.discards:
             return self._goes_on()
-        place = self._bench.place(4 * A_READ)
+        behind = max(3 * A_READ, A_READ + 2 * there)
+        place = self._bench.place(behind + A_READ)
         self._bench.read(place, A_READ)
         self._bench.read(self._bench.place(A_READ), A_READ)
         self._bench.wait(PAUSE_NS + FARTHEST * self._sector_ns)
         self._bench.read(place, A_READ)
         self._bench.wait(PAUSE_NS)
-        return self._hits.is_hit(self._bench.read(place + 3 * A_READ))
+        return self._hits.is_hit(self._bench.read(place + behind))
 
     def _goes_on(self) -> bool:
         """The same, sector by sector: more are there than had come when it left."""
@@ -140,6 +142,15 @@ class Prober:
             if not self._hits.is_hit(self._bench.read(place + A_READ + behind)):
                 return False
         return True
+
+    def is_there(self, distance: int) -> bool:
+        """Whether a read so little ahead hits at once: the bus was busy for so long."""
+        there = 0
+        for _ in range(TRIES):
+            place = self._bench.place(A_READ + distance + 1)
+            self._bench.read(place, A_READ)
+            there += self._hits.is_hit(self._bench.read(place + A_READ + distance))
+        return there > TRIES / 2
 
     def comes_by(self, distance: int, period_ns: float) -> bool:
         """Whether a read so little ahead of what is being read comes in the same turn."""
@@ -186,15 +197,16 @@ def measure(
     if share < OFTEN:
         farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
         share = prober.share(_way(farthest))
+    there = _there(bench, prober, farthest)
     overwrites = None if hits.discards else _overwrites(prober)
     found = Ahead(farthest, share, overwrites, _hits_resume(prober, farthest, share))
     if medium and rotation and rotation.has_phase:
         turn = round(rotation.period_ns / medium.slowest_ns)
-        found = replace(found, reach=_reach(bench, prober, found, turn, rotation.period_ns))
+        found = replace(found, reach=_reach(bench, prober, found, there, turn, rotation.period_ns))
     if segments.number < 2:
         return found
     interrupt = _hits_interrupt(bench, hits, prober, farthest)
-    returned = sum(prober.returned() for _ in range(TRIES)) > TRIES / 2
+    returned = sum(prober.returned(there) for _ in range(TRIES)) > TRIES / 2
     return replace(found, hits_interrupt=interrupt, hits_return=returned)
 
 
@@ -202,11 +214,25 @@ def _overwrites(prober: Prober) -> bool:
     return sum(prober.first_is_held() for _ in range(TRIES)) <= TRIES - 2
 
 
-def _reach(bench: Bench, prober: Prober, found: Ahead, turn: int, period_ns: float) -> int:
+def _there(bench: Bench, prober: Prober, farthest: int) -> int:
+    """How many sectors behind a read have come when it is complete: many, if the bus is slower
+    than the medium."""
+    draws = bench.random.getstate()
+    low, high = -1, 0
+    while high < farthest and prober.is_there(high):
+        low, high = high, 2 * high + 1
+    there = first(lambda distance: not prober.is_there(distance), low, high)
+    bench.random.setstate(draws)
+    return there
+
+
+def _reach(
+    bench: Bench, prober: Prober, found: Ahead, there: int, turn: int, period_ns: float
+) -> int:
     """No farther than it has been seen to read ahead: in a stream it may go on far beyond, and
     who waits for that waits long."""
     draws = bench.random.getstate()
-    near = _near(prober, turn, period_ns)
+    near = _near(prober, there, turn, period_ns)
     bench.random.setstate(draws)
     if near is not None:
         return near
@@ -216,16 +242,20 @@ def _reach(bench: Bench, prober: Prober, found: Ahead, turn: int, period_ns: flo
     return first(lambda distance: not prober.waits(distance, period_ns), turn, found.sectors)
 
 
-def _near(prober: Prober, turn: int, period_ns: float) -> int | None:
-    """A drive that does not wait there has just missed the sector once it has understood what
+def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None:
+    """How far ahead of what has come a read may begin, at most.
+
+    A drive that does not wait there has just missed the sector once it has understood what
     to do, and takes a turn more.  None: nothing near takes that, and the rest of a turn makes
-    no difference."""
-    distance = 1
-    while distance < turn / 4:
-        if not prober.comes_by(distance, period_ns):
-            late = first(lambda each: not prober.comes_by(each, period_ns), distance // 2, distance)
-            return late - 1
-        distance *= 2
+    no difference.
+    """
+    farther = 1
+    while farther < turn / 4:
+        if not prober.comes_by(there + farther, period_ns):
+            low = farther // 2
+            late = first(lambda each: not prober.comes_by(there + each, period_ns), low, farther)
+            return late - 1 if late - 1 > there // 2 else 0  # tracks are not alike
+        farther *= 2
     return None
 
 

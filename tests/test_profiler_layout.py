@@ -332,8 +332,8 @@ def test_a_drive_with_spare_sectors_is_predicted() -> None:
         assert abs(check.difference_percent) < 1, check.workload
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_cheetah_is_found_again(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "overwrites"), [(1, True), (2, True), (1, False)])
+def test_the_cheetah_is_found_again(seed: int, overwrites: bool) -> None:
     """Its 406 zones end where sectors are left out, and its bus is slower than its medium: what
     comes meanwhile was not waited for, nor did an arm return for it.
 
@@ -341,10 +341,14 @@ def test_the_cheetah_is_found_again(seed: int) -> None:
     that is a demerit of 3 % and more.
     """
     disk = profiles.load("cheetah-9lp")
+    assert disk.buffer
+    buffer = disk.buffer.model_copy(update={"read_ahead_overwrites": overwrites})
+    disk = disk.model_copy(update={"buffer": buffer})
     assert disk.facts
     found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors), seed)
     assert found.value("seek.over") == "tracks"
     assert found.value("buffer.hits_resume") is False
+    assert found.value("buffer.read_ahead_overwrites") is overwrites
     assert found.value("buffer.hits_return") is False
     assert found.value("buffer.read_reach_sectors") == 0
     for check in found.checks:

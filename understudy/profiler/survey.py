@@ -16,6 +16,7 @@ from understudy.profiler import (
     rotation,
     seek,
     segments,
+    streams,
     tracks,
     writes,
 )
@@ -73,6 +74,7 @@ class Survey:
         self.findings += rotation.findings(self._rotation, isinstance(self._layout, Layout))
         self.findings += self._found_tracks()
         self.findings += cached
+        self._streams()
 
     def read_cache(self) -> list[Finding]:
         """Instead of reads(): of nothing but the read cache."""
@@ -89,9 +91,23 @@ class Survey:
         still_ns = min(self._seek.still_ns, self._seek.ns[0])
         self.findings += writes.measure(self._bench, self.hits, self._model, still_ns)
 
+    def _streams(self) -> None:
+        """What one read does not show if tracks' ends stop what follows."""
+        ahead, known = self._ahead, isinstance(self._layout, Layout)
+        if not known or not ahead or not ahead.to_track_end or ahead.overwrites is not False:
+            return
+        draws = self._bench.random.getstate()
+        self.findings = self._with([streams.measure(self._bench, self._model)])
+        self._bench.random.setstate(draws)
+
+    def _with(self, more: Sequence[Finding]) -> list[Finding]:
+        """What was found, but for what is known better by now."""
+        keys = {found.key for found in more}
+        return [*(found for found in self.findings if found.key not in keys), *more]
+
     def _model(self, more: Sequence[Finding]) -> Bench:
         """Of what was found, and more."""
-        found = document.disk([*self.findings, *more])
+        found = document.disk(self._with(more))
         capacity_sectors = self._bench.capacity_sectors
         return Bench(ModelTarget.of(found, capacity_sectors), 0)
 

@@ -192,6 +192,32 @@ static void begins_before_it_ends(struct draw *draw)
 	}
 }
 
+/* Whoever of them begins to pass has itself and all behind it still to go over the bus. */
+static void sent_after_it_passes(struct draw *draw)
+{
+	u64 first, from_ns, bus_ps, sent_ns, last_ns, want_ns;
+	u32 n, i;
+
+	draw_platter(draw);
+	n = 1 + draw_below(draw, 300);
+	first = draw_below(draw, CAPACITY - 300);
+	from_ns = draw_below(draw, 1ull << draw_below(draw, 60));
+	bus_ps = draw_below(draw, 3000 * (slot_of(first) / platter.velocity));
+	sent_ns = platter_sent_ns(&platter, &tracks, switch_ns, first, n, from_ns,
+				  bus_ps, &last_ns);
+	CHECK_EQ(last_ns,
+		 platter_end_ns(&platter, &tracks, switch_ns, first, n, from_ns));
+	want_ns = last_ns;
+	for (i = 1; i < n; i++)
+		want_ns = later(want_ns, platter_next_ns(&platter, &tracks, switch_ns,
+							 first, i, from_ns) +
+						 (n - i) * bus_ps / 1000);
+	from_ns = platter_passes_ns(&platter, platter_angle(&platter, &tracks, first),
+				    from_ns);
+	want_ns = later(want_ns, from_ns + n * bus_ps / 1000);
+	CHECK(sent_ns + 2 >= want_ns && sent_ns <= want_ns + 2); /* rounded apart */
+}
+
 /* What has passed by now ended by now, and the next one did not before. */
 static void passed_as_timed(struct draw *draw)
 {
@@ -372,6 +398,7 @@ int main(void)
 	check_seeds(50, tracks_end_as_walked);
 	check_seeds(500, times_as_walked);
 	check_seeds(500, begins_before_it_ends);
+	check_seeds(500, sent_after_it_passes);
 	check_seeds(500, passed_as_timed);
 	check_seeds(500, all_have_passed_at_their_end);
 	check_seeds(20, no_rounding_accumulates);

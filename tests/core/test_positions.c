@@ -209,6 +209,26 @@ static void the_arm_is_where_it_reads_on(void)
 	ends(90, 64, 64, 90);
 }
 
+/* It has read on to 120, on the second track, and returns to 60, which begins that: no seek. */
+static void the_arm_returns_from_where_it_is(void)
+{
+	bool hit;
+
+	set(1, (struct buffer){ .segments = { .nr = 4, .sectors = 100 },
+				.ahead_sectors = 100,
+				.ahead_to_track_end = 1,
+				.hits_return = 1 });
+	drive.disk.platter.zone[0].step = drive.disk.platter.zone[1].step = 1 << 16;
+	CHECK_EQ(drive_check(&drive), 0);
+	reads(50, 4, 54);
+	now += 10 * TURN;
+	now += drive_serve(&drive, IO_READ, 61, 1, now * SLOT, &hit) / SLOT;
+	now += 10 * TURN;
+	hits(54, 6, 1);
+	CHECK_EQ(drive.buffer.ahead.from, 60);
+	CHECK_EQ(drive.buffer.writes.busy_until_ns, now * SLOT);
+}
+
 static void a_write_waits_for_its_data(void)
 {
 	set(1, (struct buffer){ .write_ns = 5 * SLOT });
@@ -421,6 +441,7 @@ int main(void)
 	a_little_ahead(1);
 	reading_on_over_a_track();
 	the_arm_is_where_it_reads_on();
+	the_arm_returns_from_where_it_is();
 	a_write_waits_for_its_data();
 	the_soonest_is_put_away_first();
 	of_two_as_soon_the_older_is_put_away_first();

@@ -351,6 +351,25 @@ static void it_waits_for_one_that_is_read_over(void)
 	reads(1008, 50, 2000 * US + 8 * BUS, false);
 }
 
+/* 50 sectors are on the bus for longer than the arm needs for the one behind them. */
+static void what_is_held_is_sent_first(void)
+{
+	set_reading(4, 50);
+	drive.buffer.hits_resume = 0;
+	drive.buffer.bus_ps = 5 * 1000 * BUS;
+	reads(1000, 8, FAR + 8 * 5 * BUS, false);
+	now += 10000 * US;
+	reads(1008, 51, HIT + 51 * 5 * BUS, false);
+}
+
+/* Nothing is held of a miss, however slow hits are. */
+static void a_miss_waits_for_no_hit(void)
+{
+	set_reading(4, 50);
+	drive.hit_ns = 10000 * US;
+	reads(1000, 8, MISS(FAR, 8), false);
+}
+
 int main(void)
 {
 	a_hit_costs_its_length();
@@ -389,5 +408,7 @@ int main(void)
 	the_bus_waits_for_a_switch(0);
 	the_bus_waits_for_a_switch(4);
 	it_waits_for_one_that_is_read_over();
+	what_is_held_is_sent_first();
+	a_miss_waits_for_no_hit();
 	return 0;
 }

@@ -114,14 +114,21 @@ static bool is_reading_on(const struct drive *drive, u64 now_ns)
 	       read_ahead_until(drive, now_ns) != ahead->limit;
 }
 
+/* What is read on, or put away, is left for a request: the arm may go then. */
+static u64 arm_leaves_ns(struct drive *drive, u64 now_ns)
+{
+	u64 free_ns = read_ahead_stop(drive, now_ns);
+
+	return later(free_ns, put_away_begin_ns(drive, now_ns));
+}
+
 /* Nothing holds all of it, and found the beginning at most: the arm has to go. */
 static u64 miss_ns(struct drive *drive, u32 found, u64 sector, u64 end, u64 now_ns)
 {
 	struct segments *segments = &drive->buffer.segments;
 	bool changes = write_cache_is_busy(&drive->buffer.writes) ||
 		       drive->buffer.ahead_finishes_sector;
-	u64 free_ns = read_ahead_stop(drive, now_ns);
-	u64 start_ns = later(free_ns, put_away_begin_ns(drive, now_ns));
+	u64 start_ns = arm_leaves_ns(drive, now_ns);
 
 	if (!segments->nr)
 		return start_ns - now_ns +
@@ -271,11 +278,10 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 {
 	struct buffer *buffer = &drive->buffer;
 	struct write_cache *writes = &buffer->writes;
-	u64 free_ns, start_ns, first_ns;
+	u64 start_ns, first_ns;
 
 	put_away_until(drive, now_ns);
-	free_ns = read_ahead_stop(drive, now_ns);
-	start_ns = later(free_ns, put_away_begin_ns(drive, now_ns));
+	start_ns = arm_leaves_ns(drive, now_ns);
 	segments_drop(&buffer->segments, sector, sectors);
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
 	first_ns = position_ready_ns(drive, sector, first_ns,

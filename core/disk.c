@@ -109,8 +109,7 @@ static u64 sent_in_turn_ns(const struct disk *disk, u64 sector, u64 end, u64 fro
 	for (;;) {
 		u64 next = disk->switch_ns ? tracks_end(&disk->tracks, sector) : end;
 
-		sent_ns = later(sent_ns,
-				from_ns + port_mul_div(end - sector, bus_ps, 1000));
+		sent_ns = later(sent_ns, over_bus_ns(from_ns, end - sector, bus_ps));
 		if (next >= end)
 			return sent_ns;
 		from_ns = disk_next_ns(disk, sector, next - sector, from_ns);

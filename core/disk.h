@@ -94,11 +94,7 @@ static inline bool disk_counts_tracks(const struct disk *disk)
 /* When sectors have passed, of which the first one begins to pass at from_ns. */
 u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
 
-/*
- * When the last of them is over a bus that takes so many ps for a sector, and has none to send
- * before it passes: one that is slower than the medium waits while heads are switched.  last_ns:
- * as above.
- */
+/* When they are over the bus as well (platter_sent_ns); last_ns: when they have passed. */
 u64 disk_sent_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
 		 u64 bus_ps, u64 *last_ns);
 

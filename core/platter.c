@@ -242,12 +242,6 @@ u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 	return from_ns;
 }
 
-/* On a bus that takes so many ps for a sector, when it is over it. */
-static u64 over_bus_ns(u64 begins_ns, u64 sectors, u64 bus_ps)
-{
-	return begins_ns + port_mul_div(sectors, bus_ps, 1000);
-}
-
 u64 platter_sent_ns(const struct platter *platter, const struct curve *tracks,
 		    u64 switch_ns, u64 sector, u64 sectors, u64 from_ns, u64 bus_ps,
 		    u64 *last_ns)

@@ -97,6 +97,12 @@ u64 platter_passes_ns(const struct platter *platter, u64 angle, u64 from_ns);
 u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
 		   u64 switch_ns, u64 sector, u64 sectors, u64 from_ns);
 
+/* When sectors are over a bus that takes so many ps for each, if the first begins then. */
+static inline u64 over_bus_ns(u64 begins_ns, u64 sectors, u64 bus_ps)
+{
+	return begins_ns + port_mul_div(sectors, bus_ps, 1000);
+}
+
 /*
  * When the last one is over a bus that takes so many ps for a sector, and has none to send before
  * it passes: one that is slower than the medium waits while heads are switched.  last_ns: when

@@ -22,7 +22,7 @@ from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import demerit, hits, rotation, statistics
+from understudy.profiler import demerit, hits, rotation, statistics, streams
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.target import Bench
@@ -510,3 +510,11 @@ def test_trouble_leaves_no_file(
     assert done.exit_code == code
     assert said in done.stderr.splitlines()[-1]
     assert {file.name for file in tmp_path.iterdir()} <= {"someones_drives.py", "__pycache__"}
+
+
+def test_streams_are_told_by_a_model_that_is_much_slower() -> None:
+    """It has not caught up when the next one begins."""
+    slow = [Bench(model(read_hit_us=20_000.0), 1) for _ in range(2)]
+    found = streams.measure(Bench(model(), 1), lambda _: slow.pop())
+    assert found.value is False
+    assert "it makes no difference" in found.confidence

@@ -145,21 +145,20 @@ class Prober:
 
     def is_there(self, distance: int) -> bool:
         """Whether a read so little ahead hits at once: the bus was busy for so long."""
-        there = 0
-        for _ in range(TRIES):
-            place = self._bench.place(A_READ + distance + 1)
-            self._bench.read(place, A_READ)
-            there += self._hits.is_hit(self._bench.read(place + A_READ + distance))
-        return there > TRIES / 2
+        return self._mostly(distance, self._hits.is_hit)
 
     def comes_by(self, distance: int, period_ns: float) -> bool:
         """Whether a read so little ahead of what is being read comes in the same turn."""
-        soon = 0
+        return self._mostly(distance, lambda service_ns: service_ns < period_ns / 2)
+
+    def _mostly(self, distance: int, is_so: Callable[[int], bool]) -> bool:
+        """Of how long a read takes right after one so little before it."""
+        so = 0
         for _ in range(TRIES):
             place = self._bench.place(A_READ + distance + 1)
             self._bench.read(place, A_READ)
-            soon += self._bench.read(place + A_READ + distance) < period_ns / 2
-        return soon > TRIES / 2
+            so += is_so(self._bench.read(place + A_READ + distance))
+        return so > TRIES / 2
 
     def waits(self, distance: int, period_ns: float) -> bool:
         """Whether a read so far ahead of what is being read waits for it: else it saves turns."""

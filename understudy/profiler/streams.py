@@ -7,18 +7,15 @@ overwrites comes farther before it stands still.  So streams are read from the d
 model with either answer, all on the same clock, and the nearer one is it.
 """
 
-from collections.abc import Callable, Sequence
-
 from understudy.profiler.found import Finding
 from understudy.profiler.held import A_READ
 from understudy.profiler.target import Bench
+from understudy.profiler.writes import Model
 
 KEY = "buffer.read_ahead_overwrites"
 STREAMS = 12
 READS = 160  # some tracks
-PAUSE_NS = 500_000_000  # until the models have caught up
-
-Model = Callable[[Sequence[Finding]], Bench]
+PAUSE_NS = 500_000_000  # in which models that are slower catch up
 
 
 def measure(bench: Bench, model: Model) -> Finding:
@@ -30,7 +27,7 @@ def measure(bench: Bench, model: Model) -> Finding:
         place, begin_ns = bench.place(READS * A_READ), bench.now_ns
         took_ns = _took_ns(bench, place)
         for answer, its in answers.items():
-            its.wait(begin_ns - its.now_ns)
+            its.wait(max(0, begin_ns - its.now_ns))
             off_ns[answer] += abs(_took_ns(its, place) - took_ns)
     no, yes = (off_ns[answer] / STREAMS / 1e6 for answer in (False, True))
     if yes == no:

@@ -26,6 +26,7 @@ def figures(
             row["completion_ns"] - (row["due_ns"] - scale * row["model_service_ns"])
             for row in requests
         ]
+    devices = [row["completion_ns"] - row["dispatch_ns"] for row in requests]
     responses = [row["completion_ns"] - row["arrival_ns"] for row in rows]
     span_ns = max(row["completion_ns"] for row in rows) - min(row["arrival_ns"] for row in rows)
     late_ns = [
@@ -49,7 +50,8 @@ def figures(
         "p999_response_ms": nearest_rank(responses, 999) / per_ms,
         "max_response_ms": max(responses) / per_ms,
         "throughput_sectors_per_ms": sum(row["sectors"] for row in rows) * per_ms / span_ns,
-        "mean_device_ms": fmean(r["completion_ns"] - r["dispatch_ns"] for r in requests) / per_ms,
+        "mean_device_ms": fmean(devices) / per_ms,
+        "var_device_ms2": float(pvariance(devices)) / per_ms**2,
         "mean_model_service_ms": fmean(row["model_service_ns"] for row in requests) / 1e6,
         "mean_lateness_ms": fmean(late_ns) / per_ms if late_ns else 0.0,
         "device_seconds": span_ns / scale / 1e9,

@@ -140,7 +140,16 @@ def test_reproduce_prints_both_papers_columns(platform: FakePlatform, tmp_path: 
         assert words in done.stdout
     assert {run.workload.name for run in platform.prepared} == {"surge-buffered"}
     assert [run.scheduler.name for run in platform.prepared] == ["cats", "mq-deadline", "cfq"]
+    assert {run.device.at_once for run in platform.prepared} == {2}
     assert "paper" in json.loads((tmp_path / "run" / "result.json").read_text())
+
+
+def test_reproduce_with_one_at_a_time_if_that_is_asked(
+    platform: FakePlatform, tmp_path: Path
+) -> None:
+    words = ("reproduce", "table2", "--on", "vm", "--requests", "60", "--queue-depth", "1")
+    assert understudy(*words, "--out", str(tmp_path / "run")).exit_code == 0
+    assert {run.device.at_once for run in platform.prepared} == {1}
 
 
 def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
@@ -223,8 +232,12 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--controller", "null_blk"], "--controller: only in the VM; add --on vm"),
         (["predict", "--on", "vm", "--gap", "1"], "--gap: only in the simulator; add --on sim"),
         (
-            ["predict", "--on", "sim,vm", "--queue-depth", "2"],
-            "--queue-depth: 2: cheetah-15k4 has no [queue]: it takes one at a time",
+            ["predict", "--on", "sim,vm", "--queue-depth", "3"],
+            "--queue-depth: 3: cheetah-15k4 takes up to 2 at a time",
+        ),
+        (
+            ["predict", "--disk", "vesper-zoned", "--queue-depth", "2"],
+            "--queue-depth: 2: vesper-zoned has no [queue]: it takes one at a time",
         ),
         (["predict", "--replay", "closed"], "--replay: surge-direct has no use for it; it goes"),
         (["predict", "--virtual-size", "1000000"], "--virtual-size: 1000000 is not a whole number"),

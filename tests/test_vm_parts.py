@@ -290,7 +290,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
             {"disk": "array-32", "scheduler": "sptf"},
             "--schedulers: sptf needs a disk's model: array-32 is an array; leave it out",
         ),
-        ({"queue_depth": 4}, "--queue-depth: 4: cheetah-15k4 has no [queue]: it takes one at"),
+        ({"queue_depth": 4}, "--queue-depth: 4: cheetah-15k4 takes up to 2 at a time"),
         (
             {
                 "workload": "random",

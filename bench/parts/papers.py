@@ -4,14 +4,15 @@
 from bench.part import Column, Row, Rows
 from bench.runs import experiment, run_all
 from understudy.measure.comparison import Comparison
-from understudy.measure.metrics import PAPER_MEASURES, Measure, Summary, summarise
+from understudy.measure.metrics import Measure, Summary, summarise
 from understudy.papers import reproduction
-from understudy.papers.tables import REPRODUCED, STAND_INS, PaperTable
+from understudy.papers.tables import AT_ONCE, MEASURES, REPRODUCED, STAND_INS, PaperTable
 from understudy.papers.tables import TABLES as PAPER_TABLES
 
 TITLE = "The papers' tables"
 TEXT = """
-Ranks are what to compare: the papers' virtual disk overlapped or merged otherwise. cfq left
+Ranks are what to compare. Two requests are on the disk at once, and service is from dispatch to
+completion, as in the papers ([decision 55](decisions/0055-two-at-once.md)). cfq left
 Linux in 5.0; this is ours, and mq-deadline is deadline's successor. Default virtual disk, in
 VMs, one run for each seed, means with 95 % intervals. *Ranks* are ours against the papers' real
 disk's. `understudy reproduce table2 --seeds 5 --requests 10000 --on vm` runs one of the tables;
@@ -55,13 +56,20 @@ def measure(platform: str, tables: list[str], seeds: int, requests: int, jobs: i
     for name in tables:
         paper = PAPER_TABLES[name]
         runs = [
-            experiment(paper.workload, scheduler, platform=platform, requests=requests, seed=seed)
+            experiment(
+                paper.workload,
+                scheduler,
+                platform=platform,
+                requests=requests,
+                seed=seed,
+                queue_depth=AT_ONCE,
+            )
             for scheduler in OURS
             for seed in range(1, seeds + 1)
         ]
         found = [summarise(outcome) for outcome in run_all(runs, jobs)]
         compared = Comparison(found)
-        for one in PAPER_MEASURES:
+        for one in MEASURES:
             yield "measures", _measure_row(name, paper, one, compared)
         yield "shadow", _shadow_row(name, compared.runs("cats"))
 

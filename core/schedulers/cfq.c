@@ -14,6 +14,9 @@
  * and nobody is waited for or, for writes, after twice slice_async_rq requests times
  * the levels from its own down.  What is left of a slice is lost.
  *
+ * A disk that takes several requests is given those of one queue only, as long as a read
+ * is in service whose owner thinks no longer than slice_idle.
+ *
  * Classes.  Realtime before best effort before idle, strictly: a class is served
  * only while the ones before it have nothing pending and do not wait.
  *
@@ -40,6 +43,7 @@
  * struct cfq_queue - of a process, or of the writes of one level
  * @pending: its requests
  * @count: how many
+ * @in_service: its reads that were handed out and are not complete
  * @io_class: enum io_class
  * @level: the lower, the longer its slices
  * @op: what it consists of
@@ -52,6 +56,7 @@
 struct cfq_queue {
 	struct fifo pending;
 	u32 count;
+	u32 in_service;
 	u8 io_class;
 	u8 level;
 	u8 op;
@@ -290,6 +295,13 @@ static void wait_begin(struct cfq *cfq, u64 now_ns)
 	cfq->wait = (struct wait){ .open = true, .until_ns = until_ns };
 }
 
+/* Also one who is going to be spared, since his reads are far apart. */
+static bool has_it_alone(const struct cfq *cfq, const struct cfq_queue *queue)
+{
+	return queue->in_service && queue->io_class != IO_CLASS_IDLE &&
+	       cfq->slice_idle_ns && queue->habits.think_ns <= cfq->slice_idle_ns;
+}
+
 static void wait_end(struct cfq *cfq, u64 *counter)
 {
 	if (cfq->wait.open && cfq->wait.held)
@@ -431,7 +443,7 @@ static u64 *slice_is_over(struct cfq *cfq, u64 now_ns)
 		return &cfq->preempted;
 	if (now_ns >= cfq->slice.end_ns)
 		return &cfq->used_up;
-	if (!queue->count && !cfq->wait.open)
+	if (!queue->count && !cfq->wait.open && !has_it_alone(cfq, queue))
 		return &cfq->emptied;
 	if (queue->op == IO_WRITE &&
 	    cfq->slice.served >= 2 * cfq->slice_async_rq * (IO_LEVELS - queue->level))
@@ -491,6 +503,7 @@ static struct io_request *serve(struct cfq *cfq, u64 now_ns)
 	struct io_request *rq = choose(cfq, queue, now_ns);
 
 	take_out(cfq, queue, rq);
+	queue->in_service += rq->op == IO_READ;
 	cfq->slice.served++;
 	cfq->wait.paid = false;
 	cfq->head = request_end(rq);
@@ -513,7 +526,7 @@ static struct io_request *cfq_next(void *state, u64 now_ns, u64 *wake_ns)
 	if (cfq->slice.queue->count)
 		return serve(cfq, now_ns);
 	cfq->wait.held = true;
-	*wake_ns = cfq->wait.until_ns;
+	*wake_ns = cfq->wait.open ? cfq->wait.until_ns : cfq->slice.end_ns;
 	return NULL;
 }
 
@@ -524,7 +537,8 @@ static void cfq_completed(void *state, const struct io_request *rq, u64 now_ns)
 
 	if (rq->op != IO_READ)
 		return;
-	if (!queue->count) {
+	queue->in_service--;
+	if (!queue->count && !queue->in_service) {
 		habits_think(&queue->habits, rq, now_ns);
 		if (queue == cfq->slice.queue)
 			wait_begin(cfq, now_ns);

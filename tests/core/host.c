@@ -30,6 +30,7 @@ void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors
 	CHECK(host->scheduler);
 	host->state = registry_new_state(host->scheduler);
 	CHECK(host->state);
+	host->depth = sched_depth(host->scheduler);
 	CHECK_EQ(contract_init(&host->contract, host->scheduler, host->state, &limits,
 			       host->request, sizeof(host->request[0]), HOST_REQUESTS),
 		 0);
@@ -158,7 +159,7 @@ struct io_request *host_ask(struct host *host)
 {
 	struct io_request *rq;
 
-	CHECK(host->in_service < sched_depth(host->scheduler));
+	CHECK(host->in_service < host->depth);
 	rq = contract_next(&host->contract, host->now_ns, &host->wake_ns);
 	is_kept(host);
 	if (rq) {
@@ -258,7 +259,7 @@ static u64 service_ns(const struct host *host, const struct host_load *load,
 
 static bool is_full(const struct host *host)
 {
-	return host->in_service == sched_depth(host->scheduler);
+	return host->in_service == host->depth;
 }
 
 /* The request in service that is the first to end; there is one. */

@@ -24,6 +24,7 @@ struct host {
 	u64 capacity_sectors; /* grows with the requests */
 	u64 now_ns;
 	u64 wake_ns; /* of the last question */
+	u32 depth; /* requests in service at once: as many as it wants, or the test's */
 	struct io_request request[HOST_REQUESTS]; /* ids are indices, unless united */
 	bool pending[HOST_REQUESTS];
 	u64 due_ns[HOST_REQUESTS]; /* in a random load: end of service, or 0 */

@@ -372,25 +372,110 @@ static void a_wait_is_as_long_as_the_thought(void)
 	}
 }
 
-/* On a device that serves several at once, past the host, which does not. */
-static struct io_request *ask(void)
+/* A disk that takes several at once. */
+
+static void begin_with_two_at_once(void)
 {
-	return host.scheduler->next(host.state, host.now_ns, &host.wake_ns);
+	begin();
+	host.depth = 2;
+}
+
+static struct io_request *expect_next(struct io_request *rq)
+{
+	CHECK(host_ask(&host) == rq);
+	return rq;
+}
+
+/* What is in service is nobody else's time, up to the end of the slice. */
+static void a_slice_lasts_while_its_read_is_in_service(void)
+{
+	struct io_request *first, *far;
+
+	begin_with_two_at_once();
+	first = expect_next(read_of('a', 1000));
+	far = read_of('b', 500000);
+	expect_wait(SLICE);
+	host_finish(&host, first, MS);
+	expect_wait(IDLE_WAIT);
+	first = read_of('a', 1008);
+	CHECK_EQ(expect_next(first)->reason, PICK_WAITED);
+	expect_wait(SLICE - MS);
+	host.now_ns = host.wake_ns;
+	expect_next(far);
+	CHECK_EQ(counter("used_up"), 1);
+	CHECK_EQ(counter("emptied"), 0);
+	host_exit(&host);
+}
+
+/* Both of his reads are given, and he thinks when both are complete. */
+static void a_process_has_the_disk_to_itself(void)
+{
+	struct io_request *first, *second;
+
+	begin_with_two_at_once();
+	first = read_of('a', 1000);
+	second = read_of('a', 1008);
+	read_of('b', 500000);
+	expect_next(first);
+	expect_next(second);
+	host_finish(&host, first, MS);
+	expect_wait(SLICE - MS);
+	host_finish(&host, second, MS);
+	expect_wait(IDLE_WAIT);
+	host_exit(&host);
+}
+
+/* His read is in service as it will be when nobody waits for his next. */
+static void nobody_who_is_not_waited_for_keeps_his_slice(void)
+{
+	begin_with_two_at_once();
+	host_set(&host, "slice_idle_ns", 0);
+	expect_next(read_of('a', 1000));
+	expect_next(read_of('b', 500000));
+	host_exit(&host);
+
+	begin_with_two_at_once();
+	expect_next(urgent(IO_READ, 'i', 1000, IO_CLASS_IDLE, 4));
+	expect_next(urgent(IO_READ, 'j', 500000, IO_CLASS_IDLE, 4));
+	host_exit(&host);
+
+	begin_with_two_at_once();
+	expect_next(write_at(1000));
+	expect_next(read_of('b', 500000));
+	host_exit(&host);
+}
+
+/* Nobody is given a place beside him who thinks no longer than the longest wait, wherever
+   he reads. */
+static void a_thinker_does_not_keep_his_slice(void)
+{
+	struct io_request *other;
+	u64 longer_ns;
+
+	for (longer_ns = 0; longer_ns < 2; longer_ns++) {
+		begin_with_two_at_once();
+		host_finish(&host, expect_next(read_of('a', 1000)), MS);
+		host.now_ns += IDLE_WAIT + longer_ns;
+		expect_next(read_of('a', 900000));
+		other = read_of('b', 500000);
+		CHECK(host_ask(&host) == (longer_ns ? other : NULL));
+		host_exit(&host);
+	}
 }
 
 /* His read completes in somebody else's slice: nobody waits for that one's next. */
 static void only_the_owner_of_the_slice_is_waited_for(void)
 {
-	struct io_request *first, *urgent_read, *other;
+	struct io_request *first, *urgent_read;
 
-	begin();
-	first = read_of('a', 1000);
-	CHECK(ask() == first);
-	urgent_read = urgent(IO_READ, 'r', 5000, IO_CLASS_REALTIME, 4);
-	CHECK(ask() == urgent_read);
-	other = read_of('b', 900000);
-	host.scheduler->completed(host.state, first, host.now_ns);
-	CHECK(ask() == other);
+	begin_with_two_at_once();
+	first = expect_next(read_of('a', 1000));
+	urgent_read = expect_next(urgent(IO_READ, 'r', 5000, IO_CLASS_REALTIME, 4));
+	read_of('b', 900000);
+	host_finish(&host, first, MS);
+	expect_wait(SLICE - MS);
+	host_finish(&host, urgent_read, MS);
+	expect_wait(IDLE_WAIT);
 	host_exit(&host);
 }
 
@@ -622,6 +707,10 @@ int main(void)
 	no_wait_begins_at_the_end_of_a_slice();
 	nobody_waits_for_a_thinker();
 	a_wait_is_as_long_as_the_thought();
+	a_slice_lasts_while_its_read_is_in_service();
+	a_process_has_the_disk_to_itself();
+	nobody_who_is_not_waited_for_keeps_his_slice();
+	a_thinker_does_not_keep_his_slice();
 	only_the_owner_of_the_slice_is_waited_for();
 	nobody_waits_after_a_write();
 	a_merge_does_not_end_a_wait();

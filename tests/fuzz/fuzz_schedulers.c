@@ -79,7 +79,7 @@ static bool ask(struct host *host, struct service *service)
 {
 	struct io_request *rq = NULL;
 
-	if (host->in_service < sched_depth(host->scheduler))
+	if (host->in_service < host->depth)
 		rq = host_ask(host);
 	if (rq)
 		service->rq[service->count++] = rq;

@@ -100,6 +100,10 @@ class Settings:
             for seed in range(first, first + self.seeds)
         ]
 
+    def or_else(self, **given: Any) -> "Settings":
+        """The same, with a command's own defaults for what was not given."""
+        return Settings(**{**vars(self), "given": given | self.given})
+
     def without(self, workload: type[Workload]) -> "Settings":
         """The same for a workload that can't do with all of it."""
         useful = {name: self.given[name] for name in self.given if not _is_useless(name, workload)}

@@ -96,7 +96,8 @@ class Summary:
     p999_response_ms: float
     max_response_ms: float
     throughput_sectors_per_ms: float
-    mean_device_ms: float
+    mean_device_ms: float  # dispatch to completion, what it waited on the device as well
+    var_device_ms2: float
     mean_model_service_ms: float
     mean_lateness_ms: float
     device_seconds: float  # first arrival to last completion, on the disk's clock
@@ -150,9 +151,8 @@ def summarise(outcome: Outcome) -> Summary:
     service_ms = _service_times_ns(outcome, carried) / (NS_PER_MS * run.platform.scale)
     response_ms = response_times_ms(outcome)
     busy_ns = span_ns(frame) / run.platform.scale
-    device_ns = (
-        carried["completion_ns"] - carried["dispatch_ns"]
-    ).to_numpy().mean() / run.platform.scale
+    device_ns = (carried["completion_ns"] - carried["dispatch_ns"]).to_numpy()
+    device_ms = device_ns / (NS_PER_MS * run.platform.scale)
     return Summary(
         scheduler=run.scheduler.name,
         platform=run.platform.name,
@@ -173,7 +173,8 @@ def summarise(outcome: Outcome) -> Summary:
         p999_response_ms=percentile(response_ms, 99.9),
         max_response_ms=float(response_ms.max()),
         throughput_sectors_per_ms=int(frame["sectors"].sum()) / (busy_ns / NS_PER_MS),
-        mean_device_ms=float(device_ns) / NS_PER_MS,
+        mean_device_ms=float(device_ms.mean()),
+        var_device_ms2=float(device_ms.var()),
         mean_model_service_ms=float(carried["model_service_ns"].to_numpy().mean()) / NS_PER_MS,
         mean_lateness_ms=mean_lateness_ms(carried) / run.platform.scale,
         device_seconds=busy_ns / NS_PER_S,
@@ -210,6 +211,7 @@ def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Su
         max_response_ms=figures.longest_response_ns / NS_PER_MS,
         throughput_sectors_per_ms=figures.sectors / (busy_ns / NS_PER_MS),
         mean_device_ms=figures.device.mean / NS_PER_MS,
+        var_device_ms2=figures.device.variance / NS_PER_MS**2,
         mean_model_service_ms=figures.model.mean / NS_PER_MS,
         mean_lateness_ms=0.0,
         device_seconds=busy_ns / NS_PER_S,

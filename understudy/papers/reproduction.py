@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Our runs beside a table of the papers, measure by measure, with the ranks.
 
-Absolute figures are not expected to agree (docs/method.md: merging and
-overlap are not stated in the papers); the order of the schedulers is what the
+Absolute figures are not expected to agree; the order of the schedulers is what the
 papers claim to predict (PERFORM 2010 section 6), so that is what is compared.
 """
 
@@ -11,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from understudy.measure.comparison import Comparison, ranks
-from understudy.measure.metrics import PAPER_MEASURES, Measure
+from understudy.measure.metrics import Measure
 from understudy.papers.tables import (
+    AT_ONCE,
+    MEASURES,
     PAPERS_DISK,
     SHADOW_HITS,
     SHADOW_SHARE,
@@ -73,7 +74,7 @@ def beside(schedulers: Sequence[str]) -> dict[str, str]:
 
 def rows(table: PaperTable, comparison: Comparison) -> list[Row]:
     """For each of the papers' measures: ours, their real disk, their virtual disk."""
-    return [row for measure in PAPER_MEASURES for row in _rows(table, comparison, measure)]
+    return [row for measure in MEASURES for row in _rows(table, comparison, measure)]
 
 
 def _rows(table: PaperTable, comparison: Comparison, measure: Measure) -> list[Row]:
@@ -93,7 +94,10 @@ def _rows(table: PaperTable, comparison: Comparison, measure: Measure) -> list[R
 def note(comparison: Comparison) -> str:
     """Whose the columns are."""
     *others, last = (STAND_INS_NAMED[name] for name in beside(comparison.schedulers).values())
-    return f"real and virtual (k = 8) are the paper's; ours ran {', '.join(others)}, and {last}"
+    return (
+        f"real and virtual (k = 8) are the paper's, with up to {AT_ONCE} on the device at once "
+        f"(--queue-depth {AT_ONCE}); ours ran {', '.join(others)}, and {last}"
+    )
 
 
 def shadow_sentence(comparison: Comparison, scheduler: str, workload: str) -> str | None:

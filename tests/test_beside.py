@@ -70,7 +70,11 @@ def test_the_note_says_who_ran() -> None:
 def test_the_papers_ranks_come_out(name: str) -> None:
     """Of the three measures that they claim; Table 3's throughputs of cats and deadline are one
     (12.00 and 12.04)."""
-    asked: dict[str, Any] = {"workload": TABLES[name].workload, "requests": 10_000, "queue_depth": AT_ONCE}
+    asked: dict[str, Any] = {
+        "workload": TABLES[name].workload,
+        "requests": 10_000,
+        "queue_depth": AT_ONCE,
+    }
     ours = [experiment(one, platform="sim", **asked) for one in REPRODUCED]
     outcomes = tuple(in_simulator.run(one, silent) for one in ours)
     found = reproduction.rows(TABLES[name], Result("x", outcomes).comparison)

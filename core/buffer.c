@@ -252,17 +252,20 @@ u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
 	struct write_cache *writes = &buffer->writes;
-	u64 room_ns = now_ns;
-	u64 end_ns;
+	u64 begin_ns = now_ns;
+	u64 room_ns, end_ns;
+	u32 kept;
 
 	if (!writes->spans_max || sectors > writes->sectors_max)
 		return buffer_write_through(drive, sector, sectors, now_ns);
 	put_away_until(drive, now_ns);
-	read_ahead_stop(drive, now_ns);
-	segments_drop(&buffer->segments, sector, sectors);
-	end_ns = now_ns + buffer_write_ns(drive, sector) +
+	kept = read_ahead_lands(drive, sector, sectors, &begin_ns);
+	read_ahead_stop(drive, begin_ns);
+	segments_drop(&buffer->segments, sector, sectors, kept);
+	room_ns = begin_ns;
+	end_ns = begin_ns + buffer_write_ns(drive, sector) +
 		 buffer_bus_ns(buffer, sectors);
-	if (join_under_way(drive, sector, sectors, now_ns) ||
+	if (join_under_way(drive, sector, sectors, begin_ns) ||
 	    write_cache_join(writes, sector, sectors))
 		return end_ns - now_ns;
 	while (!write_cache_has_room(writes, sectors)) {
@@ -278,14 +281,17 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 {
 	struct buffer *buffer = &drive->buffer;
 	struct write_cache *writes = &buffer->writes;
+	u64 begin_ns = now_ns;
 	u64 start_ns, first_ns;
+	u32 kept;
 
 	put_away_until(drive, now_ns);
-	start_ns = arm_leaves_ns(drive, now_ns);
-	segments_drop(&buffer->segments, sector, sectors);
+	kept = read_ahead_lands(drive, sector, sectors, &begin_ns);
+	start_ns = arm_leaves_ns(drive, begin_ns);
+	segments_drop(&buffer->segments, sector, sectors, kept);
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
 	first_ns = position_ready_ns(drive, sector, first_ns,
-				     now_ns + buffer_write_ns(drive, sector) +
+				     begin_ns + buffer_write_ns(drive, sector) +
 					     buffer_bus_ns(buffer, sectors));
 	writes->busy_until_ns = disk_end_ns(&drive->disk, sector, sectors, first_ns);
 	position_leave(drive, sector + sectors, writes->busy_until_ns);

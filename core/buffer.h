@@ -51,6 +51,8 @@ struct read_ahead {
  * @ahead_overwrites: the segment's room for what was asked for is taken by what follows, once
  *	that has left over the bus
  * @ahead_finishes_sector: the arm leaves once the sector that is being read on has passed
+ * @write_waits: a write to what the segment that is being filled holds waits until that is full,
+ *	and lands in it; other writes stop it
  * @discards: a read's sectors are given back once they have been sent: what is left in their
  *	segment begins behind them, and what follows takes their room as with @ahead_overwrites
  * @hits_resume: a hit in sequence begins it again where it has stopped
@@ -77,6 +79,7 @@ struct buffer {
 	u64 ahead_to_track_end;
 	u64 ahead_overwrites;
 	u64 ahead_finishes_sector;
+	u64 write_waits;
 	u64 discards;
 	u64 hits_resume;
 	u64 hits_interrupt;

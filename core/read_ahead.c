@@ -2,6 +2,7 @@
 #include "read_ahead.h"
 #include "least.h"
 #include "positioning.h"
+#include "span.h"
 
 u64 read_ahead_until(const struct drive *drive, u64 now_ns)
 {
@@ -161,6 +162,19 @@ bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)
 	until = later(read_ahead_until(drive, now_ns), ahead->asked);
 	return buffer->segments.segment[ahead->into].start <= sector &&
 	       sector <= ahead->limit && sector <= until + buffer->reach_sectors;
+}
+
+u32 read_ahead_lands(const struct drive *drive, u64 sector, u64 sectors, u64 *begin_ns)
+{
+	const struct buffer *buffer = &drive->buffer;
+	u32 into = buffer->ahead.into;
+
+	if (!buffer->write_waits || into == SEGMENTS_NONE ||
+	    !span_touches(buffer->segments.segment[into].start,
+			  read_ahead_until(drive, *begin_ns), sector, sectors))
+		return SEGMENTS_NONE;
+	*begin_ns = later(*begin_ns, read_ahead_came_ns(drive, buffer->ahead.limit));
+	return into;
 }
 
 void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 now_ns)

@@ -50,6 +50,10 @@ void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns,
 /* Does the segment that is being filled hold it, or will it soon? */
 bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns);
 
+/* The segment that a write lands in, which could begin at *begin_ns: the one that is being filled,
+ * if writes wait then, up to *begin_ns, until it is full; or SEGMENTS_NONE. */
+u32 read_ahead_lands(const struct drive *drive, u64 sector, u64 sectors, u64 *begin_ns);
+
 /*
  * Go back behind a segment that these have hit, if there is more to read there by now; the seek is
  * not given up for a request that comes meanwhile.

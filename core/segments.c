@@ -39,13 +39,14 @@ void segments_use(struct segments *segments, u32 index)
 		segments->segment[index].used = ++segments->uses;
 }
 
-void segments_drop(struct segments *segments, u64 sector, u64 sectors)
+void segments_drop(struct segments *segments, u64 sector, u64 sectors, u32 kept)
 {
 	struct segment *segment = segments->segment;
 	u32 i;
 
 	for (i = 0; i < segments->nr; i++) {
-		if (span_touches(segment[i].start, segment[i].end, sector, sectors))
+		if (i != kept &&
+		    span_touches(segment[i].start, segment[i].end, sector, sectors))
 			segment[i] = (struct segment){ 0 };
 	}
 }

@@ -40,6 +40,7 @@ read_ahead_sectors = 200
 read_ahead_to_track_end = true
 read_ahead_overwrites = true
 read_ahead_finishes_sector = true
+write_waits_for_read_ahead = true
 read_reach_sectors = 150
 write_back = 2
 write_back_sectors = 400
@@ -70,6 +71,7 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         read_ahead_to_track_end=True,
         read_ahead_overwrites=True,
         read_ahead_finishes_sector=True,
+        write_waits_for_read_ahead=True,
         read_reach_sectors=150,
         read_hits_resume=False,
         read_discards=True,

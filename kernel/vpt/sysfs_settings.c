@@ -129,6 +129,7 @@ SETTING(read_reach_sectors, drive.buffer.reach_sectors, 0, U32_MAX);
 SETTING(read_ahead_to_track_end, drive.buffer.ahead_to_track_end, 0, 1);
 SETTING(read_ahead_overwrites, drive.buffer.ahead_overwrites, 0, 1);
 SETTING(read_ahead_finishes_sector, drive.buffer.ahead_finishes_sector, 0, 1);
+SETTING(write_waits_for_read_ahead, drive.buffer.write_waits, 0, 1);
 SETTING(read_discards, drive.buffer.discards, 0, 1);
 SETTING(read_hits_resume, drive.buffer.hits_resume, 0, 1);
 SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MAX);
@@ -173,6 +174,7 @@ static struct attribute *settings_attrs[] = {
 	&read_ahead_to_track_end_setting.attr.attr,
 	&read_ahead_overwrites_setting.attr.attr,
 	&read_ahead_finishes_sector_setting.attr.attr,
+	&write_waits_for_read_ahead_setting.attr.attr,
 	&read_discards_setting.attr.attr,
 	&read_hits_resume_setting.attr.attr,
 	&write_back_spans_setting.attr.attr,

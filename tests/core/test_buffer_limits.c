@@ -17,6 +17,7 @@ static struct buffer any_buffer(struct draw *draw)
 		.ahead_to_track_end = below(draw, 2),
 		.ahead_overwrites = below(draw, 2),
 		.ahead_finishes_sector = below(draw, 2),
+		.write_waits = below(draw, 2),
 		.discards = below(draw, 2),
 		.hits_resume = below(draw, 2),
 		.hits_interrupt = below(draw, 2),

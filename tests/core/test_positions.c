@@ -311,6 +311,7 @@ static void set_any(struct draw *draw)
 			     .reach_sectors = draw_below(draw, 100),
 			     .ahead_overwrites = draw_below(draw, 2),
 			     .ahead_finishes_sector = draw_below(draw, 2),
+			     .write_waits = draw_below(draw, 2),
 			     .discards = draw_below(draw, 2),
 			     .hits_resume = draw_below(draw, 2),
 			     .hits_interrupt = draw_below(draw, 2),

@@ -101,6 +101,66 @@ static void a_write_waits_for_it_on_its_way(void)
 	reads(70000, 8, FAR + SECTOR - 10 * US + MISS(FAR, 8), false);
 }
 
+/* 1000 to 1016 are there when that read is over the bus, up to 1058 will be 420 us later. */
+static void set_filling(void)
+{
+	set_writing(1, 100);
+	drive.buffer.ahead_sectors = 50;
+	drive.buffer.write_waits = 1;
+	reads(1000, 8, MISS(FAR, 8), false);
+}
+
+static bool is_held(u64 sector)
+{
+	bool hit;
+
+	drive_serve(&drive, IO_READ, sector, 1, now, &hit);
+	return hit;
+}
+
+/* Also the first and the last sector that are there; what has not come yet is no reason to wait. */
+static void a_write_waits_for_what_it_lands_in(u64 sector, u32 sectors, u64 left_ns)
+{
+	set_filling();
+	writes(sector, sectors, left_ns + WRITE + sectors * BUS);
+	reads(1002, 8, HIT + 8 * BUS, true);
+	CHECK_EQ(is_held(1057), left_ns > 0);
+}
+
+static void nothing_is_left_to_wait_for(void)
+{
+	set_filling();
+	now += 420 * US;
+	writes(1000, 1, WRITE + BUS);
+	reads(1050, 8, HIT + 8 * BUS, true);
+}
+
+/* Another segment that holds the same is out of date. */
+static void what_it_does_not_land_in_is_dropped(void)
+{
+	set_filling();
+	now += 420 * US;
+	CHECK(!is_held(970));
+	now += 20000 * US;
+	CHECK(is_held(1010));
+	writes(1010, 1, WRITE + BUS);
+	CHECK(is_held(1020));
+	CHECK(!is_held(1050));
+}
+
+static u64 through_ns(u64 pause_ns)
+{
+	set_filling();
+	now += pause_ns;
+	return drive_serve_through(&drive, 1000, 1, now);
+}
+
+static void a_write_through_waits_as_well(void)
+{
+	CHECK_EQ(through_ns(0), 420 * US + through_ns(420 * US));
+	CHECK_EQ(through_ns(419 * US), US + through_ns(420 * US));
+}
+
 int main(void)
 {
 	nothing_is_read_on_in_no_time();
@@ -113,5 +173,13 @@ int main(void)
 	so_is_the_next_tracks_first();
 	the_arm_returns_when_it_is_finished();
 	a_write_waits_for_it_on_its_way();
+	a_write_waits_for_what_it_lands_in(1000, 1, 420 * US);
+	a_write_waits_for_what_it_lands_in(996, 5, 420 * US);
+	a_write_waits_for_what_it_lands_in(1015, 9, 420 * US);
+	a_write_waits_for_what_it_lands_in(996, 4, 0);
+	a_write_waits_for_what_it_lands_in(1016, 9, 0);
+	nothing_is_left_to_wait_for();
+	what_it_does_not_land_in_is_dropped();
+	a_write_through_waits_as_well();
 	return 0;
 }

@@ -60,7 +60,7 @@ static void only_as_many_as_there_are_count(void)
 	fill(50, 60);
 	segments.nr = 1;
 	CHECK_EQ(segments_find(&segments, 55), SEGMENTS_NONE);
-	segments_drop(&segments, 0, PLACES);
+	segments_drop(&segments, 0, PLACES, SEGMENTS_NONE);
 	segments.nr = 2;
 	CHECK_EQ(segments_find(&segments, 15), SEGMENTS_NONE);
 	CHECK_EQ(segments_find(&segments, 55), 1);
@@ -186,9 +186,11 @@ static void spans_as_on_a_map(struct draw *draw)
 			behind[index] = sector + sectors;
 			sends(index, draw_below(draw, 2 * sectors));
 		} else {
-			segments_drop(&segments, sector, sectors);
+			u32 kept = draw_below(draw, 2 * nr);
+
+			segments_drop(&segments, sector, sectors, kept);
 			for (i = 0; i < nr; i++) {
-				if (!touches(i, sector, sectors))
+				if (i == kept || !touches(i, sector, sectors))
 					continue;
 				memset(map[i], false, sizeof(map[i]));
 				behind[i] = 0;

@@ -244,6 +244,7 @@ static void fill_buffer(struct buffer *buffer, struct program *program)
 	buffer->ahead_to_track_end = take(program, 2);
 	buffer->ahead_overwrites = take(program, 2);
 	buffer->ahead_finishes_sector = take(program, 2);
+	buffer->write_waits = take(program, 2);
 	buffer->discards = take(program, 2);
 	buffer->hits_resume = take(program, 2);
 	buffer->hits_interrupt = take(program, 2);

@@ -89,6 +89,7 @@ def with_everything(disk: DiskProfile, **more: object) -> DiskProfile:
         "hits_return": True,
         "read_ahead_overwrites": True,
         "read_ahead_finishes_sector": True,
+        "write_waits_for_read_ahead": True,
         "read_reach_sectors": 100,
         "write_same_track_saves_us": 300.0,
         "command_ms": 0.3,

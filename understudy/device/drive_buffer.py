@@ -42,6 +42,7 @@ class DriveBuffer(Section):
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
     read_ahead_finishes_sector: bool = False
+    write_waits_for_read_ahead: bool = False
     read_discards: bool = False
     hits_resume: bool = True
     write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
@@ -93,6 +94,7 @@ class DriveBuffer(Section):
             read_ahead_to_track_end=self.read_ahead_to_track_end,
             read_ahead_overwrites=self.read_ahead_overwrites,
             read_ahead_finishes_sector=self.read_ahead_finishes_sector,
+            write_waits_for_read_ahead=self.write_waits_for_read_ahead,
             read_discards=self.read_discards,
             read_hits_resume=self.hits_resume,
             write_back_spans=self.write_back,

@@ -36,6 +36,7 @@ class Buffer:
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
     read_ahead_finishes_sector: bool = False
+    write_waits_for_read_ahead: bool = False
     read_discards: bool = False
     read_hits_resume: bool = False
     write_back_spans: int = 0

@@ -228,6 +228,7 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     to.ahead_to_track_end = given.read_ahead_to_track_end
     to.ahead_overwrites = given.read_ahead_overwrites
     to.ahead_finishes_sector = given.read_ahead_finishes_sector
+    to.write_waits = given.write_waits_for_read_ahead
     to.discards = given.read_discards
     to.hits_resume = given.read_hits_resume
     to.hits_interrupt = given.buffer_hits_interrupt

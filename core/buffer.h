@@ -52,7 +52,8 @@ struct read_ahead {
  *	that has left over the bus
  * @ahead_finishes_sector: the arm leaves once the sector that is being read on has passed
  * @write_waits: a write to what the segment that is being filled holds waits until that is full,
- *	and lands in it; other writes stop it
+ *	and leaves it what lies behind; other writes stop it.  What was given back with @discards
+ *	is not held
  * @discards: a read's sectors are given back once they have been sent: what is left in their
  *	segment begins behind them, and what follows takes their room as with @ahead_overwrites
  * @hits_resume: a hit in sequence begins it again where it has stopped

@@ -207,7 +207,9 @@ u64 estimate_ns(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_n
 
 u64 estimate_through_ns(struct drive *drive, u64 sector, u64 start_ns)
 {
-	struct command command = { .op = IO_WRITE, .sector = sector, .through = true };
+	struct command command = {
+		.op = IO_WRITE, .sector = sector, .sectors = 1, .through = true
+	};
 
 	return wait_ns(drive, &command, start_ns);
 }

@@ -168,10 +168,13 @@ u32 read_ahead_lands(const struct drive *drive, u64 sector, u64 sectors, u64 *be
 {
 	const struct buffer *buffer = &drive->buffer;
 	u32 into = buffer->ahead.into;
+	u64 start, until;
 
-	if (!buffer->write_waits || into == SEGMENTS_NONE ||
-	    !span_touches(buffer->segments.segment[into].start,
-			  read_ahead_until(drive, *begin_ns), sector, sectors))
+	if (!buffer->write_waits || into == SEGMENTS_NONE)
+		return SEGMENTS_NONE;
+	start = buffer->segments.segment[into].start;
+	until = read_ahead_until(drive, *begin_ns);
+	if (start >= until || !span_touches(start, until, sector, sectors))
 		return SEGMENTS_NONE;
 	*begin_ns = later(*begin_ns, read_ahead_came_ns(drive, buffer->ahead.limit));
 	return into;

@@ -26,6 +26,7 @@
  * @capacity_sectors: size of the disk, sectors of 512 bytes; 0 if it is not known yet.
  *	@grown tells of more; no request lies beyond what was told last
  * @max_requests: most requests that are ever pending at once
+ * @depth: most requests that the host has in service at once; 0 stands for one
  * @positioning_ns: what a request that is pending would wait until its first sector is under
  *	the head, if the disk began with it now or as soon as it is free (core/estimate.h).  To
  *	be called from @next.  NULL unless the scheduler needs it
@@ -34,6 +35,7 @@
 struct sched_limits {
 	u64 capacity_sectors;
 	u32 max_requests;
+	u32 depth;
 	u64 (*positioning_ns)(void *device, const struct io_request *rq, u64 now_ns);
 	void *device;
 };

@@ -52,7 +52,8 @@ void segments_use(struct segments *segments, u32 index);
 /* It goes up to there; if it is full it keeps its tail. */
 void segments_trim(struct segments *segments, u32 index, u64 end);
 
-/* Forget every segment that overlaps the span, but for that one: SEGMENTS_NONE, or its index. */
+/* Forget every segment that overlaps the span. One that does may be kept (its index, or
+ * SEGMENTS_NONE): what lies behind the span. */
 void segments_drop(struct segments *segments, u64 sector, u64 sectors, u32 kept);
 
 /* Forget everything; parameters stay. */

@@ -65,8 +65,7 @@ struct tape_call {
  * @header_bytes, @call_bytes: sizes of the two structures
  * @room: most calls that fit
  * @calls: calls that were made; the first @room of them follow
- * @capacity_sectors, @max_requests: struct sched_limits; places are below the latter
- * @unused: 0
+ * @capacity_sectors, @max_requests, @depth: struct sched_limits; places are below the second
  * @scheduler: its name, padded with zeros
  */
 struct tape_header {
@@ -77,7 +76,7 @@ struct tape_header {
 	u64 calls;
 	u64 capacity_sectors;
 	u32 max_requests;
-	u32 unused;
+	u32 depth;
 	char scheduler[TAPE_NAME_BYTES];
 };
 

@@ -44,14 +44,14 @@ struct tape_header {
     u64 magic;
     u32 header_bytes, call_bytes;
     u64 room, calls, capacity_sectors;
-    u32 max_requests, unused;
+    u32 max_requests, depth;
     char scheduler[16];
 };
 struct replay {
     const u64 *tunables;
     u64 *counters;
     u64 capacity_sectors;
-    u32 max_requests, places;
+    u32 max_requests, depth, places;
     u64 nr_calls;
     struct tape_call *calls;
     ...;

@@ -11,6 +11,7 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 	struct sched_limits limits = {
 		.capacity_sectors = input->world.capacity_sectors,
 		.max_requests = input->max_pending,
+		.depth = input->depth,
 	};
 
 	if (scheduler->needs_model && device->drive) {

@@ -136,6 +136,7 @@ static int set_up(struct run *run)
 	struct sched_limits limits = {
 		.capacity_sectors = replay->capacity_sectors,
 		.max_requests = replay->max_requests,
+		.depth = replay->depth,
 		.positioning_ns = foreseen,
 	};
 	int error;

@@ -26,6 +26,7 @@
  * @counters: room for one value each
  * @capacity_sectors: size of the disk
  * @max_requests: most that may be pending at once
+ * @depth: most that were in service at once, as the scheduler was told; 0 stands for one
  * @places: places of the calls are below it
  * @nr_calls: length of the tape
  * @calls: the tape; what next answers is written over
@@ -38,6 +39,7 @@ struct replay {
 	u64 *counters;
 	u64 capacity_sectors;
 	u32 max_requests;
+	u32 depth;
 	u32 places;
 	u64 nr_calls;
 	struct tape_call *calls;

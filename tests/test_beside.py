@@ -62,7 +62,8 @@ def test_the_note_says_who_ran() -> None:
     found = answer("cats", "deadline")
     assert reproduction.note(found.comparison) == (
         "real and virtual (k = 8) are the paper's, with up to 2 on the device at once "
-        "(--queue-depth 2); ours ran our cats, and our deadline"
+        "(--queue-depth 2), and service is from dispatch to completion; ours ran our cats, and our "
+        "deadline"
     )
 
 

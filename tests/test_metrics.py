@@ -2,6 +2,7 @@
 """The measures against cases worked out by hand, and what holds for any run."""
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def test_moments_by_hand() -> None:
     assert found.var_response_ms2 == pytest.approx(1.25)
     assert found.throughput_sectors_per_ms == pytest.approx(32 / 12)
     assert found.mean_device_ms == pytest.approx((4 + 4 + 2) / 3)
+    assert found.var_device_ms2 == pytest.approx(8 / 9)
     assert found.mean_model_service_ms == pytest.approx(3)
     assert found.mean_lateness_ms == pytest.approx(1 / 3)
     assert found.device_seconds == pytest.approx(0.012)
@@ -98,6 +100,7 @@ def test_at_scale_k_times_are_divided_by_k() -> None:
     assert eight.scale == 8
     assert eight.mean_response_ms == pytest.approx(one.mean_response_ms / 8)
     assert eight.var_service_ms2 == pytest.approx(one.var_service_ms2 / 64)
+    assert eight.var_device_ms2 == pytest.approx(one.var_device_ms2 / 64)
     assert eight.p99_response_ms == pytest.approx(one.p99_response_ms / 8)
     assert eight.throughput_sectors_per_ms == pytest.approx(8 * one.throughput_sectors_per_ms)
     assert eight.device_seconds == pytest.approx(one.device_seconds / 8)
@@ -171,3 +174,12 @@ def test_the_order_of_the_rows_does_not_matter(run: Outcome, random: Any) -> Non
     other = metrics.summarise(shuffled).as_json()
     for key, value in one.items():
         assert other[key] == (pytest.approx(value) if isinstance(value, float) else value), key
+
+
+def test_a_result_from_before_that_figure_is_read() -> None:
+    entry = by_hand().as_json()
+    del entry["var_device_ms2"]
+    assert math.isnan(metrics.Summary.from_json(entry).var_device_ms2)
+    del entry["mean_device_ms"]
+    with pytest.raises(KeyError, match="mean_device_ms"):
+        metrics.Summary.from_json(entry)

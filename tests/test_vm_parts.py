@@ -284,7 +284,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
         ),
         (
             {"disk": "array-32", "workload": "random", "controller": "virtio-blk"},
-            "--queue-depth: 32: virtio-blk takes one request at a time here; use vdisk",
+            "--queue-depth: 32: virtio-blk takes one request at a time here; take --queue-depth 1",
         ),
         (
             {"disk": "array-32", "scheduler": "sptf"},
@@ -298,7 +298,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
                 "disk": QUEUEING,
                 "controller": "virtio-blk",
             },
-            "--queue-depth: 4: virtio-blk takes one request at a time here; use vdisk",
+            "--queue-depth: 4: virtio-blk takes one request at a time here; take --queue-depth 1",
         ),
         ({"scale": 1.5, "clock": "wall"}, "--scale: the VM scales by whole factors"),
     ],

@@ -14,8 +14,9 @@
  * and nobody is waited for or, for writes, after twice slice_async_rq requests times
  * the levels from its own down.  What is left of a slice is lost.
  *
- * A disk that takes several requests is given those of one queue only, as long as a read
- * is in service whose owner thinks no longer than slice_idle.
+ * A disk that takes several requests is not given another queue's, up to the end of the
+ * slice, while a read is in service whose owner thinks no longer than slice_idle; unless
+ * it takes DEEP and his reads are far apart.
  *
  * Classes.  Realtime before best effort before idle, strictly: a class is served
  * only while the ones before it have nothing pending and do not wait.
@@ -37,6 +38,7 @@
 #define MS 1000000ull
 #define HOUR (3600000 * MS)
 #define CLASSES IO_CLASS_IDLE
+#define DEEP 5 /* from so many at once on a disk orders them well, as in Linux 2.6 */
 #define SLICE_SHARES 5 /* in which a level differs from the next */
 
 /**
@@ -128,6 +130,7 @@ struct cfq {
 	struct slice slice;
 	struct wait wait;
 	u32 pending; /* requests in all queues */
+	bool is_deep;
 	u64 head; /* end of the last request handed out */
 };
 
@@ -203,8 +206,9 @@ static int cfq_init(void *state, const struct sched_limits *limits)
 {
 	struct cfq *cfq = state;
 
-	/* In use besides: one in service, one whose slice it is. */
-	if (owners_init(&cfq->owners, limits->max_requests + 2))
+	/* In use besides: those in service, and one whose slice it is. */
+	cfq->is_deep = limits->depth >= DEEP;
+	if (owners_init(&cfq->owners, limits->max_requests + limits->depth + 2))
 		return -ENOMEM;
 	cfq->sync = port_zalloc(cfq->owners.capacity * sizeof(*cfq->sync));
 	if (!cfq->sync) {
@@ -271,10 +275,14 @@ static struct cfq_queue *most_urgent(struct cfq *cfq)
 
 /* Slice idling. */
 
+static bool is_far(const struct cfq *cfq, const struct cfq_queue *queue)
+{
+	return queue->habits.distance > cfq->far_sectors;
+}
+
 static u64 longest_wait_ns(const struct cfq *cfq, const struct cfq_queue *queue)
 {
-	if (queue->habits.distance > cfq->far_sectors &&
-	    cfq->slice_idle_far_ns < cfq->slice_idle_ns)
+	if (is_far(cfq, queue) && cfq->slice_idle_far_ns < cfq->slice_idle_ns)
 		return cfq->slice_idle_far_ns;
 	return cfq->slice_idle_ns;
 }
@@ -295,11 +303,11 @@ static void wait_begin(struct cfq *cfq, u64 now_ns)
 	cfq->wait = (struct wait){ .open = true, .until_ns = until_ns };
 }
 
-/* Also one who is going to be spared, since his reads are far apart. */
 static bool has_it_alone(const struct cfq *cfq, const struct cfq_queue *queue)
 {
 	return queue->in_service && queue->io_class != IO_CLASS_IDLE &&
-	       cfq->slice_idle_ns && queue->habits.think_ns <= cfq->slice_idle_ns;
+	       cfq->slice_idle_ns && queue->habits.think_ns <= cfq->slice_idle_ns &&
+	       !(cfq->is_deep && is_far(cfq, queue));
 }
 
 static void wait_end(struct cfq *cfq, u64 *counter)

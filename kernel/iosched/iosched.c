@@ -53,10 +53,14 @@ static bool cgroups;
 module_param(cgroups, bool, 0444);
 MODULE_PARM_DESC(cgroups, "owners are control groups, not processes");
 
+static u32 most_in_service(void)
+{
+	return max(sched_depth(module_scheduler), queue_depth);
+}
+
 static bool is_busy(const struct iosched *is)
 {
-	return is->contract.in_service >=
-	       max(sched_depth(module_scheduler), queue_depth);
+	return is->contract.in_service >= most_in_service();
 }
 
 static enum hrtimer_restart wake_fires(struct hrtimer *timer)
@@ -343,6 +347,7 @@ static int init_scheduler(struct iosched *is)
 	struct sched_limits limits = {
 		.capacity_sectors = get_capacity(is->q->disk),
 		.max_requests = REQUESTS_MAX,
+		.depth = min_t(u32, most_in_service(), REQUESTS_MAX),
 	};
 	int ret;
 	u32 i;

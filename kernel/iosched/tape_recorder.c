@@ -46,6 +46,7 @@ static void rewind_tape(const struct sched_limits *limits)
 		.room = tape_calls,
 		.capacity_sectors = limits->capacity_sectors,
 		.max_requests = limits->max_requests,
+		.depth = limits->depth,
 	};
 	strscpy(tape->header.scheduler, module_scheduler->name, TAPE_NAME_BYTES);
 }

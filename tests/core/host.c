@@ -19,24 +19,40 @@ u64 host_positioning_ns(void *of, const struct io_request *rq, u64 now_ns)
 	return MS / 4 + way * 5 * MS / host->capacity_sectors;
 }
 
-void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors)
+static void init(struct host *host, const char *scheduler, u64 capacity_sectors,
+		 u32 depth)
 {
-	struct sched_limits limits = { capacity_sectors, HOST_PENDING,
-				       host_positioning_ns, host };
+	struct sched_limits limits = {
+		.capacity_sectors = capacity_sectors,
+		.max_requests = HOST_PENDING,
+		.positioning_ns = host_positioning_ns,
+		.device = host,
+	};
 
 	check_scheduler = scheduler;
 	memset(host, 0, sizeof(*host));
 	host->scheduler = registry_find(scheduler);
 	CHECK(host->scheduler);
+	limits.depth = depth ?: sched_depth(host->scheduler);
 	host->state = registry_new_state(host->scheduler);
 	CHECK(host->state);
-	host->depth = sched_depth(host->scheduler);
+	host->depth = limits.depth;
 	CHECK_EQ(contract_init(&host->contract, host->scheduler, host->state, &limits,
 			       host->request, sizeof(host->request[0]), HOST_REQUESTS),
 		 0);
 	CHECK(!contract_has_work(&host->contract));
 	is_kept(host);
 	host->capacity_sectors = capacity_sectors;
+}
+
+void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors)
+{
+	init(host, scheduler, capacity_sectors, 0);
+}
+
+void host_init_deep(struct host *host, const char *scheduler, u32 depth)
+{
+	init(host, scheduler, HOST_CAPACITY, depth);
 }
 
 void host_init(struct host *host, const char *scheduler)

@@ -24,7 +24,7 @@ struct host {
 	u64 capacity_sectors; /* grows with the requests */
 	u64 now_ns;
 	u64 wake_ns; /* of the last question */
-	u32 depth; /* requests in service at once: as many as it wants, or the test's */
+	u32 depth; /* requests in service at once: as many as it wants, unless told */
 	struct io_request request[HOST_REQUESTS]; /* ids are indices, unless united */
 	bool pending[HOST_REQUESTS];
 	u64 due_ns[HOST_REQUESTS]; /* in a random load: end of service, or 0 */
@@ -36,6 +36,7 @@ struct host {
 
 void host_init(struct host *host, const char *scheduler);
 void host_init_on(struct host *host, const char *scheduler, u64 capacity_sectors);
+void host_init_deep(struct host *host, const char *scheduler, u32 depth);
 void host_exit(struct host *host);
 void host_set(struct host *host, const char *tunable, u64 value);
 u64 host_counter(const struct host *host, const char *counter);

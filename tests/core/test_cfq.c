@@ -376,8 +376,7 @@ static void a_wait_is_as_long_as_the_thought(void)
 
 static void begin_with_two_at_once(void)
 {
-	begin();
-	host.depth = 2;
+	host_init_deep(&host, "cfq", 2);
 }
 
 static struct io_request *expect_next(struct io_request *rq)
@@ -461,6 +460,20 @@ static void a_thinker_does_not_keep_his_slice(void)
 		CHECK(host_ask(&host) == (longer_ns ? other : NULL));
 		host_exit(&host);
 	}
+}
+
+/* One that takes five orders them well, so it is given a seeker's neighbours, and no reader's. */
+static void a_deep_disk_is_not_kept_for_a_seeker(u32 depth, u64 sector, bool alone)
+{
+	struct io_request *first, *other;
+
+	host_init_deep(&host, "cfq", depth);
+	host_finish(&host, expect_next(read_of('a', 1000)), MS);
+	first = expect_next(read_of('a', sector));
+	other = read_of('b', 500000);
+	CHECK(host_ask(&host) == (alone ? NULL : other));
+	host_finish(&host, first, MS);
+	host_exit(&host);
 }
 
 /* His read completes in somebody else's slice: nobody waits for that one's next. */
@@ -711,6 +724,9 @@ int main(void)
 	a_process_has_the_disk_to_itself();
 	nobody_who_is_not_waited_for_keeps_his_slice();
 	a_thinker_does_not_keep_his_slice();
+	a_deep_disk_is_not_kept_for_a_seeker(4, 900000, true);
+	a_deep_disk_is_not_kept_for_a_seeker(5, 900000, false);
+	a_deep_disk_is_not_kept_for_a_seeker(5, 1008, true);
 	only_the_owner_of_the_slice_is_waited_for();
 	nobody_waits_after_a_write();
 	a_merge_does_not_end_a_wait();

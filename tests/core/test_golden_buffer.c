@@ -42,7 +42,7 @@ static const struct golden {
 	{ "discards", 0xb9f18312e1ab702dull, 1, { READ_AHEAD, .discards = 1 } },
 	{ "returns", 0xd547777c0e1321e3ull, 1, { READ_AHEAD, .hits_return = 1 } },
 	{ "written in order", 0x2615824d6714835bull, 1, { WRITTEN(5, 60, 3 * MS, 0, WRITE_IN_ORDER) } },
-	{ "writes wait", 0x1c0a0aae0a904192ull, 1, { WRITTEN(5, 60, 3 * MS, 0, WRITE_IN_ORDER), .write_waits = 1 } },
+	{ "writes wait", 0x83109db0582ca3c1ull, 1, { WRITTEN(5, 60, 3 * MS, 0, WRITE_IN_ORDER), .write_waits = 1 } },
 	{ "written nearest", 0x36d40f02a7f727e2ull, 1, { WRITTEN(8, 100, 0, 40, WRITE_NEAREST) } },
 	{ "written ascending", 0x0adad72004b08894ull, 0, { WRITTEN(8, 100, 0, 0, WRITE_ASCENDING) } },
 	{ "written soonest", 0xc2bd87ca83ca175full, 1, { WRITTEN(8, 100, 5 * MS, 20, WRITE_SHORTEST_POSITIONING) } },

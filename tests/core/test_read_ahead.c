@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Reading on, times by hand: at its edges, where a ns or a sector less is something else. */
+#include "../../core/estimate.h"
 #include "round_drive.h"
 
 /* At the moment when the medium is done with a read nothing of what follows has come. */
@@ -121,9 +122,11 @@ static bool is_held(u64 sector)
 /* Also the first and the last sector that are there; what has not come yet is no reason to wait. */
 static void a_write_waits_for_what_it_lands_in(u64 sector, u32 sectors, u64 left_ns)
 {
+	u64 ns = left_ns + WRITE + sectors * BUS;
+
 	set_filling();
-	writes(sector, sectors, left_ns + WRITE + sectors * BUS);
-	reads(1002, 8, HIT + 8 * BUS, true);
+	CHECK_EQ(estimate_ns(&drive, IO_WRITE, sector, sectors, now), ns);
+	writes(sector, sectors, ns);
 	CHECK_EQ(is_held(1057), left_ns > 0);
 }
 
@@ -133,6 +136,32 @@ static void nothing_is_left_to_wait_for(void)
 	now += 420 * US;
 	writes(1000, 1, WRITE + BUS);
 	reads(1050, 8, HIT + 8 * BUS, true);
+}
+
+/* What lies behind it stays, what lies before it goes; itself is a write's for a while. */
+static void of_what_it_lands_in_the_rest_stays(void)
+{
+	set_filling();
+	writes(1010, 4, 420 * US + WRITE + 4 * BUS);
+	CHECK(is_held(1014));
+	CHECK(is_held(1010));
+	CHECK(!is_held(1009));
+
+	/* Up to the end and over it: nothing stays. */
+	set_filling();
+	writes(1010, 49, 420 * US + WRITE + 49 * BUS);
+	CHECK(!is_held(1005));
+}
+
+/* What was sent and given back is not held, and nothing else has come yet. */
+static void what_was_given_back_is_no_reason(void)
+{
+	set_writing(1, 100);
+	drive.buffer.ahead_sectors = 50;
+	drive.buffer.write_waits = drive.buffer.discards = 1;
+	drive.buffer.bus_ps = 0;
+	reads(1000, 8, FAR + 8 * SECTOR, false);
+	writes(1007, 2, WRITE);
 }
 
 /* Another segment that holds the same is out of date. */
@@ -179,6 +208,8 @@ int main(void)
 	a_write_waits_for_what_it_lands_in(996, 4, 0);
 	a_write_waits_for_what_it_lands_in(1016, 9, 0);
 	nothing_is_left_to_wait_for();
+	of_what_it_lands_in_the_rest_stays();
+	what_was_given_back_is_no_reason();
 	what_it_does_not_land_in_is_dropped();
 	a_write_through_waits_as_well();
 	return 0;

@@ -151,6 +151,7 @@ static int run(void)
 		.counters = &counter,
 		.capacity_sectors = 12345,
 		.max_requests = max_requests,
+		.depth = 7,
 		.places = PLACES,
 		.nr_calls = nr_calls,
 		.calls = tape,
@@ -183,6 +184,7 @@ static void all_of_a_request_is_handed_over(void)
 	CHECK_EQ(run(), 0);
 	CHECK_EQ(seen.limits.capacity_sectors, 12345);
 	CHECK_EQ(seen.limits.max_requests, PLACES);
+	CHECK_EQ(seen.limits.depth, 7);
 	CHECK_EQ(seen.adds, 1);
 	CHECK_EQ(seen.added_ns[0], 1010);
 	CHECK_EQ(rq->id, 7);

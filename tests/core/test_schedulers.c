@@ -115,8 +115,12 @@ static void crowd_is_served(const struct scheduler *s, void *state)
 
 static void crowded_case(struct draw *draw)
 {
-	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING, host_positioning_ns,
-				       &disk };
+	struct sched_limits limits = {
+		.capacity_sectors = HOST_CAPACITY,
+		.max_requests = HOST_PENDING,
+		.positioning_ns = host_positioning_ns,
+		.device = &disk,
+	};
 	const struct scheduler *s = registry_find(scheduler);
 	void *state = registry_new_state(s);
 
@@ -147,8 +151,12 @@ static void check_description(const struct scheduler *s)
 /* Every allocation of init fails once; nothing leaks and nothing is used. */
 static void no_memory(const struct scheduler *s)
 {
-	struct sched_limits limits = { HOST_CAPACITY, HOST_PENDING, host_positioning_ns,
-				       &disk };
+	struct sched_limits limits = {
+		.capacity_sectors = HOST_CAPACITY,
+		.max_requests = HOST_PENDING,
+		.positioning_ns = host_positioning_ns,
+		.device = &disk,
+	};
 	int error = -ENOMEM;
 	u32 granted;
 

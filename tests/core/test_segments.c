@@ -188,8 +188,12 @@ static void spans_as_on_a_map(struct draw *draw)
 		} else {
 			u32 kept = draw_below(draw, 2 * nr);
 
+			if (kept >= nr || !touches(kept, sector, sectors))
+				kept = SEGMENTS_NONE;
 			segments_drop(&segments, sector, sectors, kept);
 			for (i = 0; i < nr; i++) {
+				if (i == kept)
+					memset(map[i], false, sector + sectors);
 				if (i == kept || !touches(i, sector, sectors))
 					continue;
 				memset(map[i], false, sizeof(map[i]));

@@ -159,6 +159,7 @@ def test_the_same_answers_in_a_program(vm: Result, name: str) -> None:
         tunables={t.name: fields[t.name] for t in declared.schedulers()[name].tunables},
         capacity_sectors=found.capacity_sectors,
         max_requests=found.max_requests,
+        depth=found.depth,
     )
     assert first_difference(found.calls, played) is None
 

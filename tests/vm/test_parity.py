@@ -206,6 +206,7 @@ def test_same_answers(name: str, scheduler: str) -> None:
         tunables={t.name: fields[t.name] for t in SCHEDULERS[scheduler].tunables},
         capacity_sectors=kernel.capacity_sectors,
         max_requests=kernel.max_requests,
+        depth=kernel.depth,
     )
     assert first_difference(kernel.calls, program) is None
     assert counters == {counter: fields[counter] for counter in counters}

@@ -40,7 +40,7 @@ class Device(Parameters):
         None,
         option="--queue-depth",
         help="Requests on the device at once, up to the depth of a disk's queue "
-        "[default: 1; of an array, its servers].",
+        "[default: 1; of the papers' tables, 2; of an array, its servers].",
         low=1,
         high=4096,
         column=None,

@@ -11,7 +11,7 @@ service time there is what its server took.
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -47,7 +47,8 @@ class Measure:
     higher_is_better: bool = False
 
 
-# The five measures of PERFORM 2010 Tables 2 and 3, in their order.
+# What each answer begins with: the measures of PERFORM 2010 Tables 2 and 3, in their order; which
+# of ours stand beside theirs is in papers/tables.py.
 PAPER_MEASURES = (
     Measure("mean_service_ms", "mean service", "ms"),
     Measure("var_service_ms2", "variance service", "ms²"),
@@ -97,7 +98,6 @@ class Summary:
     max_response_ms: float
     throughput_sectors_per_ms: float
     mean_device_ms: float  # dispatch to completion, what it waited on the device as well
-    var_device_ms2: float
     mean_model_service_ms: float
     mean_lateness_ms: float
     device_seconds: float  # first arrival to last completion, on the disk's clock
@@ -113,6 +113,7 @@ class Summary:
     predicted_hits: int  # both
     predicted_hit_share: float | None  # of the hits; None without a hit
     reasons: dict[str, int]  # requests by why the scheduler chose them
+    var_device_ms2: float = math.nan  # results of 2026-11 and before lack it
 
     @property
     def late_permille(self) -> float:
@@ -138,7 +139,11 @@ class Summary:
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> "Summary":
         """The run of such an entry; KeyError names what it lacks."""
-        found = {field.name: entry[field.name] for field in fields(cls)}
+        found = {
+            field.name: entry[field.name]
+            for field in fields(cls)
+            if field.name in entry or field.default is MISSING
+        }
         kinds = {field.name: field.type for field in fields(cls)}
         unseen = {key for key, value in found.items() if value is None and kinds[key] is float}
         return cls(**found | dict.fromkeys(unseen, math.nan))

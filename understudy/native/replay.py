@@ -69,6 +69,7 @@ def play(
     tunables: Mapping[str, int] | None = None,
     capacity_sectors: int = POSITION_MAX,
     max_requests: int = 1024,
+    depth: int = 1,
 ) -> tuple[Tape, dict[str, int]]:
     """Play a tape (sim/replay.h): the same with the scheduler's answers in it, its counters."""
     described = declared.scheduler(scheduler)
@@ -82,7 +83,8 @@ def play(
     )
     run = job.structure.replay
     run.capacity_sectors = capacity_sectors
-    run.max_requests = _pending_limit(max_requests)
+    run.max_requests = _in_table("max_requests", max_requests)
+    run.depth = _in_table("depth", depth)
     run.places = int(tape["place"].max(initial=0)) + 1
     run.nr_calls = len(tape)
     worker.run(job, registry.source(scheduler), scheduler)
@@ -192,10 +194,10 @@ def _rows(arrivals: Arrivals) -> Columns:
     }
 
 
-def _pending_limit(max_requests: int) -> int:
-    if not 1 <= max_requests <= TABLE_MAX:
-        raise ValueError(f"max_requests is {max_requests}, not from 1 to {TABLE_MAX}")
-    return max_requests
+def _in_table(name: str, value: int) -> int:
+    if not 1 <= value <= TABLE_MAX:
+        raise ValueError(f"{name} is {value}, not from 1 to {TABLE_MAX}")
+    return value
 
 
 def _check_times(arrival_ns: U64, pick_ns: U64) -> None:

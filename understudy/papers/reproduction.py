@@ -96,7 +96,8 @@ def note(comparison: Comparison) -> str:
     *others, last = (STAND_INS_NAMED[name] for name in beside(comparison.schedulers).values())
     return (
         f"real and virtual (k = 8) are the paper's, with up to {AT_ONCE} on the device at once "
-        f"(--queue-depth {AT_ONCE}); ours ran {', '.join(others)}, and {last}"
+        f"(--queue-depth {AT_ONCE}), and service is from dispatch to completion; ours ran "
+        f"{', '.join(others)}, and {last}"
     )
 
 

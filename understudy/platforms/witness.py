@@ -37,7 +37,8 @@ class Tolerance:
 
 
 VIRTUAL = Tolerance(trace_ns=50_000, trace_mean_ns=10_000, process_mean_ns=1_000_000)
-# Interrupts of a guest whose processor is busy come between the two readings, and do their work.
+# Interrupts of a guest whose processor is busy, or whose disk has another request, come between the
+# two readings, and do their work.
 BUSY = replace(VIRTUAL, trace_ns=1_000_000)
 # A kernel that looks at each access takes many times as long from one reading to the other.
 LOOKED_AT = Tolerance(trace_ns=1_000_000, trace_mean_ns=100_000, process_mean_ns=10_000_000)

@@ -112,7 +112,9 @@ def _tolerance(experiment: Experiment, kernel: packages.Kernel) -> witness.Toler
         return witness.WALL
     if kernel.looks_at_each_access:
         return witness.LOOKED_AT
-    return witness.VIRTUAL if scenario.keeps_log(experiment) else witness.BUSY
+    if scenario.keeps_log(experiment) and experiment.device.at_once == 1:
+        return witness.VIRTUAL
+    return witness.BUSY
 
 
 def _witnesses(

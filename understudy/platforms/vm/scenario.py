@@ -311,9 +311,10 @@ def check(experiment: Experiment) -> None:
     most = controller_of(experiment).at_once_max
     if device.at_once > most:
         takes = "one request" if most == 1 else f"up to {most} requests"
+        instead = "use vdisk" if most == 1 else "add --on sim"
         raise UserError(
             f"--queue-depth: {device.at_once}: {setting.controller} takes {takes} at a time here; "
-            + ("use vdisk" if most == 1 else f"take --queue-depth {most}, or --on sim")
+            f"take --queue-depth {most}, or {instead}"
         )
     if needs_files and device.virtual_bytes < FILES_BYTES_MIN:
         raise UserError(

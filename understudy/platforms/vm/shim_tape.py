@@ -45,6 +45,7 @@ class Recording:
     scheduler: str
     capacity_sectors: int
     max_requests: int
+    depth: int
     calls: Tape
 
 
@@ -56,6 +57,7 @@ def parse(data: bytes) -> Recording:
         scheduler=header["scheduler"].decode("ascii", errors="replace"),
         capacity_sectors=int(header["capacity_sectors"]),
         max_requests=int(header["max_requests"]),
+        depth=int(header["depth"]),
         calls=calls,
     )
     _refuse_impossible(recording)
@@ -68,8 +70,7 @@ def _header(data: bytes) -> Any:
         raise RunFailed(f"the tape is cut off in its header, after {len(data)} bytes")
     header = np.frombuffer(data, TAPE_HEADER, 1)[0]
     sizes = (header["header_bytes"], header["call_bytes"])
-    is_ours = header["magic"] == TAPE_MAGIC and not header["unused"]
-    if not is_ours or sizes != (TAPE_HEADER.itemsize, CALL.itemsize):
+    if header["magic"] != TAPE_MAGIC or sizes != (TAPE_HEADER.itemsize, CALL.itemsize):
         raise RunFailed("these bytes are no tape, or one of another version of understudy")
     if header["calls"] > header["room"]:
         raise RunFailed(

@@ -45,12 +45,11 @@ void segments_drop(struct segments *segments, u64 sector, u64 sectors, u32 kept)
 	u32 i;
 
 	for (i = 0; i < segments->nr; i++) {
+		if (!span_touches(segment[i].start, segment[i].end, sector, sectors))
+			continue;
 		if (i == kept)
-			segment[i].start =
-				later(segment[i].start,
-				      nearer(segment[i].end, sector + sectors));
-		else if (span_touches(segment[i].start, segment[i].end, sector,
-				      sectors))
+			segment[i].start = nearer(segment[i].end, sector + sectors);
+		else
 			segment[i] = (struct segment){ 0 };
 	}
 }

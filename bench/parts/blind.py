@@ -81,7 +81,7 @@ TABLES = {
         Column("± (%)", "{interval_percent:.1f}"),
     ),
 }
-FIRST_DRIVE = 881
+FIRST_DRIVE = 901
 SIZES = {
     "full": {"drives": 20, "requests": 5000, "seeds": 5, "workloads": ["all"]},
     "quick": {"drives": 20, "requests": 2000, "seeds": 2, "workloads": ["all"]},

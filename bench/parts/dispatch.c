@@ -125,7 +125,9 @@ static u64 positioning_ns(void *device, const struct io_request *rq, u64 now_ns)
 
 static bool set_up(const char *scheduler)
 {
-	struct sched_limits limits = { CAPACITY, OWNERS_MAX, positioning_ns, NULL };
+	struct sched_limits limits = { .capacity_sectors = CAPACITY,
+				       .max_requests = OWNERS_MAX,
+				       .positioning_ns = positioning_ns };
 	u32 i;
 
 	disk_set_linear(&loop.drive.disk, CAPACITY, 4250000, 5250000);

@@ -61,7 +61,7 @@ def test_mq_deadline_stands_in_before_our_deadline() -> None:
 def test_the_note_says_who_ran() -> None:
     found = answer("cats", "deadline")
     assert reproduction.note(found.comparison) == (
-        "real and virtual (k = 8) are the paper's, with up to 2 on the device at once "
+        "real and virtual (k = 8) are the paper's, with up to 2 past the scheduler at once "
         "(--queue-depth 2), and service is from dispatch to completion; ours ran our cats, and our "
         "deadline"
     )

@@ -424,7 +424,7 @@ static void a_process_has_the_disk_to_itself(void)
 	host_exit(&host);
 }
 
-/* His read is in service as it will be when nobody waits for his next. */
+/* Who would not be waited for does not have the disk alone while his read is in service. */
 static void nobody_who_is_not_waited_for_keeps_his_slice(void)
 {
 	begin_with_two_at_once();
@@ -444,8 +444,7 @@ static void nobody_who_is_not_waited_for_keeps_his_slice(void)
 	host_exit(&host);
 }
 
-/* Nobody is given a place beside him who thinks no longer than the longest wait, wherever
-   he reads. */
+/* A thought as long as the longest wait is short enough, wherever he reads. */
 static void a_thinker_does_not_keep_his_slice(void)
 {
 	struct io_request *other;

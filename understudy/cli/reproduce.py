@@ -31,7 +31,7 @@ def command(line: str, name: str, triangles: int | None, settings: Settings) -> 
     """Run a table of the papers and print theirs beside ours.
 
     The schedulers of table2 and table3 are cats, mq-deadline, which is deadline's successor, and
-    our cfq, on the papers' disk, which is given two requests at once, as theirs was; the ranks by
+    our cfq, on the papers' disk, which is given two requests at once, as there; the ranks by
     each measure are what to compare, not the absolute figures.  table3.1 draws triangles through
     the virtual graphics card, and directly.
     """

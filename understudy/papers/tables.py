@@ -12,9 +12,9 @@ from understudy.measure.metrics import PAPER_MEASURES, Measure
 
 PAPERS_DISK = "cheetah-15k4"
 
-# With the disk's own queue switched off the driver of the papers' adapter takes a second request
-# while the disk serves the first, and their time stamps are taken outside of the scheduler: what
-# they call service is our device time (docs/decisions/0055-two-at-once.md).
+# The papers' kernel takes a second request from the scheduler while the disk serves the first, and
+# their time stamps are taken outside of the scheduler: what they call service is our device time
+# (docs/decisions/0055-two-at-once.md).
 AT_ONCE = 2
 MEASURES = (
     Measure("mean_device_ms", "mean service", "ms"),

@@ -11,8 +11,8 @@ from understudy.papers.tables import TABLES as PAPER_TABLES
 
 TITLE = "The papers' tables"
 TEXT = """
-Ranks are what to compare. Two requests have left the scheduler at once, and service is from dispatch
-to completion, as in the papers ([decision 55](decisions/0055-two-at-once.md)). cfq left
+Ranks are what to compare. Two requests have left the scheduler at once, and service is from
+dispatch to completion, as in the papers ([decision 55](decisions/0055-two-at-once.md)). cfq left
 Linux in 5.0; this is ours, and mq-deadline is deadline's successor. Default virtual disk, in
 VMs, one run for each seed, means with 95 % intervals. *Ranks* are ours against the papers' real
 disk's. `understudy reproduce table2 --seeds 5 --requests 10000 --on vm` runs one of the tables;

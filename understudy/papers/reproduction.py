@@ -95,8 +95,8 @@ def note(comparison: Comparison) -> str:
     """Whose the columns are."""
     *others, last = (STAND_INS_NAMED[name] for name in beside(comparison.schedulers).values())
     return (
-        f"real and virtual (k = 8) are the paper's, with up to {AT_ONCE} past the scheduler at once "
-        f"(--queue-depth {AT_ONCE}), and service is from dispatch to completion; ours ran "
+        f"real and virtual (k = 8) are the paper's, with up to {AT_ONCE} past the scheduler at "
+        f"once (--queue-depth {AT_ONCE}), and service is from dispatch to completion; ours ran "
         f"{', '.join(others)}, and {last}"
     )
 

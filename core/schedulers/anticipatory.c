@@ -25,6 +25,9 @@
  *    the head than close_sectors, or than the owner's own reads usually are.
  *
  * It counts only if something pending was held back.
+ *
+ * A disk that takes several requests is given no other read, but one that is so close, and
+ * no write in a batch of reads, while a read is in service whose owner will be waited for.
  */
 #include "../fifo.h"
 #include "../habits.h"
@@ -52,10 +55,12 @@ struct direction {
  * struct reader - an owner
  * @habits: as far as it reads
  * @reads: how many are pending
+ * @in_service: how many were handed out and are not complete
  */
 struct reader {
 	struct habits habits;
 	u32 reads;
+	u32 in_service;
 };
 
 /**
@@ -94,6 +99,7 @@ struct anticipatory {
 	struct direction direction[IO_OPS];
 	struct owners owners;
 	struct reader *reader; /* by slot */
+	const struct reader *last; /* owner of the last request handed out, if a read */
 	u8 op; /* direction of the batch */
 	u64 batch_end_ns;
 	struct wait wait;
@@ -156,8 +162,8 @@ static int anticipatory_init(void *state, const struct sched_limits *limits)
 	u32 max = limits->max_requests;
 	int error;
 
-	/* In use besides: one in service, one that is waited for. */
-	error = owners_init(&as->owners, max + 2);
+	/* In use besides: those in service, and one that is waited for. */
+	error = owners_init(&as->owners, max + limits->depth + 2);
 	error = error ?: sorted_queue_init(&as->direction[IO_READ].sorted, max);
 	error = error ?: sorted_queue_init(&as->direction[IO_WRITE].sorted, max);
 	if (!error) {
@@ -177,12 +183,17 @@ static struct io_request *oldest(const struct anticipatory *as, u8 op)
 
 /* Waits. */
 
+static bool thinks_too_long(const struct anticipatory *as, const struct reader *reader)
+{
+	return reader->habits.think_ns > as->antic_expire_ns;
+}
+
 /* On a device that serves several at once, one wait goes on as others complete. */
 static void wait_begin(struct anticipatory *as, u32 slot, u64 now_ns)
 {
 	if (as->wait.open)
 		return;
-	if (as->reader[slot].habits.think_ns > as->antic_expire_ns) {
+	if (thinks_too_long(as, &as->reader[slot])) {
 		as->waits_spared++;
 		return;
 	}
@@ -220,12 +231,27 @@ static void wait_see_read(struct anticipatory *as, const struct io_request *rq,
 	wait_end(as, &as->waits_won);
 }
 
-static bool is_close(const struct anticipatory *as, const struct io_request *rq)
+static bool will_be_waited_for(const struct anticipatory *as,
+			       const struct reader *reader)
+{
+	return reader->in_service && !reader->reads && as->antic_expire_ns &&
+	       !thinks_too_long(as, reader);
+}
+
+/* Who keeps the disk from others, or NULL. */
+static const struct reader *awaited(const struct anticipatory *as)
+{
+	if (as->wait.open)
+		return &as->reader[as->wait.slot];
+	return as->last && will_be_waited_for(as, as->last) ? as->last : NULL;
+}
+
+static bool is_close(const struct anticipatory *as, const struct io_request *rq,
+		     const struct reader *reader)
 {
 	u64 distance = distance_from(as->head, rq);
 
-	return distance <= as->close_sectors ||
-	       distance <= as->reader[as->wait.slot].habits.distance;
+	return distance <= as->close_sectors || distance <= reader->habits.distance;
 }
 
 /* Order. */
@@ -308,6 +334,8 @@ static struct io_request *hand_out(struct anticipatory *as, struct io_request *r
 	wait_end(as, &as->waits_cut);
 	as->wait_paid = false;
 	as->head = request_end(rq);
+	as->reader[rq->slot].in_service += rq->op == IO_READ;
+	as->last = rq->op == IO_READ ? &as->reader[rq->slot] : NULL;
 	rq->reason = reason;
 	return rq;
 }
@@ -335,7 +363,7 @@ static bool batch_is_over(const struct anticipatory *as, u64 now_ns)
 {
 	if (now_ns >= as->batch_end_ns)
 		return true;
-	return !oldest(as, as->op) && !(as->op == IO_READ && as->wait.open);
+	return !oldest(as, as->op) && !(as->op == IO_READ && awaited(as));
 }
 
 static void batch_begin(struct anticipatory *as, u64 now_ns)
@@ -354,10 +382,10 @@ static void batch_begin(struct anticipatory *as, u64 now_ns)
 		now_ns + (as->op == IO_READ ? as->read_batch_ns : as->write_batch_ns);
 }
 
-/* The first instant at which the wait may be over. */
+/* The first instant at which the wait may be over, unless a read completes before. */
 static u64 wait_wake_ns(const struct anticipatory *as)
 {
-	u64 wake_ns = as->wait.until_ns;
+	u64 wake_ns = as->wait.open ? as->wait.until_ns : U64_MAX;
 
 	if (oldest(as, IO_READ) && due_ns(as, IO_READ) < wake_ns)
 		wake_ns = due_ns(as, IO_READ);
@@ -370,12 +398,13 @@ static u64 wait_wake_ns(const struct anticipatory *as)
 static struct io_request *read_next(struct anticipatory *as, u64 now_ns, u64 *wake_ns)
 {
 	struct io_request *rq = oldest(as, IO_READ) ? nearest(as, IO_READ) : NULL;
+	const struct reader *reader = awaited(as);
 
 	if (rq && now_ns >= due_ns(as, IO_READ))
 		return serve_expired(as, now_ns);
-	if (rq && !as->wait.open)
+	if (rq && !reader)
 		return serve_nearest(as, rq);
-	if (rq && is_close(as, rq)) {
+	if (rq && is_close(as, rq, reader)) {
 		as->close_reads++;
 		return serve_nearest(as, rq);
 	}
@@ -412,7 +441,8 @@ static void anticipatory_completed(void *state, const struct io_request *rq, u64
 	struct anticipatory *as = state;
 	struct reader *reader = &as->reader[rq->slot];
 
-	if (rq->op == IO_READ && !reader->reads) {
+	reader->in_service -= rq->op == IO_READ;
+	if (rq->op == IO_READ && !reader->reads && !reader->in_service) {
 		habits_think(&reader->habits, rq, now_ns);
 		wait_begin(as, rq->slot, now_ns);
 	}

@@ -23,6 +23,13 @@ static inline u64 counter(const char *name)
 	return host_counter(&host, name);
 }
 
+/* It chooses this one, which stays in service. */
+static inline struct io_request *expect_next(struct io_request *rq)
+{
+	CHECK(host_ask(&host) == rq);
+	return rq;
+}
+
 /* The scheduler wants to be asked again after so long. */
 static inline void expect_wait(u64 ns)
 {

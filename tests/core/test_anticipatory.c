@@ -203,29 +203,138 @@ static void the_end_of_the_batch_cuts_a_wait_short(void)
 	host_exit(&host);
 }
 
-/* On a device that serves several at once, past the host, which does not. */
-static struct io_request *ask(void)
+static void begin_with_two_at_once(void)
 {
-	return host.scheduler->next(host.state, host.now_ns, &host.wake_ns);
+	host_init_deep(&host, "anticipatory", 2);
 }
 
 /* A wait that began while writes had their turn is over when reads have theirs. */
 static void the_end_of_a_batch_of_writes_ends_a_wait(void)
 {
-	struct io_request *first, *write, *far;
+	struct io_request *first, *far;
 
-	begin();
+	begin_with_two_at_once();
 	host_set(&host, "read_batch_ns", MS);
-	host_set(&host, "write_batch_ns", MS);
-	first = read_of(1, 1000);
-	CHECK(ask() == first);
-	write = write_at(500000);
+	host_set(&host, "write_batch_ns", 2 * MS);
+	first = expect_next(read_of(1, 1000));
 	host.now_ns += MS;
-	CHECK(ask() == write);
+	expect_next(write_at(500000));
 	far = read_of(2, 900000);
-	host.scheduler->completed(host.state, first, host.now_ns);
+	host_finish(&host, first, MS);
 	host.now_ns += MS;
-	CHECK(ask() == far);
+	expect_next(far);
+	host_exit(&host);
+}
+
+/* Who will be waited for keeps the disk from the first of his service. */
+static void a_read_in_service_is_waited_for(void)
+{
+	struct io_request *first;
+
+	begin_with_two_at_once();
+	first = expect_next(read_of(1, 1000));
+	read_of(2, 500000);
+	expect_wait(READ_EXPIRE);
+	host_finish(&host, first, MS);
+	expect_wait(ANTIC);
+	CHECK_EQ(expect_next(read_of(1, 1200))->reason, PICK_WAITED);
+	CHECK_EQ(counter("waits_won"), 1);
+	expect_wait(READ_EXPIRE - MS);
+	host.now_ns = host.wake_ns;
+	CHECK_EQ(host_ask(&host)->reason, PICK_EXPIRED);
+	host_exit(&host);
+}
+
+/* His next one comes before that, and then nobody is held back. */
+static void who_reads_ahead_is_not_waited_for(void)
+{
+	struct io_request *first, *other;
+
+	begin_with_two_at_once();
+	first = expect_next(read_of(1, 1000));
+	other = read_of(2, 500000);
+	expect_wait(READ_EXPIRE);
+	read_of(1, 900000);
+	expect_next(other);
+	host_finish(&host, first, MS);
+	host_exit(&host);
+}
+
+/* Both of his are in service, and he thinks when both are complete. */
+static void the_last_of_his_reads_begins_a_wait(void)
+{
+	struct io_request *first, *second;
+
+	begin_with_two_at_once();
+	first = read_of(1, 1000);
+	second = read_of(1, 1008);
+	read_of(2, 500000);
+	expect_next(first);
+	expect_next(second);
+	host_finish(&host, first, MS);
+	expect_wait(READ_EXPIRE - MS);
+	host_finish(&host, second, MS);
+	expect_wait(ANTIC);
+	host_exit(&host);
+}
+
+static void a_close_read_goes_beside_it(void)
+{
+	begin_with_two_at_once();
+	expect_next(read_of(1, 1000));
+	CHECK(!host_ask(&host));
+	read_of(2, 1008 + 129);
+	expect_wait(READ_EXPIRE);
+	expect_next(read_of(3, 1008 + 128));
+	CHECK_EQ(counter("close_reads"), 1);
+	host_exit(&host);
+}
+
+static void nothing_is_held_back_for_a_thinker(void)
+{
+	begin_with_two_at_once();
+	live(1, 1000, 0);
+	host.now_ns += ANTIC + 1;
+	expect_next(read_of(1, 1008));
+	expect_next(read_of(2, 500000));
+	host_exit(&host);
+
+	begin_with_two_at_once();
+	live(1, 1000, 0);
+	host.now_ns += ANTIC;
+	expect_next(read_of(1, 1008));
+	read_of(2, 500000);
+	expect_wait(READ_EXPIRE);
+	host_exit(&host);
+}
+
+static void nothing_is_held_back_for_a_write_or_without_waits(void)
+{
+	begin_with_two_at_once();
+	expect_next(write_at(1000));
+	expect_next(read_of(1, 500000));
+	host_exit(&host);
+
+	begin_with_two_at_once();
+	host_set(&host, "antic_expire_ns", 0);
+	expect_next(read_of(1, 1000));
+	expect_next(read_of(2, 500000));
+	host_exit(&host);
+}
+
+/* Up to the end of the batch; then what is in service is nobody's concern. */
+static void writes_wait_for_a_read_in_service(void)
+{
+	struct io_request *first, *write;
+
+	begin_with_two_at_once();
+	first = expect_next(read_of(1, 1000));
+	write = write_at(500000);
+	expect_wait(READ_BATCH);
+	host.now_ns = host.wake_ns;
+	expect_next(write);
+	host_finish(&host, first, MS);
+	expect_next(write_at(600000));
 	host_exit(&host);
 }
 
@@ -501,7 +610,8 @@ static u64 bound_ns(const struct io_request *rq)
 static void see_pick(struct host *h, const struct io_request *rq)
 {
 	if (!rq) {
-		CHECK(!h->nr_pending || h->wake_ns <= h->now_ns + antic_ns);
+		CHECK(!h->nr_pending || h->in_service ||
+		      h->wake_ns <= h->now_ns + antic_ns);
 		return;
 	}
 	CHECK(h->now_ns - rq->arrival_ns <= bound_ns(rq));
@@ -522,7 +632,7 @@ static void random_case(struct draw *draw)
 	};
 
 	memset(rank, 0, sizeof(rank));
-	begin();
+	host_init_deep(&host, "anticipatory", 1 + draw_below(draw, 3));
 	antic_ns = draw_below(draw, 2) ? ANTIC : 0;
 	host_set(&host, "antic_expire_ns", antic_ns);
 	host_set(&host, "read_expire_ns", SHORT);
@@ -572,6 +682,13 @@ int main(void)
 	writes_wait_for_a_read();
 	the_end_of_the_batch_cuts_a_wait_short();
 	the_end_of_a_batch_of_writes_ends_a_wait();
+	a_read_in_service_is_waited_for();
+	who_reads_ahead_is_not_waited_for();
+	the_last_of_his_reads_begins_a_wait();
+	a_close_read_goes_beside_it();
+	nothing_is_held_back_for_a_thinker();
+	nothing_is_held_back_for_a_write_or_without_waits();
+	writes_wait_for_a_read_in_service();
 	an_expired_read_cuts_a_wait_short();
 	who_is_waited_for_is_not_forgotten();
 	strangers_are_trusted();

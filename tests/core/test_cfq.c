@@ -379,12 +379,6 @@ static void begin_with_two_at_once(void)
 	host_init_deep(&host, "cfq", 2);
 }
 
-static struct io_request *expect_next(struct io_request *rq)
-{
-	CHECK(host_ask(&host) == rq);
-	return rq;
-}
-
 /* What is in service is nobody else's time, up to the end of the slice. */
 static void a_slice_lasts_while_its_read_is_in_service(void)
 {

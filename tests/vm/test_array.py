@@ -8,9 +8,10 @@ request.
 
 from typing import Any
 
+import full_disk
 import polars as pl
 import pytest
-from guests import MIB, attempts, boot, experiment, group, once, pairs, text
+from guests import MIB, attempts, experiment, group, once, text
 
 from understudy.ask.experiment import Outcome, asked
 from understudy.ask.schedulers import Choice
@@ -119,24 +120,8 @@ def test_each_is_due_when_a_server_has_served_it(depth: int | None, scale: int) 
 
 # While it is full.
 
-READERS = 8
 SERVERS = 2
-MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB} depth={READERS}", "sptf": ""}
-
-FULL = f"""
-wait_for '[ -b /dev/vdisk ]'
-queue=/sys/block/vdisk/queue
-read_one() {{ # PLACE
-	dd if=/dev/vdisk of=/dev/null bs=4k skip=$1 count=1 iflag=direct 2> /dev/null
-	echo "$1 $?" >> /out/ended
-}}
-readers() {{
-	for place in {" ".join(str(1000 * reader) for reader in range(READERS))}; do
-		read_one $place &
-	done
-	wait_for '[ $(cat $vpt/held) = {READERS} ]'
-}}
-throttle /dev/vdisk
+SETTINGS = f"""
 attempt 4097 $vpt/array_servers
 attempt 2 $vpt/array_exponential
 attempt 15000000001 $vpt/array_service_ns
@@ -147,67 +132,34 @@ put 0 $vpt/array_exponential
 put 1000000000 $vpt/array_service_ns
 attempt 1 $vpt/array_exponential
 put {SERVERS} $vpt/array_servers
-put {READERS} $vpt/queue_depth
 attempt sptf $queue/scheduler
-put 1 $vpt/reset
-readers
-TROUBLE
-wait
-"""
-CLOCK = 'read -r now rest < /proc/uptime\necho "$now" > /out/'
-COUNTERS = """
-wait
-for counter in requests completed failed missed late stale; do
-	echo "$counter $(cat $vpt/$counter)"
-done > /out/counters
 """
 TROUBLES = {
-    "nothing": "",
-    "reset": "put 1 $vpt/reset\n",
-    "record": "put 1000 $vpt/record\n",
     "fewer servers": "put 1 $vpt/array_servers\n",
     "a disk": "put 0 $vpt/array_servers\nput 1 $vpt/reset\n",
-    "another scheduler": "put mq-deadline $queue/scheduler\n",
-    "detach": "release\n",
-    "unload": "rmmod vpt || fail 'vpt stays'\n",
 }
-DETACHING = ("detach", "unload")  # the disk's counters go with its folder
 
 
 @once
 def full(trouble: str) -> Result:
     """Eight reads are on an array of two servers that take a second for each."""
-    counters = "wait\n" if trouble in DETACHING else COUNTERS
-    during = f"{CLOCK}full_at\n{TROUBLES[trouble]}{counters}{CLOCK}ended_at\n"
-    return boot(FULL.replace("TROUBLE", during), MODULES)
+    return full_disk.in_trouble(trouble, SETTINGS, TROUBLES, full_disk.MODULES | {"sptf": ""})
 
 
-on_each = pytest.mark.parametrize(
-    "trouble", [pytest.param(name, marks=group(f"array-{name}")) for name in TROUBLES]
-)
-
-
-@on_each
+@full_disk.on_each("array", TROUBLES)
 def test_each_read_ends_once_and_well(trouble: str) -> None:
-    ended = sorted(text(full(trouble), "ended").splitlines())
-    assert ended == sorted(f"{1000 * reader} 0" for reader in range(READERS))
-    if trouble in DETACHING:
-        return
-    counters = pairs(full(trouble).out["counters"])
-    assert (counters["failed"], counters["missed"], counters["late"]) == (0, 0, 0)
-    assert counters["requests"] == counters["completed"] == READERS
-    assert counters["stale"] == 0
+    full_disk.assert_each_read_ended_once_and_well(full(trouble), trouble)
 
 
-@on_each
+@full_disk.on_each("array", TROUBLES)
 def test_those_on_it_keep_their_times_until_it_is_detached(trouble: str) -> None:
     """Two at a time, a second each."""
-    result = full(trouble)
-    seconds = float(text(result, "ended_at")) - float(text(result, "full_at"))
-    if trouble in DETACHING:
-        assert seconds < READERS / SERVERS / 2
+    seconds = full_disk.seconds(full(trouble))
+    expected = full_disk.READERS / SERVERS
+    if trouble in full_disk.DETACHING:
+        assert seconds < expected / 2
     else:
-        assert READERS / SERVERS - 0.5 < seconds < READERS / SERVERS + 0.5
+        assert expected - 0.5 < seconds < expected + 0.5
 
 
 @group("array-nothing")

@@ -6,89 +6,37 @@ Eight reads are on a disk that takes a second for each: one is served, seven wai
 all of them answered by the virtual disk and held.
 """
 
-import pytest
-from guests import MIB, attempts, boot, group, once, pairs, text
+import full_disk
+from guests import MIB, attempts, boot, group, once, text
 
 from understudy.platforms.vm.machine import Result
 
-READERS = 8
-MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB} depth={READERS}"}
-
-FULL = f"""
-wait_for '[ -b /dev/vdisk ]'
-queue=/sys/block/vdisk/queue
-read_one() {{ # PLACE
-	dd if=/dev/vdisk of=/dev/null bs=4k skip=$1 count=1 iflag=direct 2> /dev/null
-	echo "$1 $?" >> /out/ended
-}}
-readers() {{
-	for place in {" ".join(str(1000 * reader) for reader in range(READERS))}; do
-		read_one $place &
-	done
-	wait_for '[ $(cat $vpt/held) = {READERS} ]'
-}}
-throttle /dev/vdisk
+SETTINGS = """
 put 1000000000 $vpt/intercept_ns
-put {READERS} $vpt/queue_depth
 put 15000000000 $vpt/queue_age_limit_ns
-put 1 $vpt/reset
-readers
-TROUBLE
-wait
 """
-CLOCK = 'read -r now rest < /proc/uptime\necho "$now" > /out/'
-COUNTERS = """
-wait
-for counter in requests completed failed missed late stale; do
-	echo "$counter $(cat $vpt/$counter)"
-done > /out/counters
-"""
-TROUBLES = {
-    "nothing": "",
-    "reset": "put 1 $vpt/reset\n",
-    "record": "put 1000 $vpt/record\n",
-    "another depth": "put 2 $vpt/queue_depth\n",
-    "another scheduler": "put mq-deadline $queue/scheduler\n",
-    "detach": "release\n",
-    "unload": "rmmod vpt || fail 'vpt stays'\n",
-}
-DETACHING = ("detach", "unload")  # the disk's counters go with its folder
+TROUBLES = {"another depth": "put 2 $vpt/queue_depth\n"}
 
 
 @once
 def full(trouble: str) -> Result:
     """The VM."""
-    counters = "wait\n" if trouble in DETACHING else COUNTERS
-    during = f"{CLOCK}full_at\n{TROUBLES[trouble]}{counters}{CLOCK}ended_at\n"
-    return boot(FULL.replace("TROUBLE", during), MODULES)
+    return full_disk.in_trouble(trouble, SETTINGS, TROUBLES)
 
 
-on_each = pytest.mark.parametrize(
-    "trouble", [pytest.param(name, marks=group(f"queue-{name}")) for name in TROUBLES]
-)
-
-
-@on_each
+@full_disk.on_each("queue", TROUBLES)
 def test_each_read_ends_once_and_well(trouble: str) -> None:
-    ended = sorted(text(full(trouble), "ended").splitlines())
-    assert ended == sorted(f"{1000 * reader} 0" for reader in range(READERS))
-    if trouble in DETACHING:
-        return
-    counters = pairs(full(trouble).out["counters"])
-    assert (counters["failed"], counters["missed"], counters["late"]) == (0, 0, 0)
-    assert counters["requests"] == counters["completed"] == READERS
-    assert counters["stale"] == 0
+    full_disk.assert_each_read_ended_once_and_well(full(trouble), trouble)
 
 
-@on_each
+@full_disk.on_each("queue", TROUBLES)
 def test_who_detaches_lets_all_go_at_once(trouble: str) -> None:
     """Otherwise each read takes its second, from the first on."""
-    result = full(trouble)
-    seconds = float(text(result, "ended_at")) - float(text(result, "full_at"))
-    if trouble in DETACHING:
+    seconds = full_disk.seconds(full(trouble))
+    if trouble in full_disk.DETACHING:
         assert seconds < 2
     else:
-        assert READERS - 1 < seconds < READERS + 0.5
+        assert full_disk.READERS - 1 < seconds < full_disk.READERS + 0.5
 
 
 # sptf and whoever has the model.
@@ -127,7 +75,7 @@ attempt sptf $queue/scheduler
 @once
 def asking() -> Result:
     """The VM in which the model comes and goes."""
-    return boot(ASKING, {**MODULES, "vdisk": f"size={64 * MIB}", "sptf": ""})
+    return boot(ASKING, {**full_disk.MODULES, "vdisk": f"size={64 * MIB}", "sptf": ""})
 
 
 @group("queue-asking")

@@ -66,6 +66,23 @@ static void a_wait_nobody_suffers_from_is_not_counted(void)
 	host_exit(&host);
 }
 
+/* Nobody has asked when time was up. */
+static void who_comes_too_late_has_lost(void)
+{
+	struct io_request *near;
+
+	begin();
+	live(1, 1000, 0);
+	read_of(2, 500000);
+	expect_wait(ANTIC);
+	host.now_ns += ANTIC;
+	near = read_of(1, 1200);
+	host_expect(&host, near, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_won"), 0);
+	CHECK_EQ(counter("waits_lost"), 1);
+	host_exit(&host);
+}
+
 static void nobody_waits_who_has_another_read(void)
 {
 	struct io_request *first, *other, *second;
@@ -425,6 +442,22 @@ static void steps_back_are_short(void)
 	host_exit(&host);
 }
 
+/* Where the head is, or in the next sweep from the first sector on. */
+static void other_ways_are_no_steps_back(void)
+{
+	struct io_request *at_the_head, *lowest;
+
+	begin_without_waits();
+	host_set(&host, "back_max_sectors", 1000);
+	live(1, 100000, 0);
+	lowest = read_of(2, 0);
+	at_the_head = read_of(2, 100008);
+	host_expect(&host, at_the_head, PICK_ORDER, MS);
+	host_expect(&host, lowest, PICK_ORDER, MS);
+	CHECK_EQ(counter("back_steps"), 0);
+	host_exit(&host);
+}
+
 static void a_sector_back_counts_double(void)
 {
 	struct io_request *ahead, *back;
@@ -551,6 +584,34 @@ static void reads_do_not_break_into_writes(void)
 	host_exit(&host);
 }
 
+static void batches_are_counted_apart(void)
+{
+	begin_without_waits();
+	live(1, 1000, 0);
+	host.now_ns += READ_BATCH;
+	live(1, 2000, 0);
+	host_expect(&host, write_at(3000), PICK_ORDER, MS);
+	CHECK_EQ(counter("read_batches"), 2);
+	CHECK_EQ(counter("write_batches"), 1);
+	host_exit(&host);
+}
+
+/* Just as old as that is old. */
+static void a_write_is_old_in_time(void)
+{
+	struct io_request *old, *ahead;
+
+	begin_without_waits();
+	host_set(&host, "write_batch_ns", 2 * WRITE_EXPIRE);
+	host_expect(&host, write_at(400000), PICK_ORDER, MS);
+	old = write_at(1000);
+	ahead = write_at(500000);
+	host.now_ns += WRITE_EXPIRE;
+	host_expect(&host, old, PICK_EXPIRED, MS);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
 static void old_writes_go_first_among_writes(void)
 {
 	struct io_request *old, *ahead, *read;
@@ -672,6 +733,7 @@ int main(void)
 {
 	a_wait_is_won();
 	a_wait_nobody_suffers_from_is_not_counted();
+	who_comes_too_late_has_lost();
 	nobody_waits_who_has_another_read();
 	nobody_waits_after_a_write();
 	nobody_waits_for_a_thinker();
@@ -693,6 +755,7 @@ int main(void)
 	who_is_waited_for_is_not_forgotten();
 	strangers_are_trusted();
 	steps_back_are_short();
+	other_ways_are_no_steps_back();
 	a_sector_back_counts_double();
 	the_older_of_two_at_one_place();
 	of_equal_ways_the_one_ahead();
@@ -700,6 +763,8 @@ int main(void)
 	age_is_inherited();
 	reads_and_writes_take_turns();
 	reads_do_not_break_into_writes();
+	batches_are_counted_apart();
+	a_write_is_old_in_time();
 	old_writes_go_first_among_writes();
 	a_flood_does_not_starve_the_rest();
 	check_seeds(500, random_case);

@@ -187,6 +187,7 @@ static void cfq_exit(void *state)
 	port_free(cfq->sync);
 }
 
+/* Class and level come with each request. */
 static void init_async(struct cfq *cfq)
 {
 	u8 i;
@@ -194,11 +195,7 @@ static void init_async(struct cfq *cfq)
 
 	for (i = 0; i < CLASSES; i++) {
 		for (level = 0; level < IO_LEVELS; level++)
-			cfq->async[i][level] = (struct cfq_queue){
-				.io_class = i + 1,
-				.level = level,
-				.op = IO_WRITE,
-			};
+			cfq->async[i][level].op = IO_WRITE;
 	}
 }
 

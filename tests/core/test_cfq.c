@@ -158,6 +158,22 @@ static void writes_have_a_slice_of_their_own(void)
 }
 
 /* Each level has its queue and its number: twice as many for level 6 as for 7. */
+static void writes_of_each_level_are_writes(void)
+{
+	u8 level;
+
+	begin();
+	for (level = 0; level < IO_LEVELS; level++) {
+		urgent(IO_WRITE, 'w', 1000, IO_CLASS_BEST_EFFORT, level);
+		host_finish(&host, host_ask(&host), MS);
+	}
+	read_of('a', 1000);
+	CHECK(host_ask(&host));
+	CHECK_EQ(counter("async_slices"), IO_LEVELS);
+	CHECK_EQ(counter("sync_slices"), 1);
+	host_exit(&host);
+}
+
 static void writes_of_levels_take_turns(u8 io_class)
 {
 	u32 i;
@@ -280,6 +296,41 @@ static void a_wait_is_won(void)
 	host_expect(&host, far, PICK_ORDER, MS);
 	CHECK_EQ(counter("waits_lost"), 1);
 	CHECK_EQ(counter("emptied"), 1);
+	host_exit(&host);
+}
+
+/* Nobody has asked when time was up. */
+static void who_comes_too_late_has_lost(void)
+{
+	struct io_request *near;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	read_of('b', 500000);
+	expect_wait(IDLE_WAIT);
+	host.now_ns = host.wake_ns;
+	near = read_of('a', 1008);
+	host_expect(&host, near, PICK_ORDER, MS);
+	CHECK_EQ(counter("waits_won"), 0);
+	CHECK_EQ(counter("waits_lost"), 1);
+	host_exit(&host);
+}
+
+/* A sector farther, and he would be. */
+static void who_reads_as_far_as_that_is_no_seeker(void)
+{
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host_expect(&host, read_of('a', 1008 + 8192), PICK_ORDER, MS);
+	read_of('b', 500000);
+	expect_wait(IDLE_WAIT);
+	host_exit(&host);
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host_expect(&host, read_of('a', 1008 + 8193), PICK_ORDER, MS);
+	read_of('b', 500000);
+	expect_wait(FAR_WAIT);
 	host_exit(&host);
 }
 
@@ -533,6 +584,22 @@ static void ascending_with_short_steps_back(void)
 	host_exit(&host);
 }
 
+/* Where the head is, or in the next sweep from the first sector on. */
+static void other_ways_are_no_steps_back(void)
+{
+	struct io_request *at_the_head, *lowest;
+
+	begin_without_waits();
+	host_set(&host, "back_seek_max", 1000);
+	host_expect(&host, read_of('a', 100000), PICK_ORDER, MS);
+	lowest = read_of('a', 0);
+	at_the_head = read_of('a', 100008);
+	host_expect(&host, at_the_head, PICK_ORDER, MS);
+	host_expect(&host, lowest, PICK_ORDER, MS);
+	CHECK_EQ(counter("back_steps"), 0);
+	host_exit(&host);
+}
+
 /* Once in each slice. */
 static void the_expired_begin_a_slice(void)
 {
@@ -698,6 +765,7 @@ int main(void)
 	a_merge_does_not_cost_a_turn();
 	writes_are_limited();
 	writes_have_a_slice_of_their_own();
+	writes_of_each_level_are_writes();
 	writes_of_levels_take_turns(IO_CLASS_REALTIME);
 	writes_of_levels_take_turns(IO_CLASS_BEST_EFFORT);
 	writes_of_levels_take_turns(IO_CLASS_IDLE);
@@ -708,6 +776,8 @@ int main(void)
 	the_idle_class_is_not_waited_for();
 	a_class_may_change();
 	a_wait_is_won();
+	who_comes_too_late_has_lost();
+	who_reads_as_far_as_that_is_no_seeker();
 	nobody_waits_long_for_a_seeker();
 	a_wait_ends_with_the_slice();
 	no_wait_begins_at_the_end_of_a_slice();
@@ -724,6 +794,7 @@ int main(void)
 	nobody_waits_after_a_write();
 	a_merge_does_not_end_a_wait();
 	ascending_with_short_steps_back();
+	other_ways_are_no_steps_back();
 	the_expired_begin_a_slice();
 	check_seeds(50, equal_readers_have_equal_time);
 	check_seeds(50, a_better_level_has_more_time);

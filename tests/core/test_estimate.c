@@ -118,6 +118,15 @@ static void where_it_has_stopped_the_angle_is_known(void)
 	CHECK_EQ(ESTIMATE(IO_READ, 1108, 4), 1000 * US + TURN / 2);
 }
 
+/* Nothing is read ahead: 1008 passed when the answer began. */
+static void where_it_has_stayed_the_angle_is_known(void)
+{
+	set((struct buffer){ .writes = { .spans_max = 1, .sectors_max = 16 } }, true);
+	reads(1000, 8);
+	now += 200 * SECTOR;
+	CHECK_EQ(ESTIMATE(IO_READ, 1008, 4), TURN - 200 * SECTOR);
+}
+
 static void a_write_is_taken_while_there_is_room(void)
 {
 	bool hit;
@@ -311,6 +320,7 @@ int main(void)
 	what_is_held_costs_its_hit();
 	what_is_read_on_comes_by();
 	where_it_has_stopped_the_angle_is_known();
+	where_it_has_stayed_the_angle_is_known();
 	a_write_is_taken_while_there_is_room();
 	a_read_waits_for_what_is_put_away();
 	a_write_through_waits_for_it_too();

@@ -130,6 +130,18 @@ static void a_write_waits_for_what_it_lands_in(u64 sector, u32 sectors, u64 left
 	CHECK_EQ(is_held(1057), left_ns > 0);
 }
 
+/* One that goes through, of a single sector, likewise. */
+static void what_goes_through_is_foreseen_to_wait(u64 sector, bool waits)
+{
+	u64 ns;
+
+	set_filling();
+	drive.buffer.write_waits = 0;
+	ns = estimate_through_ns(&drive, sector, now);
+	drive.buffer.write_waits = 1;
+	CHECK_EQ(estimate_through_ns(&drive, sector, now) > ns, waits);
+}
+
 static void nothing_is_left_to_wait_for(void)
 {
 	set_filling();
@@ -207,6 +219,10 @@ int main(void)
 	a_write_waits_for_what_it_lands_in(1015, 9, 420 * US);
 	a_write_waits_for_what_it_lands_in(996, 4, 0);
 	a_write_waits_for_what_it_lands_in(1016, 9, 0);
+	what_goes_through_is_foreseen_to_wait(999, false);
+	what_goes_through_is_foreseen_to_wait(1000, true);
+	what_goes_through_is_foreseen_to_wait(1015, true);
+	what_goes_through_is_foreseen_to_wait(1016, false);
 	nothing_is_left_to_wait_for();
 	of_what_it_lands_in_the_rest_stays();
 	what_was_given_back_is_no_reason();

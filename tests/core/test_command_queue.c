@@ -288,9 +288,11 @@ static void set_turning(u64 depth)
 }
 
 /* Who is no sooner than the one before is not asked how long its way is: that changes nothing. */
-static void as_it_is_written_down_where_angles_are_known(struct draw *draw)
+static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 {
 	set_turning(1 + draw_below(draw, 40));
+	if (!draw_below(draw, 4))
+		drive.disk.platter = (struct platter){ 0 }; /* angles are not known */
 	drive.buffered = draw_below(draw, 4) > 0;
 	drive.buffer = (struct buffer){
 		.bus_ps = 1000000,
@@ -361,6 +363,6 @@ int main(void)
 	another_disk_has_them_elsewhere();
 	what_has_no_place_is_not_looked_for();
 	check_seeds(500, as_it_is_written_down);
-	check_seeds(500, as_it_is_written_down_where_angles_are_known);
+	check_seeds(500, as_it_is_written_down_where_platters_turn);
 	return 0;
 }

@@ -139,7 +139,7 @@ static const struct sched_field anticipatory_counters[] = {
 	SCHED_COUNTER(anticipatory, waits_cut, "waits cut short"),
 	SCHED_COUNTER(anticipatory, waits_spared,
 		      "completions whose owner thinks too long"),
-	SCHED_COUNTER(anticipatory, close_reads, "close reads that cut a wait short"),
+	SCHED_COUNTER(anticipatory, close_reads, "close reads served while somebody was waited for"),
 	SCHED_COUNTER(anticipatory, read_batches, "batches of reads begun"),
 	SCHED_COUNTER(anticipatory, write_batches, "batches of writes begun"),
 	SCHED_COUNTER(anticipatory, expired, "requests served because they were old"),

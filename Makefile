@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # the C tests link schedulers.
 INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
-	core sim/worker sim/workloads traces tests/core
+	core core/drive sim/worker sim/workloads traces tests/core
 
 # Meson-python reads bytecode of the package but writes none: each command would compile anew
 # what it imports.  A hash says whether it is still the source's.

@@ -13,7 +13,7 @@
 #ifndef UNDERSTUDY_SHADOW_CACHE_H
 #define UNDERSTUDY_SHADOW_CACHE_H
 
-#include "disk_cache.h"
+#include "drive/disk_cache.h"
 #include "fifo.h"
 #include "sorted_queue.h"
 

@@ -2,7 +2,7 @@
 /*
  * When requests are due, by the same drive and array as in the kernel's throttle and the
  * simulator (Jones 2010 section 4.3): a drive serves one at a time, from its arrival on if it is
- * free; what comes meanwhile waits in the drive's queue (core/command_queue.h), from which it
+ * free; what comes meanwhile waits in the drive's queue (core/drive/command_queue.h), from which it
  * chooses when it is free, so that one that waits has no due time yet.  An array begins with
  * the oldest as soon as a server is free, so each has its due time at once.
  *
@@ -11,8 +11,8 @@
 #ifndef UNDERSTUDY_SERVE_DUE_TIMES_H
 #define UNDERSTUDY_SERVE_DUE_TIMES_H
 
-#include "../core/array.h"
-#include "../core/command_queue.h"
+#include "../core/drive/array.h"
+#include "../core/drive/command_queue.h"
 
 enum timed_op {
 	TIMED_READ,

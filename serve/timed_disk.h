@@ -8,8 +8,8 @@
 #ifndef UNDERSTUDY_SERVE_TIMED_DISK_H
 #define UNDERSTUDY_SERVE_TIMED_DISK_H
 
-#include "../core/array.h"
-#include "../core/drive.h"
+#include "../core/drive/array.h"
+#include "../core/drive/drive.h"
 #include "../sim/moments.h"
 
 #define TIMED_ENOUGH_NS 1000000u

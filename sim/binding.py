@@ -158,7 +158,7 @@ int optimal_order_init(struct optimal_order *table, u32 max, u64 farthest);
 void optimal_order_exit(struct optimal_order *table);
 void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 
-/* core/curve.h, core/platter.h, core/disk.h, core/disk_cache.h, core/drive.h */
+/* core/drive/: curve.h, platter.h, disk.h, disk_cache.h, drive.h */
 #define CURVE_POINTS_MAX ...
 #define DISK_NS_MAX ...
 #define DISK_SECTOR_PS_MAX ...
@@ -313,9 +313,9 @@ int drive_serve_queued(struct drive *drive, u64 n, const u8 *op, const u64 *sect
 """
 
 SOURCE = """
-#include "core/command_queue.h"
+#include "core/drive/command_queue.h"
 #include "core/draw.h"
-#include "core/drive.h"
+#include "core/drive/drive.h"
 #include "core/optimal_order.h"
 #include "serve/timed_disk.h"
 #include "sim/check.h"

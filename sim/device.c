@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "../core/estimate.h"
+#include "../core/drive/estimate.h"
 #include "../core/least.h"
 #include "device.h"
 

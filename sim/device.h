@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What serves the requests: a disk, which is one server whose time depends on where its
- * head is and what its cache holds (core/drive.h), or an array, which is a number of
- * equal servers with service times of their own (core/array.h), or a target, which somebody else models
+ * head is and what its cache holds (core/drive/drive.h), or an array, which is a number of
+ * equal servers with service times of their own (core/drive/array.h), or a target, which somebody else models
  * and who is asked once for each request.  Each may accept more requests than it can serve
- * at once; those wait inside: on a disk in its command queue (core/command_queue.h), elsewhere
+ * at once; those wait inside: on a disk in its command queue (core/drive/command_queue.h), elsewhere
  * in the order in which they came, so that what they meet is known beforehand.
  */
 #ifndef UNDERSTUDY_DEVICE_H
 #define UNDERSTUDY_DEVICE_H
 
-#include "../core/array.h"
-#include "../core/command_queue.h"
+#include "../core/drive/array.h"
+#include "../core/drive/command_queue.h"
 
 /* A target's answer: when a request that it begins with at start_ns completes. */
 typedef u64 target_fn(const struct io_request *rq, u64 start_ns);

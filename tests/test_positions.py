@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rotational positions (core/platter.h) against the detailed drive, which shares no code with
+"""Rotational positions (core/drive/platter.h) against the detailed drive, which shares no code with
 them and knows where each sector is: angle by angle, then by whole service times."""
 
 import random

@@ -197,5 +197,5 @@ def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     said = done.stderr.splitlines()
     assert said[0] == "understudy: the core does not compile:"
-    assert said[1].startswith(f"core/disk.c:{lines + 1}:27: error: ")
+    assert said[1].startswith(f"core/drive/disk.c:{lines + 1}:27: error: ")
     assert "Traceback" not in done.stderr

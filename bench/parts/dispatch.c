@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "../../core/draw.h"
-#include "../../core/drive.h"
-#include "../../core/estimate.h"
+#include "../../core/drive/drive.h"
+#include "../../core/drive/estimate.h"
 #include "../../tests/core/schedulers.h"
 
 #define CAPACITY 143374744ull

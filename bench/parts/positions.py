@@ -10,7 +10,7 @@ TITLE = "What known positions cost"
 TEXT = """
 Instructions a request in the simulator, valgrind's count: eight processes read and write 4 KiB at
 random and don't think, on a disk of 16 zones whose seeks have 400 samples, fcfs. Its latencies
-are drawn, or it is known when each sector is under the head (`core/platter.c`). The buffer does
+are drawn, or it is known when each sector is under the head (`platter.c`). The buffer does
 all that buffers do: it reads ahead into 16 segments, and 16 writes may wait for the medium, of
 which the one goes first that is soonest under the head. With writes the buffer is always full
 here, and each write that is put away is chosen among fifteen or so.
@@ -18,7 +18,7 @@ here, and each write that is put away is chosen among fifteen or so.
 {{ cost }}
 
 The same where positions are known, with 40 processes, and a drive that takes one command after the
-other or chooses among 4 or 32 of them (`core/command_queue.c`); beside the instructions, user CPU
+other or chooses among 4 or 32 of them (`command_queue.c`); beside the instructions, user CPU
 time in ns. The kernel's part of it is what `core/` does, which is the same there.
 
 {{ queue }}

@@ -4,12 +4,12 @@
  *
  *	velocity slot:angle:skew:cylinder:cylinder_skew:band:band_skew:spare:place:step:surfaces ...
  *
- * with one group for each zone of the tracks, as in core/platter.h; nothing: nobody knows.
+ * with one group for each zone of the tracks, as in core/drive/platter.h; nothing: nobody knows.
  */
 #ifndef UNDERSTUDY_VPT_PLATTER_TEXT_H
 #define UNDERSTUDY_VPT_PLATTER_TEXT_H
 
-#include "../../core/platter.h"
+#include "../../core/drive/platter.h"
 
 /* Its length. */
 size_t vpt_platter_print(const struct platter *platter, char *text, size_t room);

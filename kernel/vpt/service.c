@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the modelled device takes for a request: a disk by its drive (core/drive.h), whose clock k
- * slows down, an array by its draws, in order of dispatch (core/array.h).
+ * What the modelled device takes for a request: a disk by its drive (core/drive/drive.h), whose clock k
+ * slows down, an array by its draws, in order of dispatch (core/drive/array.h).
  */
 #include <linux/blk-mq.h>
 #include <linux/math64.h>

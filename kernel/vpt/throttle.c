@@ -4,7 +4,7 @@
  *
  * The disk that stands in serves one request at a time: a request starts when
  * the driver starts it, if the disk is free, and is due scale * (model service time)
- * after that.  What is started meanwhile waits in the disk's queue (core/command_queue.h);
+ * after that.  What is started meanwhile waits in the disk's queue (core/drive/command_queue.h);
  * when a request is due the disk chooses the next one, which starts at that due time.
  * So one that waits has no due time, and that moment is made up for before anything else
  * is added: it chooses among those that were there then.
@@ -35,7 +35,7 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 
-#include "../../core/estimate.h"
+#include "../../core/drive/estimate.h"
 #include "vpt.h"
 
 /*

@@ -44,8 +44,8 @@
 #include <linux/spinlock.h>
 
 #include "record.h"
-#include "../../core/array.h"
-#include "../../core/command_queue.h"
+#include "../../core/drive/array.h"
+#include "../../core/drive/command_queue.h"
 #include "../iosched/model.h"
 
 /* The longest that a request may take: half of the block layer's time-out. */

@@ -7,7 +7,7 @@
 #ifndef UNDERSTUDY_TEST_ROUND_DRIVE_H
 #define UNDERSTUDY_TEST_ROUND_DRIVE_H
 
-#include "../../core/drive.h"
+#include "../../core/drive/drive.h"
 #include "check.h"
 
 #define US 1000ull

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "../../core/array.h"
+#include "../../core/drive/array.h"
 #include "check.h"
 
 #define MS 1000000ull

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Writes in the buffer: taken, joined, put away, and through it; times by hand. */
-#include "../../core/estimate.h"
+#include "../../core/drive/estimate.h"
 #include "round_drive.h"
 
 static void writes_through(void)

@@ -3,8 +3,8 @@
  * Command queueing: which of those that wait a free drive takes, held against a naive
  * telling of the rule and, by hand, against a drive whose times are round.
  */
-#include "../../core/command_queue.h"
-#include "../../core/estimate.h"
+#include "../../core/drive/command_queue.h"
+#include "../../core/drive/estimate.h"
 #include "check.h"
 
 #define MS 1000000ull

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Curves: values at, between and beyond the samples, jumps, and what is refused. */
-#include "../../core/curve.h"
+#include "../../core/drive/curve.h"
 #include "check.h"
 
 static struct curve curve;

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "../../core/drive.h"
+#include "../../core/drive/drive.h"
 #include "../../sim/registry.h"
 #include "check.h"
 #include "schedulers.h"

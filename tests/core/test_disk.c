@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "../../core/disk.h"
+#include "../../core/drive/disk.h"
 #include "check.h"
 
 #define CAPACITY 143374744ull

@@ -2,7 +2,7 @@
 /* The cache, and the device's rule for it (a drive); CATS' rule is in test_cats. */
 #include <string.h>
 
-#include "../../core/drive.h"
+#include "../../core/drive/drive.h"
 #include "check.h"
 
 static struct disk_cache cache;

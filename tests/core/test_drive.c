@@ -2,7 +2,7 @@
 /* Drives: the phase of the platter, half a rotation or a draw; the way to a place; limits. */
 #include <math.h>
 
-#include "../../core/drive.h"
+#include "../../core/drive/drive.h"
 #include "check.h"
 
 #define ROTATION_NS 5999999ull

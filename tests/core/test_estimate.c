@@ -3,7 +3,7 @@
  * The estimate of a positioning time, held against what the drive then does: by hand, and with
  * random drives and loads, in which nothing may come out otherwise because somebody asked.
  */
-#include "../../core/estimate.h"
+#include "../../core/drive/estimate.h"
 #include "check.h"
 
 #define US 1000ull

@@ -7,7 +7,7 @@
  * Whether the times are right is asked elsewhere: by hand in test_buffer.c, against detailed
  * drives in bench/parts/blind.py.
  */
-#include "../../core/drive.h"
+#include "../../core/drive/drive.h"
 #include "check.h"
 
 #define US 1000ull

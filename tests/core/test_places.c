@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The arm's way in tracks: against an arm that walks along surfaces, there and back. */
-#include "../../core/disk.h"
+#include "../../core/drive/disk.h"
 #include "check.h"
 
 #define TRACK 10 /* sectors */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Where sectors are and when they pass, against a walk over the tracks in 128 bits. */
 #include "../../core/least.h"
-#include "../../core/platter.h"
+#include "../../core/drive/platter.h"
 #include "check.h"
 
 #define CAPACITY 20000

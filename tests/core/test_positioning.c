@@ -3,7 +3,7 @@
  * What a drive knows of angles without a platter, times by hand: a turn is 6 ms and 600
  * sectors, and the arm is 3 ms on its way to any other place.
  */
-#include "../../core/estimate.h"
+#include "../../core/drive/estimate.h"
 #include "round_drive.h"
 
 #define WAY (3000 * US)

@@ -5,12 +5,12 @@
  * the arm takes one slot, and 8 more for a seek of any length.  From sector 600 on a second
  * zone begins 3 slots behind the first one's end.
  */
-#include "../../core/drive.h"
-#include "../../core/estimate.h"
+#include "../../core/drive/drive.h"
+#include "../../core/drive/estimate.h"
 #include "../../core/least.h"
-#include "../../core/positioning.h"
-#include "../../core/put_away.h"
-#include "../../core/read_ahead.h"
+#include "../../core/drive/positioning.h"
+#include "../../core/drive/put_away.h"
+#include "../../core/drive/read_ahead.h"
 #include "check.h"
 
 #define SLOT 65536ull

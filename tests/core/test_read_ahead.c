@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Reading on, times by hand: at its edges, where a ns or a sector less is something else. */
-#include "../../core/estimate.h"
+#include "../../core/drive/estimate.h"
 #include "round_drive.h"
 
 /* At the moment when the medium is done with a read nothing of what follows has come. */

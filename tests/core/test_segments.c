@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The segments of a drive's cache, held against a naive telling of their rules. */
-#include "../../core/segments.h"
+#include "../../core/drive/segments.h"
 #include "check.h"
 
 #define SIZE 30

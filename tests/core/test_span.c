@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Spans and the sieve that spares a look at them, held against the words they are described by. */
-#include "../../core/sieve.h"
+#include "../../core/drive/sieve.h"
 #include "../../core/span.h"
 #include "check.h"
 

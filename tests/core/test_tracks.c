@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Where tracks end, zone by zone, against counting them one after the other. */
-#include "../../core/tracks.h"
+#include "../../core/drive/tracks.h"
 #include "check.h"
 
 #define CAPACITY 1000

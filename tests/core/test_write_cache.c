@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What waits to be put away: a list that is as long as it may be. */
-#include "../../core/write_cache.h"
+#include "../../core/drive/write_cache.h"
 #include "check.h"
 
 #define EACH 10

@@ -29,6 +29,7 @@ from .run import StoppedError, stop_all
 CHECKOUT = Path(__file__).parents[2]
 C_FILES = (
     "core/*.[ch]",
+    "core/drive/*.[ch]",
     "core/cards/*.[ch]",
     "core/schedulers/*.c",
     "sim/*.c",

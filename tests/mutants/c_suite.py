@@ -28,6 +28,7 @@ INSTRUCTIONS = tuple(
 )
 LIBRARY = (
     "core/*.c",
+    "core/drive/*.c",
     "core/cards/*.c",
     "core/schedulers/*.c",
     "sim/*.c",

@@ -14,6 +14,9 @@ from understudy.base.paths import ROOT
 FOLDERS = ("core", "kernel")
 SUFFIXES = (".c", ".h")
 FILES = ("kernel/Kbuild",)
+CORE = ("core/*.[ch]", "core/drive/*.[ch]")
+CORE_HEADERS = ("core/*.h", "core/drive/*.h")
+CORE_CODE = ("core/*.c", "core/drive/*.c")
 
 
 @cache

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The arm's way counted in tracks (struct platter_zone in core/platter.h)."""
+"""The arm's way counted in tracks (struct platter_zone in core/drive/platter.h)."""
 
 from dataclasses import replace
 from fractions import Fraction
 
 from understudy.device.timing import Curve, Platter, PlatterZone
 
-PLACE_STEP = 2**16  # core/platter.h counts steps so
+PLACE_STEP = 2**16  # core/drive/platter.h counts steps so
 
 
 def counted(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""[buffer] of a profile: a drive's buffer as people describe it (core/buffer.h)."""
+"""[buffer] of a profile: a drive's buffer as people describe it (core/drive/buffer.h)."""
 
 from typing import Annotated, Literal, Self
 
@@ -17,14 +17,14 @@ from understudy.device.section import (
 )
 from understudy.device.timing import Buffer
 
-SEGMENTS_MAX = 256  # core/segments.h
-WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/write_cache.h
+SEGMENTS_MAX = 256  # core/drive/segments.h
+WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/drive/write_cache.h
 WRITE_ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")  # enum write_order
 
 
 class DriveBuffer(Section):
     """A buffer that works in time: what is read ahead is there when the platter has brought
-    it, and writes may be taken before they are on the medium (core/buffer.h)."""
+    it, and writes may be taken before they are on the medium (core/drive/buffer.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
     read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]

@@ -53,11 +53,11 @@ from understudy.device.tracks import TRACK_SECTORS_MAX as TRACK_SECTORS_MAX
 from understudy.device.tracks import Tracks as Tracks
 
 ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
-SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/disk.h
-CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/disk_cache.h
+SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/drive/disk.h
+CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/drive/disk_cache.h
 SERVERS_MAX = 2**16  # as in sim/check.c
-TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # known to the angle; PLATTER_TURN_NS_MAX in core/platter.h
-QUEUE_DEPTH_MAX = 256  # core/drive.h
+TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # angles: PLATTER_TURN_NS_MAX in core/drive/platter.h
+QUEUE_DEPTH_MAX = 256  # core/drive/drive.h
 
 # How far below half a rotation a measured seek may lie that contains one, as a share of it.
 # A mean of n readings of a wait between 0 and a rotation has a standard error of
@@ -159,7 +159,7 @@ class DiskCache(_Section):
 
 class CommandQueue(_Section):
     """Requests that the drive takes while it is busy: when it is free it chooses the one soonest
-    under its head, unless the oldest has waited for too long (core/command_queue.h)."""
+    under its head, unless the oldest has waited for too long (core/drive/command_queue.h)."""
 
     depth: Annotated[int, Field(ge=1, le=QUEUE_DEPTH_MAX)]
     age_limit_ms: Ms = 500.0

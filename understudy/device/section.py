@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-MINUTE_MS = 60_000  # DISK_NS_MAX in core/disk.h
-SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/curve.h
+MINUTE_MS = 60_000  # DISK_NS_MAX in core/drive/disk.h
+SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/drive/curve.h
 CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
 SECTORS_MAX = 2**40
 SECTOR_BYTES = 512

@@ -14,12 +14,12 @@ from operator import itemgetter
 
 Curve = tuple[tuple[int, int], ...]
 Sample = tuple[Fraction, Fraction]  # fraction of the disk, value
-TURN = 2**64  # core/platter.h counts angles so
+TURN = 2**64  # core/drive/platter.h counts angles so
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer that works in time (core/buffer.h), by the names of the throttle's files."""
+    """A buffer that works in time (core/drive/buffer.h), by the names of the throttle's files."""
 
     bus_sector_ps: int = 0
     write_ns: int = 0
@@ -48,7 +48,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class PlatterZone:
-    """What the angles in a zone come from (struct platter_zone in core/platter.h)."""
+    """What the angles in a zone come from (struct platter_zone in core/drive/platter.h)."""
 
     slot: int
     angle: int
@@ -65,7 +65,7 @@ class PlatterZone:
 
 @dataclass(frozen=True)
 class Platter:
-    """The platters in turn (core/platter.h): 2^-64 turns in a ns, and a zone for each of the
+    """The platters in turn (core/drive/platter.h): 2^-64 turns in a ns, and a zone for each of the
     tracks'."""
 
     velocity: int

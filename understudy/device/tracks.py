@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """[tracks] of a profile: where tracks end and, if it says that too, on which angle each of
-their sectors lies (core/tracks.h, core/platter.h).
+their sectors lies (core/drive/tracks.h, core/drive/platter.h).
 
 With k sectors before it in its zone, t = k // sectors, b = t // band (0 without bands) and
 c = t // cylinder - b, a sector begins to pass under the head, in turns, at
@@ -30,8 +30,8 @@ from understudy.device.section import (
 )
 from understudy.device.timing import TURN, Curve, Platter, PlatterZone, steps
 
-TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/tracks.h
-ZONES_MAX = 1024  # PLATTER_ZONES_MAX in core/platter.h
+TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/drive/tracks.h
+ZONES_MAX = 1024  # PLATTER_ZONES_MAX in core/drive/platter.h
 ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
 BANDS = ("band", "band_skew")
 SPARE = ("cylinder_spare",)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The drive model from Python (core/drive.h): times in ns, positions in sectors."""
+"""The drive model from Python (core/drive/drive.h): times in ns, positions in sectors."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -25,7 +25,7 @@ PLATTER_TURN_NS_MAX: int = lib.PLATTER_TURN_NS_MAX
 
 
 class Drive:
-    """A drive in motion (core/drive.h): curves, cache, head and phase."""
+    """A drive in motion (core/drive/drive.h): curves, cache, head and phase."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Drive:
         if drive_buffer:
             _fill_buffer(self._drive, drive_buffer)
         if lib.drive_check(self._drive):
-            raise ValueError("a curve or a time is not as core/drive.h wants it")
+            raise ValueError("a curve or a time is not as core/drive/drive.h wants it")
         kinds = {"op": "u8[1]", "sector": "u64[1]", "sectors": "u32[1]", "idle_ns": "u64[1]"}
         self._one = {name: ffi.new(kind) for name, kind in kinds.items()}
         self._answer = (ffi.new("u64[1]"), ffi.new("u8[1]"))
@@ -184,7 +184,7 @@ class Drive:
         given_ns: npt.ArrayLike,
     ) -> tuple[U64, U64, npt.NDArray[np.bool_]]:
         """Give it requests, each at its time on a clock that begins at 0, and let it choose
-        (core/command_queue.h): when each service began, how long it took, and which were hits."""
+        (core/drive/command_queue.h): when each service began, how long it took, which were hits."""
         ops = np.ascontiguousarray(op, np.uint8)
         first, given = u64(sector), u64(given_ns)
         length = np.ascontiguousarray(sectors, np.uint32)
@@ -215,7 +215,7 @@ class Drive:
 
 
 def _fill_buffer(drive: Any, given: Buffer) -> None:
-    """The names of core/buffer.h for those of the throttle's files."""
+    """The names of core/drive/buffer.h for those of the throttle's files."""
     drive.buffered = True
     to, segments, writes = drive.buffer, drive.buffer.segments, drive.buffer.writes
     to.bus_ps = given.bus_sector_ps

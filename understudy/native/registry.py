@@ -106,7 +106,7 @@ def compiled(file: Source) -> Path:
 
 
 def _headers() -> Mapping[str, bytes]:
-    return sources.matching("core/*.h")
+    return sources.matching(*sources.CORE_HEADERS)
 
 
 def _compile(file: Source, folder: Path) -> None:

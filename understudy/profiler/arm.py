@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far the arm goes, in tracks, as the model counts it (core/platter.h).
+"""How far the arm goes, in tracks, as the model counts it (core/drive/platter.h).
 
 A distance in sectors is fewer tracks at the outer edge than near the spindle.  In tracks what
 the arm needs depends on the distance alone, but for where a drive lays sectors out along

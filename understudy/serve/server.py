@@ -50,7 +50,7 @@ def filter_file() -> Path:
     return compiled(
         Program(
             "timed.so",
-            (*_ours(), *sources.matching("core/*.c"), *SIMULATOR),
+            (*_ours(), *sources.matching(*sources.CORE_CODE), *SIMULATOR),
             flags=(*FLAGS, f"-DNBDKIT_FOUND={_version()}"),
             package=f"gcc libc6-dev {PACKAGES}",
         )

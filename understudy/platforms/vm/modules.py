@@ -50,7 +50,7 @@ def base_modules(kernel: Kernel) -> list[Path]:
 
 def base(kernel: Kernel) -> Path:
     """The folder of those, with what they export."""
-    taken = sources.matching("core/*.[ch]", "kernel/*/*.[ch]", KBUILD)
+    taken = sources.matching(*sources.CORE, "kernel/*/*.[ch]", KBUILD)
     return built(kernel, "base", taken, {}, "*.ko", EXPORTED)
 
 
@@ -58,7 +58,7 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
     """The module of a scheduler that the registry knows; UserError if it does not compile."""
     file = registry.source(name)
     place = f"{registry.FOLDER}/{name}.c"
-    taken = {**sources.matching("core/*.h", KBUILD), place: file.text}
+    taken = {**sources.matching(*sources.CORE_HEADERS, KBUILD), place: file.text}
     shared = {f"{SHARED}_shipped": _shared_object(kernel).read_bytes(), f".{SHARED}.cmd": b""}
     try:
         folder = built(kernel, name, taken, shared, f"{name}.ko")
@@ -69,7 +69,7 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
 
 
 def _shared_object(kernel: Kernel) -> Path:
-    taken = sources.matching("core/*.[ch]", "kernel/iosched/*.[ch]", "kernel/port/*.c", KBUILD)
+    taken = sources.matching(*sources.CORE, "kernel/iosched/*.[ch]", "kernel/port/*.c", KBUILD)
     return built(kernel, "iosched", taken, {}, SHARED) / SHARED
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "drive.h"
-#include "least.h"
+#include "../least.h"
 #include "positioning.h"
 
 /* Processes draw from the streams below, one each. */

@@ -9,7 +9,7 @@
 #ifndef UNDERSTUDY_CURVE_H
 #define UNDERSTUDY_CURVE_H
 
-#include "port.h"
+#include "../port.h"
 
 #define CURVE_POINTS_MAX 1024
 

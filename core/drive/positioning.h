@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Where the arm of a drive is and when its head is over a sector.  Where the platters' angles
- * are known (core/platter.h), the clock says it.  Else they are known in a drive with a buffer
+ * are known (core/drive/platter.h), the clock says it.  Else they are known in a drive with a buffer
  * around the places where the head was last, since the time is; elsewhere latencies are drawn.
  */
 #ifndef UNDERSTUDY_POSITIONING_H

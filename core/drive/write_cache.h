@@ -7,7 +7,7 @@
 #ifndef UNDERSTUDY_WRITE_CACHE_H
 #define UNDERSTUDY_WRITE_CACHE_H
 
-#include "port.h"
+#include "../port.h"
 
 #define WRITE_CACHE_SPANS_MAX 256
 
@@ -24,7 +24,7 @@ enum write_order {
 
 /**
  * struct write_span - sectors [start, end)
- * @place: where the arm is for the first of them (core/platter.h)
+ * @place: where the arm is for the first of them (core/drive/platter.h)
  * @angle: where on the turn that begins, if angles are known
  */
 struct write_span {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "write_cache.h"
-#include "span.h"
+#include "../span.h"
 
 bool write_cache_is_busy(const struct write_cache *cache)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "read_ahead.h"
-#include "least.h"
+#include "../least.h"
 #include "positioning.h"
-#include "span.h"
+#include "../span.h"
 
 u64 read_ahead_until(const struct drive *drive, u64 now_ns)
 {

@@ -12,7 +12,7 @@
 #ifndef UNDERSTUDY_DISK_CACHE_H
 #define UNDERSTUDY_DISK_CACHE_H
 
-#include "port.h"
+#include "../port.h"
 
 #define DISK_CACHE_SEGMENTS_MAX 1024
 

@@ -5,7 +5,7 @@
 #ifndef UNDERSTUDY_COMMAND_H
 #define UNDERSTUDY_COMMAND_H
 
-#include "port.h"
+#include "../port.h"
 
 /**
  * struct command - one that waits
@@ -14,7 +14,7 @@
  * @sectors: length
  * @op: enum io_op, or IO_OPS: neither, which has no place to go to and is next
  * @through: a write that is to be on the medium when it is complete
- * @place: of the arm, for its first sector; known where angles are (core/platter.h), once
+ * @place: of the arm, for its first sector; known where angles are (core/drive/platter.h), once
  *	estimate_aim() has been called
  * @angle: where on the turn that begins; likewise
  * @before, @after: of those that wait

@@ -9,7 +9,7 @@
 #ifndef UNDERSTUDY_ARRAY_H
 #define UNDERSTUDY_ARRAY_H
 
-#include "draw.h"
+#include "../draw.h"
 
 /**
  * struct array - what an array is like

@@ -12,7 +12,7 @@
  * keep spare sectors.  From the end of a track's last sector to the beginning of the next
  * track's first one it is a skew; another one after each cylinder of tracks, and a third one
  * after each band of those.  Which sectors a zone and its tracks have, struct curve says
- * (core/tracks.h); here is one struct platter_zone for each of its samples.
+ * (core/drive/tracks.h); here is one struct platter_zone for each of its samples.
  *
  * How far the arm goes from one sector to another is counted in tracks, if that is known: a
  * track is fewer sectors near the spindle, and where a band goes along one surface and back

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "positioning.h"
-#include "least.h"
+#include "../least.h"
 
 /* The medium has served a request up to there, and the arm stays. */
 void position_leave(struct drive *drive, u64 sector, u64 at_ns)

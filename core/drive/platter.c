@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "platter.h"
-#include "least.h"
+#include "../least.h"
 
 /* A zone of the platters and of the tracks. */
 struct zone_view {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "put_away.h"
-#include "least.h"
+#include "../least.h"
 #include "positioning.h"
 #include "read_ahead.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "estimate.h"
-#include "least.h"
+#include "../least.h"
 #include "put_away.h"
 #include "read_ahead.h"
 

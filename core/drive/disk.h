@@ -12,7 +12,7 @@
  * the special case of two samples, no rotation and no transfer.
  *
  * Where tracks are known, a transfer that goes over the end of one takes a switch of
- * heads or tracks each time.  Where angles are known as well (core/platter.h), they say when
+ * heads or tracks each time.  Where angles are known as well (core/drive/platter.h), they say when
  * sectors pass, and neither half a rotation nor the curve of transfers is looked at.
  *
  * Places are sectors of the disk that stands in; whoever fills the curves scales
@@ -37,7 +37,7 @@
  * @transfer: time for one sector to pass under the head, picoseconds, by place, from
  *	0 to @capacity_sectors; no samples if transfer takes no time of its own.  It is
  *	the time that is a line between two samples, not the throughput
- * @tracks: where they end (core/tracks.h)
+ * @tracks: where they end (core/drive/tracks.h)
  * @switch_ns: from the end of one to the beginning of the next, in a transfer
  * @platter: the angles of their sectors
  */

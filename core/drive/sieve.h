@@ -7,7 +7,7 @@
 #ifndef UNDERSTUDY_SIEVE_H
 #define UNDERSTUDY_SIEVE_H
 
-#include "port.h"
+#include "../port.h"
 
 #define SIEVE_WORDS 8 /* of 64 bits: 2^9, as sieve_bit() has it */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a drive with a buffer does after a read: it reads on (core/buffer.h has the rules and
+ * What a drive with a buffer does after a read: it reads on (core/drive/buffer.h has the rules and
  * their parameters).  As of the last call it is at struct read_ahead; what has happened since
  * is computed when somebody asks.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "disk_cache.h"
-#include "span.h"
+#include "../span.h"
 
 /*
  * The first test nearly always says no, and can be foreseen: before the span the

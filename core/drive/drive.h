@@ -4,9 +4,9 @@
  * the platter.  The throttle in the kernel and the simulator both ask it, once for
  * each request and in the order of service, how long that request takes.
  *
- * It has one of two caches.  The papers' (core/disk_cache.h, PERFORM 2010 section 3)
+ * It has one of two caches.  The papers' (core/drive/disk_cache.h, PERFORM 2010 section 3)
  * answers at once: each hit costs the same, what is read ahead is there when the miss is
- * served.  The other one, the buffer (core/buffer.h), works in time: it reads ahead as
+ * served.  The other one, the buffer (core/drive/buffer.h), works in time: it reads ahead as
  * the platter turns, also while nobody asks, and takes writes.
  */
 #ifndef UNDERSTUDY_DRIVE_H
@@ -15,8 +15,8 @@
 #include "buffer.h"
 #include "disk.h"
 #include "disk_cache.h"
-#include "draw.h"
-#include "request.h"
+#include "../draw.h"
+#include "../request.h"
 
 #define TRACKS_AHEAD_MAX 4096
 #define TRACKS_IN_TURN_MAX 16
@@ -32,11 +32,11 @@
  * @buffer: the buffer
  * @head: end of the last request that the medium served; a hit does not move it
  * @random_phase: 0: each request from the medium waits for half a rotation, or, where angles
- *	are known (core/platter.h), until its sector comes by; else for a time drawn
+ *	are known (core/drive/platter.h), until its sector comes by; else for a time drawn
  *	uniformly from less than a whole rotation
  * @seed: of these draws, from the next reset on
  * @phase: the draws
- * @queue_depth: among so many that wait it chooses (core/command_queue.h), up to
+ * @queue_depth: among so many that wait it chooses (core/drive/command_queue.h), up to
  *	QUEUE_DEPTH_MAX; 0 or 1: it takes them in the order in which they came
  * @queue_age_ns: one that has waited for so long goes before all others
  */

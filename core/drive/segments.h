@@ -7,7 +7,7 @@
 #ifndef UNDERSTUDY_SEGMENTS_H
 #define UNDERSTUDY_SEGMENTS_H
 
-#include "port.h"
+#include "../port.h"
 
 #define SEGMENTS_MAX 256
 #define SEGMENTS_NONE U32_MAX

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "array.h"
-#include "least.h"
+#include "../least.h"
 
 #define SERVICE_STREAM (U64_MAX - 1) /* apart from every process's */
 #define EXPONENTIAL_MOST 45 /* means, as core/draw.h promises */

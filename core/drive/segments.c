@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "segments.h"
-#include "least.h"
-#include "span.h"
+#include "../least.h"
+#include "../span.h"
 
 u32 segments_find(const struct segments *segments, u64 sector)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "disk.h"
-#include "least.h"
+#include "../least.h"
 
 void disk_set_linear(struct disk *disk, u64 capacity_sectors, u64 intercept_ns,
 		     u64 full_seek_ns)

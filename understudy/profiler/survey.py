@@ -88,13 +88,12 @@ class Survey:
         if self._at_once:
             self.findings += writes.unseen("the cache is one that takes none")
             return
-        still_ns = min(self._seek.still_ns, self._seek.ns[0])
-        self.findings += writes.measure(self._bench, self.hits, self._model, still_ns)
+        self.findings += writes.measure(self._bench, self.hits, self._model)
 
     def _streams(self) -> None:
         """What one read does not show if tracks' ends stop what follows."""
         ahead, known = self._ahead, isinstance(self._layout, Layout)
-        if not known or not ahead or not ahead.to_track_end or ahead.overwrites is not False:
+        if not known or not ahead or not ahead.to_track_end or ahead.overwrites:
             return
         draws = self._bench.random.getstate()
         self.findings = self._with([streams.measure(self._bench, self._model)])

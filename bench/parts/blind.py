@@ -125,7 +125,7 @@ def measure(
 ) -> Rows:
     """Drive by drive; what they have in common comes last.
 
-    `discards_sent`: they discard what they have sent (docs/decisions/0051-discards.md).
+    `discards_sent`: they discard what they have sent, which no profile has a word for.
     """
     names = list(LOADS) if workloads == ["all"] else workloads
     compared_rows: list[Row] = []

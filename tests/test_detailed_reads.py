@@ -19,7 +19,7 @@ from detailed_drives import (
     sector_ns,
 )
 
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     MS,
     DetailedDrive,
     Parameters,

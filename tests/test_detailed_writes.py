@@ -23,7 +23,7 @@ from detailed_drives import (
     seek_ns,
 )
 
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     CLOOK,
     MS,
     SHORTEST_POSITIONING,

@@ -155,19 +155,6 @@ def test_one_that_keeps_what_it_has_sent(recovered: Fitted) -> None:
     assert recovered.value("buffer.read_discards") is False
 
 
-@pytest.mark.parametrize("seed", [206, 211])
-def test_a_detailed_drive_that_discards(seed: int) -> None:
-    """Streams hit, and writes are measured, which needs hits; 211 stops at its tracks' ends."""
-    drive = random_drive(seed, discards_sent=True)
-    found = profile(drive, destroy_data=True)
-    assert found.value("buffer.read_discards") is True
-    assert found.value("buffer.segments") == drive.parameters.segments
-    bus_sector_ns = 512e3 / found.value("buffer.bus_mb_per_s")
-    assert bus_sector_ns == pytest.approx(drive.parameters.bus_sector_ns, rel=1e-3)
-    for check in found.checks:
-        assert abs(check.difference_percent) < 3, check.workload
-
-
 PAPERS_CACHES = {
     "the papers'": (64, 221, 64),
     "one segment": (1, 300, 10),

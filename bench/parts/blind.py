@@ -120,19 +120,14 @@ def measure(
     seeds: int,
     workloads: list[str],
     first: int = FIRST_DRIVE,
-    *,
-    discards_sent: bool = False,
 ) -> Rows:
-    """Drive by drive; what they have in common comes last.
-
-    `discards_sent`: they discard what they have sent (docs/decisions/0051-discards.md).
-    """
+    """Drive by drive; what they have in common comes last."""
     names = list(LOADS) if workloads == ["all"] else workloads
     compared_rows: list[Row] = []
     overloaded: list[Row] = []
     ranks: list[Row] = []
     for number in range(first, first + drives):
-        drive = random_drive(number, discards_sent=discards_sent)
+        drive = random_drive(number)
         found = understudy.profile(drive, destroy_data=True)
         yield "drives", _profiled(number, drive, found)
         for name in names:

@@ -84,7 +84,6 @@ struct detailed_parameters {
 	uint8_t ahead_stops_at_track_end;
 	uint8_t ahead_stops_at_hits; /* in other segments, and at cached writes */
 	uint8_t ahead_after_hit; /* a hit in sequence begins it again */
-	uint8_t discards_sent; /* what a read was sent is held no longer (DISKSIM, "discard") */
 
 	/* Write cache. */
 	uint32_t write_sectors; /* 0: write-through */
@@ -99,15 +98,10 @@ struct detailed_parameters {
 	double queue_age_ns; /* who waits longer goes first */
 };
 
-enum detailed_flags {
-	DETAILED_FUA = 1, /* a write is on the medium, a read comes from there */
-};
-
 struct detailed_request {
 	uint64_t sector;
 	int64_t arrival_ns;
 	uint32_t sectors;
-	uint32_t flags;
 	uint8_t write;
 };
 
@@ -137,7 +131,7 @@ void detailed_locate(const struct detailed_drive *drive, uint64_t sector,
  * past the end, or at_ns lies before the last completion.
  */
 int64_t detailed_request(struct detailed_drive *drive, int write, uint64_t sector,
-			 uint32_t sectors, int64_t at_ns, int flags);
+			 uint32_t sectors, int64_t at_ns);
 
 /* When everything that was written is on the medium; -1 as above. */
 int64_t detailed_flush(struct detailed_drive *drive, int64_t at_ns);

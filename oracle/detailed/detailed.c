@@ -114,6 +114,21 @@ void detailed_reset(struct detailed_drive *d)
 	d->completion_ns = 0;
 }
 
+int detailed_adapt(struct detailed_drive *d, uint32_t segments, uint32_t ahead_sectors)
+{
+	struct background *b = &d->background;
+
+	if (segments == 0 || segments > d->parameters.segments)
+		return -1;
+	d->parameters.ahead_sectors = ahead_sectors;
+	if (segments != b->segments.n) {
+		background_stop_ahead(b, d->completion_ns);
+		segments_cut(&b->segments, segments);
+		d->parameters.segment_sectors = b->segments.sectors;
+	}
+	return 0;
+}
+
 uint64_t detailed_capacity(const struct detailed_drive *d)
 {
 	return layout_capacity(&d->layout);

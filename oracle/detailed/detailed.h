@@ -122,6 +122,14 @@ void detailed_free(struct detailed_drive *drive);
 /* As it was when new: caches empty, head at the beginning, time 0. */
 void detailed_reset(struct detailed_drive *drive);
 
+/*
+ * The cache is cut into so many segments from now on, and read-ahead goes this far past a
+ * request.  Another number of segments empties them.  -1, and nothing happens: none, or more
+ * than the parameters say.
+ */
+int detailed_adapt(struct detailed_drive *drive, uint32_t segments,
+		   uint32_t ahead_sectors);
+
 uint64_t detailed_capacity(const struct detailed_drive *drive);
 void detailed_locate(const struct detailed_drive *drive, uint64_t sector,
 		     struct detailed_place *place);

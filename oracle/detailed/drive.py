@@ -177,6 +177,11 @@ class DetailedDrive:
             raise ValueError(f"{op} of {sectors} sectors at {sector}, {at_ns} ns: not possible")
         return completion_ns
 
+    def adapt(self, segments: int, ahead_sectors: int) -> None:
+        """From now on; what other segments held is gone."""
+        if _library().detailed_adapt(self._drive, segments, ahead_sectors):
+            raise ValueError(f"{segments} segments, of {self.parameters.segments} at most")
+
     def flush(self, at_ns: int) -> int:
         """When all that was written is on the medium."""
         completion_ns: int = _library().detailed_flush(self._drive, at_ns)

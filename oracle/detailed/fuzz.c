@@ -200,6 +200,15 @@ static void flush(struct detailed_drive *d, int64_t at_ns)
 	check_drive(d);
 }
 
+static void adapt(struct detailed_drive *d)
+{
+	uint32_t segments = draw(5);
+	int possible = segments > 0 && segments <= d->parameters.segments;
+
+	CHECK(detailed_adapt(d, segments, draw(1000)) == (possible ? 0 : -1));
+	check_drive(d);
+}
+
 static uint64_t try_drive(int requests)
 {
 	struct detailed_drive *d = draw_drive();
@@ -212,6 +221,8 @@ static uint64_t try_drive(int requests)
 
 		if (draw(50) == 0)
 			flush(d, at_ns);
+		if (draw(50) == 0)
+			adapt(d);
 		at_ns = at_ns < d->completion_ns ? d->completion_ns : at_ns;
 		for (j = 0; j < 3; j++)
 			queue[j] = draw_request(d, near);

@@ -50,11 +50,15 @@ class IdleWrites(Firmware):
         return round(max(ready_ns, self._hold(sector, end, at_ns)) + bus_ns)
 
     def _hold(self, start: int, end: int, at_ns: int) -> int:
-        """Joined to what it overlaps or continues; when there is room for it."""
+        """Joined to what it overlaps or continues, as far as there is room; when it is there."""
         for first, stop in list(self.spans.items()):
-            if first <= end and start <= stop and stop - first + end - start <= self.cache_sectors:
-                del self.spans[first]
-                start, end = min(first, start), max(stop, end)
+            if first > end or start > stop:
+                continue
+            if max(stop, end) - min(first, start) > self.cache_sectors:
+                at_ns = self._destage(first, at_ns)
+                continue
+            del self.spans[first]
+            start, end = min(first, start), max(stop, end)
         while not self._fits(1, end - start, 1):
             self.full = True
             at_ns = self._destage(self._next(), at_ns)

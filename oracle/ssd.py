@@ -197,9 +197,11 @@ def random_ssd(seed: int) -> Ssd:
     """Another one for each seed."""
     draw = random.Random(f"ssd {seed}")
     read_us, program_us, erase_us = draw.choice(KINDS)
+    channels, dies = draw.choice((2, 4, 8)), draw.choice((2, 4))
     return Ssd(
-        channels=draw.choice((2, 4, 8)),
-        dies=draw.choice((2, 4)),
+        channels=channels,
+        dies=dies,
+        blocks=2048 // (channels * dies),  # 2 GB in all
         spare=draw.choice((0.07, 0.125, 0.25)),
         read_us=read_us,
         program_us=program_us,

@@ -129,6 +129,10 @@ def test_what_waits_is_read_from_the_cache_joined_and_written_before_it_is_read_
     assert hit == pytest.approx(hit_ns(BARE, 8), abs=1)
     box.request("read", 5004, 20, now_ns + SOON_NS)
     assert not box.spans
+    box = IdleWrites(DetailedDrive(BARE), idle_ms=1e6, cache_sectors=16)
+    box.request("write", 5008, 16, box.request("write", 5000, 16, 0))
+    assert dict(box.spans) == {5008: 5024}
+    assert box.destaged == 5016
 
 
 # ---- ssd ----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sample_runs import experiment, outcome
 from test_profiler import CAPACITY, KNOWN, model
 
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 from understudy.base.errors import RunFailed
 from understudy.campaign.result import requests_table
 from understudy.cli.main import main

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import understudy
-from bench.detailed.drive import DetailedDrive, random_drive
+from oracle.detailed.drive import DetailedDrive, random_drive
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device import profile as device
@@ -419,7 +419,7 @@ def test_no_cache_no_hits() -> None:
 # ---- the command ----------------------------------------------------------------------
 
 MODULE = """
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 
 class Broken:
     capacity_sectors = 10**6

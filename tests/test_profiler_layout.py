@@ -14,7 +14,7 @@ import pytest
 from hosted import Hosted
 
 import understudy
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     CYLINDER_SERPENTINE,
     CYLINDERS,
     SURFACE_SERPENTINE,

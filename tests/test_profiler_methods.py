@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import understudy
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device import profile as device
@@ -303,7 +303,7 @@ def test_what_is_not_timed_is_not_counted() -> None:
 # ---- the command ----------------------------------------------------------------------
 
 MODULE = """
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 
 def drive(): return random_drive(2)
 """

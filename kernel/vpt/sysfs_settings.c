@@ -50,8 +50,8 @@ static void take(struct vpt_disk *disk, struct vpt_model *changed,
 {
 	u64 *value = value_of(&disk->model, setting);
 
-	if (value == &disk->model.scale_milli) {
-		vpt_set_scale(disk, changed->scale_milli);
+	if (value == &disk->model.device.scale_milli) {
+		vpt_set_scale(disk, changed->device.scale_milli);
 		return;
 	}
 	vpt_keep_checked_scale(disk, changed);
@@ -103,47 +103,50 @@ static ssize_t setting_store(struct kobject *kobj, struct kobj_attribute *attr,
 		.max = max_,                                              \
 	}
 
-SETTING(intercept_ns, drive.disk.intercept_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(rotation_ns, drive.disk.rotation_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(rotation_random, drive.random_phase, 0, 1);
-SETTING(rotation_seed, drive.seed, 0, U64_MAX);
-SETTING(hit_ns, drive.hit_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(cache_segments, drive.cache.segments, 0, DISK_CACHE_SEGMENTS_MAX);
-SETTING(cache_segment_sectors, drive.cache.segment_sectors, 0, U32_MAX);
-SETTING(cache_prefetch_sectors, drive.cache.prefetch_sectors, 0, U32_MAX);
-SETTING(track_switch_ns, drive.disk.switch_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(buffered, drive.buffered, 0, 1);
-SETTING(write_settle_ns, drive.buffer.settle_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(command_ns, drive.buffer.command_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(write_ns, drive.buffer.write_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(write_same_track_saves_ns, drive.buffer.same_track_saves_ns, 0,
+SETTING(intercept_ns, device.drive.disk.intercept_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(rotation_ns, device.drive.disk.rotation_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(rotation_random, device.drive.random_phase, 0, 1);
+SETTING(rotation_seed, device.drive.seed, 0, U64_MAX);
+SETTING(hit_ns, device.drive.hit_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(cache_segments, device.drive.cache.segments, 0, DISK_CACHE_SEGMENTS_MAX);
+SETTING(cache_segment_sectors, device.drive.cache.segment_sectors, 0, U32_MAX);
+SETTING(cache_prefetch_sectors, device.drive.cache.prefetch_sectors, 0, U32_MAX);
+SETTING(track_switch_ns, device.drive.disk.switch_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(buffered, device.drive.buffered, 0, 1);
+SETTING(write_settle_ns, device.drive.buffer.settle_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(command_ns, device.drive.buffer.command_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(write_ns, device.drive.buffer.write_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(write_same_track_saves_ns, device.drive.buffer.same_track_saves_ns, 0,
 	VPT_HOLD_MAX_NS);
-SETTING(bus_sector_ps, drive.buffer.bus_ps, 0, DISK_SECTOR_PS_MAX);
-SETTING(buffer_segments, drive.buffer.segments.nr, 0, SEGMENTS_MAX);
-SETTING(buffer_segment_sectors, drive.buffer.segments.sectors, 0, U32_MAX);
-SETTING(buffer_first_in_first_out, drive.buffer.segments.first_in_first_out, 0, 1);
-SETTING(buffer_hits_interrupt, drive.buffer.hits_interrupt, 0, 1);
-SETTING(buffer_hits_return, drive.buffer.hits_return, 0, 1);
-SETTING(read_ahead_sectors, drive.buffer.ahead_sectors, 0, U32_MAX);
-SETTING(read_reach_sectors, drive.buffer.reach_sectors, 0, U32_MAX);
-SETTING(read_ahead_to_track_end, drive.buffer.ahead_to_track_end, 0, 1);
-SETTING(read_ahead_overwrites, drive.buffer.ahead_overwrites, 0, 1);
-SETTING(read_ahead_finishes_sector, drive.buffer.ahead_finishes_sector, 0, 1);
-SETTING(write_waits_for_read_ahead, drive.buffer.write_waits, 0, 1);
-SETTING(read_discards, drive.buffer.discards, 0, 1);
-SETTING(read_hits_resume, drive.buffer.hits_resume, 0, 1);
-SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MAX);
-SETTING(write_back_sectors, drive.buffer.writes.sectors_max, 0, U32_MAX);
-SETTING(write_back_idle_ns, drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(write_back_low_sectors, drive.buffer.writes.low_sectors, 0, U32_MAX);
-SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_SHORTEST_POSITIONING);
-SETTING(queue_depth, drive.queue_depth, 0, QUEUE_DEPTH_MAX);
-SETTING(queue_age_limit_ns, drive.queue_age_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(array_servers, array.servers, 0, VPT_REQUESTS_MAX);
-SETTING(array_service_ns, array.mean_service_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(array_exponential, array.exponential, 0, 1);
-SETTING(array_seed, array_seed, 0, U64_MAX);
-SETTING(scale_milli, scale_milli, 1, VPT_SCALE_MAX_MILLI);
+SETTING(bus_sector_ps, device.drive.buffer.bus_ps, 0, DISK_SECTOR_PS_MAX);
+SETTING(buffer_segments, device.drive.buffer.segments.nr, 0, SEGMENTS_MAX);
+SETTING(buffer_segment_sectors, device.drive.buffer.segments.sectors, 0, U32_MAX);
+SETTING(buffer_first_in_first_out, device.drive.buffer.segments.first_in_first_out, 0,
+	1);
+SETTING(buffer_hits_interrupt, device.drive.buffer.hits_interrupt, 0, 1);
+SETTING(buffer_hits_return, device.drive.buffer.hits_return, 0, 1);
+SETTING(read_ahead_sectors, device.drive.buffer.ahead_sectors, 0, U32_MAX);
+SETTING(read_reach_sectors, device.drive.buffer.reach_sectors, 0, U32_MAX);
+SETTING(read_ahead_to_track_end, device.drive.buffer.ahead_to_track_end, 0, 1);
+SETTING(read_ahead_overwrites, device.drive.buffer.ahead_overwrites, 0, 1);
+SETTING(read_ahead_finishes_sector, device.drive.buffer.ahead_finishes_sector, 0, 1);
+SETTING(write_waits_for_read_ahead, device.drive.buffer.write_waits, 0, 1);
+SETTING(read_discards, device.drive.buffer.discards, 0, 1);
+SETTING(read_hits_resume, device.drive.buffer.hits_resume, 0, 1);
+SETTING(write_back_spans, device.drive.buffer.writes.spans_max, 0,
+	WRITE_CACHE_SPANS_MAX);
+SETTING(write_back_sectors, device.drive.buffer.writes.sectors_max, 0, U32_MAX);
+SETTING(write_back_idle_ns, device.drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(write_back_low_sectors, device.drive.buffer.writes.low_sectors, 0, U32_MAX);
+SETTING(write_back_order, device.drive.buffer.writes.order, 0,
+	WRITE_SHORTEST_POSITIONING);
+SETTING(queue_depth, device.drive.queue_depth, 0, QUEUE_DEPTH_MAX);
+SETTING(queue_age_limit_ns, device.drive.queue_age_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(array_servers, device.array.servers, 0, VPT_REQUESTS_MAX);
+SETTING(array_service_ns, device.array.mean_service_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(array_exponential, device.array.exponential, 0, 1);
+SETTING(array_seed, device.array_seed, 0, U64_MAX);
+SETTING(scale_milli, device.scale_milli, 1, VPT_SCALE_MAX_MILLI);
 SETTING(scale_auto, scale_auto, 0, 1);
 SETTING(subtract_overhead, subtract_overhead, 0, 1);
 SETTING(record_groups, record_groups, 0, 1);

@@ -54,7 +54,8 @@ class Drive:
             raise ValueError("either a transfer curve or zones")
         if not 0 <= cache[0] <= CACHE_SEGMENTS_MAX:
             raise ValueError(f"a cache has up to {CACHE_SEGMENTS_MAX} segments")
-        self._drive = ffi.new("struct drive *")
+        self._device = ffi.new("struct timed_device *", {"scale_milli": 1000})
+        self._drive = ffi.addressof(self._device, "drive")
         disk = self._drive.disk
         disk.capacity_sectors = seek[-1][0] if seek else 0
         disk.intercept_ns = intercept_ns
@@ -183,8 +184,9 @@ class Drive:
         sectors: npt.ArrayLike,
         given_ns: npt.ArrayLike,
     ) -> tuple[U64, U64, npt.NDArray[np.bool_]]:
-        """Give it requests, each at its time on a clock that begins at 0, and let it choose
-        (core/drive/command_queue.h): when each service began, how long it took, which were hits."""
+        """From the beginning, give it requests, each at its time on a clock that begins at 0, and
+        let it choose (core/drive/device.h): when each service began, how long it took, which were
+        hits."""
         ops = np.ascontiguousarray(op, np.uint8)
         first, given = u64(sector), u64(given_ns)
         length = np.ascontiguousarray(sectors, np.uint32)
@@ -199,7 +201,7 @@ class Drive:
             np.empty(n, "u1"),
         )
         arrays = (ops, first, length, given, start_ns, service_ns, hit)
-        if lib.drive_serve_queued(self._drive, n, *(buffer(array) for array in arrays)):
+        if lib.device_serve_queued(self._device, n, *(buffer(array) for array in arrays)):
             raise MemoryError
         return start_ns, service_ns, hit.astype(np.bool_)
 

@@ -23,6 +23,7 @@ struct sched_field {
     u64 initial, min, max;
     ...;
 };
+u64 *sched_field_value(void *state, const struct sched_field *field);
 
 /* core/request.h, core/tape.h, sim/replay.h */
 #define IO_WEIGHT_DEFAULT ...
@@ -212,6 +213,8 @@ struct timed_device {
     u64 array_seed, scale_milli;
     ...;
 };
+extern const struct sched_field device_settings[];
+extern const u32 nr_device_settings;
 
 /* serve/timed_disk.h */
 #define TIMED_ENOUGH_NS ...
@@ -319,7 +322,7 @@ int device_serve_queued(struct timed_device *device, u64 n, const u8 *op, const 
 
 SOURCE = """
 #include "core/draw.h"
-#include "core/drive/device.h"
+#include "core/drive/settings.h"
 #include "core/optimal_order.h"
 #include "serve/timed_disk.h"
 #include "sim/check.h"

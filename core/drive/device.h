@@ -22,6 +22,8 @@
 #include "array.h"
 #include "command_queue.h"
 
+#define DEVICE_SCALE_MILLI_MAX 1000000ull
+
 /**
  * struct timed_device - a device in motion; the host sets the first four, and may change them
  * @drive: the drive, unless there are servers

@@ -34,6 +34,9 @@ int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 
 	if (drive_check(&model->device.drive))
 		return -EINVAL;
+	if (model->device.array.servers > VPT_REQUESTS_MAX ||
+	    model->device.drive.queue_age_ns > VPT_HOLD_MAX_NS)
+		return -ERANGE;
 	slowest_ns =
 		device_scaled_ns(&model->device, vpt_model_slowest_ns(model, bdev));
 	if (slowest_ns <= VPT_HOLD_MAX_NS)

@@ -40,7 +40,8 @@ static u64 largest_scale_milli(const struct vpt_disk *disk)
 {
 	u64 slowest_ns = max(vpt_model_slowest_ns(&disk->model, disk->bdev), 1ULL);
 
-	return min(div64_u64(VPT_HOLD_MAX_NS * 1000, slowest_ns), VPT_SCALE_MAX_MILLI);
+	return min(div64_u64(VPT_HOLD_MAX_NS * 1000, slowest_ns),
+		   DEVICE_SCALE_MILLI_MAX);
 }
 
 static void raise(struct vpt_disk *disk)

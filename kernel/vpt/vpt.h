@@ -55,7 +55,6 @@
 
 /* So many of the last requests say whether k is right (Jones 2010 section 4.3.2). */
 #define VPT_WINDOW 1000
-#define VPT_SCALE_MAX_MILLI 1000000ULL
 
 /* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples, and
  * for the angles of PLATTER_ZONES_MAX zones. */
@@ -63,10 +62,11 @@
 
 /* What user space sets of a disk, and the device that is modelled, in motion. */
 struct vpt_model {
-	u64 record_groups; /* owners in the records are control groups, not processes */
-	struct timed_device device;
+	struct timed_device
+		device; /* first: offsets of its settings are offsets here */
 	u64 scale_auto; /* k follows what is late */
 	u64 subtract_overhead; /* a service begins when it could have */
+	u64 record_groups; /* owners in the records are control groups, not processes */
 };
 
 /* One request between its pick and its completion. */

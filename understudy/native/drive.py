@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from understudy._core import ffi, lib
 from understudy.device.timing import Buffer, Platter, Timing, steps
+from understudy.native import declared
 from understudy.native.arrays import U64, buffer, same_length, u64
 
 CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
@@ -22,6 +23,9 @@ QUEUE_DEPTH_MAX: int = lib.QUEUE_DEPTH_MAX
 TRACK_SECTORS_MAX: int = lib.TRACKS_SECTORS_MAX
 PLATTER_ZONES_MAX: int = lib.PLATTER_ZONES_MAX
 PLATTER_TURN_NS_MAX: int = lib.PLATTER_TURN_NS_MAX
+
+SETTINGS = {one.name: one for one in declared.fields(lib.device_settings, lib.nr_device_settings)}
+_FIELDS = dict(zip(SETTINGS, range(len(SETTINGS)), strict=True))
 
 
 class Drive:

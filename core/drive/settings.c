@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "settings.h"
+
+#define SETTING(name_, member_, max_, help_)                                   \
+	{                                                                      \
+		.name = #name_, .help = help_,                                 \
+		.offset = offsetof(struct timed_device, member_), .max = max_, \
+	}
+#define TIME(name_, member_, help_) SETTING(name_, member_, DISK_NS_MAX, help_)
+#define SECTORS(name_, member_, help_) SETTING(name_, member_, U32_MAX, help_)
+#define YES(name_, member_, help_) SETTING(name_, member_, 1, help_)
+
+/* clang-format off */
+const struct sched_field device_settings[] = {
+	TIME(intercept_ns, drive.disk.intercept_ns,
+	     "what each request from the medium costs whatever the distance"),
+	TIME(rotation_ns, drive.disk.rotation_ns,
+	     "a whole rotation, of which each request from the medium waits for half; 0: none"),
+	YES(rotation_random, drive.random_phase,
+	    "it waits for a time drawn from less than a whole one"),
+	SETTING(rotation_seed, drive.seed, U64_MAX, "of these draws, which begin with a reset"),
+	TIME(track_switch_ns, drive.disk.switch_ns,
+	     "from the end of a track to the beginning of the next in one transfer"),
+	TIME(hit_ns, drive.hit_ns,
+	     "a read that the cache holds; with a buffer, without its transfer over the bus"),
+	SETTING(cache_segments, drive.cache.segments, DISK_CACHE_SEGMENTS_MAX,
+		"of the papers' cache; 0: none"),
+	SECTORS(cache_segment_sectors, drive.cache.segment_sectors, "size of each"),
+	SECTORS(cache_prefetch_sectors, drive.cache.prefetch_sectors,
+		"what a miss reads besides"),
+	YES(buffered, drive.buffered,
+	    "the drive has a buffer that works in time, and cache_* are not looked at; written "
+	    "last, as the settings below have to agree from then on"),
+	SETTING(bus_sector_ps, drive.buffer.bus_ps, DISK_SECTOR_PS_MAX,
+		"a sector's transfer over the bus"),
+	TIME(write_ns, drive.buffer.write_ns, "of a write, besides the bus"),
+	TIME(write_same_track_saves_ns, drive.buffer.same_track_saves_ns,
+	     "what a write costs less on the track where the last request, a write, ended; at most "
+	     "write_ns"),
+	TIME(write_settle_ns, drive.buffer.settle_ns,
+	     "what a write takes longer than a read to reach the medium"),
+	TIME(command_ns, drive.buffer.command_ns,
+	     "what passes before the arm moves, since a command has to be understood; a destage "
+	     "needs none"),
+	SETTING(buffer_segments, drive.buffer.segments.nr, SEGMENTS_MAX, "of the buffer"),
+	SECTORS(buffer_segment_sectors, drive.buffer.segments.sectors, "size of each"),
+	YES(buffer_first_in_first_out, drive.buffer.segments.first_in_first_out,
+	    "the segment filled first is given up for new data, not the least recently used"),
+	YES(buffer_hits_interrupt, drive.buffer.hits_interrupt,
+	    "a hit in another segment stops reading ahead"),
+	YES(buffer_hits_return, drive.buffer.hits_return,
+	    "an idle arm goes back to read on behind a segment that was hit in sequence"),
+	SECTORS(read_ahead_sectors, drive.buffer.ahead_sectors,
+		"read after each read from the medium, at most"),
+	SECTORS(read_reach_sectors, drive.buffer.reach_sectors,
+		"a read that begins at most so far ahead of what is being read waits for it"),
+	YES(read_ahead_to_track_end, drive.buffer.ahead_to_track_end,
+	    "and at most to the end of the track"),
+	YES(read_ahead_overwrites, drive.buffer.ahead_overwrites,
+	    "what is read ahead takes the room of what was asked for, once that has left"),
+	YES(read_ahead_finishes_sector, drive.buffer.ahead_finishes_sector,
+	    "the arm leaves what it reads ahead once the sector that passes is read"),
+	YES(write_waits_for_read_ahead, drive.buffer.write_waits,
+	    "a write to what is being read ahead waits until all of that is read"),
+	YES(read_discards, drive.buffer.discards, "sectors are given up once they have been sent"),
+	YES(read_hits_resume, drive.buffer.hits_resume,
+	    "a hit in sequence makes reading ahead go on where it has stopped"),
+	SETTING(write_back_spans, drive.buffer.writes.spans_max, WRITE_CACHE_SPANS_MAX,
+		"how many writes may wait for the medium; 0: none"),
+	SECTORS(write_back_sectors, drive.buffer.writes.sectors_max, "of them together"),
+	TIME(write_back_idle_ns, drive.buffer.writes.idle_ns,
+	     "how long a drive has been idle when it begins to destage; once it was full it does "
+	     "not wait ..."),
+	SECTORS(write_back_low_sectors, drive.buffer.writes.low_sectors,
+		"... until so many sectors are left"),
+	SETTING(write_back_order, drive.buffer.writes.order, WRITE_SHORTEST_POSITIONING,
+		"0: as they came, 1: the nearest to the head, 2: upwards and then from the lowest "
+		"again, 3: the soonest under the head"),
+	SETTING(queue_depth, drive.queue_depth, QUEUE_DEPTH_MAX,
+		"among how many of those that wait in the drive it chooses the one with the shortest "
+		"positioning time; 0 or 1: it takes them as they came"),
+	TIME(queue_age_limit_ns, drive.queue_age_ns,
+	     "one that has waited for so long goes first"),
+	SETTING(array_servers, array.servers, U32_MAX,
+		"0: it is a disk; else an array of so many servers, from the next reset on, and what "
+		"is above does not count but for queue_depth"),
+	SETTING(array_service_ns, array.mean_service_ns, DISK_NS_MAX,
+		"of a read or a write, whatever its size and place"),
+	YES(array_exponential, array.exponential,
+	    "that is the mean of an exponential distribution, drawn for each in order of dispatch"),
+	SETTING(array_seed, array_seed, U64_MAX, "of these draws, which begin with a reset"),
+	{ .name = "scale_milli",
+	  .help = "k in thousandths; what is being served keeps its time",
+	  .offset = offsetof(struct timed_device, scale_milli),
+	  .initial = 1000,
+	  .min = 1,
+	  .max = DEVICE_SCALE_MILLI_MAX },
+};
+/* clang-format on */
+
+_Static_assert(ARRAY_SIZE(device_settings) <= DEVICE_SETTINGS_MAX, "too many");
+const u32 nr_device_settings = ARRAY_SIZE(device_settings);

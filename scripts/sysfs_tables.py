@@ -14,7 +14,13 @@ from understudy.native.drive import SETTINGS
 PAGE = Path(__file__).parents[1] / "docs" / "vpt-sysfs.md"
 SETTINGS_HEAD = "| setting | range | meaning |\n| --- | --- | --- |\n"
 SCHEDULERS_HEAD = "| scheduler | tunables: default (range) | counters |\n| --- | --- | --- |\n"
-UNITS = ((3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
+UNITS = (
+    (3_600_000_000_000, "h"),
+    (60_000_000_000, "min"),
+    (1_000_000_000, "s"),
+    (1_000_000, "ms"),
+    (1_000, "us"),
+)
 
 
 def value(name: str, number: int) -> str:

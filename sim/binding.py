@@ -169,9 +169,6 @@ void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 
 /* core/drive/: curve.h, platter.h, disk.h, disk_cache.h, drive.h */
 #define CURVE_POINTS_MAX ...
-#define DISK_NS_MAX ...
-#define DISK_SECTOR_PS_MAX ...
-#define DISK_CACHE_SEGMENTS_MAX ...
 struct curve_point { u64 at, value; };
 struct curve { u32 nr_points; struct curve_point point[...]; ...; };
 #define TRACKS_SECTORS_MAX ...
@@ -182,37 +179,15 @@ struct platter_zone {
     u64 place, step, surfaces;
 };
 struct platter { u64 velocity; u32 nr_zones; struct platter_zone zone[...]; };
-#define SEGMENTS_MAX ...
-#define WRITE_CACHE_SPANS_MAX ...
-#define QUEUE_DEPTH_MAX ...
 struct disk {
-    u64 capacity_sectors, intercept_ns, rotation_ns;
+    u64 capacity_sectors;
     struct curve seek, transfer, tracks;
-    u64 switch_ns;
     struct platter platter;
     ...;
 };
 u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64 sector);
 u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector);
-struct segments { u64 nr, sectors, first_in_first_out; ...; };
-struct write_cache { u64 spans_max, sectors_max, idle_ns, low_sectors, order; ...; };
-struct buffer {
-    u64 bus_ps, write_ns, same_track_saves_ns, settle_ns, command_ns, ahead_sectors, reach_sectors;
-    u64 ahead_to_track_end, ahead_overwrites, ahead_finishes_sector, write_waits, discards;
-    u64 hits_resume, hits_interrupt, hits_return;
-    struct segments segments;
-    struct write_cache writes;
-    ...;
-};
-struct disk_cache { u64 segments, segment_sectors, prefetch_sectors; ...; };
-struct drive {
-    struct disk disk;
-    struct disk_cache cache;
-    u64 hit_ns, buffered;
-    struct buffer buffer;
-    u64 head, random_phase, seed, queue_depth, queue_age_ns;
-    ...;
-};
+struct drive { struct disk disk; u64 head; ...; };
 int drive_check(const struct drive *drive);
 void drive_reset(struct drive *drive);
 struct timed_device {

@@ -17,11 +17,7 @@
 #include "../core/contract.h"
 #include "../core/drive/device.h"
 #include "bundling.h"
-<<<<<<< HEAD
-=======
 #include "demand.h"
-#include "device.h"
->>>>>>> main
 #include "moments.h"
 #include "watch.h"
 #include "workload.h"

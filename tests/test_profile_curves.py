@@ -4,6 +4,7 @@ and a small disk make of them, and one line for every mistake."""
 
 import subprocess
 import sys
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def test_rotation_that_seeks_contain_is_taken_off(tmp_path: Path) -> None:
     raised = ("[2.0, 4.0, 3.5, 10.0]", "[3.0, 4.0, 3.5, 10.0]")
     timing = sampled(tmp_path, measured, raised).timing(1000)
     assert [ns for _, ns in timing.seek] == [0, 1_000_000, 500_000, 7_000_000]
-    without_transfer = Drive(timing.seek, 0, rotation_ns=timing.rotation_ns)
+    without_transfer = Drive(replace(timing, intercept_ns=0, transfer=()))
     service_ns, _ = without_transfer.serve([READ] * 2, [250, 0], [1, 1])
     assert service_ns[0] == 4_000_000
 
@@ -164,7 +165,7 @@ def test_vesper_is_its_formula_to_a_microsecond(name: str, capacity: int) -> Non
     random = np.random.default_rng(1)
     sectors = random.integers(1, 32769, 2000)
     sector = random.integers(0, capacity - sectors)
-    service_ns, _ = Drive.from_timing(disk.timing(capacity)).serve(np.zeros(2000), sector, sectors)
+    service_ns, _ = Drive(disk.timing(capacity)).serve(np.zeros(2000), sector, sectors)
     heads = [0, *(sector + sectors)[:-1]]
     expected = [
         formula(disk, capacity, *request) for request in zip(heads, sector, sectors, strict=True)
@@ -188,7 +189,7 @@ def test_random_curves_are_their_formula_to_a_microsecond(ms, mb_per_s, period_m
             "rotation": profile.Rotation(period_ms=period_ms),
         }
     )
-    drive = Drive.from_timing(disk.timing(capacity))
+    drive = Drive(disk.timing(capacity))
     for _ in range(20):
         head, sectors = drive.head, random.randint(1, 32768)
         sector = random.randint(0, capacity - sectors)

@@ -162,7 +162,7 @@ def test_the_drives_queue(
     with serving(tmp_path, *words) as served:
         ask_from(served, [requests[number::connections] for number in range(connections)])
     rows = served.rows()
-    drive = Drive.from_timing(load(str(profile)).timing(SECTORS, 4))
+    drive = Drive(load(str(profile)).timing(SECTORS, 4))
     start_ns, service_ns, _ = drive.serve_queued(
         [NOTHING if row.op == OTHER else row.op for row in rows],
         [row.sector for row in rows],

@@ -6,7 +6,7 @@ has one, so that fsync() reaches the throttle; else it has none, and fsync() cos
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
@@ -77,8 +77,7 @@ class Medium:
         timing = DiskProfile.model_validate(DRIVES["write back"]).timing(SECTORS)
         assert timing.buffer
         self._settle_ns = timing.buffer.write_settle_ns
-        seek, transfer, rotation_ns = timing.seek, timing.transfer, timing.rotation_ns
-        self._drive = Drive(seek, 0, transfer=transfer, rotation_ns=rotation_ns)
+        self._drive = Drive(replace(timing, intercept_ns=0, buffer=None))
 
     def ns(self, place: int) -> int:
         """Of one."""

@@ -7,7 +7,7 @@ one virtual disk, for the throttle and the core alike.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
@@ -98,6 +98,25 @@ class Timing:
     buffer: Buffer | None = None
     queue_depth: int = 0
     queue_age_limit_ns: int = 0
+
+    def settings(self) -> dict[str, int]:
+        """What of it is a number, by the names of core/drive/settings.c."""
+        segments, segment_sectors, prefetch_sectors = self.cache
+        found = {
+            "intercept_ns": self.intercept_ns,
+            "rotation_ns": self.rotation_ns,
+            "rotation_random": self.random_phase,
+            "track_switch_ns": self.switch_ns,
+            "hit_ns": self.hit_ns,
+            "cache_segments": segments,
+            "cache_segment_sectors": segment_sectors,
+            "cache_prefetch_sectors": prefetch_sectors,
+            "queue_depth": self.queue_depth,
+            "queue_age_limit_ns": self.queue_age_limit_ns,
+        }
+        if self.buffer:
+            found |= {"buffered": True} | asdict(self.buffer)
+        return {name: int(value) for name, value in found.items()}
 
 
 def lines(samples: Sequence[Sample], end: int) -> Curve:

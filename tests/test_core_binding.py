@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.base.paths import ROOT
-from understudy.device.timing import Buffer, Timing, steps
+from understudy.device.timing import Timing, steps
 from understudy.native import declared, replay
 from understudy.native.arrays import U64
 from understudy.native.draw import Draw
@@ -161,7 +161,7 @@ def test_drive_refuses() -> None:
         Drive(seeking([(0, 0), (9, -5)]))
 
 
-@pytest.mark.parametrize("name", Timing(9, 5, ((0, 0), (9, 5)), buffer=Buffer()).settings())
+@pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting_that_is_out_of_range_is_named(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ SOFTWARE_NS = 60_000  # what the kernel and the program may need for fsync() or 
 IDLE_NS = 2 * 10**9
 PLACES = (3_000_000, 100_000, 2_000_000)
 FIXED = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
-NO_WRITES = {"write_back": 0, "write_back_sectors": 0}
+NO_WRITES = {"write_back": 0}
 DRIVES = {
     "write back": FIXED,
     "write through": {**FIXED, "buffer": {**FIXED["buffer"], **NO_WRITES}},  # type: ignore[dict-item]
@@ -75,9 +75,8 @@ class Medium:
     def __init__(self) -> None:
         """The head at sector 0."""
         timing = DiskProfile.model_validate(DRIVES["write back"]).timing(SECTORS)
-        assert timing.buffer
-        self._settle_ns = timing.buffer.write_settle_ns
-        self._drive = Drive(replace(timing, intercept_ns=0, buffer=None))
+        self._settle_ns = timing.buffer["write_settle_ns"]
+        self._drive = Drive(replace(timing, intercept_ns=0, buffer={}))
 
     def ns(self, place: int) -> int:
         """Of one."""

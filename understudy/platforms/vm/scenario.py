@@ -255,7 +255,7 @@ def _angles(platter: Platter) -> str:
 
 def write_cache(found: Timing, disk: Controller) -> str:
     """Shell: the disk says that it has a write cache, if the drive that it stands in for has."""
-    if not disk.flushes or not found.buffer or not found.buffer.write_back_spans:
+    if not disk.flushes or not found.buffer.get("write_back_spans"):
         return ""
     return f"echo 'write back' > /sys/block/{disk.disk}/queue/write_cache\n"
 

@@ -162,17 +162,14 @@ def test_drive_refuses() -> None:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_setting_that_is_out_of_range_is_named(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_that_is_out_of_range_is_named(name: str) -> None:
     """Each number of a disk has limits (core/drive/settings.c)."""
-    timing = seeking([(0, 0), (9, 5)])
     limits = SETTINGS[name]
     for value in (limits.min - 1, limits.max + 1):
-        monkeypatch.setattr(Timing, "settings", lambda timing, value=value: {name: value})
+        timing = seeking([(0, 0), (9, 5)], buffer={name: value})
         words = f"{name} is {value}: has to be from {limits.min} to {limits.max}"
         with pytest.raises(ValueError, match=f"^{words}$"):
-            Drive(timing)
+            Drive(timing, value if name == "rotation_seed" else 0)
 
 
 def test_a_random_phase_is_half_a_rotation_on_average() -> None:

@@ -148,7 +148,9 @@ class Survey:
             self._bench, self.hits, self._segments, self._medium, self._rotation
         )
         self._report("size of segments", 0.45)
-        self._segments = segments.with_size(self._bench, self.hits, self._segments, self._sector_ns)
+        self._segments = segments.with_size(
+            self._bench, self.hits, self._segments, self._sector_ns, self._ahead.sectors
+        )
         found += segments.findings(self._segments)
         return found + ahead.findings(self._ahead, self._segments.sectors, self._track_sectors)
 

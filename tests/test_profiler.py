@@ -22,7 +22,7 @@ from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import demerit, hits, rotation, statistics, streams
+from understudy.profiler import demerit, hits, rotation, segments, statistics, streams
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.target import Bench
@@ -242,6 +242,19 @@ def check_of(found: Fitted, workload: str) -> demerit.Check:
     return next(check for check in found.checks if check.workload == workload)
 
 
+def test_a_drive_that_misses_the_next_sector() -> None:
+    """A stream takes it a turn for each read."""
+    disk = device.load("detailed-10k")
+    assert disk.buffer and disk.facts and disk.rotation
+    buffer = disk.buffer.model_copy(update={"read_reach_sectors": 0})
+    disk = disk.model_copy(update={"buffer": buffer})
+    found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors))
+    assert found.value("buffer.read_reach_sectors") == 0
+    check = check_of(found, "sequential")
+    assert check.target_ms > disk.rotation.period_ms
+    assert abs(check.difference_percent) < 0.5
+
+
 @pytest.mark.parametrize("seed", [808, 814, 819])
 def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
     """808 reads ahead to the next track's end: who waits for the rest of its one long segment
@@ -252,7 +265,7 @@ def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
     model knows nothing.
     """
     found = profile(random_drive(seed))
-    assert (found.value("buffer.read_reach_sectors") == 0) == (seed == 819)
+    assert (found.value("buffer.read_reach_sectors") == 1) == (seed == 819)
     check = check_of(found, "sequential")
     off_ms = np.abs(check.model_times_ms - check.target_times_ms)
     assert (off_ms > 0.01 * check.target_ms).sum() <= 1
@@ -399,6 +412,29 @@ def test_a_cache_without_end() -> None:
     found = profile(Remembers())
     assert found.value("buffer.segments") == 256
     assert "# segments: 5 of 5 tries, or more" in found.to_toml()
+
+
+def test_a_segment_behind_all_that_was_asked_for() -> None:
+    """The prefetch goes on to the next track's end and keeps nothing but the last sectors."""
+    track, window, hit_ns = 334, 74, 50_000
+
+    class Windowed:
+        capacity_sectors = 2**24
+        writable = False
+        end = held = 0
+
+        def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+            if self.held - window <= sector and sector + sectors <= self.held:
+                return at_ns + hit_ns
+            self.end = sector + sectors
+            self.held = (self.end // track + 2) * track
+            return at_ns + 5_000_000
+
+    bench = Bench(Windowed(), 1)
+    seen = segments.with_size(
+        bench, hits.Hits(hit_ns, 0.0, 8, 0.0), segments.Segments(1, 5), 10_000.0, track
+    )
+    assert (seen.sectors, seen.sure_of_size) == (window, True)
 
 
 def test_a_small_disk() -> None:

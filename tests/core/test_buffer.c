@@ -37,7 +37,7 @@ static void what_is_far_ahead_is_not_waited_for(u64 reach_sectors)
 	set_reading(4, 90);
 	drive.buffer.reach_sectors = reach_sectors;
 	reads(1000, 8, MISS(FAR, 8), false); /* then 8 come while the bus is busy */
-	reads(1067, 1, reach_sectors < 51 ? MISS(FAR, 1) : 510 * US + BUS, false);
+	reads(1067, 1, reach_sectors < 52 ? MISS(FAR, 1) : 510 * US + BUS, false);
 }
 
 /* A read that goes on past where the drive would have stopped keeps the medium going. */
@@ -375,8 +375,8 @@ int main(void)
 	a_hit_costs_its_length();
 	reading_ahead_takes_time();
 	a_read_ahead_waits_for_it();
-	what_is_far_ahead_is_not_waited_for(50);
 	what_is_far_ahead_is_not_waited_for(51);
+	what_is_far_ahead_is_not_waited_for(52);
 	it_goes_on_past_its_limit();
 	it_stops_at_its_limit();
 	it_stops_at_the_track_end();

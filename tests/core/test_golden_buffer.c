@@ -18,7 +18,7 @@
 #define STRETCH 400 /* sectors around a place, in which most requests lie */
 
 #define WITH_SEGMENTS .segments = { .nr = 4, .sectors = 100 }
-#define READ_AHEAD WITH_SEGMENTS, .ahead_sectors = 90, .reach_sectors = 100
+#define READ_AHEAD WITH_SEGMENTS, .ahead_sectors = 90, .reach_sectors = 101
 
 /* spans, sectors, idle, low mark, order */
 #define WRITTEN(...) READ_AHEAD, .hits_resume = 1, .writes = { __VA_ARGS__ }

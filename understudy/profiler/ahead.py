@@ -242,18 +242,20 @@ def _reach(
 
 
 def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None:
-    """How far ahead of what has come a read may begin, at most.
+    """How many of the sectors that come next a read may begin with.
 
     A drive that does not wait there has just missed the sector once it has understood what
-    to do, and takes a turn more.  None: nothing near takes that, and the rest of a turn makes
-    no difference.
+    to do, and takes a turn more, be it the very next one.  None: nothing near takes that, and the
+    rest of a turn makes no difference.
     """
+    if not there and not prober.comes_by(0, period_ns):
+        return 0
     farther = 1
     while farther < turn / 4:
         if not prober.comes_by(there + farther, period_ns):
             low = farther // 2
             late = first(lambda each: not prober.comes_by(there + each, period_ns), low, farther)
-            return late - 1 if late - 1 > there // 2 else 0  # tracks are not alike
+            return late if late - 1 > there // 2 else 1  # tracks are not alike
         farther *= 2
     return None
 

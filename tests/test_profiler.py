@@ -242,10 +242,22 @@ def check_of(found: Fitted, workload: str) -> demerit.Check:
     return next(check for check in found.checks if check.workload == workload)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.75, 1.0])
+def test_a_bus_that_waits_for_its_watermark(share: float) -> None:
+    """Its reads are up to 9 % too short without a word for that."""
+    parameters = replace(random_drive(103).parameters, bus_watermark=share)
+    found = profile(DetailedDrive(parameters))
+    assert found.value("buffer.bus_watermark_percent") == pytest.approx(100 * share, abs=2)
+    for workload in ("random", "mixed sizes"):
+        assert abs(check_of(found, workload).difference_percent) < 0.3
+
+
 def test_a_drive_that_misses_the_next_sector() -> None:
     """A stream takes it a turn for each read."""
     disk = device.load("detailed-10k")
-    assert disk.buffer and disk.facts and disk.rotation
+    assert disk.buffer
+    assert disk.facts
+    assert disk.rotation
     buffer = disk.buffer.model_copy(update={"read_reach_sectors": 0})
     disk = disk.model_copy(update={"buffer": buffer})
     found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors))

@@ -36,6 +36,8 @@ struct read_ahead {
 /**
  * struct buffer - what it is like, and what is in it
  * @bus_ps: a sector's transfer over the bus, picoseconds
+ * @watermark_percent: of a read, or of the segment if that is less, has to be there before the
+ *	bus begins (SCSI's buffer full ratio), if nothing of it is held or comes by; 0: one sector
  * @write_ns: of a write, besides the bus
  * @same_track_saves_ns: less than that on the track where the last request, a write, ended: the
  *	drive has no seek to begin before it answers
@@ -71,6 +73,7 @@ struct read_ahead {
  */
 struct buffer {
 	u64 bus_ps;
+	u64 watermark_percent;
 	u64 write_ns;
 	u64 same_track_saves_ns;
 	u64 settle_ns;

@@ -7,7 +7,7 @@
  *	cache_segments, cache_segment_sectors, cache_prefetch_sectors
  *	track_switch_ns
  *	buffered                0: the papers' cache, 1: the buffer, which is in
- *	bus_sector_ps, write_ns, write_same_track_saves_ns, write_settle_ns, command_ns
+ *	bus_sector_ps, bus_watermark_percent, write_ns, write_same_track_saves_ns, write_settle_ns, command_ns
  *	buffer_*, read_ahead_*, write_back_*
  *	queue_depth             how many the drive chooses among; 0: it does not
  *	queue_age_limit_ns
@@ -113,6 +113,7 @@ SETTING(cache_segment_sectors, drive.cache.segment_sectors, 0, U32_MAX);
 SETTING(cache_prefetch_sectors, drive.cache.prefetch_sectors, 0, U32_MAX);
 SETTING(track_switch_ns, drive.disk.switch_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(buffered, drive.buffered, 0, 1);
+SETTING(bus_watermark_percent, drive.buffer.watermark_percent, 0, 100);
 SETTING(write_settle_ns, drive.buffer.settle_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(command_ns, drive.buffer.command_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_ns, drive.buffer.write_ns, 0, VPT_HOLD_MAX_NS);
@@ -159,6 +160,7 @@ static struct attribute *settings_attrs[] = {
 	&cache_prefetch_sectors_setting.attr.attr,
 	&track_switch_ns_setting.attr.attr,
 	&buffered_setting.attr.attr,
+	&bus_watermark_percent_setting.attr.attr,
 	&write_settle_ns_setting.attr.attr,
 	&command_ns_setting.attr.attr,
 	&write_ns_setting.attr.attr,

@@ -22,6 +22,34 @@ static void reading_ahead_takes_time(void)
 	reads(1046, 60, HIT + 60 * BUS, true);
 }
 
+/* The bus begins when six of eight sectors have passed; of what is held in part it begins at once. */
+static void the_bus_waits_for_its_watermark(void)
+{
+	set_reading(4, 0);
+	drive.buffer.watermark_percent = 75;
+	reads(1000, 8, FAR + 6 * SECTOR + 8 * BUS, false);
+	reads(1000, 8, HIT + 8 * BUS, true);
+	/* the first six are held; the last two come while the bus is busy */
+	reads(1002, 8, NEAR + 2 * BUS, false);
+}
+
+/* No longer than for a segment to be full. */
+static void the_watermark_is_within_a_segment(void)
+{
+	set_reading(4, 0);
+	drive.buffer.watermark_percent = 100;
+	reads(1000, 150, FAR + 100 * SECTOR + 150 * BUS, false);
+}
+
+/* What comes by is sent at once: it is there before the bus is done. */
+static void what_comes_by_has_no_watermark(void)
+{
+	set_reading(4, 60);
+	drive.buffer.watermark_percent = 100;
+	reads(1000, 8, FAR + 8 * SECTOR + 8 * BUS, false);
+	reads(1008, 30, HIT + 30 * BUS, false);
+}
+
 /* What lies ahead comes by: 59 sectors in 590 us, of which 80 us are over, and goes out. */
 static void a_read_ahead_waits_for_it(void)
 {
@@ -374,6 +402,9 @@ int main(void)
 {
 	a_hit_costs_its_length();
 	reading_ahead_takes_time();
+	the_bus_waits_for_its_watermark();
+	the_watermark_is_within_a_segment();
+	what_comes_by_has_no_watermark();
 	a_read_ahead_waits_for_it();
 	what_is_far_ahead_is_not_waited_for(51);
 	what_is_far_ahead_is_not_waited_for(52);

@@ -10,6 +10,7 @@ static u64 below(struct draw *draw, u64 n)
 static struct buffer any_buffer(struct draw *draw)
 {
 	return (struct buffer){
+		.watermark_percent = below(draw, 2) * below(draw, 101),
 		.same_track_saves_ns = below(draw, 2) * below(draw, WRITE),
 		.settle_ns = below(draw, 1000 * US),
 		.ahead_sectors = below(draw, 120),
@@ -190,6 +191,7 @@ static void limits_are_held(void)
 		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
 		{ &buffer->command_ns, DISK_NS_MAX },
+		{ &buffer->watermark_percent, 100 },
 		{ &buffer->writes.low_sectors, 100 },
 		{ &buffer->writes.order, WRITE_SHORTEST_POSITIONING },
 	};

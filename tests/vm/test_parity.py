@@ -86,6 +86,7 @@ def with_everything(disk: DiskProfile, **more: object) -> DiskProfile:
     """Each rule of the buffer that a profile can turn on, but that which leaves few hits."""
     assert disk.buffer
     rules = {
+        "bus_watermark_percent": 60,
         "hits_return": True,
         "read_ahead_overwrites": True,
         "read_ahead_finishes_sector": True,

@@ -22,6 +22,7 @@ class Buffer:
     """A buffer that works in time (core/drive/buffer.h), by the names of the throttle's files."""
 
     bus_sector_ps: int = 0
+    bus_watermark_percent: int = 0
     write_ns: int = 0
     write_same_track_saves_ns: int = 0
     write_settle_ns: int = 0

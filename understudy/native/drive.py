@@ -219,6 +219,7 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     drive.buffered = True
     to, segments, writes = drive.buffer, drive.buffer.segments, drive.buffer.writes
     to.bus_ps = given.bus_sector_ps
+    to.watermark_percent = given.bus_watermark_percent
     to.write_ns = given.write_ns
     to.same_track_saves_ns = given.write_same_track_saves_ns
     to.settle_ns = given.write_settle_ns

@@ -98,15 +98,16 @@ def _count(bench: Bench, hits: Hits) -> int:
 
 def _outlives_its_turn(bench: Bench, hits: Hits, number: int) -> bool:
     """Is the oldest one kept for a hit, when another place is read?"""
-    oldest = _read_places(bench, hits, number)[0]
+    places = _read_places(bench, hits, number)
+    if not places:
+        return False
+    oldest = places[0]
     oldest.is_held()
     bench.read(bench.place(A_READ), A_READ)
     return oldest.is_held()
 
 
-def with_size(
-    bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead: int
-) -> Segments:
+def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead: int) -> Segments:
     """The same, with how long a segment is; `ahead`: sectors that are read ahead of a read."""
     sizes: list[int] = []
     for _ in range(PLACES):

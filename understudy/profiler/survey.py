@@ -8,6 +8,7 @@ from understudy.base.progress import Report, silent
 from understudy.profiler import (
     ahead,
     at_once,
+    bus,
     document,
     hits,
     medium,
@@ -74,7 +75,7 @@ class Survey:
         self.findings += rotation.findings(self._rotation, isinstance(self._layout, Layout))
         self.findings += self._found_tracks()
         self.findings += cached
-        self._streams()
+        self._by_models()
 
     def read_cache(self) -> list[Finding]:
         """Instead of reads(): of nothing but the read cache."""
@@ -91,13 +92,17 @@ class Survey:
         still_ns = min(self._seek.still_ns, self._seek.ns[0])
         self.findings += writes.measure(self._bench, self.hits, self._model, still_ns)
 
-    def _streams(self) -> None:
-        """What one read does not show if tracks' ends stop what follows."""
-        ahead, known = self._ahead, isinstance(self._layout, Layout)
-        if not known or not ahead or not ahead.to_track_end or ahead.overwrites is not False:
+    def _by_models(self) -> None:
+        """What shows by the model that is nearest: the bus's watermark, and what one read does not
+        show if tracks' ends stop what follows."""
+        if not self.hits or self._at_once:
             return
         draws = self._bench.random.getstate()
-        self.findings = self._with([streams.measure(self._bench, self._model)])
+        self.findings = self._with([bus.measure(self._bench, self._model)])
+        ahead, known = self._ahead, isinstance(self._layout, Layout)
+        if known and ahead and ahead.to_track_end and ahead.overwrites is False:
+            self._bench.random.setstate(draws)
+            self.findings = self._with([streams.measure(self._bench, self._model)])
         self._bench.random.setstate(draws)
 
     def _with(self, more: Sequence[Finding]) -> list[Finding]:

@@ -208,7 +208,7 @@ class _Cache:
             return sectors
         if MOST_OF_IDLE * idle_ns < ENOUGH * self._single_ns:
             return None
-        largest = sectors // number
+        largest = max(1, sectors // number)
         if not self._hurries(number, largest, idle_ns):
             return sectors
         shortest = first(lambda each: self._hurries(number, each, idle_ns), 0, largest)

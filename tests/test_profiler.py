@@ -259,8 +259,8 @@ def test_a_drive_that_misses_the_next_sector() -> None:
     assert disk.facts
     assert disk.rotation
     buffer = disk.buffer.model_copy(update={"read_reach_sectors": 0})
-    disk = disk.model_copy(update={"buffer": buffer})
-    found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors))
+    misses = disk.model_copy(update={"buffer": buffer})
+    found = profile(ModelTarget.of(misses, disk.facts.capacity_sectors))
     assert found.value("buffer.read_reach_sectors") == 0
     check = check_of(found, "sequential")
     assert check.target_ms > disk.rotation.period_ms

@@ -160,9 +160,9 @@ def _profiled(number: int, drive: DetailedDrive, found: Fitted) -> Row:
         "gigabytes": drive.capacity_sectors * SECTOR_BYTES / 1e9,
         "rotation_ms": drive.parameters.period_ns / 1e6,
         "requests": found.requests,
-        "random_percent": percent["random"],
-        "mixed_percent": percent["mixed sizes"],
-        "written_percent": percent["random, a third written"],
+        "random_percent": percent["random reads"],
+        "mixed_percent": percent["reads of many sizes"],
+        "written_percent": percent["reads and writes"],
     }
 
 
@@ -195,7 +195,7 @@ def _on(
 def _load(name: str, found: Fitted) -> Load:
     if name != "poisson":
         return LOADS[name]
-    served_ms = next(check.target_ms for check in found.checks if check.workload == "random")
+    served_ms = next(check.target_ms for check in found.checks if check.workload == "random reads")
     return Load("poisson", {"rate": BUSY * 1000 / served_ms})
 
 

@@ -12,7 +12,7 @@ asks `timing` for whole ns and sectors.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +25,7 @@ from understudy.base.catalog import pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
 from understudy.device.arm import counted
+from understudy.device.check import ASKS, CHECKS_MAX, Ask, Check
 from understudy.device.drive_buffer import SEGMENTS_MAX as SEGMENTS_MAX
 from understudy.device.drive_buffer import WRITES_MAX as WRITES_MAX
 from understudy.device.drive_buffer import DriveBuffer as DriveBuffer
@@ -65,8 +66,6 @@ QUEUE_DEPTH_MAX = 256  # core/drive/drive.h
 # standard errors of a dozen readings: such a curve contains no rotation.
 NOISE = Fraction(1, 10)
 NO_NOISE = Fraction(1, 2)
-
-Beyond = Literal["queues", "hits", "writes"]
 
 
 class SeekLine(_Section):
@@ -201,10 +200,10 @@ class DiskProfile(BaseModel):
     name: str
     summary: str = ""
     limits: str = ""
-    """What it was fitted with, in words; empty: nobody says."""
+    """What it was made from, in words; empty: nobody says."""
 
-    holds_for: Annotated[tuple[Beyond, ...], ARRAY] = ()
-    """What besides single requests it was tried with."""
+    checks: Annotated[tuple[Check, ...], Field(strict=False, max_length=CHECKS_MAX)] = ()
+    """What it was tried with, and what came out."""
 
     model: SeekLine | None = None
     seek: SeekCurve | None = None
@@ -343,11 +342,15 @@ class DiskProfile(BaseModel):
             f"{min(below):g}: they count as seeks of no time; do they contain a rotation?"
         ]
 
-    def beyond(self, asked: Mapping[Beyond, bool]) -> list[Beyond]:
-        """What was asked of it that it was not fitted with, if anybody says."""
-        if not self.limits:
-            return []
-        return [name for name in asked if asked[name] and name not in self.holds_for]
+    @property
+    def holds_for(self) -> tuple[Ask, ...]:
+        """What it was tried with, where every check of that is within its limits."""
+        return tuple(
+            ask
+            for ask in ASKS
+            if (found := [check for check in self.checks if ask in check.asks])
+            and all(check.within for check in found)
+        )
 
     @property
     def queue_depth(self) -> int | None:

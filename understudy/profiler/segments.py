@@ -30,7 +30,7 @@ STEPS = 4  # to each double distance, in search of what is held
 MOST_BEHIND = 4  # times what is read ahead of a single read
 PAUSE_NS = 100_000_000
 NUMBER_KEY, RULE_KEY, SIZE_KEY = "buffer.segments", "buffer.replace", "buffer.segment_sectors"
-HOLDS_SAID = f"at least: more than {LARGEST} sectors, or too little repeats to see an end"
+HOLDS_SAID = "at least: what was read and read ahead; no end was seen"
 RULES = {True: "least recently used", False: "first in first out"}
 
 
@@ -52,11 +52,11 @@ class Segments:
         sure = f"exact, at {SURE} places" if self.sure_of_size else "places differ, the longest"
         if self.discards:
             sure += "; of what is read ahead, and no more is ever held"
-        size = self.sectors or self.holds
-        found = [
-            Finding(NUMBER_KEY, self.number, tries),
-            Finding(SIZE_KEY, size, sure if self.sectors else HOLDS_SAID),
-        ]
+        size = not_seen(SIZE_KEY, "nobody has looked for it")
+        if self.sectors or self.holds:
+            said = sure if self.sectors else HOLDS_SAID
+            size = Finding(SIZE_KEY, self.sectors or self.holds, said)
+        found = [Finding(NUMBER_KEY, self.number, tries), size]
         if self.least_recently_used is None:
             return [*found, not_seen(RULE_KEY, "one segment has no order")]
         return [
@@ -117,7 +117,7 @@ def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead
         sizes.append(size)
         if sizes.count(size) == SURE:
             return replace(found, sectors=size, sure_of_size=True)
-    return replace(found, sectors=max(sizes, default=None), holds=A_READ + ahead)
+    return replace(found, sectors=max(sizes, default=None))
 
 
 class _Span:

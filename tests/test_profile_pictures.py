@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.cli.main import main
@@ -33,7 +33,7 @@ from understudy.show import picture, profiled
 pytestmark = pytest.mark.xdist_group("pictures")
 
 MODULE = """
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 
 class Untouched:
     capacity_sectors = 10**6

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bench.detailed.drive import random_drive
 from bench.part import Column, Row, Rows
+from oracle.detailed.drive import random_drive
 from understudy.device import profile
 from understudy.device.check import Check
 from understudy.device.target import Target
@@ -25,8 +25,8 @@ model's mean is off by. Chance has a share in that of 1,000 seeks, since each wa
 part of a rotation: so ten times as many were asked for too, and ± is what chance may still do
 to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
 
-The detailed drives of `bench/detailed`, of which the profiler sees nothing but times, together; and
-the paper's own figures for its two drives, which have no signs:
+The detailed drives of `oracle/detailed`, of which the profiler sees nothing but times, together;
+and the paper's own figures for its two drives, which have no signs:
 
 {{ methods }}
 

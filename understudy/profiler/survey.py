@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from statistics import fmean
 
 from understudy.base.progress import Report, silent
@@ -12,7 +11,6 @@ from understudy.profiler import (
     at_once,
     bus,
     document,
-    held,
     hits,
     medium,
     platters,
@@ -95,9 +93,8 @@ class Survey:
         if self._at_once:
             self.findings += writes.unseen("the cache is one that takes none")
             return
-        still_ns = min(self._seek.still_ns, self._seek.ns[0])
         with self._share(1.0):
-            self.findings += writes.measure(self._bench, self.hits, self._model, still_ns)
+            self.findings += writes.measure(self._bench, self.hits, self._model)
         if not self._in_time:
             self.findings += writes.unseen(LATE)
 
@@ -111,7 +108,7 @@ class Survey:
             self.findings = self._with([bus.measure(self._bench, self._model)])
         self._bench.random.setstate(draws)
         ahead, known = self._ahead, isinstance(self._layout, Layout)
-        if not known or not ahead or not ahead.to_track_end or ahead.overwrites is not False:
+        if not known or not ahead or not ahead.to_track_end or ahead.overwrites:
             return
         with self._share(1 / 3):
             self.findings = self._with([streams.measure(self._bench, self._model)])
@@ -176,9 +173,8 @@ class Survey:
                 self._bench, self.hits, self._segments, self._medium, self._rotation
             )
         if not self._in_time:
-            return [*found, *self._segments.findings(), not_seen(ahead.KEYS[0], LATE)]
+            return [*found, *self._segments.findings(), not_seen(ahead.AHEAD_KEY, LATE)]
         self._report("size of segments", 0.45)
-        self._segments = replace(self._segments, holds=held.A_READ + self._ahead.sectors)
         with self._share(1 / 4):
             self._segments = segments.with_size(
                 self._bench, self.hits, self._segments, self._sector_ns, self._ahead.sectors

@@ -31,7 +31,7 @@ static const struct golden {
 	struct buffer buffer;
 } golden[] = {
 	{ "no segments", 0x437ce377011f4f1aull, 1, { 0 } },
-	{ "no reading ahead", 0x61af541634696f5bull, 1, { WITH_SEGMENTS } },
+	{ "no reading ahead", 0x61af541634696f5bull, 1, { WITH_SEGMENTS, .reach_sectors = 1 } },
 	{ "to the segment's end", 0xa667c7adf3ee9064ull, 1, { READ_AHEAD } },
 	{ "half a rotation", 0xb965887b2a84ceffull, 0, { READ_AHEAD } },
 	{ "to the track's end", 0xc53be67541297864ull, 1, { READ_AHEAD, .ahead_to_track_end = 1 } },

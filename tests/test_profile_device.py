@@ -74,7 +74,16 @@ def loop(tmp_path: Path) -> Iterator[Path]:
 
 def command(folder: Path, target: Path, *words: str) -> Result:
     """Its last line is what went wrong, and nothing was written."""
-    words = ("profile", "--device", str(target), "--out", str(folder / "x.toml"), *words)
+    words = (
+        "profile",
+        "--device",
+        str(target),
+        "--out",
+        str(folder / "x.toml"),
+        "--as",
+        "disk",
+        *words,
+    )
     return CliRunner().invoke(main, list(words), catch_exceptions=False)
 
 
@@ -470,7 +479,7 @@ def test_a_disk_that_fails_on_the_way(
     done = command(tmp_path, file)
     assert done.exit_code == 1
     last = done.stderr.splitlines()[-1]
-    assert last.startswith(f"understudy: --device: {file}: read of 1 sectors at sector ")
+    assert last.startswith(f"understudy: --device: {file}: read of 8 sectors at sector ")
     assert FAILURES[what] in last
     assert {path.name for path in tmp_path.iterdir()} == {"failing.py", "image"}
 

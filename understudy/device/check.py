@@ -19,15 +19,15 @@ Ask = Literal[
 ]
 ASKS: tuple[Ask, ...] = get_args(Ask)
 IN_WORDS: Mapping[Ask, str] = {
-    "random": "requests at random places",
+    "random": "random places",
     "sequences": "sequential requests",
-    "re-reads": "reads of the same places again",
+    "re-reads": "re-reads",
     "writes": "writes",
-    "sizes": "requests that are not a page",
-    "long": "requests of more than 128 KiB",
+    "sizes": "sizes other than a page",
+    "long": "requests above 128 KiB",
     "pauses": "pauses",
-    "sweeps": "requests in a scheduler's order",
-    "queue": "several requests in the drive at once",
+    "sweeps": "sweeps",
+    "queue": "a queue in the drive",
 }
 LIMIT_PERCENT = 3.0
 DEMERIT_LIMIT_PERCENT = 8.0

@@ -80,6 +80,23 @@ class Check(Section):
             return f"{abs(self.difference_percent):.3g} % off"
         return f"off by a demerit of {self.demerit_percent:.3g} %"
 
+    def toml_lines(self) -> list[str]:
+        """Its entry in a profile; what follows from it is a comment."""
+        asks = ", ".join(f"{ask} = {share:g}" for ask, share in self.asks.items())
+        within = "within" if self.within else f"{self.said()}, not within"
+        return [
+            "",
+            f"# {self.difference_percent:+.1f} %, {within} the limits",
+            "[[checks]]",
+            f'workload = "{self.workload}"',
+            f"asks = {{ {asks} }}",
+            f"target_ms = {self.target_ms!r}",
+            f"model_ms = {self.model_ms!r}",
+            f"demerit_ms = {self.demerit_ms!r}",
+            f"limit_percent = {self.limit_percent!r}",
+            f"demerit_limit_percent = {self.demerit_limit_percent!r}",
+        ]
+
     def as_json(self) -> dict[str, Any]:
         """Its entry with --json."""
         return {

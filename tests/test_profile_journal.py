@@ -309,7 +309,7 @@ def test_a_target_whose_code_has_changed(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "slow.py").write_text(SLOW)
     named = {"target": "slow:make", "code": "other", "method": "full"}
     asked = {**named, "capacity_sectors": 20_000_000}
-    identity = {**asked, "seed": 1, "destroy_data": False}
+    identity = {**asked, "seed": 1, "destroy_data": False, "minutes": None, "as_disk": True}
     with closing(Journal(Stateless(), partial, identity)) as kept:
         kept.request("read", 1, 1, 0)
         kept.milestone()

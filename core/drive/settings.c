@@ -33,6 +33,9 @@ const struct sched_field device_settings[] = {
 	    "last, as the settings below have to agree from then on"),
 	SETTING(bus_sector_ps, drive.buffer.bus_ps, DISK_SECTOR_PS_MAX,
 		"a sector's transfer over the bus"),
+	SETTING(bus_watermark_percent, drive.buffer.watermark_percent, 100,
+		"so much of a read, or of the segment if that is less, has to be in the buffer "
+		"before the bus begins, if nothing of it is held; 0: one sector"),
 	TIME(write_ns, drive.buffer.write_ns, "of a write, besides the bus"),
 	TIME(write_settle_ns, drive.buffer.settle_ns,
 	     "what a write takes longer than a read to reach the medium"),
@@ -42,7 +45,8 @@ const struct sched_field device_settings[] = {
 	SECTORS(read_ahead_sectors, drive.buffer.ahead_sectors,
 		"read after each read from the medium, at most"),
 	SECTORS(read_reach_sectors, drive.buffer.reach_sectors,
-		"a read that begins at most so far ahead of what is being read waits for it"),
+		"a read that begins with one of so many sectors that come next waits for it; 0: it "
+		"misses even the next one"),
 	YES(read_ahead_to_track_end, drive.buffer.ahead_to_track_end,
 	    "and at most to the end of the track"),
 	YES(read_ahead_overwrites, drive.buffer.ahead_overwrites,

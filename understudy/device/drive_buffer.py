@@ -41,6 +41,7 @@ class DriveBuffer(Section):
     it, and writes may be taken before they are on the medium (core/drive/buffer.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
+    bus_watermark_percent: Annotated[int, Field(ge=0, le=100)] = 0
     read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
     write_us: Us = 0.0
     segments: Annotated[int, Field(ge=0, le=SEGMENTS_MAX)] = 0
@@ -83,6 +84,7 @@ class DriveBuffer(Section):
         """In the units of core/, by the names of core/drive/settings.c."""
         return {
             "bus_sector_ps": round(sector_ps(self.bus_mb_per_s)),
+            "bus_watermark_percent": self.bus_watermark_percent,
             "write_ns": to_ns(self.write_us, 10**3),
             "write_settle_ns": to_ns(self.write_settle_ms, 10**6),
             "buffer_segments": self.segments,

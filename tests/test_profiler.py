@@ -110,7 +110,7 @@ def test_what_a_hit_does_is_recovered(after_hit: str) -> None:
     assert buffer_of(profile(model(after_hit=after_hit)))["after_hit"] == after_hit
 
 
-@pytest.mark.parametrize("order", ["ascending", "one by one"])
+@pytest.mark.parametrize("order", ["ascending", "as they come"])
 def test_the_order_of_writes_is_recovered(order: str) -> None:
     found = buffer_of(profile(model(write_back_order=order), destroy_data=True))
     assert found["write_back_order"] == order

@@ -10,7 +10,7 @@ bool write_cache_is_busy(const struct write_cache *cache)
 bool write_cache_has_room(const struct write_cache *cache, u64 sector, u64 sectors)
 {
 	bool busy = write_cache_is_busy(cache);
-	bool follows = cache->order == WRITE_ONE_BY_ONE && busy && !cache->nr &&
+	bool follows = cache->order == WRITE_AS_THEY_COME && busy && !cache->nr &&
 		       cache->under_way.end == sector;
 
 	return cache->nr + busy < cache->spans_max + follows &&
@@ -21,7 +21,7 @@ bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors)
 {
 	u32 i;
 
-	if (cache->order == WRITE_ONE_BY_ONE ||
+	if (cache->order == WRITE_AS_THEY_COME ||
 	    cache->sectors + sectors > cache->sectors_max)
 		return false;
 	for (i = 0; i < cache->nr; i++) {
@@ -46,7 +46,7 @@ u32 write_cache_next(const struct write_cache *cache, u64 head)
 	u32 next = 0;
 	u32 i;
 
-	if (cache->order == WRITE_ONE_BY_ONE)
+	if (cache->order == WRITE_AS_THEY_COME)
 		return 0;
 	for (i = 1; i < cache->nr; i++) {
 		/* upwards and, past the end, around */

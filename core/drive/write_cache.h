@@ -13,13 +13,13 @@
 
 /*
  * In which order a drive destages: the one that is soonest under its head; upwards from its head
- * and then from the lowest again; or as they came, each by itself: the other two join a write to
- * the one that it follows.
+ * and then from the lowest again; or as they come, each by itself, and the arm goes while the data
+ * still come over the bus.  The other two join a write to the one that it follows.
  */
 enum write_order {
 	WRITE_SHORTEST_POSITIONING,
 	WRITE_ASCENDING,
-	WRITE_ONE_BY_ONE,
+	WRITE_AS_THEY_COME,
 };
 
 /**
@@ -64,7 +64,7 @@ struct write_cache {
 /* Is one on its way to the medium? */
 bool write_cache_is_busy(const struct write_cache *cache);
 
-/* Is there room for these, as another span?  One by one, the first write that follows the one under
+/* Is there room for these, as another span?  As they come, the first write that follows the one under
  * way shares its room. */
 bool write_cache_has_room(const struct write_cache *cache, u64 sector, u64 sectors);
 

@@ -127,7 +127,7 @@ SETTING(after_hit, drive.buffer.after_hit, 0, AFTER_HIT_RETURN);
 SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MAX);
 SETTING(write_back_sectors, drive.buffer.writes.sectors_max, 0, U32_MAX);
 SETTING(write_back_idle_ns, drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_ONE_BY_ONE);
+SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_AS_THEY_COME);
 SETTING(queue_depth, drive.queue_depth, 0, QUEUE_DEPTH_MAX);
 SETTING(queue_age_limit_ns, drive.queue_age_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(array_servers, array.servers, 0, VPT_REQUESTS_MAX);

@@ -180,7 +180,7 @@ static void limits_are_held(void)
 		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
 		{ &buffer->watermark_percent, 100 },
-		{ &buffer->writes.order, WRITE_ONE_BY_ONE },
+		{ &buffer->writes.order, WRITE_AS_THEY_COME },
 		{ &buffer->after_hit, AFTER_HIT_RETURN },
 	};
 	u32 i;

@@ -7,8 +7,8 @@ another.  Once the cache is full the next write shows
 by its time whether anything has been put away meanwhile, so the pause that it takes says how long
 the drive waits before it begins.  What is left, the order and a write's settling, is what
 brings the model of all this nearest to the drive under six loads.
-Settling is found from their mean times; the rest from how far apart times are by rank, since a
-wrong order may have the right mean.
+Settling is found from the mean times of five; the order from how far apart all six are by rank and
+in the mean, since a wrong order may have the right mean.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +47,9 @@ A_STRAY = 8  # writes, of which one goes to the other end
 OPS_MIXED = ("read", "read", "write")
 SETTLE_SAID = "from the means of five loads"
 SOME_SETTLING_NS = 1e6
-ORDER_SAID = "nearest to those times: all over, with strays, close together, among reads, in sweeps, in runs"
+ORDER_SAID = (
+    "nearest to those times: all over, with strays, close together, among reads, in sweeps, in runs"
+)
 
 Times = npt.NDArray[np.float64]
 Model = Callable[[Sequence[Finding]], Bench]  # of what was found, and that

@@ -22,10 +22,11 @@ from understudy.base.progress import silent
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
 from understudy.measure.metrics import Summary
+from understudy.measure.trust import Trust
 from understudy.native import declared, simulator
 from understudy.platforms.sim import in_simulator
 from understudy.profiler.fitted import Fitted
-from understudy.recommend.verdict import Verdict, verdict
+from understudy.recommend.verdict import verdict
 
 SURGE_BYTES = 12e9  # a larger file system takes minutes to lay out
 BUSY = 0.85  # of what random requests take
@@ -71,7 +72,7 @@ class Predicted:
         return ranked(self.drive, self.workload, self.rows)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Trust:
         """What is said with the recommendation."""
         return verdict(self.disk, 1, self.summaries)
 

@@ -16,7 +16,6 @@ from understudy.device.section import (
     to_ns,
     wrong,
 )
-from understudy.device.timing import Buffer
 
 SEGMENTS_MAX = 256  # core/drive/segments.h
 WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/drive/write_cache.h
@@ -83,22 +82,22 @@ class DriveBuffer(Section):
             return self.segment_sectors
         return self.read_ahead_sectors
 
-    def timing(self) -> Buffer:
-        """In the units of core/."""
-        return Buffer(
-            bus_sector_ps=round(sector_ps(self.bus_mb_per_s)),
-            bus_watermark_percent=self.bus_watermark_percent,
-            write_ns=to_ns(self.write_us, 10**3),
-            write_settle_ns=to_ns(self.write_settle_ms, 10**6),
-            buffer_segments=self.segments,
-            buffer_segment_sectors=self.segment_sectors,
-            read_ahead_sectors=self.ahead,
-            read_reach_sectors=self.read_reach_sectors,
-            read_ahead_to_track_end=self.to_track_end,
-            read_ahead_overwrites=self.segment_keeps == "ahead",
-            after_hit=AFTER_HIT.index(self.after_hit),
-            write_back_spans=self.write_back,
-            write_back_sectors=self.write_back * self.segment_sectors,
-            write_back_idle_ns=to_ns(self.write_back_idle_ms, 10**6),
-            write_back_order=WRITE_ORDERS.index(self.write_back_order),
-        )
+    def timing(self) -> dict[str, int]:
+        """In the units of core/, by the names of core/drive/settings.c."""
+        return {
+            "bus_sector_ps": round(sector_ps(self.bus_mb_per_s)),
+            "bus_watermark_percent": self.bus_watermark_percent,
+            "write_ns": to_ns(self.write_us, 10**3),
+            "write_settle_ns": to_ns(self.write_settle_ms, 10**6),
+            "buffer_segments": self.segments,
+            "buffer_segment_sectors": self.segment_sectors,
+            "read_ahead_sectors": self.ahead,
+            "read_reach_sectors": self.read_reach_sectors,
+            "read_ahead_to_track_end": self.to_track_end,
+            "read_ahead_overwrites": self.segment_keeps == "ahead",
+            "after_hit": AFTER_HIT.index(self.after_hit),
+            "write_back_spans": self.write_back,
+            "write_back_sectors": self.write_back * self.segment_sectors,
+            "write_back_idle_ns": to_ns(self.write_back_idle_ms, 10**6),
+            "write_back_order": WRITE_ORDERS.index(self.write_back_order),
+        }

@@ -110,9 +110,10 @@ def test_what_a_hit_does_is_recovered(after_hit: str) -> None:
     assert buffer_of(profile(model(after_hit=after_hit)))["after_hit"] == after_hit
 
 
-def test_the_order_of_writes_is_recovered() -> None:
-    found = buffer_of(profile(model(write_back_order="ascending"), destroy_data=True))
-    assert found["write_back_order"] == "ascending"
+@pytest.mark.parametrize("order", ["ascending", "as they come"])
+def test_the_order_of_writes_is_recovered(order: str) -> None:
+    found = buffer_of(profile(model(write_back_order=order), destroy_data=True))
+    assert found["write_back_order"] == order
 
 
 def test_one_that_writes_through(recovered: Fitted) -> None:

@@ -193,12 +193,11 @@ struct disk {
 };
 u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64 sector);
 u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector);
-struct segments { u64 nr, sectors, first_in_first_out; ...; };
-struct write_cache { u64 spans_max, sectors_max, idle_ns, low_sectors, order; ...; };
+struct segments { u64 nr, sectors; ...; };
+struct write_cache { u64 spans_max, sectors_max, idle_ns, order; ...; };
 struct buffer {
-    u64 bus_ps, write_ns, same_track_saves_ns, settle_ns, command_ns, ahead_sectors, reach_sectors;
-    u64 ahead_to_track_end, ahead_overwrites, ahead_finishes_sector, write_waits, discards;
-    u64 hits_resume, hits_interrupt, hits_return;
+    u64 bus_ps, write_ns, settle_ns, ahead_sectors, reach_sectors;
+    u64 ahead_to_track_end, ahead_overwrites, after_hit;
     struct segments segments;
     struct write_cache writes;
     ...;

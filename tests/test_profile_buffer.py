@@ -26,27 +26,16 @@ BUFFER = """[buffer]
 bus_mb_per_s = 10
 read_hit_us = 66
 write_us = 500
-write_same_track_saves_us = 200
 write_settle_ms = 0.25
-command_ms = 0.125
 segments = 3
 segment_sectors = 300
-replace = "first in first out"
-hits_interrupt = false
-hits_return = true
-hits_resume = false
-read_discards = true
-read_ahead_sectors = 200
-read_ahead_to_track_end = true
-read_ahead_overwrites = true
-read_ahead_finishes_sector = true
-write_waits_for_read_ahead = true
+segment_keeps = "ahead"
+read_ahead_sectors = "to track end"
 read_reach_sectors = 150
+after_hit = "return"
 write_back = 2
-write_back_sectors = 400
 write_back_idle_ms = 1
-write_back_low_sectors = 100
-write_back_order = "nearest"
+write_back_order = "ascending"
 """
 
 
@@ -59,26 +48,17 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
     assert timing.buffer == Buffer(
         bus_sector_ps=51_200_000,
         write_ns=500_000,
-        write_same_track_saves_ns=200_000,
         write_settle_ns=250_000,
-        command_ns=125_000,
         buffer_segments=3,
         buffer_segment_sectors=300,
-        buffer_first_in_first_out=True,
-        buffer_hits_interrupt=False,
-        buffer_hits_return=True,
-        read_ahead_sectors=200,
+        read_ahead_sectors=300,
         read_ahead_to_track_end=True,
         read_ahead_overwrites=True,
-        read_ahead_finishes_sector=True,
-        write_waits_for_read_ahead=True,
         read_reach_sectors=150,
-        read_hits_resume=False,
-        read_discards=True,
+        after_hit=2,
         write_back_spans=2,
-        write_back_sectors=400,
+        write_back_sectors=600,
         write_back_idle_ns=1_000_000,
-        write_back_low_sectors=100,
         write_back_order=1,
     )
 
@@ -89,37 +69,24 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         ("segments = 3\n", "", "buffer.read_ahead_sectors: there are no segments to read ahead"),
         ("segments = 3\n", "segments = 257\n", "buffer.segments: input should be less than or eq"),
         (
-            "read_ahead_sectors = 200",
-            "read_ahead_sectors = 301",
+            '"to track end"',
+            "301",
             "buffer.read_ahead_sectors: 301 is more than a segment's 300",
         ),
         (
-            "write_back_sectors = 400\n",
-            "",
-            "buffer.write_back: takes writes, but write_back_sectors leaves no room",
+            "segment_sectors = 300",
+            "segment_sectors = 3000000000",
+            "buffer.write_back: 2 segments have too many sectors",
         ),
+        (TRACKS, "", "buffer.read_ahead_sectors: no tracks say where one ends"),
         (
-            "write_back_low_sectors = 100",
-            "write_back_low_sectors = 401",
-            "buffer.write_back_low_sectors: 401 is more than all, 400",
+            '"to track end"',
+            '"far"',
+            "buffer.read_ahead_sectors: input should be a number of sectors or ",
         ),
-        (TRACKS, "", "buffer.read_ahead_to_track_end: no tracks say where one ends"),
-        (
-            TRACKS + BUFFER,
-            BUFFER.replace("read_ahead_to_track_end = true\n", ""),
-            "buffer.write_same_track_saves_us: no tracks say where one ends",
-        ),
-        (
-            "write_us = 500",
-            "write_us = 150",
-            "buffer.write_same_track_saves_us: 200 is more than a write's 150",
-        ),
-        (
-            "read_discards = true",
-            "read_discards = 2",
-            "buffer.read_discards: input should be a valid boolean",
-        ),
-        ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came',"),
+        ('"return"', '"leave"', "buffer.after_hit: input should be 'stop', 'go on' or 'return'"),
+        ('"ahead"', '"all"', "buffer.segment_keeps: input should be 'request' or 'ahead'"),
+        ('"ascending"', '"random"', "buffer.write_back_order: input should be 'shortest pos"),
         (
             "[700, 560]",
             "[700, 500000]",

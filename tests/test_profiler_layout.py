@@ -104,7 +104,7 @@ def test_each_sector_of_a_detailed_drive_is_where_it_is(seed: int) -> None:
         zone = found.zone(first)
         assert zone.sectors == there.sectors
         assert zone.slots == there.sectors + there.spare_sectors
-    assert reads < 5000
+    assert reads < 5100
 
 
 def made(layout: int = CYLINDERS, heads: int = 12, **zone: int) -> DetailedDrive:
@@ -230,7 +230,7 @@ def test_a_host_that_is_away_now_and_then_makes_no_zones(number: int, seed: int)
     """Where a track seems to end too early, or one of another length to be in line: of these draws
     some were told as layouts that contradict themselves."""
     drive = random_drive(number)
-    found = seen(Hosted(drive), seed)
+    found = seen(Hosted(drive, 100 * seed + 12), seed)
     assert {zone.first for zone in found.zones} >= set(firsts(drive))
     assert sum(each < 0.01 for each in off(found, drive)) > 0.98 * SECTORS
 
@@ -332,8 +332,8 @@ def test_a_drive_with_spare_sectors_is_predicted() -> None:
         assert abs(check.difference_percent) < 1, check.workload
 
 
-@pytest.mark.parametrize(("seed", "overwrites"), [(1, True), (2, True), (1, False)])
-def test_the_cheetah_is_found_again(seed: int, overwrites: bool) -> None:
+@pytest.mark.parametrize(("seed", "keeps"), [(1, "ahead"), (2, "ahead"), (1, "request")])
+def test_the_cheetah_is_found_again(seed: int, keeps: str) -> None:
     """Its 406 zones end where sectors are left out, and its bus is slower than its medium: what
     comes meanwhile was not waited for, nor did an arm return for it.
 
@@ -342,14 +342,13 @@ def test_the_cheetah_is_found_again(seed: int, overwrites: bool) -> None:
     """
     disk = profiles.load("cheetah-9lp")
     assert disk.buffer
-    buffer = disk.buffer.model_copy(update={"read_ahead_overwrites": overwrites})
+    buffer = disk.buffer.model_copy(update={"segment_keeps": keeps})
     disk = disk.model_copy(update={"buffer": buffer})
     assert disk.facts
     found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors), seed)
     assert found.value("seek.over") == "tracks"
-    assert found.value("buffer.hits_resume") is False
-    assert found.value("buffer.read_ahead_overwrites") is overwrites
-    assert found.value("buffer.hits_return") is False
+    assert found.value("buffer.after_hit") == "stop"
+    assert found.value("buffer.segment_keeps") == keeps
     assert found.value("buffer.read_reach_sectors") == 0
     for check in found.checks:
         assert abs(check.difference_percent) < 0.5, check.workload

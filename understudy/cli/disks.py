@@ -98,7 +98,6 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
     for key, section in disk:
         if source := getattr(section, "source", None):
             yield "source", f"[{key}] {' '.join(source.split())}"
-    yield from (("doubt", doubt) for doubt in disk.doubts)
 
 
 def _positions(disk: DiskProfile) -> str:

@@ -23,7 +23,7 @@ from understudy.campaign import sweep
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
-from understudy.cli.session import console, tell, warn_of_disk, warn_of_trace
+from understudy.cli.session import console, tell, warn_of_trace
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
@@ -85,8 +85,6 @@ def _disks(text: str) -> list[DiskProfile]:
     names = list(profile.catalogue()) if text == "all" else _words(text)
     disks = [profile.load(name) for name in names]
     catalog.refuse_twice("--disks", [disk.name for disk in disks])
-    for disk in disks:
-        warn_of_disk(disk)
     return disks
 
 

@@ -220,26 +220,17 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     to, segments, writes = drive.buffer, drive.buffer.segments, drive.buffer.writes
     to.bus_ps = given.bus_sector_ps
     to.write_ns = given.write_ns
-    to.same_track_saves_ns = given.write_same_track_saves_ns
     to.settle_ns = given.write_settle_ns
-    to.command_ns = given.command_ns
     to.ahead_sectors = given.read_ahead_sectors
     to.reach_sectors = given.read_reach_sectors
     to.ahead_to_track_end = given.read_ahead_to_track_end
     to.ahead_overwrites = given.read_ahead_overwrites
-    to.ahead_finishes_sector = given.read_ahead_finishes_sector
-    to.write_waits = given.write_waits_for_read_ahead
-    to.discards = given.read_discards
-    to.hits_resume = given.read_hits_resume
-    to.hits_interrupt = given.buffer_hits_interrupt
-    to.hits_return = given.buffer_hits_return
+    to.after_hit = given.after_hit
     segments.nr = given.buffer_segments
     segments.sectors = given.buffer_segment_sectors
-    segments.first_in_first_out = given.buffer_first_in_first_out
     writes.spans_max = given.write_back_spans
     writes.sectors_max = given.write_back_sectors
     writes.idle_ns = given.write_back_idle_ns
-    writes.low_sectors = given.write_back_low_sectors
     writes.order = given.write_back_order
 
 

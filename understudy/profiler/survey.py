@@ -92,16 +92,15 @@ class Survey:
         if self._at_once:
             self.findings += writes.unseen("the cache is one that takes none")
             return
-        still_ns = min(self._seek.still_ns, self._seek.ns[0])
         with self._share(1.0):
-            self.findings += writes.measure(self._bench, self.hits, self._model, still_ns)
+            self.findings += writes.measure(self._bench, self.hits, self._model)
         if not self._in_time:
             self.findings += writes.unseen(LATE)
 
     def _streams(self) -> None:
         """What one read does not show if tracks' ends stop what follows."""
         ahead, known = self._ahead, isinstance(self._layout, Layout)
-        if not known or not ahead or not ahead.to_track_end or ahead.overwrites is not False:
+        if not known or not ahead or not ahead.to_track_end or ahead.overwrites:
             return
         draws = self._bench.random.getstate()
         with self._share(1 / 3):
@@ -167,7 +166,7 @@ class Survey:
                 self._bench, self.hits, self._segments, self._medium, self._rotation
             )
         if not self._in_time:
-            return [*found, *self._segments.findings(), not_seen(ahead.KEYS[0], LATE)]
+            return [*found, *self._segments.findings(), not_seen(ahead.AHEAD_KEY, LATE)]
         self._report("size of segments", 0.45)
         with self._share(1 / 4):
             self._segments = segments.with_size(

@@ -532,7 +532,9 @@ def sender_of(running: Running) -> str:
 
 def test_a_disk_that_hangs_can_be_interrupted(tmp_path: Path) -> None:
     home = Home(tmp_path).with_what_is_made()
-    running = Running(home, "profile", "--device", str(image(tmp_path)), "--out", "x.toml", "--as", "disk")
+    running = Running(
+        home, "profile", "--device", str(image(tmp_path)), "--out", "x.toml", "--as", "disk"
+    )
     running.wait_for("rotation")
     with frozen(sender_of(running)):
         running.press(CTRL_C)

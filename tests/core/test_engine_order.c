@@ -351,6 +351,69 @@ static void a_disk_is_reset(void)
 	CHECK_EQ(sim.summary.hits, 2);
 }
 
+/* A drive's queue makes of requests what it makes of the same commands, given at the same times. */
+static void a_drive_is_given_what_was_asked_for(struct draw *draw)
+{
+	static struct timed_device device;
+	static struct command command[100];
+	u32 i;
+
+	use_rows(registry_find("fcfs"), "rows-open", 1, 1);
+	for (i = 0; i < 100; i++) {
+		add_row(0, draw_below(draw, 4 * MS), 0);
+		sim.sector[i] = 8 * draw_below(draw, 1000);
+		sim.sectors[i] = 1 + draw_below(draw, 8);
+		sim.op[i] = draw_below(draw, IO_OPS);
+	}
+	sim.drive.queue_depth = sim.input.depth = 1 + draw_below(draw, 8);
+	sim.drive.queue_age_ns = draw_below(draw, 50 * MS);
+	sim.input.drive = &sim.drive;
+	CHECK_EQ(simulation_run(&sim), 0);
+	device = (struct timed_device){ .drive = sim.drive, .scale_milli = 1000 };
+	device_restart(&device, NULL, 0);
+	for (i = 0; i < 100; i++) {
+		command[i] = (struct command){ .sector = sim.sector[i],
+					       .sectors = sim.sectors[i],
+					       .op = sim.op[i] };
+		while (device_next(&device, sim.columns.dispatch_ns[i]))
+			;
+		device_give(&device, &command[i], sim.columns.dispatch_ns[i]);
+	}
+	while (device_next(&device, U64_MAX))
+		;
+	for (i = 0; i < 100; i++) {
+		CHECK_EQ(sim.columns.start_ns[i], command[i].start_ns);
+		CHECK_EQ(sim.columns.model_service_ns[i], command[i].service_ns);
+		CHECK_EQ(sim.columns.hit[i], command[i].hit);
+	}
+}
+
+/* As if platters turned in 100 ns. */
+static u64 next_turn(const struct io_request *rq, u64 start_ns)
+{
+	return start_ns - start_ns % 100 + 100 + rq->sectors;
+}
+
+/* Once for each request, when the one before is complete. */
+static void a_target_is_asked_when_it_begins(void)
+{
+	u32 i;
+
+	use_rows(&scribe_scheduler, "rows-open", 1, 1);
+	sim.input.target = next_turn;
+	sim.input.depth = 3;
+	for (i = 0; i < 5; i++) {
+		add_row(0, 1, 0);
+		sim.sectors[i] = 1 + i;
+	}
+	CHECK_EQ(simulation_run(&sim), 0);
+	for (i = 0; i < 5; i++) {
+		CHECK_EQ(sim.columns.start_ns[i],
+			 i ? sim.columns.completion_ns[i - 1] : 1);
+		CHECK_EQ(sim.columns.completion_ns[i], 100 * (1 + i) + 1 + i);
+	}
+}
+
 /*
  * Servers that take the request that came first as soon as they are free (the
  * recursion of Kiefer and Wolfowitz), against the engine, to the nanosecond; whether
@@ -517,6 +580,8 @@ int main(void)
 	each_of_a_bundle_is_completed();
 	a_row_says_what_was_asked_for();
 	a_disk_is_reset();
+	check_seeds(100, a_drive_is_given_what_was_asked_for);
+	a_target_is_asked_when_it_begins();
 	check_seeds(300, first_come_first_served);
 	an_array_draws();
 	a_file_is_read_in_its_pieces();

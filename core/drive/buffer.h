@@ -35,6 +35,7 @@ enum after_hit {
  * @from: the medium is there
  * @from_ns: at that time
  * @limit: it stops there
+ * @stop: and, asked or not, at that track's end; U64_MAX: tracks' ends do not stop it
  * @asked: end of the last request that it has served
  */
 struct read_ahead {
@@ -42,6 +43,7 @@ struct read_ahead {
 	u64 from;
 	u64 from_ns;
 	u64 limit;
+	u64 stop;
 	u64 asked;
 };
 

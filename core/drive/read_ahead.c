@@ -52,34 +52,42 @@ void read_ahead_stop(struct drive *drive, u64 now_ns)
 	buffer->ahead.into = SEGMENTS_NONE;
 }
 
+/* The track's end that stops it after a read up to there. */
+static u64 stop_after(const struct drive *drive, u64 end, bool in_sequence)
+{
+	u64 track_end;
+
+	if (!drive->buffer.ahead_to_track_end)
+		return U64_MAX;
+	track_end = disk_track_end(&drive->disk, end - 1);
+	if (in_sequence && track_end < drive->disk.capacity_sectors)
+		track_end = disk_track_end(&drive->disk, track_end);
+	return track_end;
+}
+
 /* Up to where it reads on after a read of these. */
-static u64 limit_after(const struct drive *drive, u64 sector, u64 end, bool in_sequence)
+static u64 limit_after(const struct drive *drive, u64 sector, u64 end, u64 stop)
 {
 	const struct buffer *buffer = &drive->buffer;
 	u64 limit = nearer(end + buffer->ahead_sectors, drive->disk.capacity_sectors);
-	u64 track_end;
 
 	if (buffer->ahead_overwrites)
 		sector = end;
 	limit = nearer(limit, later(end, sector + buffer->segments.sectors));
-	if (!buffer->ahead_to_track_end)
-		return limit;
-	track_end = disk_track_end(&drive->disk, end - 1);
-	if (in_sequence && track_end < limit)
-		track_end = disk_track_end(&drive->disk, track_end);
-	return nearer(limit, track_end);
+	return nearer(limit, stop);
 }
 
 void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,
 		      bool in_sequence)
 {
-	struct buffer *buffer = &drive->buffer;
+	u64 stop = stop_after(drive, end, in_sequence);
 
-	buffer->ahead = (struct read_ahead){
+	drive->buffer.ahead = (struct read_ahead){
 		.into = into,
 		.from = end,
 		.from_ns = end_ns,
-		.limit = limit_after(drive, sector, end, in_sequence),
+		.limit = limit_after(drive, sector, end, stop),
+		.stop = stop,
 		.asked = end,
 	};
 }
@@ -125,12 +133,16 @@ void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns,
 			u64 done_ns)
 {
 	struct read_ahead *ahead = &drive->buffer.ahead;
-	u64 limit = limit_after(drive, sector, end, true);
+	bool goes_on = drive->buffer.after_hit != AFTER_HIT_STOP;
+	bool full = drive->buffer.ahead_to_track_end && ahead->limit < ahead->stop;
 	u64 until = read_ahead_until(drive, now_ns);
+	u64 limit;
 
+	ahead->stop = later(ahead->stop, stop_after(drive, end, goes_on));
+	limit = limit_after(drive, sector, end, ahead->stop);
 	if (limit > ahead->limit) {
 		if (until == ahead->limit) { /* it stands there */
-			if (drive->buffer.after_hit == AFTER_HIT_STOP)
+			if (!goes_on && !full)
 				return;
 			goes_on_from(ahead, until, resumes_ns(drive, until, now_ns));
 		}
@@ -157,7 +169,8 @@ void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 n
 {
 	struct buffer *buffer = &drive->buffer;
 	u64 from = buffer->segments.segment[into].end;
-	u64 limit = limit_after(drive, sector, end, true);
+	u64 stop = stop_after(drive, end, true);
+	u64 limit = limit_after(drive, sector, end, stop);
 	u64 from_ns;
 
 	if (limit <= from)
@@ -171,5 +184,6 @@ void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 n
 					     .from = from,
 					     .from_ns = from_ns,
 					     .limit = limit,
+					     .stop = stop,
 					     .asked = end };
 }

@@ -109,8 +109,8 @@ static void a_stream_goes_over_it(void)
 }
 
 /*
- * To the end of the next one, and if hits do not make it go on, it stands there.  The read that
- * the arm goes for then is in sequence, too.
+ * If hits do not make it go on, it stands there.  The read that the arm goes for then is in
+ * sequence: to the end of the next one.
  */
 static void which_ends_with_the_next(void)
 {
@@ -120,11 +120,28 @@ static void which_ends_with_the_next(void)
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(1008, 8, HIT + 8 * BUS, true);
 	now += 10000 * US;
-	reads(1016, 84, HIT + 84 * BUS, true);
+	reads(1016, 34, HIT + 34 * BUS, true);
 	now += 10000 * US;
-	reads(1100, 8, MISS(NEAR, 8), false);
+	reads(1050, 8, MISS(NEAR, 8), false);
 	now += 10000 * US;
-	reads(1108, 90, HIT + 90 * BUS, true);
+	reads(1058, 90, HIT + 90 * BUS, true);
+}
+
+/* Only a track's end is where it stands: hits before it make room for what follows. */
+static void a_limit_within_the_track_moves_on(void)
+{
+	set_reading(4, 20);
+	drive.buffer.ahead_to_track_end = 1;
+	drive.buffer.after_hit = AFTER_HIT_STOP;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1008, 20, HIT + 20 * BUS, true);
+	now += 10000 * US;
+	reads(1028, 20, HIT + 20 * BUS, true);
+	now += 10000 * US;
+	reads(1048, 2, HIT + 2 * BUS, true);
+	now += 10000 * US;
+	reads(1050, 8, MISS(NEAR, 8), false);
 }
 
 static void another_place_stops_it(void)
@@ -412,6 +429,7 @@ int main(void)
 	it_stops_at_the_track_end();
 	a_stream_goes_over_it();
 	which_ends_with_the_next();
+	a_limit_within_the_track_moves_on();
 	another_place_stops_it();
 	so_do_hits_elsewhere(0);
 	so_do_hits_elsewhere(1);

@@ -34,7 +34,7 @@ static const struct golden {
 	{ "no reading ahead", 0x61af541634696f5bull, 1, { WITH_SEGMENTS, .reach_sectors = 1 } },
 	{ "to the segment's end", 0xa667c7adf3ee9064ull, 1, { READ_AHEAD } },
 	{ "half a rotation", 0xb965887b2a84ceffull, 0, { READ_AHEAD } },
-	{ "to the track's end", 0xc53be67541297864ull, 1, { READ_AHEAD, .ahead_to_track_end = 1 } },
+	{ "to the track's end", 0x02dd0c68f5180372ull, 1, { READ_AHEAD, .ahead_to_track_end = 1 } },
 	{ "overwrites", 0x69a166f8076255edull, 1, { READ_AHEAD, .ahead_overwrites = 1 } },
 	{ "goes on", 0xeb47ffed1dcf555aull, 1, { READ_AHEAD, .after_hit = AFTER_HIT_GO_ON } },
 	{ "returns", 0xc7f08cb2e86c4b15ull, 1, { READ_AHEAD, .after_hit = AFTER_HIT_RETURN } },

@@ -15,7 +15,7 @@
  * @op: enum io_op, or IO_OPS: neither, which has no place to go to and is next
  * @through: a write that is to be on the medium when it is complete
  * @place: of the arm, for its first sector; known where angles are (core/drive/platter.h), once
- *	estimate_aim() has been called
+ *	plan_aim() has been called
  * @angle: where on the turn that begins; likewise
  * @before, @after: of those that wait
  */

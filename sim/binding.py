@@ -140,12 +140,20 @@ struct sim_input {
     struct sim_process *each;
     ...;
 };
+/* sim/demand.h */
+#define DEMAND_PAGE_SECTORS ...
+#define DEMAND_LONG_SECTORS ...
+#define DEMAND_PAUSE_NS ...
+#define DEMAND_ENDS ...
+#define DEMAND_PLACES ...
+struct demand { u64 written, sized, long_ones, sequential, again, paused, met_busy; ...; };
 struct sim_summary {
     u64 completed, first_arrival_ns, last_arrival_ns, last_completion_ns;
     u64 sectors, hits, predicted, predicted_hits, page_hits, page_misses;
     u64 reason[...];
     struct moments service, device, response, model;
     struct histogram responses;
+    struct demand demand;
     u64 oldest;
     char broken[...];
     u64 *counters;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The keys of [tracks] for a detailed drive (bench/detailed), from the definitions of its zones.
+"""The keys of [tracks] for a detailed drive (oracle/detailed), from the definitions of its zones.
 
-bench/detailed/layout.c says where tracks follow each other: all heads of a cylinder and then the
+oracle/detailed/layout.c says where tracks follow each other: all heads of a cylinder and then the
 next cylinder, or a band of cylinders on one surface and back on the next one.  The last band of a
 zone may be smaller, and is a zone of its own here.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bench.detailed.drive import SURFACE_SERPENTINE, Parameters, Zone
+from oracle.detailed.drive import SURFACE_SERPENTINE, Parameters, Zone
 from understudy.device.profile import DiskProfile
 
 NEVER = 2**30  # tracks

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from detailed_tracks import document, profiled
 
-from bench.detailed.drive import SURFACE_SERPENTINE, DetailedDrive, random_parameters
+from oracle.detailed.drive import SURFACE_SERPENTINE, DetailedDrive, random_parameters
 from understudy.base.errors import UserError
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile

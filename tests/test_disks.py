@@ -59,8 +59,8 @@ def test_one_says_where_its_figures_are_from(name: str) -> None:
             "constellation-2",
             "kind sheet, 7,200 rpm\npage 11.9 ms for a random read of 4 KiB from the "
             "medium\nseek 17.3 ms at most\nmedium 119.4 to 61.6 MB/s\nsegments no cache\n"
-            "fitted with the figures of its manual: single reads from the medium\n"
-            "tried with nothing beyond that\n",
+            "made from the figures of its manual: single reads from the medium\n"
+            "checks never checked\n",
         ),
         ("atlas-10k", "medium 28.57 to 19.59 MB/s in 13 zones\nsegments 9 timed, write-back\n"),
         ("travelstar-5k320", "medium transfer takes no time\n"),
@@ -69,7 +69,7 @@ def test_one_says_where_its_figures_are_from(name: str) -> None:
         ("ssd-s4600", "size 960.2 GB\nkind array\npage 0.11 ms for a random read of"),
         (
             "ssd-s4600",
-            "from the medium\ninside 8 servers\nfitted with random reads of 4 KiB",
+            "from the medium\ninside 8 servers\nmade from random reads of 4 KiB",
         ),
     ],
 )

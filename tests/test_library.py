@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 from understudy.cli.main import main
 from understudy.device import expected, profile
 from understudy.native.drive import Drive

@@ -11,7 +11,7 @@ from detailed_seeks import seek
 from detailed_tracks import profiled, tracks
 from positioned import positioned
 
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     CYLINDER_SERPENTINE,
     CYLINDERS,
     SURFACE_SERPENTINE,

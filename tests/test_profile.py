@@ -220,14 +220,3 @@ def test_an_unknown_disk_brings_the_nearest_and_all() -> None:
 def test_every_profile_of_the_project_loads() -> None:
     for name in profile.catalogue():
         assert profile.load(name).name == name
-
-
-def test_what_goes_beyond_a_fit() -> None:
-    """Named, unless the profile was tried with it, or does not say what it was fitted with."""
-    asked: dict[profile.Beyond, bool] = {"queues": True, "hits": False, "writes": True}
-    line = profile.load("cheetah-15k4")
-    assert line.beyond(asked) == ["queues", "writes"]
-    assert line.beyond({"queues": False, "hits": False, "writes": False}) == []
-    assert line.model_copy(update={"holds_for": ("writes",)}).beyond(asked) == ["queues"]
-    assert profile.load("cheetah-9lp").beyond(asked) == []
-    assert line.model_copy(update={"limits": ""}).beyond(asked) == []

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from terminal import CTRL_C, INTERRUPTED, Home, Running
 
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 from understudy.base.errors import RunFailed
 from understudy.cli.main import main
 from understudy.device import profile as device

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from bench.detailed.drive import DetailedDrive, Parameters, Zone
+from oracle.detailed.drive import DetailedDrive, Parameters, Zone
 from understudy.base.paths import ROOT
 from understudy.cli.main import main
 from understudy.device import profile as device

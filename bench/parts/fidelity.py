@@ -23,7 +23,7 @@ from understudy.measure.metrics import Summary
 from understudy.native.drive import Drive
 from understudy.native.request import READ, WRITE
 from understudy.platforms.sim import in_simulator
-from understudy.profiler.demerit import demerit
+from understudy.profiler.checks import demerit
 
 TITLE = "How well a profile keeps a drive's time"
 TEXT = """

@@ -12,7 +12,7 @@ asks `timing` for whole ns and sectors.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +25,7 @@ from understudy.base.catalog import pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
 from understudy.device.arm import counted
+from understudy.device.check import ASKS, CHECKS_MAX, Ask, Check
 from understudy.device.drive_buffer import SEGMENTS_MAX as SEGMENTS_MAX
 from understudy.device.drive_buffer import WRITES_MAX as WRITES_MAX
 from understudy.device.drive_buffer import DriveBuffer as DriveBuffer
@@ -64,6 +65,7 @@ DROPPED = {
     "seek.contains_rotation": "take half a rotation off seek.ms",
     "sheet.average_over": "average_seek_ms is over random pairs of tracks",
     "facts.sector_bytes": "a sector has 512 bytes",
+    "holds_for": "checks say it",
     "facts.rotation_ms": "rpm says it",
     "buffer.write_same_track_saves_us": "write_us is the mean of all writes",
     "buffer.command_ms": "it is what a seek of no distance takes, seek.ms",
@@ -79,8 +81,6 @@ DROPPED = {
     "buffer.write_back_sectors": "write_back counts segments, segment_sectors says how long",
     "buffer.write_back_low_sectors": "a full cache makes room for the next write",
 }
-
-Beyond = Literal["queues", "hits", "writes"]
 
 
 class SeekLine(_Section):
@@ -207,10 +207,10 @@ class DiskProfile(BaseModel):
     name: str
     summary: str = ""
     limits: str = ""
-    """What it was fitted with, in words; empty: nobody says."""
+    """What it was made from, in words; empty: nobody says."""
 
-    holds_for: Annotated[tuple[Beyond, ...], ARRAY] = ()
-    """What besides single requests it was tried with."""
+    checks: Annotated[tuple[Check, ...], Field(strict=False, max_length=CHECKS_MAX)] = ()
+    """What it was tried with, and what came out."""
 
     model: SeekLine | None = None
     seek: SeekCurve | None = None
@@ -331,11 +331,15 @@ class DiskProfile(BaseModel):
             curves["throughput"] = Throughput(at=rates[0], mb_per_s=rates[1])
         return self.model_copy(update=curves)
 
-    def beyond(self, asked: Mapping[Beyond, bool]) -> list[Beyond]:
-        """What was asked of it that it was not fitted with, if anybody says."""
-        if not self.limits:
-            return []
-        return [name for name in asked if asked[name] and name not in self.holds_for]
+    @property
+    def holds_for(self) -> tuple[Ask, ...]:
+        """What it was tried with, where every check of that is within its limits."""
+        return tuple(
+            ask
+            for ask in ASKS
+            if (found := [check for check in self.checks if ask in check.asks])
+            and all(check.within for check in found)
+        )
 
     @property
     def queue_depth(self) -> int | None:

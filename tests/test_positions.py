@@ -54,7 +54,7 @@ def test_each_sector_is_where_it_is(seed: int) -> None:
     """Thousands of random sectors, and those around where zones begin."""
     parameters = random_parameters(seed)
     detailed = DetailedDrive(parameters)
-    drive = Drive.from_timing(profiled(parameters).timing(detailed.capacity_sectors))
+    drive = Drive(profiled(parameters).timing(detailed.capacity_sectors))
     draw = random.Random(seed)
     last = detailed.capacity_sectors - 1
     sectors = [draw.randrange(detailed.capacity_sectors) for _ in range(SECTORS)]
@@ -76,7 +76,7 @@ def apart_in_turns(parameters: Parameters, seed: int) -> Counter[int]:
     """Random reads by both drives, each after a pause: how many turns are they apart?"""
     detailed = DetailedDrive(bare(parameters))
     disk = profiled(parameters, seek=seek(detailed))
-    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    drive = Drive(disk.timing(detailed.capacity_sectors))
     draw = random.Random(seed)
     found: Counter[int] = Counter()
     theirs_ns = ours_ns = 0
@@ -126,7 +126,7 @@ def answers(seed: int, first_pause_ns: int = 0) -> list[int]:
     disk = atlas()
     assert disk.facts
     capacity = disk.facts.capacity_sectors
-    drive = Drive.from_timing(disk.timing(capacity), seed)
+    drive = Drive(disk.timing(capacity), seed)
     draw = random.Random(3)
     pauses = [first_pause_ns, *(draw.randrange(30 * MS) for _ in range(499))]
     return [
@@ -164,7 +164,7 @@ def test_a_disk_that_stands_in_keeps_its_zones() -> None:
     assert [first for first, _ in real.tracks] == list(disk.tracks.first or ())
     assert [length for _, length in small.tracks] == list(disk.tracks.sectors)
     assert small.platter == real.platter
-    drive = Drive.from_timing(small)
+    drive = Drive(small)
     for (first, _), at, angle in zip(small.tracks, disk.tracks.at, disk.tracks.angle, strict=True):
         assert abs(first - at * 2**20) < 1
         assert apart(drive.angle(first) / TURN, angle) < 1e-12
@@ -190,4 +190,4 @@ def test_angles_are_asked_of_who_knows() -> None:
     plain = profile.load("atlas-10k")
     for disk, sector in ((plain, 0), (atlas(), 2**20), (atlas(), -1)):
         with pytest.raises(ValueError, match="nobody knows"):
-            Drive.from_timing(disk.timing(2**20)).angle(sector)
+            Drive(disk.timing(2**20)).angle(sector)

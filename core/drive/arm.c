@@ -26,7 +26,7 @@ u64 arm_latency_ns(struct arm *arm, const struct disk *disk)
 
 u64 arm_begin_ns(const struct disk *disk, u64 free_ns)
 {
-	return free_ns - nearer(curve_value(&disk->seek, 0), free_ns);
+	return free_ns - nearer(disk->seek.point[0].value, free_ns);
 }
 
 u64 arm_passes_ns(const struct disk *disk, u64 sector, u64 from_ns)
@@ -35,21 +35,6 @@ u64 arm_passes_ns(const struct disk *disk, u64 sector, u64 from_ns)
 
 	return platter_passes_ns(platter, platter_angle(platter, &disk->tracks, sector),
 				 from_ns);
-}
-
-/* Nobody asks how long the arm takes to one whose angle would pass too late in any case. */
-u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place, u64 angle, u64 from_ns,
-		   u64 by_ns)
-{
-	u64 passes_ns = platter_passes_ns(&disk->platter, angle, from_ns);
-	u64 arrives_ns;
-
-	if (passes_ns >= by_ns)
-		return passes_ns;
-	arrives_ns = from_ns + disk_move_ns(disk, from, place);
-	if (arrives_ns <= passes_ns)
-		return passes_ns;
-	return platter_passes_ns(&disk->platter, angle, arrives_ns);
 }
 
 u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns)

@@ -59,7 +59,7 @@ u64 arm_begin_ns(const struct disk *disk, u64 free_ns);
 u64 arm_first_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
 		 u64 now_ns);
 
-/* As arm_first_ns from another place of the head; a latency that is not known counts half a
+/* As arm_first_ns from another place of the head; a latency that would be drawn counts half a
  * rotation. */
 u64 arm_estimate_ns(const struct arm *arm, const struct disk *disk, struct head head,
 		    u64 sector, u64 settle_ns, u64 now_ns);
@@ -71,8 +71,20 @@ u64 arm_passes_ns(const struct disk *disk, u64 sector, u64 from_ns);
  * When an angle is under a head that is free to leave its place at from_ns, an arm's way from
  * there; one that is not before by_ns: by_ns or later.  Angles have to be known.
  */
-u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place, u64 angle, u64 from_ns,
-		   u64 by_ns);
+static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
+				 u64 angle, u64 from_ns, u64 by_ns)
+{
+	u64 passes_ns = platter_passes_ns(&disk->platter, angle, from_ns);
+	u64 arrives_ns;
+
+	/* Nobody asks how long the arm takes to one that would pass too late in any case. */
+	if (passes_ns >= by_ns)
+		return passes_ns;
+	arrives_ns = from_ns + disk_move_ns(disk, from, place);
+	if (arrives_ns <= passes_ns)
+		return passes_ns;
+	return platter_passes_ns(&disk->platter, angle, arrives_ns);
+}
 
 /* Positioned for first_ns, but not ready before ready_ns: when the sector is there again. */
 u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns);

@@ -43,9 +43,9 @@ static struct command *choose(struct command *oldest, struct drive *drive, u64 n
 	u64 left = drive->queue_depth;
 
 	look.sieve = &held;
-	look.place = disk_arm_place(&drive->disk, look.head.sector);
+	plan_look(drive, &look);
 	for (command = oldest; command && left; command = command->after, left--) {
-		u64 ns = drive_plan(drive, &look, command, soonest_ns).first_ns;
+		u64 ns = plan_first_ns(drive, &look, command, soonest_ns);
 
 		if (ns < soonest_ns) {
 			soonest_ns = ns;

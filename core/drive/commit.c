@@ -17,15 +17,6 @@ static u64 arm_leaves_ns(struct drive *drive, u64 now_ns)
 	return later(now_ns, arm_begin_ns(&drive->disk, free_ns));
 }
 
-/* When the sector is under the head: as it was planned, unless that is drawn or about another. */
-static u64 first_ns(struct drive *drive, const struct drive_plan *plan, u64 sector,
-		    u64 settle_ns, u64 start_ns)
-{
-	if (plan->first == sector && !drive->arm.random_phase)
-		return plan->first_ns;
-	return arm_first_ns(&drive->arm, &drive->disk, sector, settle_ns, start_ns);
-}
-
 /* The last of these is over the bus, if the first begins to pass then; last_ns: it has passed. */
 static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 		   u64 *last_ns)
@@ -35,8 +26,8 @@ static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 }
 
 /* Into a segment that holds its beginning, or nothing; or into none. */
-static u64 read_medium_ns(struct drive *drive, const struct command *command,
-			  const struct drive_plan *plan, u32 into, u64 start_ns)
+static u64 read_medium_ns(struct drive *drive, const struct command *command, u32 into,
+			  u64 start_ns)
 {
 	struct segments *segments = &drive->ahead.segments;
 	struct segment *segment =
@@ -49,7 +40,8 @@ static u64 read_medium_ns(struct drive *drive, const struct command *command,
 		segment->start = segment->end = first;
 	if (segment)
 		first = segment->end;
-	done_ns = sent_ns(drive, first, end, first_ns(drive, plan, first, 0, start_ns),
+	done_ns = sent_ns(drive, first, end,
+			  arm_first_ns(&drive->arm, &drive->disk, first, 0, start_ns),
 			  &last_ns);
 	arm_leave(&drive->arm, end, last_ns);
 	if (segment) {
@@ -65,13 +57,12 @@ static u64 read_medium_ns(struct drive *drive, const struct command *command,
 }
 
 /* The arm has to go for it, or for what no segment holds of it. */
-static u64 medium_ns(struct drive *drive, const struct command *command,
-		     const struct drive_plan *plan, u64 now_ns)
+static u64 medium_ns(struct drive *drive, const struct command *command, u32 into,
+		     u64 now_ns)
 {
 	struct segments *segments = &drive->ahead.segments;
 	bool changes = write_back_is_busy(&drive->writes);
 	u64 start_ns = arm_leaves_ns(drive, now_ns);
-	u32 into = plan->segment;
 
 	if (changes) /* a write was finished, which a segment holds now */
 		into = segments_find(segments, command->sector);
@@ -79,7 +70,7 @@ static u64 medium_ns(struct drive *drive, const struct command *command,
 		segments_use(segments, into);
 	else if (segments->nr)
 		into = segments_take(segments);
-	return read_medium_ns(drive, command, plan, into, start_ns);
+	return read_medium_ns(drive, command, into, start_ns);
 }
 
 /* What is read ahead holds it. */
@@ -95,21 +86,21 @@ static u64 ahead_ns(struct drive *drive, const struct command *command, u64 now_
 	return done_ns;
 }
 
-/* From plan->first on it comes by. */
-static u64 waits_ns(struct drive *drive, const struct command *command,
-		    const struct drive_plan *plan, u64 now_ns)
+/* From that sector on it comes by. */
+static u64 waits_ns(struct drive *drive, const struct command *command, u64 first,
+		    u64 now_ns)
 {
 	struct read_ahead *ahead = &drive->ahead;
 	struct segment *segment = &ahead->segments.segment[ahead->into];
 	const struct disk *disk = &drive->disk;
 	u64 sector = command->sector, end = end_of(command);
 	u64 there_ns = read_ahead_came_ns(ahead, disk, end);
-	u64 comes_ns = disk_next_ns(disk, ahead->from, plan->first - ahead->from,
-				    ahead->from_ns);
+	u64 comes_ns =
+		disk_next_ns(disk, ahead->from, first - ahead->from, ahead->from_ns);
 	u64 done_ns, passed_ns;
 
 	segments_use(&ahead->segments, ahead->into);
-	done_ns = later(sent_ns(drive, plan->first, end, comes_ns, &passed_ns),
+	done_ns = later(sent_ns(drive, first, end, comes_ns, &passed_ns),
 			now_ns + bus_hit_ns(&drive->bus, command->sectors));
 	if (end > ahead->limit) {
 		segment->end = end;
@@ -160,18 +151,17 @@ static u64 taken_ns(struct drive *drive, const struct command *command, u64 now_
 	return later(done_ns, room_ns); /* the bus does not wait for room */
 }
 
-static u64 through_ns(struct drive *drive, const struct command *command,
-		      const struct drive_plan *plan, u64 now_ns)
+static u64 through_ns(struct drive *drive, const struct command *command, u64 now_ns)
 {
 	u64 sector = command->sector, sectors = command->sectors;
 	u64 start_ns = arm_leaves_ns(drive, now_ns);
 	u64 begins_ns, done_ns;
 
 	segments_drop(&drive->ahead.segments, sector, sectors);
-	begins_ns = arm_ready_ns(
-		&drive->disk, sector,
-		first_ns(drive, plan, sector, drive->writes.settle_ns, start_ns),
-		now_ns + bus_write_ns(&drive->bus, sectors));
+	begins_ns = arm_ready_ns(&drive->disk, sector,
+				 arm_first_ns(&drive->arm, &drive->disk, sector,
+					      drive->writes.settle_ns, start_ns),
+				 now_ns + bus_write_ns(&drive->bus, sectors));
 	done_ns = disk_end_ns(&drive->disk, sector, sectors, begins_ns);
 	arm_leave(&drive->arm, sector + sectors, done_ns);
 	return done_ns;
@@ -189,12 +179,12 @@ static u64 destaged_ns(struct drive *drive, const struct command *command, u64 n
 u64 commit_plan(struct drive *drive, const struct command *command,
 		struct drive_plan plan, u64 now_ns, bool *hit)
 {
-	while (plan.kind == PLAN_FIRST) {
+	while (plan.write_first) {
 		struct drive_outlook look;
 
 		now_ns = destaged_ns(drive, command, now_ns);
-		look = drive_outlook_at(drive, now_ns);
-		plan = drive_plan(drive, &look, command, U64_MAX);
+		look = drive_outlook(drive, now_ns);
+		plan = drive_plan(drive, &look, command);
 	}
 	*hit = plan.kind == PLAN_HELD || plan.kind == PLAN_AHEAD ||
 	       plan.kind == PLAN_WRITTEN;
@@ -203,15 +193,15 @@ u64 commit_plan(struct drive *drive, const struct command *command,
 		return held_ns(drive, command, plan.segment, now_ns);
 	case PLAN_AHEAD:
 		return ahead_ns(drive, command, now_ns);
+	case PLAN_WRITTEN:
+		return now_ns + bus_hit_ns(&drive->bus, command->sectors);
 	case PLAN_WAITS:
-		return waits_ns(drive, command, &plan, now_ns);
+		return waits_ns(drive, command, plan.first, now_ns);
 	case PLAN_MEDIUM:
-		return medium_ns(drive, command, &plan, now_ns);
-	case PLAN_TAKEN:
-		return taken_ns(drive, command, now_ns);
+		return medium_ns(drive, command, plan.segment, now_ns);
 	case PLAN_THROUGH:
-		return through_ns(drive, command, &plan, now_ns);
+		return through_ns(drive, command, now_ns);
 	default:
-		return plan.first_ns; /* a write that waits holds it */
+		return taken_ns(drive, command, now_ns);
 	}
 }

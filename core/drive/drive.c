@@ -60,7 +60,7 @@ static u64 serve(struct drive *drive, const struct command *command, u64 start_n
 		 bool *hit)
 {
 	struct drive_outlook look = drive_look(drive, start_ns);
-	struct drive_plan plan = drive_plan(drive, &look, command, U64_MAX);
+	struct drive_plan plan = drive_plan(drive, &look, command);
 
 	return drive_commit(drive, command, &plan, start_ns, hit);
 }

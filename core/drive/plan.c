@@ -3,81 +3,34 @@
 #include "../least.h"
 #include "../span.h"
 
-/* No arm: a hit, or a write that is taken. */
-static struct drive_plan at_once(u32 kind, u32 segment, u64 done_ns)
+static struct drive_plan plan(u16 kind, u32 segment, u64 first)
 {
-	return (struct drive_plan){ kind, segment, 0, done_ns };
-}
-
-static struct drive_plan hit(const struct drive *drive,
-			     const struct drive_outlook *look,
-			     const struct command *command, u32 kind, u32 segment)
-{
-	return at_once(kind, segment,
-		       look->now_ns + bus_hit_ns(&drive->bus, command->sectors));
-}
-
-static struct drive_plan medium(const struct drive *drive,
-				const struct drive_outlook *look,
-				const struct command *command, u32 kind, u64 settle_ns,
-				u64 by_ns)
-{
-	const struct disk *disk = &drive->disk;
-	u64 first_ns;
-
-	if (look->sieve && disk_knows_angles(disk))
-		first_ns = arm_soonest_ns(disk, look->place, command->place,
-					  command->angle, look->free_ns + settle_ns,
-					  by_ns);
-	else
-		first_ns = arm_estimate_ns(&drive->arm, disk, look->head,
-					   command->sector, settle_ns, look->free_ns);
-	return (struct drive_plan){ kind, SEGMENTS_NONE, command->sector, first_ns };
-}
-
-/* A segment holds the beginning; the medium goes on with this sector. */
-static struct drive_plan rest(const struct drive *drive,
-			      const struct drive_outlook *look, u32 segment, u64 first)
-{
-	u64 first_ns = arm_estimate_ns(&drive->arm, &drive->disk, look->head, first, 0,
-				       look->free_ns);
-
-	return (struct drive_plan){ PLAN_MEDIUM, segment, first, first_ns };
+	return (struct drive_plan){ .kind = kind, .segment = segment, .first = first };
 }
 
 /* It is being read ahead, or about to be. */
-static struct drive_plan coming(const struct drive *drive,
-				const struct drive_outlook *look,
+static struct drive_plan coming(const struct read_ahead *ahead, u64 until,
 				const struct command *command)
 {
-	const struct read_ahead *ahead = &drive->ahead;
-	struct drive_plan plan = hit(drive, look, command, PLAN_AHEAD, ahead->into);
-
-	if (command->sector + command->sectors <= look->until)
-		return plan;
-	if (look->until == ahead->limit)
-		return rest(drive, look, ahead->into, look->until);
-	plan.kind = PLAN_WAITS;
-	plan.first = later(command->sector, look->until);
-	plan.first_ns = later(plan.first_ns,
-			      read_ahead_came_ns(ahead, &drive->disk, plan.first));
-	return plan;
+	if (command->sector + command->sectors <= until)
+		return plan(PLAN_AHEAD, ahead->into, until);
+	if (until == ahead->limit)
+		return plan(PLAN_MEDIUM, ahead->into, until);
+	return plan(PLAN_WAITS, ahead->into, later(command->sector, until));
 }
 
-static struct drive_plan from_segments(const struct drive *drive,
-				       const struct drive_outlook *look,
-				       const struct command *command, u64 by_ns)
+static struct drive_plan from_segments(const struct segments *segments,
+				       const struct command *command)
 {
-	const struct segments *segments = &drive->ahead.segments;
 	u32 found = segments_find(segments, command->sector);
 	u64 end;
 
 	if (found == SEGMENTS_NONE)
-		return medium(drive, look, command, PLAN_MEDIUM, 0, by_ns);
+		return plan(PLAN_MEDIUM, SEGMENTS_NONE, command->sector);
 	end = segments->segment[found].end;
 	if (command->sector + command->sectors <= end)
-		return hit(drive, look, command, PLAN_HELD, found);
-	return rest(drive, look, found, end);
+		return plan(PLAN_HELD, found, end);
+	return plan(PLAN_MEDIUM, found, end);
 }
 
 /* Has a write to go to the medium before? */
@@ -93,108 +46,160 @@ static bool waits_for_write(const struct write_back *writes,
 
 static struct drive_plan read(const struct drive *drive,
 			      const struct drive_outlook *look,
-			      const struct command *command, u64 by_ns)
+			      const struct command *command)
 {
 	bool may_hold =
 		!look->sieve || sieve_lets_through(look->sieve, command->sector);
-	struct drive_plan plan;
+	struct drive_plan is;
 
 	if (may_hold &&
 	    write_back_holds(&drive->writes, command->sector, command->sectors))
-		return hit(drive, look, command, PLAN_WRITTEN, SEGMENTS_NONE);
+		return plan(PLAN_WRITTEN, SEGMENTS_NONE, 0);
 	if (read_ahead_holds(&drive->ahead, look->until, command->sector))
-		plan = coming(drive, look, command);
+		is = coming(&drive->ahead, look->until, command);
 	else if (may_hold)
-		plan = from_segments(drive, look, command, by_ns);
+		is = from_segments(&drive->ahead.segments, command);
 	else
-		return medium(drive, look, command, PLAN_MEDIUM, 0, by_ns);
-	if (!look->sieve && waits_for_write(&drive->writes, command))
-		plan.kind = PLAN_FIRST;
-	return plan;
+		is = plan(PLAN_MEDIUM, SEGMENTS_NONE, command->sector);
+	if (!look->sieve)
+		is.write_first = waits_for_write(&drive->writes, command);
+	return is;
 }
 
-static struct drive_plan written(const struct drive *drive,
-				 const struct drive_outlook *look,
-				 const struct command *command, u64 by_ns)
+static struct drive_plan written(const struct write_back *writes,
+				 const struct command *command)
 {
-	const struct write_back *writes = &drive->writes;
-	bool taken = !command->through && writes->spans_max &&
-		     command->sectors <= writes->sectors_max;
-
-	if (taken && write_back_has_room(writes, command->sectors))
-		return at_once(PLAN_TAKEN, SEGMENTS_NONE,
-			       look->now_ns +
-				       bus_write_ns(&drive->bus, command->sectors));
-	return medium(drive, look, command, taken ? PLAN_TAKEN : PLAN_THROUGH,
-		      writes->settle_ns, by_ns);
+	if (command->through || !writes->spans_max ||
+	    command->sectors > writes->sectors_max)
+		return plan(PLAN_THROUGH, SEGMENTS_NONE, command->sector);
+	if (write_back_has_room(writes, command->sectors))
+		return plan(PLAN_TAKEN, SEGMENTS_NONE, 0);
+	return plan(PLAN_ROOM, SEGMENTS_NONE, command->sector);
 }
 
-/* The papers' line and cache: nothing happens between requests but that the platters turn. */
+/* The papers' cache: nothing happens between requests. */
 static struct drive_plan unbuffered(const struct drive *drive,
-				    const struct drive_outlook *look,
-				    const struct command *command, u64 by_ns)
+				    const struct command *command)
 {
-	const struct disk *disk = &drive->disk;
+	bool hit = command->op == IO_READ &&
+		   disk_cache_holds(&drive->cache, command->sector, command->sectors);
 
-	if (command->op == IO_READ &&
-	    disk_cache_holds(&drive->cache, command->sector, command->sectors))
-		return at_once(PLAN_HELD, SEGMENTS_NONE,
-			       look->now_ns + drive->bus.hit_ns);
-	if (disk_knows_angles(disk))
-		return medium(drive, look, command, PLAN_MEDIUM, 0, by_ns);
-	return (struct drive_plan){ PLAN_MEDIUM, SEGMENTS_NONE, command->sector,
-				    look->now_ns +
-					    disk_service_ns(disk, look->head.sector,
-							    command->sector, 0) };
+	return plan(hit ? PLAN_HELD : PLAN_MEDIUM, SEGMENTS_NONE, command->sector);
+}
+
+/* Twice in place: a drive that chooses asks it of each command. */
+static inline __attribute__((always_inline)) struct drive_plan
+decided(const struct drive *drive, const struct drive_outlook *look,
+	const struct command *command)
+{
+	if (command->op >= IO_OPS)
+		return plan(PLAN_NEXT, SEGMENTS_NONE, 0);
+	if (!drive->buffered)
+		return unbuffered(drive, command);
+	if (command->op == IO_READ)
+		return read(drive, look, command);
+	return written(&drive->writes, command);
 }
 
 struct drive_plan drive_plan(const struct drive *drive,
 			     const struct drive_outlook *look,
-			     const struct command *command, u64 by_ns)
+			     const struct command *command)
 {
-	if (command->op >= IO_OPS)
-		return at_once(PLAN_NEXT, SEGMENTS_NONE, look->now_ns);
-	if (!drive->buffered)
-		return unbuffered(drive, look, command, by_ns);
-	if (command->op == IO_READ)
-		return read(drive, look, command, by_ns);
-	return written(drive, look, command, by_ns);
+	return decided(drive, look, command);
 }
 
-struct drive_outlook drive_outlook_at(const struct drive *drive, u64 now_ns)
+struct drive_outlook drive_outlook(const struct drive *drive, u64 now_ns)
 {
-	const struct write_back *writes = &drive->writes;
-	const struct read_ahead *ahead = &drive->ahead;
-	const struct disk *disk = &drive->disk;
-	struct drive_outlook look = { .now_ns = now_ns,
-				      .free_ns = now_ns,
-				      .head = drive->arm.head };
+	struct drive_outlook look = { .now_ns = now_ns };
 
-	if (drive->buffered) {
-		look.free_ns = later(now_ns, arm_begin_ns(disk, drive->arm.free_ns));
-		if (write_back_is_busy(writes)) {
-			look.head = (struct head){ writes->under_way.end,
-						   drive->arm.free_ns };
-		} else if (read_ahead_is_on(ahead)) {
-			look.until = read_ahead_until(ahead, disk, now_ns);
-			look.head =
-				read_ahead_head(ahead, disk, look.until, look.free_ns);
-		}
-	}
+	if (read_ahead_is_on(&drive->ahead))
+		look.until = read_ahead_until(&drive->ahead, &drive->disk, now_ns);
 	return look;
 }
 
 struct drive_outlook drive_look(struct drive *drive, u64 now_ns)
 {
+	struct read_ahead *ahead = &drive->ahead;
 	struct drive_outlook look;
 
-	if (drive->buffered)
-		destage_until(&drive->writes, &drive->ahead, &drive->disk, &drive->arm,
-			      drive->done_ns, now_ns);
-	look = drive_outlook_at(drive, now_ns);
-	if (drive->buffered && read_ahead_is_on(&drive->ahead))
-		segments_trim(&drive->ahead.segments, drive->ahead.into, look.until);
+	if (!drive->buffered)
+		return (struct drive_outlook){ .now_ns = now_ns };
+	destage_until(&drive->writes, ahead, &drive->disk, &drive->arm, drive->done_ns,
+		      now_ns);
+	look = drive_outlook(drive, now_ns);
+	if (read_ahead_is_on(ahead))
+		segments_trim(&ahead->segments, ahead->into, look.until);
 	return look;
+}
+
+void plan_look(const struct drive *drive, struct drive_outlook *look)
+{
+	const struct write_back *writes = &drive->writes;
+	const struct disk *disk = &drive->disk;
+
+	look->free_ns = look->now_ns;
+	look->head = drive->arm.head;
+	if (drive->buffered) {
+		look->free_ns =
+			later(look->now_ns, arm_begin_ns(disk, drive->arm.free_ns));
+		if (write_back_is_busy(writes))
+			look->head = (struct head){ writes->under_way.end,
+						    drive->arm.free_ns };
+		else if (read_ahead_is_on(&drive->ahead))
+			look->head = read_ahead_head(&drive->ahead, disk, look->until,
+						     look->free_ns);
+	}
+	look->place = disk_arm_place(disk, look->head.sector);
+}
+
+/* The arm goes for all of it. */
+static u64 medium_ns(const struct drive *drive, const struct drive_outlook *look,
+		     const struct command *command, u64 settle_ns, u64 by_ns)
+{
+	const struct disk *disk = &drive->disk;
+
+	if (disk_knows_angles(disk))
+		return arm_soonest_ns(disk, look->place, command->place, command->angle,
+				      look->free_ns + settle_ns, by_ns);
+	if (drive->buffered)
+		return arm_estimate_ns(&drive->arm, disk, look->head, command->sector,
+				       settle_ns, look->free_ns);
+	return look->now_ns +
+	       disk_service_ns(disk, look->head.sector, command->sector, 0);
+}
+
+static u64 hit_ns(const struct drive *drive, const struct drive_outlook *look,
+		  const struct command *command)
+{
+	if (!drive->buffered)
+		return look->now_ns + drive->bus.hit_ns;
+	return look->now_ns + bus_hit_ns(&drive->bus, command->sectors);
+}
+
+u64 plan_first_ns(const struct drive *drive, const struct drive_outlook *look,
+		  const struct command *command, u64 by_ns)
+{
+	struct drive_plan is = decided(drive, look, command);
+
+	switch (is.kind) {
+	case PLAN_NEXT:
+		return look->now_ns;
+	case PLAN_WAITS:
+		return later(read_ahead_came_ns(&drive->ahead, &drive->disk, is.first),
+			     hit_ns(drive, look, command));
+	case PLAN_MEDIUM:
+		if (is.segment == SEGMENTS_NONE)
+			return medium_ns(drive, look, command, 0, by_ns);
+		return arm_estimate_ns(&drive->arm, &drive->disk, look->head, is.first,
+				       0, look->free_ns);
+	case PLAN_TAKEN:
+		return look->now_ns + bus_write_ns(&drive->bus, command->sectors);
+	case PLAN_ROOM:
+	case PLAN_THROUGH:
+		return medium_ns(drive, look, command, drive->writes.settle_ns, by_ns);
+	default:
+		return hit_ns(drive, look, command);
+	}
 }
 
 struct sieve plan_sieve(const struct drive *drive)
@@ -221,11 +226,13 @@ void plan_aim(const struct drive *drive, struct command *command)
 	command->angle = platter_angle(&disk->platter, &disk->tracks, command->sector);
 }
 
-static u64 wait_ns(struct drive *drive, const struct command *command, u64 start_ns)
+static u64 wait_ns(struct drive *drive, struct command *command, u64 start_ns)
 {
 	struct drive_outlook look = drive_look(drive, start_ns);
 
-	return drive_plan(drive, &look, command, U64_MAX).first_ns - start_ns;
+	plan_look(drive, &look);
+	plan_aim(drive, command);
+	return plan_first_ns(drive, &look, command, U64_MAX) - start_ns;
 }
 
 u64 estimate_ns(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_ns)

@@ -36,9 +36,9 @@ struct write_span {
  * struct write_back - usable when zeroed: every write goes to the medium
  * @spans_max: most spans, with the one under way, 0 to WRITE_BACK_SPANS_MAX
  * @sectors_max: most sectors in all
- * @settle_ns: what a write takes longer than a read to reach the medium
  * @idle_ns: how long the drive has had nothing to do before it begins to destage
  * @order: enum write_order
+ * @settle_ns: what a write takes longer than a read to reach the medium
  * @nr: how many wait
  * @sectors: in those and in the one under way
  * @span: those that wait, in the order in which they came
@@ -50,9 +50,9 @@ struct write_span {
 struct write_back {
 	u64 spans_max;
 	u64 sectors_max;
-	u64 settle_ns;
 	u64 idle_ns;
 	u64 order;
+	u64 settle_ns;
 	u32 nr;
 	u64 sectors;
 	struct write_span span[WRITE_BACK_SPANS_MAX];

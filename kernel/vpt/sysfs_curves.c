@@ -24,7 +24,7 @@ static struct bin_attribute bin_attr_zone_angles;
 
 static struct curve *curve_of(struct vpt_model *model, const struct bin_attribute *attr)
 {
-	struct disk *disk = &model->drive.disk;
+	struct disk *disk = &model->device.drive.disk;
 
 	if (attr == &bin_attr_seek_curve)
 		return &disk->seek;
@@ -47,7 +47,7 @@ static size_t print(struct vpt_model *model, const struct bin_attribute *attr,
 	u32 i;
 
 	if (attr == &bin_attr_zone_angles)
-		return vpt_platter_print(&model->drive.disk.platter, text,
+		return vpt_platter_print(&model->device.drive.disk.platter, text,
 					 VPT_CURVE_TEXT_MAX);
 	for (i = 0; i < curve->nr_points; i++)
 		length += scnprintf(text + length, VPT_CURVE_TEXT_MAX - length,
@@ -109,7 +109,7 @@ static int parse_curve(struct curve *curve, char *text, u64 max)
 static int parse(struct vpt_model *model, const struct bin_attribute *attr, char *text)
 {
 	if (attr == &bin_attr_zone_angles)
-		return vpt_platter_parse(&model->drive.disk.platter, text);
+		return vpt_platter_parse(&model->device.drive.disk.platter, text);
 	return parse_curve(curve_of(model, attr), text, largest_value(attr));
 }
 
@@ -117,7 +117,7 @@ static void take(struct vpt_model *model, struct vpt_model *changed,
 		 const struct bin_attribute *attr)
 {
 	if (attr == &bin_attr_zone_angles)
-		model->drive.disk.platter = changed->drive.disk.platter;
+		model->device.drive.disk.platter = changed->device.drive.disk.platter;
 	else
 		*curve_of(model, attr) = *curve_of(changed, attr);
 }
@@ -137,7 +137,7 @@ static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr
 		raw_spin_lock_irqsave(&disk->lock, flags);
 		vpt_keep_checked_scale(disk, changed);
 		take(&disk->model, changed, attr);
-		command_queue_aim(&disk->throttle.queue, &disk->model.drive);
+		command_queue_aim(&disk->model.device.queue, &disk->model.device.drive);
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}
 	kvfree(changed);

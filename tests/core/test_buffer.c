@@ -35,7 +35,7 @@ static void a_read_ahead_waits_for_it(void)
 static void what_is_far_ahead_is_not_waited_for(u64 reach_sectors)
 {
 	set_reading(4, 90);
-	drive.buffer.reach_sectors = reach_sectors;
+	drive.ahead.reach_sectors = reach_sectors;
 	reads(1000, 8, MISS(FAR, 8), false); /* then 8 come while the bus is busy */
 	reads(1067, 1, reach_sectors < 51 ? MISS(FAR, 1) : 510 * US + BUS, false);
 }
@@ -63,7 +63,7 @@ static void it_stops_at_its_limit(void)
 static void it_stops_at_the_track_end(void)
 {
 	set_reading(4, 90);
-	drive.buffer.ahead_to_track_end = 1;
+	drive.ahead.to_track_end = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1050, 8, MISS(NEAR, 8), false);
@@ -72,7 +72,7 @@ static void it_stops_at_the_track_end(void)
 static void a_stream_goes_over_it(void)
 {
 	set_reading(4, 90);
-	drive.buffer.ahead_to_track_end = 1;
+	drive.ahead.to_track_end = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1008, 42, HIT + 42 * BUS, true);
@@ -87,8 +87,8 @@ static void a_stream_goes_over_it(void)
 static void which_ends_with_the_next(void)
 {
 	set_reading(4, 90);
-	drive.buffer.ahead_to_track_end = 1;
-	drive.buffer.after_hit = AFTER_HIT_STOP;
+	drive.ahead.to_track_end = 1;
+	drive.ahead.after_hit = AFTER_HIT_STOP;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(1008, 8, HIT + 8 * BUS, true);
 	now += 10000 * US;
@@ -112,7 +112,7 @@ static void another_place_stops_it(void)
 static void so_do_hits_elsewhere(u64 interrupt)
 {
 	set_reading(4, 90);
-	drive.buffer.after_hit = interrupt ? AFTER_HIT_STOP : AFTER_HIT_GO_ON;
+	drive.ahead.after_hit = interrupt ? AFTER_HIT_STOP : AFTER_HIT_GO_ON;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	reads(1000, 1, HIT + BUS,
@@ -127,14 +127,14 @@ static void so_do_hits_elsewhere(u64 interrupt)
 static void reading_ahead_overwrites(u64 overwrites)
 {
 	set_reading(4, 100);
-	drive.buffer.ahead_overwrites = overwrites;
+	drive.ahead.overwrites = overwrites;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 700 * US;
 	reads(1000, 8, HIT + 8 * BUS, true); /* 78 have come, all fits */
 	now += 10000 * US;
 	reads(1100, 1, overwrites ? HIT + BUS : MISS(NEAR, 1), overwrites);
 	set_reading(4, 100);
-	drive.buffer.ahead_overwrites = overwrites;
+	drive.ahead.overwrites = overwrites;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1000, 8, overwrites ? MISS(FAR, 8) : HIT + 8 * BUS, !overwrites);
@@ -149,7 +149,7 @@ static void what_is_on_the_bus_is_kept(void)
 	u32 i;
 
 	set_reading(4, 100);
-	drive.buffer.ahead_overwrites = 1;
+	drive.ahead.overwrites = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	for (i = 0; i < 10; i++)
 		reads(1000, 8, HIT + 8 * BUS, true);
@@ -161,7 +161,7 @@ static void what_is_on_the_bus_is_kept(void)
 static void a_hit_may_not_resume_it(void)
 {
 	set_reading(4, 10);
-	drive.buffer.after_hit = AFTER_HIT_STOP;
+	drive.ahead.after_hit = AFTER_HIT_STOP;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1008, 10, HIT + 10 * BUS, true);
@@ -173,7 +173,7 @@ static void a_hit_may_not_resume_it(void)
 static void the_arm_returns(u64 returns)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = returns ? AFTER_HIT_RETURN : AFTER_HIT_GO_ON;
+	drive.ahead.after_hit = returns ? AFTER_HIT_RETURN : AFTER_HIT_GO_ON;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -186,8 +186,8 @@ static void the_arm_returns(u64 returns)
 static void it_returns_to_a_stream(void)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
-	drive.buffer.ahead_to_track_end = 1;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.to_track_end = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -200,7 +200,7 @@ static void it_returns_to_a_stream(void)
 static void it_does_not_return_for_nothing(void)
 {
 	set_reading(4, 0);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	reads(1000, 8, HIT + 8 * BUS, true);
@@ -212,7 +212,7 @@ static void it_does_not_return_for_nothing(void)
 static void it_returns_for_what_is_more_by_now(void)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(5000, 8, MISS(FAR, 8), false);
@@ -228,7 +228,7 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 	u64 left_ns = hit_sectors >= 8 ? 3000 * US - HIT - hit_sectors * BUS : 0;
 
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -240,7 +240,7 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 static void a_return_is_not_given_up_for_another(void)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(3000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
@@ -259,8 +259,8 @@ static void near_places_have_an_angle(void)
 	u64 end;
 
 	set_reading(0, 0);
-	drive.random_phase = 1;
-	drive.buffer.bus_ps = 0;
+	drive.arm.random_phase = 1;
+	drive.bus.sector_ps = 0;
 	end = drive_serve(&drive, IO_READ, 1000, 8, 0, &(bool){ false });
 	now = end;
 	reads(1008, 8, 6000 * US + 8 * SECTOR, false);
@@ -276,8 +276,8 @@ static void near_places_have_an_angle(void)
 static void a_stream_waits_for_its_place(void)
 {
 	set_reading(4, 10);
-	drive.random_phase = 1;
-	drive.buffer.bus_ps = 1000 * SECTOR; /* as fast as the medium */
+	drive.arm.random_phase = 1;
+	drive.bus.sector_ps = 1000 * SECTOR; /* as fast as the medium */
 	now += drive_serve(&drive, IO_READ, 1000, 8, 0, &(bool){ false });
 	now += 100 * US; /* there are the ten; 40 us later: */
 	now += 40 * US;
@@ -354,8 +354,8 @@ static void it_waits_for_one_that_is_read_over(void)
 static void what_is_held_is_sent_first(void)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_STOP;
-	drive.buffer.bus_ps = 5 * 1000 * BUS;
+	drive.ahead.after_hit = AFTER_HIT_STOP;
+	drive.bus.sector_ps = 5 * 1000 * BUS;
 	reads(1000, 8, FAR + 8 * 5 * BUS, false);
 	now += 10000 * US;
 	reads(1008, 51, HIT + 51 * 5 * BUS, false);
@@ -365,7 +365,7 @@ static void what_is_held_is_sent_first(void)
 static void a_miss_waits_for_no_hit(void)
 {
 	set_reading(4, 50);
-	drive.hit_ns = 10000 * US;
+	drive.bus.hit_ns = 10000 * US;
 	reads(1000, 8, MISS(FAR, 8), false);
 }
 

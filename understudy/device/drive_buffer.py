@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""[buffer] of a profile: a drive's buffer as people describe it (core/drive/buffer.h)."""
+"""[buffer] of a profile: a drive's buffer as people describe it (core/drive/parts.h)."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -16,10 +16,9 @@ from understudy.device.section import (
     to_ns,
     wrong,
 )
-from understudy.device.timing import Buffer
 
 SEGMENTS_MAX = 256  # core/drive/segments.h
-WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/drive/write_cache.h
+WRITES_MAX = 256  # WRITE_BACK_SPANS_MAX in core/drive/write_back.h
 AFTER_HIT = ("stop", "go on", "return")  # enum after_hit
 WRITE_ORDERS = ("shortest positioning", "ascending")  # enum write_order
 TO_TRACK_END = "to track end"
@@ -39,7 +38,7 @@ Ahead = Annotated[int | Literal["to track end"], PlainValidator(_ahead)]
 
 class DriveBuffer(Section):
     """A buffer that works in time: what is read ahead is there when the platter has brought
-    it, and writes may be taken before they are on the medium (core/drive/buffer.h)."""
+    it, and writes may be taken before they are on the medium (core/drive/drive.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
     read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
@@ -80,21 +79,21 @@ class DriveBuffer(Section):
             return self.segment_sectors
         return self.read_ahead_sectors
 
-    def timing(self) -> Buffer:
-        """In the units of core/."""
-        return Buffer(
-            bus_sector_ps=round(sector_ps(self.bus_mb_per_s)),
-            write_ns=to_ns(self.write_us, 10**3),
-            write_settle_ns=to_ns(self.write_settle_ms, 10**6),
-            buffer_segments=self.segments,
-            buffer_segment_sectors=self.segment_sectors,
-            read_ahead_sectors=self.ahead,
-            read_reach_sectors=self.read_reach_sectors,
-            read_ahead_to_track_end=self.to_track_end,
-            read_ahead_overwrites=self.segment_keeps == "ahead",
-            after_hit=AFTER_HIT.index(self.after_hit),
-            write_back_spans=self.write_back,
-            write_back_sectors=self.write_back * self.segment_sectors,
-            write_back_idle_ns=to_ns(self.write_back_idle_ms, 10**6),
-            write_back_order=WRITE_ORDERS.index(self.write_back_order),
-        )
+    def timing(self) -> dict[str, int]:
+        """In the units of core/, by the names of core/drive/settings.c."""
+        return {
+            "bus_sector_ps": round(sector_ps(self.bus_mb_per_s)),
+            "write_ns": to_ns(self.write_us, 10**3),
+            "write_settle_ns": to_ns(self.write_settle_ms, 10**6),
+            "buffer_segments": self.segments,
+            "buffer_segment_sectors": self.segment_sectors,
+            "read_ahead_sectors": self.ahead,
+            "read_reach_sectors": self.read_reach_sectors,
+            "read_ahead_to_track_end": self.to_track_end,
+            "read_ahead_overwrites": self.segment_keeps == "ahead",
+            "after_hit": AFTER_HIT.index(self.after_hit),
+            "write_back_spans": self.write_back,
+            "write_back_sectors": self.write_back * self.segment_sectors,
+            "write_back_idle_ns": to_ns(self.write_back_idle_ms, 10**6),
+            "write_back_order": WRITE_ORDERS.index(self.write_back_order),
+        }

@@ -46,14 +46,14 @@ class TimedDisk:
         self._disk = ffi.cast("struct timed_disk *", self._memory)
         self._disk.bytes = size
         if isinstance(device, Drive):
-            self._disk.drive = device.pointer[0]
+            self._disk.device.drive = device.pointer[0]
         else:
-            array = self._disk.array
+            array = self._disk.device.array
             array.servers, array.mean_service_ns = device.servers, device.mean_service_ns
             array.exponential = device.exponential
-        self._disk.array_seed = seed
+        self._disk.device.array_seed = seed
+        self._disk.device.scale_milli = scale_milli
         self._disk.capacity_sectors = capacity_sectors
-        self._disk.scale_milli = scale_milli
 
     def __del__(self) -> None:
         """With its descriptor only its mappings are left."""

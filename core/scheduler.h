@@ -28,7 +28,7 @@
  * @max_requests: most requests that are ever pending at once
  * @depth: most requests that the host has in service at once; 0 stands for one
  * @positioning_ns: what a request that is pending would wait until its first sector is under
- *	the head, if the disk began with it now or as soon as it is free (core/drive/estimate.h).  To
+ *	the head, if the disk began with it now or as soon as it is free (core/drive/plan.h).  To
  *	be called from @next.  NULL unless the scheduler needs it
  * @device: what that takes first
  */

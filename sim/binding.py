@@ -187,7 +187,9 @@ struct disk {
 };
 u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64 sector);
 u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector);
-struct drive { struct disk disk; u64 head; ...; };
+struct head { u64 sector; ...; };
+struct arm { struct head head; ...; };
+struct drive { struct disk disk; struct arm arm; ...; };
 int drive_check(const struct drive *drive);
 void drive_reset(struct drive *drive);
 struct timed_device {

@@ -35,9 +35,9 @@ static const char *check_drive(const struct drive *drive)
 		return "the angles are not of these tracks, or not of that rotation";
 	if (disk_check(&drive->disk))
 		return "the disk is impossible";
-	if (drive->random_phase && disk_knows_angles(&drive->disk))
+	if (drive->arm.random_phase && disk_knows_angles(&drive->disk))
 		return "latencies are drawn, and angles are known";
-	if (drive->hit_ns > DISK_NS_MAX)
+	if (drive->bus.hit_ns > DISK_NS_MAX)
 		return "a hit in the disk's cache takes over a minute";
 	if (drive->queue_depth > QUEUE_DEPTH_MAX)
 		return "the disk's queue is deeper than 256";

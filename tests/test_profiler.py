@@ -410,6 +410,28 @@ def test_a_segment_behind_all_that_was_asked_for() -> None:
     assert (seen.sectors, seen.sure_of_size) == (window, True)
 
 
+def test_no_request_is_longer_than_a_target_takes() -> None:
+    """On a drive whose segments are longer than that, and its writes."""
+    parameters = replace(
+        random_drive(102).parameters, segment_sectors=60_000, write_sectors=60_000, write_extents=8
+    )
+    drive = DetailedDrive(parameters)
+    longest = 0
+
+    class Cuts:
+        capacity_sectors = drive.capacity_sectors
+        writable = True
+        longest_sectors = 128
+
+        def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+            nonlocal longest
+            longest = max(longest, sectors)
+            return drive.request(op, sector, sectors, at_ns)
+
+    profile(Cuts(), destroy_data=True)
+    assert longest == 128
+
+
 def test_a_small_disk() -> None:
     parameters = random_drive(7).parameters
     zone = replace(parameters.zone[0], cylinders=60)

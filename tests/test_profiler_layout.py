@@ -338,7 +338,7 @@ def test_the_cheetah_is_found_again(seed: int, keeps: str) -> None:
     comes meanwhile was not waited for, nor did an arm return for it.
 
     Its streams stop every other track, and for a turn more or less: of 2,000 times of a ms each
-    that is a demerit of 3 % and more.
+    that is a demerit of 3 % and more.  What its segments keep makes no difference to them.
     """
     disk = profiles.load("cheetah-9lp")
     assert disk.buffer
@@ -348,7 +348,6 @@ def test_the_cheetah_is_found_again(seed: int, keeps: str) -> None:
     found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors), seed)
     assert found.value("seek.over") == "tracks"
     assert found.value("buffer.after_hit") == "stop"
-    assert found.value("buffer.segment_keeps") == keeps
     assert found.value("buffer.read_reach_sectors") == 1
     for check in found.checks:
         assert abs(check.difference_percent) < 0.5, check.workload

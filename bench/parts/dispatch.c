@@ -12,7 +12,7 @@
 
 #include "../../core/draw.h"
 #include "../../core/drive/drive.h"
-#include "../../core/drive/estimate.h"
+#include "../../core/drive/drive.h"
 #include "../../tests/core/schedulers.h"
 
 #define CAPACITY 143374744ull
@@ -134,7 +134,7 @@ static bool set_up(const char *scheduler)
 	loop.drive.cache.segments = 64;
 	loop.drive.cache.segment_sectors = 221;
 	loop.drive.cache.prefetch_sectors = 64;
-	loop.drive.hit_ns = MS / 4;
+	loop.drive.bus.hit_ns = MS / 4;
 	draw_seed(&loop.draw, 1, 0);
 	loop.scheduler = registry_find(scheduler);
 	if (!loop.scheduler || !loop.owners || loop.owners > OWNERS_MAX)

@@ -73,35 +73,35 @@ static void set_platter(struct platter *platter)
 		};
 }
 
-static void set_buffer(struct buffer *buffer)
+static void set_buffer(void)
 {
-	buffer->bus_ps = 5000000;
-	buffer->write_ns = 100000;
-	buffer->settle_ns = 100000;
-	buffer->ahead_sectors = 512;
-	buffer->reach_sectors = 100;
-	buffer->ahead_overwrites = 1;
-	buffer->after_hit = AFTER_HIT_RETURN;
-	buffer->segments.nr = 16;
-	buffer->segments.sectors = 512;
-	buffer->writes.spans_max = WAITING;
-	buffer->writes.sectors_max = 2048;
-	buffer->writes.idle_ns = 2000000;
-	buffer->writes.order = WRITE_SHORTEST_POSITIONING;
+	drive.buffered = 1;
+	drive.bus.sector_ps = 5000000;
+	drive.bus.write_ns = 100000;
+	drive.ahead.sectors = 512;
+	drive.ahead.reach_sectors = 100;
+	drive.ahead.overwrites = 1;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.segments.nr = 16;
+	drive.ahead.segments.sectors = 512;
+	drive.writes.spans_max = WAITING;
+	drive.writes.sectors_max = 2048;
+	drive.writes.settle_ns = 100000;
+	drive.writes.idle_ns = 2000000;
+	drive.writes.order = WRITE_SHORTEST_POSITIONING;
 }
 
 static void set_drive(bool known, bool buffered, u64 queue)
 {
 	set_disk(&drive.disk);
-	drive.hit_ns = 100000;
-	drive.random_phase = !known;
+	drive.bus.hit_ns = 100000;
+	drive.arm.random_phase = !known;
 	drive.queue_depth = queue;
 	drive.queue_age_ns = 60000000000ull;
 	if (known)
 		set_platter(&drive.disk.platter);
-	drive.buffered = buffered;
 	if (buffered)
-		set_buffer(&drive.buffer);
+		set_buffer();
 }
 
 static u64 *parameter(const struct workload *workload, const char *name)

@@ -22,7 +22,7 @@ static void set_drive(void)
 	drive.cache.segments = 64;
 	drive.cache.segment_sectors = 221;
 	drive.cache.prefetch_sectors = 64;
-	drive.hit_ns = 250000;
+	drive.bus.hit_ns = 250000;
 }
 
 /* A function of its own, so that what it executes can be counted. */

@@ -27,7 +27,7 @@ enum command_op {
  * @service_ns: what it takes by the model, without k
  * @due_ns: when it is complete
  * @place: of the arm, for its first sector; known where angles are (core/drive/platter.h), once
- *	estimate_aim() has been called
+ *	plan_aim() has been called
  * @angle: where on the turn that begins; likewise
  * @before, @after: of those that wait
  */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "command_queue.h"
-#include "estimate.h"
 
 void command_queue_give(struct command_queue *queue, const struct drive *drive,
 			struct command *command)
 {
-	estimate_aim(drive, command);
+	plan_aim(drive, command);
 	command->before = queue->newest;
 	command->after = NULL;
 	if (queue->newest)
@@ -20,7 +19,7 @@ void command_queue_aim(struct command_queue *queue, const struct drive *drive)
 	struct command *command;
 
 	for (command = queue->oldest; command; command = command->after)
-		estimate_aim(drive, command);
+		plan_aim(drive, command);
 }
 
 void command_queue_remove(struct command_queue *queue, struct command *command)
@@ -37,15 +36,16 @@ void command_queue_remove(struct command_queue *queue, struct command *command)
 
 static struct command *choose(struct command *oldest, struct drive *drive, u64 now_ns)
 {
-	struct arm arm = estimate_arm(drive, now_ns);
-	struct sieve held = estimate_held(drive);
+	struct drive_outlook look = drive_look(drive, now_ns);
+	struct sieve held = plan_sieve(drive);
 	struct command *command, *best = oldest;
 	u64 soonest_ns = U64_MAX;
 	u64 left = drive->queue_depth;
 
-	arm.held = &held;
+	look.sieve = &held;
+	plan_look(drive, &look);
 	for (command = oldest; command && left; command = command->after, left--) {
-		u64 ns = estimate_command_ns(drive, &arm, command, soonest_ns);
+		u64 ns = plan_first_ns(drive, &look, command, soonest_ns);
 
 		if (ns < soonest_ns) {
 			soonest_ns = ns;

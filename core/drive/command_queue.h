@@ -2,7 +2,7 @@
 /*
  * Command queueing in the drive: requests that it has been given and has not begun with.
  * When it is free it takes, among the oldest of them, the one with the shortest positioning
- * time (core/drive/estimate.h), of two alike the older one; one that has waited for too long goes
+ * time (core/drive/plan.h), of two alike the older one; one that has waited for too long goes
  * before all others.
  *
  * The host owns the commands, gives each once, and has the drive choose when it is free: at the

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "device.h"
 #include "../least.h"
-#include "estimate.h"
 
 #define SCALE_ONE 1000
 

@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "drive.h"
 #include "../least.h"
-#include "positioning.h"
-
-/* Processes draw from the streams below, one each. */
-#define PHASE_STREAM (1ull << 32)
-
-u64 drive_latency_ns(struct drive *drive)
-{
-	u64 rotation_ns = drive->disk.rotation_ns;
-
-	if (!drive->random_phase || !rotation_ns)
-		return rotation_ns / 2;
-	return draw_below(&drive->phase, rotation_ns);
-}
+#include "commit.h"
 
 /* The papers' cache: does it hold it?  A miss changes it. */
 static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
@@ -30,14 +18,15 @@ static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 /* A disk whose platters turn: what a request waits for them is drawn, or the clock says it. */
 static u64 turning_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
 {
+	struct disk *disk = &drive->disk;
 	u64 first_ns;
 
-	if (!disk_knows_angles(&drive->disk))
-		return disk_reach_ns(&drive->disk, drive->head, sector) +
-		       drive_latency_ns(drive) +
-		       disk_transfer_ns(&drive->disk, sector, sectors);
-	first_ns = position_ns(drive, sector, 0, start_ns);
-	return disk_end_ns(&drive->disk, sector, sectors, first_ns) - start_ns;
+	if (!disk_knows_angles(disk))
+		return disk_reach_ns(disk, drive->arm.head.sector, sector) +
+		       arm_latency_ns(&drive->arm, disk) +
+		       disk_transfer_ns(disk, sector, sectors);
+	first_ns = arm_first_ns(&drive->arm, disk, sector, 0, start_ns);
+	return disk_end_ns(disk, sector, sectors, first_ns) - start_ns;
 }
 
 static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
@@ -47,89 +36,108 @@ static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
 
 	*hit = is_cached(drive, op, sector, sectors);
 	if (*hit)
-		return drive->hit_ns;
+		return drive->bus.hit_ns;
 	if (drive->disk.rotation_ns)
 		service_ns = turning_ns(drive, sector, sectors, start_ns);
 	else
-		service_ns =
-			disk_service_ns(&drive->disk, drive->head, sector, sectors);
-	drive->head = sector + sectors;
+		service_ns = disk_service_ns(&drive->disk, drive->arm.head.sector,
+					     sector, sectors);
+	drive->arm.head.sector = sector + sectors;
 	return service_ns;
 }
 
-/* From then on a drive with a buffer is idle. */
-static u64 done(struct drive *drive, u64 start_ns, u64 service_ns)
+u64 drive_commit(struct drive *drive, const struct command *command,
+		 const struct drive_plan *plan, u64 start_ns, bool *hit)
 {
-	drive->buffer.done_ns = start_ns + service_ns;
-	return service_ns;
+	if (!drive->buffered)
+		return serve_unbuffered(drive, command->op, command->sector,
+					command->sectors, start_ns, hit);
+	drive->done_ns = commit_plan(drive, command, *plan, start_ns, hit);
+	return drive->done_ns - start_ns;
+}
+
+static u64 serve(struct drive *drive, const struct command *command, u64 start_ns,
+		 bool *hit)
+{
+	struct drive_outlook look = drive_look(drive, start_ns);
+	struct drive_plan plan = drive_plan(drive, &look, command);
+
+	return drive_commit(drive, command, &plan, start_ns, hit);
 }
 
 u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_ns,
 		bool *hit)
 {
+	struct command command = { .op = op, .sector = sector, .sectors = sectors };
+
 	if (!drive->buffered)
 		return serve_unbuffered(drive, op, sector, sectors, start_ns, hit);
-	if (op == IO_READ)
-		return done(drive, start_ns,
-			    buffer_read(drive, sector, sectors, start_ns, hit));
-	*hit = false;
-	return done(drive, start_ns, buffer_write(drive, sector, sectors, start_ns));
+	return serve(drive, &command, start_ns, hit);
 }
 
 u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
 {
+	struct command command = {
+		.op = IO_WRITE, .sector = sector, .sectors = sectors, .through = true
+	};
 	bool hit;
 
 	if (!drive->buffered)
-		return drive_serve(drive, IO_WRITE, sector, sectors, start_ns, &hit);
-	return done(drive, start_ns,
-		    buffer_write_through(drive, sector, sectors, start_ns));
+		return serve_unbuffered(drive, IO_WRITE, sector, sectors, start_ns,
+					&hit);
+	return serve(drive, &command, start_ns, &hit);
 }
 
 u64 drive_flush(struct drive *drive, u64 start_ns)
 {
-	return drive->buffered ? done(drive, start_ns, buffer_flush(drive, start_ns))
-			       : 0;
+	struct write_back *writes = &drive->writes;
+	u64 end_ns;
+
+	if (!drive->buffered)
+		return 0;
+	destage_until(writes, &drive->ahead, &drive->disk, &drive->arm, drive->done_ns,
+		      start_ns);
+	end_ns = destage_wait(writes, &drive->ahead, &drive->arm, start_ns);
+	while (writes->nr)
+		end_ns = destage_one(writes, &drive->ahead, &drive->disk, &drive->arm,
+				     end_ns);
+	drive->done_ns = end_ns;
+	return end_ns - start_ns;
 }
 
-/* Besides what may be read on from now on, there is what was begun with other settings. */
-static u64 ahead_most(const struct buffer *buffer)
+/* Besides what may be read ahead from now on, there is what was begun with other settings. */
+static u64 ahead_most(const struct read_ahead *ahead)
 {
-	const struct read_ahead *ahead = &buffer->ahead;
-
-	if (ahead->into == SEGMENTS_NONE)
-		return buffer->ahead_sectors;
-	return later(buffer->ahead_sectors, ahead->limit - ahead->from);
+	if (!read_ahead_is_on(ahead))
+		return ahead->sectors;
+	return later(ahead->sectors, ahead->limit - ahead->from);
 }
 
-/* What may have to be put away before a request, and the arm to come to what is read on. */
+/* What may have to be destaged before a request, and the arm to come to what is read ahead. */
 static u64 before_slowest_ns(const struct drive *drive)
 {
-	const struct buffer *buffer = &drive->buffer;
-	const struct write_cache *writes = &buffer->writes;
-	u64 spans = later(writes->spans_max, writes->nr + write_cache_is_busy(writes));
+	const struct write_back *writes = &drive->writes;
+	u64 spans = later(writes->spans_max, writes->nr + write_back_is_busy(writes));
 	u64 sectors = later(writes->sectors_max, writes->sectors);
 
 	return sum_at_most(
-		(spans + (buffer->after_hit == AFTER_HIT_RETURN)) *
-			(disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns),
+		(spans + (drive->ahead.after_hit == AFTER_HIT_RETURN)) *
+			(disk_slowest_ns(&drive->disk, 0) + writes->settle_ns),
 		disk_slowest_ns(&drive->disk, sectors));
 }
 
 u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 {
-	const struct buffer *buffer = &drive->buffer;
+	const struct bus *bus = &drive->bus;
 	u64 medium_ns;
 
-	if (!drive->buffered) {
-		medium_ns = disk_slowest_ns(&drive->disk, sectors);
-		return medium_ns > drive->hit_ns ? medium_ns : drive->hit_ns;
-	}
-	/* What was read on may have to pass before. */
-	medium_ns = disk_slowest_ns(&drive->disk, sectors + ahead_most(buffer));
+	if (!drive->buffered)
+		return later(disk_slowest_ns(&drive->disk, sectors), bus->hit_ns);
+	/* What was read ahead may have to pass before. */
+	medium_ns = disk_slowest_ns(&drive->disk, sectors + ahead_most(&drive->ahead));
 	return sum_at_most(sum_at_most(before_slowest_ns(drive), medium_ns),
-			   buffer->settle_ns + drive->hit_ns + buffer->write_ns +
-				   buffer_bus_ns(buffer, sectors));
+			   drive->writes.settle_ns + bus->hit_ns +
+				   bus_write_ns(bus, sectors));
 }
 
 static bool has_few_tracks(const struct drive *drive)
@@ -142,7 +150,7 @@ static bool has_few_tracks(const struct drive *drive)
 	for (i = 0; i < tracks->nr_points; i++) {
 		u64 sectors = tracks->point[i].value;
 
-		if (port_mul_div(ahead_most(&drive->buffer), 1, sectors) >
+		if (port_mul_div(ahead_most(&drive->ahead), 1, sectors) >
 			    TRACKS_AHEAD_MAX ||
 		    port_mul_div(disk_turn(&drive->disk, tracks->point[i].at), 1,
 				 sectors) > TRACKS_IN_TURN_MAX)
@@ -151,24 +159,43 @@ static bool has_few_tracks(const struct drive *drive)
 	return true;
 }
 
+static bool is_buffer(const struct drive *drive)
+{
+	const struct read_ahead *ahead = &drive->ahead;
+	const struct write_back *writes = &drive->writes;
+
+	return drive->bus.sector_ps <= DISK_SECTOR_PS_MAX &&
+	       drive->bus.write_ns <= DISK_NS_MAX && ahead->sectors <= U32_MAX &&
+	       ahead->reach_sectors <= U32_MAX &&
+	       ahead->after_hit <= AFTER_HIT_RETURN &&
+	       ahead->segments.nr <= SEGMENTS_MAX &&
+	       ahead->segments.sectors <= U32_MAX &&
+	       (!ahead->segments.nr || ahead->segments.sectors) &&
+	       writes->spans_max <= WRITE_BACK_SPANS_MAX &&
+	       writes->sectors_max <= U32_MAX &&
+	       (!writes->spans_max || writes->sectors_max) &&
+	       writes->settle_ns <= DISK_NS_MAX && writes->idle_ns <= DISK_NS_MAX &&
+	       drive->bus.watermark_percent <= 100 &&
+	       writes->order <= WRITE_AS_THEY_COME;
+}
+
 int drive_check(const struct drive *drive)
 {
-	const struct disk_cache *cache = &drive->cache;
-
-	if (disk_check(&drive->disk) || drive->hit_ns > DISK_NS_MAX ||
+	if (disk_check(&drive->disk) || drive->bus.hit_ns > DISK_NS_MAX ||
 	    drive->queue_depth > QUEUE_DEPTH_MAX || drive->queue_age_ns > DISK_NS_MAX)
 		return -EINVAL;
-	if (disk_knows_angles(&drive->disk) && drive->random_phase)
+	if (disk_knows_angles(&drive->disk) && drive->arm.random_phase)
 		return -EINVAL;
 	if (drive->buffered)
-		return has_few_tracks(drive) ? buffer_check(&drive->buffer) : -EINVAL;
-	return cache->segments > DISK_CACHE_SEGMENTS_MAX ? -EINVAL : 0;
+		return has_few_tracks(drive) && is_buffer(drive) ? 0 : -EINVAL;
+	return drive->cache.segments > DISK_CACHE_SEGMENTS_MAX ? -EINVAL : 0;
 }
 
 void drive_reset(struct drive *drive)
 {
-	drive->head = 0;
+	arm_reset(&drive->arm);
 	disk_cache_clear(&drive->cache);
-	buffer_clear(&drive->buffer);
-	draw_seed(&drive->phase, drive->seed, PHASE_STREAM);
+	read_ahead_clear(&drive->ahead);
+	write_back_clear(&drive->writes);
+	drive->done_ns = 0;
 }

@@ -1,175 +1,176 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "read_ahead.h"
 #include "../least.h"
-#include "positioning.h"
 
-u64 read_ahead_until(const struct drive *drive, u64 now_ns)
+u64 read_ahead_until(const struct read_ahead *ahead, const struct disk *disk,
+		     u64 now_ns)
 {
-	const struct read_ahead *ahead = &drive->buffer.ahead;
-
 	if (now_ns <= ahead->from_ns)
 		return ahead->from;
-	return ahead->from + disk_passed(&drive->disk, ahead->from,
-					 ahead->limit - ahead->from, ahead->from_ns,
-					 now_ns);
+	return ahead->from + disk_passed(disk, ahead->from, ahead->limit - ahead->from,
+					 ahead->from_ns, now_ns);
 }
 
-u64 read_ahead_came_ns(const struct drive *drive, u64 until)
+u64 read_ahead_came_ns(const struct read_ahead *ahead, const struct disk *disk,
+		       u64 until)
 {
-	const struct read_ahead *ahead = &drive->buffer.ahead;
-
-	return disk_end_ns(&drive->disk, ahead->from, until - ahead->from,
-			   ahead->from_ns);
+	return disk_end_ns(disk, ahead->from, until - ahead->from, ahead->from_ns);
 }
 
-struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns)
+/* Where angles are known nobody asks when the head came there. */
+struct head read_ahead_head(const struct read_ahead *ahead, const struct disk *disk,
+			    u64 until, u64 now_ns)
 {
-	const struct read_ahead *ahead = &drive->buffer.ahead;
-	u64 until = read_ahead_until(drive, now_ns);
-	struct read_ahead_end end = { .until = until, .head = until };
-
-	if (until < ahead->limit)
-		end.head += disk_counts_tracks(&drive->disk);
-	end.came_ns = disk_knows_angles(&drive->disk)
-			      ? now_ns
-			      : read_ahead_came_ns(drive, until);
-	return end;
+	return (struct head){
+		.sector = until + (until < ahead->limit && disk_counts_tracks(disk)),
+		.there_ns = disk_knows_angles(disk)
+				    ? now_ns
+				    : read_ahead_came_ns(ahead, disk, until),
+	};
 }
 
-void read_ahead_stop(struct drive *drive, u64 now_ns)
+void read_ahead_stop(struct read_ahead *ahead, const struct disk *disk, struct arm *arm,
+		     u64 now_ns)
 {
-	struct buffer *buffer = &drive->buffer;
-	u32 into = buffer->ahead.into;
-	struct read_ahead_end end;
+	u64 until;
 
-	if (into == SEGMENTS_NONE)
+	if (!read_ahead_is_on(ahead))
 		return;
-	end = read_ahead_end(drive, now_ns);
-	drive->head = end.head;
-	buffer->head_ns = end.came_ns;
-	buffer->writes.busy_until_ns = later(buffer->writes.busy_until_ns, now_ns);
-	segments_trim(&buffer->segments, into, end.until);
-	buffer->ahead.into = SEGMENTS_NONE;
+	until = read_ahead_until(ahead, disk, now_ns);
+	arm->head = read_ahead_head(ahead, disk, until, now_ns);
+	arm->free_ns = later(arm->free_ns, now_ns);
+	segments_trim(&ahead->segments, ahead->into, until);
+	ahead->into = SEGMENTS_NONE;
 }
 
-/* Up to where it reads on after a read of these. */
-static u64 limit_after(const struct drive *drive, u64 sector, u64 end, bool in_sequence)
-{
-	const struct buffer *buffer = &drive->buffer;
-	u64 limit = nearer(end + buffer->ahead_sectors, drive->disk.capacity_sectors);
-	u64 track_end;
-
-	if (buffer->ahead_overwrites)
-		sector = end;
-	limit = nearer(limit, later(end, sector + buffer->segments.sectors));
-	if (!buffer->ahead_to_track_end)
-		return limit;
-	track_end = disk_track_end(&drive->disk, end - 1);
-	if (in_sequence && track_end < limit)
-		track_end = disk_track_end(&drive->disk, track_end);
-	return nearer(limit, track_end);
-}
-
-void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,
+/* The track's end that stops it after a read up to there. */
+static u64 stop_after(const struct read_ahead *ahead, const struct disk *disk, u64 end,
 		      bool in_sequence)
 {
-	struct buffer *buffer = &drive->buffer;
+	u64 track_end;
 
-	buffer->ahead = (struct read_ahead){
-		.into = into,
-		.from = end,
-		.from_ns = end_ns,
-		.limit = limit_after(drive, sector, end, in_sequence),
-		.asked = end,
-	};
+	if (!ahead->to_track_end)
+		return U64_MAX;
+	track_end = disk_track_end(disk, end - 1);
+	if (in_sequence && track_end < disk->capacity_sectors)
+		track_end = disk_track_end(disk, track_end);
+	return track_end;
+}
+
+/* Up to where it reads ahead after a read of these. */
+static u64 limit_after(const struct read_ahead *ahead, const struct disk *disk,
+		       u64 sector, u64 end, u64 stop)
+{
+	u64 limit = nearer(end + ahead->sectors, disk->capacity_sectors);
+	u64 kept = ahead->overwrites ? end : sector;
+
+	limit = nearer(limit, later(end, kept + ahead->segments.sectors));
+	return nearer(limit, stop);
+}
+
+void read_ahead_begin(struct read_ahead *ahead, const struct disk *disk, u32 into,
+		      u64 sector, u64 end, u64 end_ns, bool in_sequence)
+{
+	ahead->into = into;
+	ahead->from = ahead->asked = end;
+	ahead->from_ns = end_ns;
+	ahead->stop = stop_after(ahead, disk, end, in_sequence);
+	ahead->limit = limit_after(ahead, disk, sector, end, ahead->stop);
 }
 
 /* It stands behind what it has read, and goes on there: a turn but for the time since then, or
  * any part of one if latencies have no place. */
-static u64 resumes_ns(struct drive *drive, u64 until, u64 now_ns)
+static u64 resumes_ns(const struct read_ahead *ahead, const struct disk *disk,
+		      struct arm *arm, u64 until, u64 now_ns)
 {
-	u64 rotation_ns = drive->disk.rotation_ns;
+	u64 rotation_ns = disk->rotation_ns;
 	u64 since_ns;
 
-	if (disk_knows_angles(&drive->disk))
-		return position_passes_ns(drive, until, now_ns);
-	if (!drive->random_phase || !rotation_ns)
-		return now_ns + drive_latency_ns(drive);
-	since_ns = now_ns - read_ahead_came_ns(drive, until);
+	if (disk_knows_angles(disk))
+		return arm_passes_ns(disk, until, now_ns);
+	if (!arm->random_phase || !rotation_ns)
+		return now_ns + arm_latency_ns(arm, disk);
+	since_ns = now_ns - read_ahead_came_ns(ahead, disk, until);
 	return now_ns + rotation_ns - since_ns % rotation_ns;
 }
 
-static void goes_on_from(struct read_ahead *ahead, u64 from, u64 from_ns)
+static void goes_on_from(struct read_ahead *ahead, const struct disk *disk,
+			 struct arm *arm, u64 from, u64 now_ns)
 {
+	ahead->from_ns = resumes_ns(ahead, disk, arm, from, now_ns);
 	ahead->from = from;
-	ahead->from_ns = from_ns;
 }
 
 /*
  * What is on the bus in sequence is not overwritten: the head waits before it, and then for its
  * sector.
  */
-static void keep(struct drive *drive, u64 sector, u64 end, u64 done_ns)
+static void keep(struct read_ahead *ahead, const struct disk *disk, struct arm *arm,
+		 u64 sector, u64 end, u64 done_ns)
 {
-	struct read_ahead *ahead = &drive->buffer.ahead;
-	u64 stop = sector + drive->buffer.segments.sectors;
+	u64 stop = sector + ahead->segments.sectors;
 	bool in_sequence = sector <= ahead->asked && ahead->asked <= end;
 
 	ahead->asked = end;
-	if (drive->buffer.ahead_overwrites && in_sequence && stop < ahead->limit &&
-	    stop < read_ahead_until(drive, done_ns))
-		goes_on_from(ahead, stop, resumes_ns(drive, stop, done_ns));
+	if (ahead->overwrites && in_sequence && stop < ahead->limit &&
+	    stop < read_ahead_until(ahead, disk, done_ns))
+		goes_on_from(ahead, disk, arm, stop, done_ns);
 }
 
-void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns,
-			u64 done_ns)
+void read_ahead_farther(struct read_ahead *ahead, const struct disk *disk,
+			struct arm *arm, u64 sector, u64 end, u64 now_ns, u64 done_ns)
 {
-	struct read_ahead *ahead = &drive->buffer.ahead;
-	u64 limit = limit_after(drive, sector, end, true);
-	u64 until = read_ahead_until(drive, now_ns);
+	bool goes_on = ahead->after_hit != AFTER_HIT_STOP;
+	bool full = ahead->to_track_end && ahead->limit < ahead->stop;
+	u64 until = read_ahead_until(ahead, disk, now_ns);
+	u64 limit;
 
+	ahead->stop = later(ahead->stop, stop_after(ahead, disk, end, goes_on));
+	limit = limit_after(ahead, disk, sector, end, ahead->stop);
 	if (limit > ahead->limit) {
 		if (until == ahead->limit) { /* it stands there */
-			if (drive->buffer.after_hit == AFTER_HIT_STOP)
+			if (!goes_on && !full)
 				return;
-			goes_on_from(ahead, until, resumes_ns(drive, until, now_ns));
+			goes_on_from(ahead, disk, arm, until, now_ns);
 		}
 		ahead->limit = limit;
 	}
-	keep(drive, sector, end, done_ns);
+	keep(ahead, disk, arm, sector, end, done_ns);
 }
 
-bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)
+bool read_ahead_holds(const struct read_ahead *ahead, u64 until, u64 sector)
 {
-	const struct buffer *buffer = &drive->buffer;
-	const struct read_ahead *ahead = &buffer->ahead;
-	u64 until;
-
-	if (ahead->into == SEGMENTS_NONE)
+	if (!read_ahead_is_on(ahead))
 		return false;
 	/* What was asked for has come, though its end may be rounded to the ns before. */
-	until = later(read_ahead_until(drive, now_ns), ahead->asked);
-	return buffer->segments.segment[ahead->into].start <= sector &&
-	       sector <= ahead->limit && sector < until + buffer->reach_sectors;
+	until = later(until, ahead->asked);
+	return ahead->segments.segment[ahead->into].start <= sector &&
+	       sector <= ahead->limit && sector < until + ahead->reach_sectors;
 }
 
-void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 now_ns)
+void read_ahead_return(struct read_ahead *ahead, const struct disk *disk,
+		       struct arm *arm, u32 into, u64 sector, u64 end, u64 now_ns)
 {
-	struct buffer *buffer = &drive->buffer;
-	u64 from = buffer->segments.segment[into].end;
-	u64 limit = limit_after(drive, sector, end, true);
-	u64 from_ns;
+	u64 from = ahead->segments.segment[into].end;
+	u64 stop = stop_after(ahead, disk, end, true);
+	u64 limit = limit_after(ahead, disk, sector, end, stop);
 
 	if (limit <= from)
 		return;
-	read_ahead_stop(drive, now_ns);
-	now_ns = later(now_ns, buffer->writes.busy_until_ns);
-	from_ns = position_ns(drive, from, 0, now_ns);
-	buffer->writes.busy_until_ns =
-		now_ns + disk_reach_ns(&drive->disk, drive->head, from);
-	buffer->ahead = (struct read_ahead){ .into = into,
-					     .from = from,
-					     .from_ns = from_ns,
-					     .limit = limit,
-					     .asked = end };
+	read_ahead_stop(ahead, disk, arm, now_ns);
+	now_ns = later(now_ns, arm->free_ns);
+	ahead->into = into;
+	ahead->from = from;
+	ahead->from_ns = arm_first_ns(arm, disk, from, 0, now_ns);
+	ahead->limit = limit;
+	ahead->stop = stop;
+	ahead->asked = end;
+	arm->free_ns = now_ns + disk_reach_ns(disk, arm->head.sector, from);
+}
+
+void read_ahead_clear(struct read_ahead *ahead)
+{
+	segments_clear(&ahead->segments);
+	ahead->into = SEGMENTS_NONE;
+	ahead->from = ahead->from_ns = ahead->limit = ahead->stop = ahead->asked = 0;
 }

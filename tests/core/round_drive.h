@@ -24,11 +24,13 @@ static struct drive drive;
 static u64 now;
 
 /* A seek of no sectors takes no time, any other 2 ms. */
-static inline void set(struct buffer buffer)
+static inline void set(struct drive is)
 {
-	drive = (struct drive){ .hit_ns = HIT, .buffered = 1, .buffer = buffer };
-	drive.buffer.bus_ps = 1000 * BUS;
-	drive.buffer.write_ns = WRITE;
+	drive = is;
+	drive.buffered = 1;
+	drive.bus.hit_ns = HIT;
+	drive.bus.sector_ps = 1000 * BUS;
+	drive.bus.write_ns = WRITE;
 	drive.disk = (struct disk){
 		.capacity_sectors = CAPACITY,
 		.intercept_ns = 1000 * US,
@@ -45,17 +47,16 @@ static inline void set(struct buffer buffer)
 
 static inline void set_reading(u64 segments, u64 ahead)
 {
-	set((struct buffer){ .segments = { .nr = segments, .sectors = 100 },
-			     .ahead_sectors = ahead,
-			     .reach_sectors = 100,
-			     .after_hit = AFTER_HIT_GO_ON });
+	set((struct drive){ .ahead.segments = { .nr = segments, .sectors = 100 },
+			    .ahead.sectors = ahead,
+			    .ahead.reach_sectors = 100,
+			    .ahead.after_hit = AFTER_HIT_GO_ON });
 }
 
 static inline void set_writing(u64 spans, u64 sectors)
 {
-	set((struct buffer){
-		.segments = { .nr = 4, .sectors = 100 },
-		.writes = { .spans_max = spans, .sectors_max = sectors } });
+	set((struct drive){ .ahead.segments = { .nr = 4, .sectors = 100 },
+			    .writes = { .spans_max = spans, .sectors_max = sectors } });
 }
 
 static inline void answers(u64 service_ns, u64 want_ns, bool hit, bool want_hit)

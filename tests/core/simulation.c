@@ -30,7 +30,7 @@ void simulation_init(struct simulation *sim, const struct scheduler *scheduler,
 	sim->drive.cache.segments = 8;
 	sim->drive.cache.segment_sectors = 64;
 	sim->drive.cache.prefetch_sectors = 16;
-	sim->drive.hit_ns = 100 * US;
+	sim->drive.bus.hit_ns = 100 * US;
 	sim->summary.counters = sim->counters;
 	sim->input = (struct sim_input){
 		.scheduler = scheduler,

@@ -26,7 +26,7 @@ static void reading_ahead_takes_time(void)
 static void the_bus_waits_for_its_watermark(void)
 {
 	set_reading(4, 0);
-	drive.buffer.watermark_percent = 75;
+	drive.bus.watermark_percent = 75;
 	reads(1000, 8, FAR + 6 * SECTOR + 8 * BUS, false);
 	reads(1000, 8, HIT + 8 * BUS, true);
 	/* the first six are held; the last two come while the bus is busy */
@@ -37,7 +37,7 @@ static void the_bus_waits_for_its_watermark(void)
 static void the_watermark_is_within_a_segment(void)
 {
 	set_reading(4, 0);
-	drive.buffer.watermark_percent = 100;
+	drive.bus.watermark_percent = 100;
 	reads(1000, 150, FAR + 100 * SECTOR + 150 * BUS, false);
 }
 
@@ -45,7 +45,7 @@ static void the_watermark_is_within_a_segment(void)
 static void what_comes_by_has_no_watermark(void)
 {
 	set_reading(4, 60);
-	drive.buffer.watermark_percent = 100;
+	drive.bus.watermark_percent = 100;
 	reads(1000, 8, FAR + 8 * SECTOR + 8 * BUS, false);
 	reads(1008, 30, HIT + 30 * BUS, false);
 }
@@ -63,7 +63,7 @@ static void a_read_ahead_waits_for_it(void)
 static void what_is_far_ahead_is_not_waited_for(u64 reach_sectors)
 {
 	set_reading(4, 90);
-	drive.buffer.reach_sectors = reach_sectors;
+	drive.ahead.reach_sectors = reach_sectors;
 	reads(1000, 8, MISS(FAR, 8), false); /* then 8 come while the bus is busy */
 	reads(1067, 1, reach_sectors < 52 ? MISS(FAR, 1) : 510 * US + BUS, false);
 }
@@ -91,7 +91,7 @@ static void it_stops_at_its_limit(void)
 static void it_stops_at_the_track_end(void)
 {
 	set_reading(4, 90);
-	drive.buffer.ahead_to_track_end = 1;
+	drive.ahead.to_track_end = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1050, 8, MISS(NEAR, 8), false);
@@ -100,7 +100,7 @@ static void it_stops_at_the_track_end(void)
 static void a_stream_goes_over_it(void)
 {
 	set_reading(4, 90);
-	drive.buffer.ahead_to_track_end = 1;
+	drive.ahead.to_track_end = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1008, 42, HIT + 42 * BUS, true);
@@ -109,22 +109,39 @@ static void a_stream_goes_over_it(void)
 }
 
 /*
- * To the end of the next one, and if hits do not make it go on, it stands there.  The read that
- * the arm goes for then is in sequence, too.
+ * If hits do not make it go on, it stands there.  The read that the arm goes for then is in
+ * sequence: to the end of the next one.
  */
 static void which_ends_with_the_next(void)
 {
 	set_reading(4, 90);
-	drive.buffer.ahead_to_track_end = 1;
-	drive.buffer.after_hit = AFTER_HIT_STOP;
+	drive.ahead.to_track_end = 1;
+	drive.ahead.after_hit = AFTER_HIT_STOP;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(1008, 8, HIT + 8 * BUS, true);
 	now += 10000 * US;
-	reads(1016, 84, HIT + 84 * BUS, true);
+	reads(1016, 34, HIT + 34 * BUS, true);
 	now += 10000 * US;
-	reads(1100, 8, MISS(NEAR, 8), false);
+	reads(1050, 8, MISS(NEAR, 8), false);
 	now += 10000 * US;
-	reads(1108, 90, HIT + 90 * BUS, true);
+	reads(1058, 90, HIT + 90 * BUS, true);
+}
+
+/* Only a track's end is where it stands: hits before it make room for what follows. */
+static void a_limit_within_the_track_moves_on(void)
+{
+	set_reading(4, 20);
+	drive.ahead.to_track_end = 1;
+	drive.ahead.after_hit = AFTER_HIT_STOP;
+	reads(1000, 8, MISS(FAR, 8), false);
+	now += 10000 * US;
+	reads(1008, 20, HIT + 20 * BUS, true);
+	now += 10000 * US;
+	reads(1028, 20, HIT + 20 * BUS, true);
+	now += 10000 * US;
+	reads(1048, 2, HIT + 2 * BUS, true);
+	now += 10000 * US;
+	reads(1050, 8, MISS(NEAR, 8), false);
 }
 
 static void another_place_stops_it(void)
@@ -140,7 +157,7 @@ static void another_place_stops_it(void)
 static void so_do_hits_elsewhere(u64 interrupt)
 {
 	set_reading(4, 90);
-	drive.buffer.after_hit = interrupt ? AFTER_HIT_STOP : AFTER_HIT_GO_ON;
+	drive.ahead.after_hit = interrupt ? AFTER_HIT_STOP : AFTER_HIT_GO_ON;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	reads(1000, 1, HIT + BUS,
@@ -155,14 +172,14 @@ static void so_do_hits_elsewhere(u64 interrupt)
 static void reading_ahead_overwrites(u64 overwrites)
 {
 	set_reading(4, 100);
-	drive.buffer.ahead_overwrites = overwrites;
+	drive.ahead.overwrites = overwrites;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 700 * US;
 	reads(1000, 8, HIT + 8 * BUS, true); /* 78 have come, all fits */
 	now += 10000 * US;
 	reads(1100, 1, overwrites ? HIT + BUS : MISS(NEAR, 1), overwrites);
 	set_reading(4, 100);
-	drive.buffer.ahead_overwrites = overwrites;
+	drive.ahead.overwrites = overwrites;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1000, 8, overwrites ? MISS(FAR, 8) : HIT + 8 * BUS, !overwrites);
@@ -177,7 +194,7 @@ static void what_is_on_the_bus_is_kept(void)
 	u32 i;
 
 	set_reading(4, 100);
-	drive.buffer.ahead_overwrites = 1;
+	drive.ahead.overwrites = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	for (i = 0; i < 10; i++)
 		reads(1000, 8, HIT + 8 * BUS, true);
@@ -189,7 +206,7 @@ static void what_is_on_the_bus_is_kept(void)
 static void a_hit_may_not_resume_it(void)
 {
 	set_reading(4, 10);
-	drive.buffer.after_hit = AFTER_HIT_STOP;
+	drive.ahead.after_hit = AFTER_HIT_STOP;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1008, 10, HIT + 10 * BUS, true);
@@ -201,7 +218,7 @@ static void a_hit_may_not_resume_it(void)
 static void the_arm_returns(u64 returns)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = returns ? AFTER_HIT_RETURN : AFTER_HIT_GO_ON;
+	drive.ahead.after_hit = returns ? AFTER_HIT_RETURN : AFTER_HIT_GO_ON;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -214,8 +231,8 @@ static void the_arm_returns(u64 returns)
 static void it_returns_to_a_stream(void)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
-	drive.buffer.ahead_to_track_end = 1;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.to_track_end = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -228,7 +245,7 @@ static void it_returns_to_a_stream(void)
 static void it_does_not_return_for_nothing(void)
 {
 	set_reading(4, 0);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	reads(1000, 8, HIT + 8 * BUS, true);
@@ -240,7 +257,7 @@ static void it_does_not_return_for_nothing(void)
 static void it_returns_for_what_is_more_by_now(void)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(5000, 8, MISS(FAR, 8), false);
@@ -256,7 +273,7 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 	u64 left_ns = hit_sectors >= 8 ? 3000 * US - HIT - hit_sectors * BUS : 0;
 
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -268,7 +285,7 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 static void a_return_is_not_given_up_for_another(void)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.ahead.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(3000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
@@ -287,8 +304,8 @@ static void near_places_have_an_angle(void)
 	u64 end;
 
 	set_reading(0, 0);
-	drive.random_phase = 1;
-	drive.buffer.bus_ps = 0;
+	drive.arm.random_phase = 1;
+	drive.bus.sector_ps = 0;
 	end = drive_serve(&drive, IO_READ, 1000, 8, 0, &(bool){ false });
 	now = end;
 	reads(1008, 8, 6000 * US + 8 * SECTOR, false);
@@ -304,8 +321,8 @@ static void near_places_have_an_angle(void)
 static void a_stream_waits_for_its_place(void)
 {
 	set_reading(4, 10);
-	drive.random_phase = 1;
-	drive.buffer.bus_ps = 1000 * SECTOR; /* as fast as the medium */
+	drive.arm.random_phase = 1;
+	drive.bus.sector_ps = 1000 * SECTOR; /* as fast as the medium */
 	now += drive_serve(&drive, IO_READ, 1000, 8, 0, &(bool){ false });
 	now += 100 * US; /* there are the ten; 40 us later: */
 	now += 40 * US;
@@ -382,8 +399,8 @@ static void it_waits_for_one_that_is_read_over(void)
 static void what_is_held_is_sent_first(void)
 {
 	set_reading(4, 50);
-	drive.buffer.after_hit = AFTER_HIT_STOP;
-	drive.buffer.bus_ps = 5 * 1000 * BUS;
+	drive.ahead.after_hit = AFTER_HIT_STOP;
+	drive.bus.sector_ps = 5 * 1000 * BUS;
 	reads(1000, 8, FAR + 8 * 5 * BUS, false);
 	now += 10000 * US;
 	reads(1008, 51, HIT + 51 * 5 * BUS, false);
@@ -393,7 +410,7 @@ static void what_is_held_is_sent_first(void)
 static void a_miss_waits_for_no_hit(void)
 {
 	set_reading(4, 50);
-	drive.hit_ns = 10000 * US;
+	drive.bus.hit_ns = 10000 * US;
 	reads(1000, 8, MISS(FAR, 8), false);
 }
 
@@ -412,6 +429,7 @@ int main(void)
 	it_stops_at_the_track_end();
 	a_stream_goes_over_it();
 	which_ends_with_the_next();
+	a_limit_within_the_track_moves_on();
 	another_place_stops_it();
 	so_do_hits_elsewhere(0);
 	so_do_hits_elsewhere(1);

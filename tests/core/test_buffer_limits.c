@@ -7,35 +7,38 @@ static u64 below(struct draw *draw, u64 n)
 	return draw_below(draw, n);
 }
 
-static struct buffer any_buffer(struct draw *draw)
+static struct drive any_buffer(struct draw *draw)
 {
-	return (struct buffer){
-		.watermark_percent = below(draw, 2) * below(draw, 101),
-		.settle_ns = below(draw, 1000 * US),
-		.ahead_sectors = below(draw, 120),
-		.reach_sectors = below(draw, 120),
-		.ahead_to_track_end = below(draw, 2),
-		.ahead_overwrites = below(draw, 2),
-		.after_hit = below(draw, 3),
-		.segments = { .nr = below(draw, 5), .sectors = 1 + below(draw, 100) },
+	struct drive any = {
+		.bus.watermark_percent = below(draw, 2) * below(draw, 101),
+		.ahead = { .sectors = below(draw, 120),
+			   .reach_sectors = below(draw, 120),
+			   .to_track_end = below(draw, 2),
+			   .overwrites = below(draw, 2),
+			   .after_hit = below(draw, 3),
+			   .segments = { .nr = below(draw, 5),
+					 .sectors = 1 + below(draw, 100) } },
 		.writes = { .spans_max = below(draw, 5),
 			    .sectors_max = 1 + below(draw, 100),
 			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
-			    .order = below(draw, 3) },
+			    .order = below(draw, 3),
+			    .settle_ns = below(draw, 1000 * US) },
 	};
+
+	return any;
 }
 
 /* But the one that is read into, whose end is told when that stops. */
 static void segments_are_spans(void)
 {
-	const struct segments *segments = &drive.buffer.segments;
+	const struct segments *segments = &drive.ahead.segments;
 	u32 i;
 
 	for (i = 0; i < segments->nr; i++) {
 		const struct segment *segment = &segments->segment[i];
 
 		CHECK(segment->start <= CAPACITY);
-		if (i == drive.buffer.ahead.into)
+		if (i == drive.ahead.into)
 			continue;
 		CHECK(segment->start <= segment->end);
 		CHECK(segment->end - segment->start <= segments->sectors);
@@ -50,7 +53,7 @@ static void bounds(struct draw *draw)
 	u32 round, i;
 
 	set(any_buffer(draw));
-	drive.random_phase = below(draw, 2);
+	drive.arm.random_phase = below(draw, 2);
 	drive.disk.transfer.point[0].value += below(draw, 1000 * SECTOR);
 	again = *draw;
 	for (round = 0; round < 2; round++) {
@@ -73,7 +76,7 @@ static void bounds(struct draw *draw)
 			sum[round] += ns;
 		}
 		CHECK(drive_flush(&drive, now) <= drive_slowest_ns(&drive, 0));
-		CHECK_EQ(drive.buffer.writes.nr, 0);
+		CHECK_EQ(drive.writes.nr, 0);
 	}
 	CHECK_EQ(sum[0], sum[1]);
 }
@@ -81,15 +84,15 @@ static void bounds(struct draw *draw)
 /* Other settings, as a user writes them one by one; what is in the buffer stays there. */
 static void change(struct draw *draw)
 {
-	struct buffer other = any_buffer(draw), *buffer = &drive.buffer;
+	struct drive other = any_buffer(draw), *buffer = &drive;
 	struct drive before = drive;
 
-	buffer->settle_ns = other.settle_ns;
-	buffer->ahead_sectors = other.ahead_sectors;
-	buffer->reach_sectors = other.reach_sectors;
-	buffer->after_hit = other.after_hit;
-	buffer->segments.nr = other.segments.nr;
-	buffer->segments.sectors = other.segments.sectors;
+	buffer->writes.settle_ns = other.writes.settle_ns;
+	buffer->ahead.sectors = other.ahead.sectors;
+	buffer->ahead.reach_sectors = other.ahead.reach_sectors;
+	buffer->ahead.after_hit = other.ahead.after_hit;
+	buffer->ahead.segments.nr = other.ahead.segments.nr;
+	buffer->ahead.segments.sectors = other.ahead.segments.sectors;
 	buffer->writes.spans_max = other.writes.spans_max;
 	buffer->writes.sectors_max = other.writes.sectors_max;
 	buffer->writes.order = other.writes.order;
@@ -134,19 +137,19 @@ static void what_was_begun_counts(void)
 	set_writing(1, 100);
 	slowest_ns = drive_slowest_ns(&drive, 1);
 	asks(IO_WRITE, 100);
-	drive.buffer.writes.sectors_max = 1;
+	drive.writes.sectors_max = 1;
 	CHECK_EQ(drive_slowest_ns(&drive, 1), slowest_ns);
 
 	set_reading(1, 90);
 	slowest_ns = drive_slowest_ns(&drive, 1);
 	asks(IO_READ, 1);
-	drive.buffer.ahead_sectors = 0;
+	drive.ahead.sectors = 0;
 	CHECK_EQ(drive_slowest_ns(&drive, 1), slowest_ns);
 
 	set_reading(1, TRACK * TRACKS_AHEAD_MAX);
-	drive.buffer.segments.sectors = CAPACITY;
+	drive.ahead.segments.sectors = CAPACITY;
 	asks(IO_READ, 1);
-	drive.buffer.ahead_sectors = 0;
+	drive.ahead.sectors = 0;
 	CHECK_EQ(drive_check(&drive), 0);
 	drive.disk.rotation_ns /= 5; /* so short a track is one of few in a turn */
 	drive.disk.tracks.point[0].value = TRACK / 5;
@@ -164,24 +167,24 @@ static void goes_up_to(u64 *value, u64 limit)
 
 static void limits_are_held(void)
 {
-	struct buffer *buffer = &drive.buffer;
+	struct drive *buffer = &drive;
 	struct {
 		u64 *value;
 		u64 limit;
 	} limits[] = {
-		{ &drive.hit_ns, DISK_NS_MAX },
-		{ &buffer->bus_ps, DISK_SECTOR_PS_MAX },
-		{ &buffer->write_ns, DISK_NS_MAX },
-		{ &buffer->settle_ns, DISK_NS_MAX },
-		{ &buffer->ahead_sectors, (u64)TRACK * TRACKS_AHEAD_MAX + TRACK - 1 },
-		{ &buffer->reach_sectors, U32_MAX },
-		{ &buffer->segments.nr, SEGMENTS_MAX },
-		{ &buffer->segments.sectors, U32_MAX },
-		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
+		{ &drive.bus.hit_ns, DISK_NS_MAX },
+		{ &buffer->bus.sector_ps, DISK_SECTOR_PS_MAX },
+		{ &buffer->bus.write_ns, DISK_NS_MAX },
+		{ &buffer->writes.settle_ns, DISK_NS_MAX },
+		{ &buffer->ahead.sectors, (u64)TRACK * TRACKS_AHEAD_MAX + TRACK - 1 },
+		{ &buffer->ahead.reach_sectors, U32_MAX },
+		{ &buffer->ahead.segments.nr, SEGMENTS_MAX },
+		{ &buffer->ahead.segments.sectors, U32_MAX },
+		{ &buffer->writes.spans_max, WRITE_BACK_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
-		{ &buffer->watermark_percent, 100 },
+		{ &buffer->bus.watermark_percent, 100 },
 		{ &buffer->writes.order, WRITE_AS_THEY_COME },
-		{ &buffer->after_hit, AFTER_HIT_RETURN },
+		{ &buffer->ahead.after_hit, AFTER_HIT_RETURN },
 	};
 	u32 i;
 
@@ -191,18 +194,18 @@ static void limits_are_held(void)
 	}
 	set_writing(1, 100);
 	drive.disk.tracks.nr_points = 0;
-	goes_up_to(&buffer->ahead_sectors, U32_MAX);
+	goes_up_to(&buffer->ahead.sectors, U32_MAX);
 }
 
 static void what_contradicts_itself_is_refused(void)
 {
 	set_writing(1, 100);
-	drive.buffer.writes.sectors_max = 0;
+	drive.writes.sectors_max = 0;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 	set_writing(1, 100);
-	drive.buffer.segments.sectors = 0;
+	drive.ahead.segments.sectors = 0;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
-	drive.buffer.segments.nr = 0;
+	drive.ahead.segments.nr = 0;
 	CHECK_EQ(drive_check(&drive), 0);
 	set_writing(1, 100);
 	drive.disk.tracks.point[0].value = 600 / (TRACKS_IN_TURN_MAX + 1) + 1;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Writes in the buffer: taken, joined, put away, and through it; times by hand. */
-#include "../../core/drive/estimate.h"
 #include "round_drive.h"
 
 static void writes_through(void)
 {
 	set_writing(0, 0);
-	drive.buffer.settle_ns = 500 * US;
+	drive.writes.settle_ns = 500 * US;
 	writes(1000, 8, FAR + 500 * US + 8 * SECTOR);
 	reads(1000, 8, MISS(FAR, 8), false); /* they are not kept */
 	writes(1004, 1, FAR + 500 * US + SECTOR);
@@ -37,7 +36,7 @@ static void in_sequence_they_are_joined(void)
 static void destaged_while_they_come(void)
 {
 	set_writing(1, 100);
-	drive.buffer.writes.order = WRITE_AS_THEY_COME;
+	drive.writes.order = WRITE_AS_THEY_COME;
 	writes(1000, 8, WRITE + 8 * BUS);
 	writes(5000, 8, FAR + 8 * SECTOR - WRITE - 8 * BUS);
 }
@@ -46,7 +45,7 @@ static void destaged_while_they_come(void)
 static void in_sequence_each_has_its_turn(void)
 {
 	set_writing(1, 100);
-	drive.buffer.writes.order = WRITE_AS_THEY_COME;
+	drive.writes.order = WRITE_AS_THEY_COME;
 	writes(1000, 8, WRITE + 8 * BUS);
 	writes(1008, 8, WRITE + 8 * BUS);
 	writes(1016, 8, FAR + 8 * SECTOR + NEAR + 8 * SECTOR - 2 * (WRITE + 8 * BUS));
@@ -60,7 +59,7 @@ static void joined_until_it_begins(u64 late_ns, u64 sectors_max, u64 want_end)
 	writes(1000, 8, WRITE + 8 * BUS);
 	now += FAR + late_ns;
 	writes(1008, 8, WRITE + 8 * BUS);
-	CHECK_EQ(drive.buffer.writes.under_way.end, want_end);
+	CHECK_EQ(drive.writes.under_way.end, want_end);
 }
 
 /* The read waits for what is under way, then finds it in the buffer. */
@@ -74,7 +73,7 @@ static void read_back(void)
 static void what_waits_is_there(void)
 {
 	set_writing(2, 100);
-	drive.buffer.writes.idle_ns = 50000 * US;
+	drive.writes.idle_ns = 50000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	reads(1002, 4, HIT + 4 * BUS, true);
 	/* a part of it has to be put away first */
@@ -84,14 +83,14 @@ static void what_waits_is_there(void)
 static void order_of_putting_away(u64 order, u64 want_head)
 {
 	set_writing(3, 100);
-	drive.buffer.writes.order = order;
-	drive.buffer.writes.idle_ns = 1000 * US;
+	drive.writes.order = order;
+	drive.writes.idle_ns = 1000 * US;
 	writes(50000, 1, WRITE + BUS);
 	writes(10, 1, WRITE + BUS);
 	writes(40000, 1, WRITE + BUS);
 	now += drive_flush(&drive, now);
 	reads(90000, 1, MISS(FAR, 1), false);
-	CHECK_EQ(drive.buffer.segments.segment[2].start, want_head);
+	CHECK_EQ(drive.ahead.segments.segment[2].start, want_head);
 }
 
 /* As long as there is something to do it is not idle, and puts nothing away. */
@@ -100,7 +99,7 @@ static void idleness_begins_anew(void)
 	u32 i;
 
 	set_writing(2, 100);
-	drive.buffer.writes.idle_ns = 10000 * US;
+	drive.writes.idle_ns = 10000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	for (i = 0; i < 5; i++) {
 		now += 9000 * US;
@@ -114,21 +113,21 @@ static void idleness_begins_anew(void)
 static void the_soonest_goes_first(u64 order, u64 want_left)
 {
 	set_writing(3, 100);
-	drive.random_phase = 1;
-	drive.buffer.writes.order = order;
-	drive.buffer.writes.idle_ns = 1000 * US;
+	drive.arm.random_phase = 1;
+	drive.writes.order = order;
+	drive.writes.idle_ns = 1000 * US;
 	now += drive_serve(&drive, IO_READ, 3000, 8, now, &(bool){ false });
 	writes(60000, 8, WRITE + 8 * BUS);
 	writes(3400, 8, WRITE + 8 * BUS);
 	now += 1001 * US;
 	drive_serve(&drive, IO_READ, 90000, 8, now, &(bool){ false });
-	CHECK_EQ(drive.buffer.writes.span[0].start, want_left);
+	CHECK_EQ(drive.writes.span[0].start, want_left);
 }
 
 static void a_flush_puts_all_away(void)
 {
 	set_writing(3, 100);
-	drive.buffer.writes.idle_ns = 50000 * US;
+	drive.writes.idle_ns = 50000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	writes(3000, 8, WRITE + 8 * BUS);
 	CHECK_EQ(drive_flush(&drive, now), 2 * (FAR + 8 * SECTOR));
@@ -142,7 +141,7 @@ static void what_is_put_away_needs_no_command(u64 spared_ns)
 {
 	set_writing(3, 100);
 	drive.disk.seek.point[0].value = spared_ns;
-	drive.buffer.writes.idle_ns = 50000 * US;
+	drive.writes.idle_ns = 50000 * US;
 	now = 10000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	CHECK_EQ(drive_flush(&drive, now), FAR + 8 * SECTOR - spared_ns);
@@ -157,7 +156,7 @@ static void one_that_waits_has_been_understood(u64 before_ns, u64 want_less_ns)
 
 	set_writing(3, 100);
 	drive.disk.seek.point[0].value = 300 * US;
-	drive.buffer.writes.idle_ns = 1000 * US;
+	drive.writes.idle_ns = 1000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	now = free_ns - before_ns;
 	CHECK_EQ(estimate_ns(&drive, IO_READ, 90000, 8, now),

@@ -4,7 +4,6 @@
  * telling of the rule and, by hand, against a drive whose times are round.
  */
 #include "../../core/drive/command_queue.h"
-#include "../../core/drive/estimate.h"
 #include "check.h"
 
 #define MS 1000000ull
@@ -18,7 +17,7 @@ static struct command command[WAITING];
 /* 1 ms, and 10 ms over the whole disk; a hit takes 0.1 ms. */
 static void set(u64 depth, u64 age_ns)
 {
-	drive = (struct drive){ .hit_ns = MS / 10,
+	drive = (struct drive){ .bus.hit_ns = MS / 10,
 				.queue_depth = depth,
 				.queue_age_ns = age_ns };
 	disk_set_linear(&drive.disk, CAPACITY, MS, 10 * MS);
@@ -152,7 +151,7 @@ static void what_has_no_place_waits_for_nothing(void)
 	bool hit;
 
 	set(8, 60000 * MS);
-	drive.hit_ns = 0;
+	drive.bus.hit_ns = 0;
 	drive_serve(&drive, IO_READ, 10, 8, 0, &hit);
 	give(0, 0, 0)->op = IO_OPS;
 	give(1, 10, 0);
@@ -172,8 +171,8 @@ static void one_that_goes_through_waits_for_its_place(void)
 {
 	set(8, 60000 * MS);
 	drive.buffered = 1;
-	drive.buffer.writes.spans_max = 4;
-	drive.buffer.writes.sectors_max = 100;
+	drive.writes.spans_max = 4;
+	drive.writes.sectors_max = 100;
 	CHECK_EQ(drive_check(&drive), 0);
 	give_write(0, 90000, true);
 	give_write(1, 80000, true);
@@ -212,8 +211,8 @@ static u32 naive(const bool *waits, u32 count, u64 now_ns)
 /* Who looks for what may be held finds what is held. */
 static void the_sieve_loses_nothing(const bool *waits, u32 count, u64 now_ns)
 {
-	struct arm arm = estimate_arm(&drive, now_ns);
-	struct sieve held = estimate_held(&drive);
+	struct drive_outlook look = drive_look(&drive, now_ns);
+	struct sieve held = plan_sieve(&drive);
 	u32 i;
 
 	for (i = 0; i < count; i++) {
@@ -221,10 +220,10 @@ static void the_sieve_loses_nothing(const bool *waits, u32 count, u64 now_ns)
 
 		if (!waits[i])
 			continue;
-		arm.held = NULL;
-		ns = estimate_command_ns(&drive, &arm, &command[i], U64_MAX);
-		arm.held = &held;
-		CHECK_EQ(estimate_command_ns(&drive, &arm, &command[i], U64_MAX), ns);
+		look.sieve = NULL;
+		ns = plan_first_ns(&drive, &look, &command[i], U64_MAX);
+		look.sieve = &held;
+		CHECK_EQ(plan_first_ns(&drive, &look, &command[i], U64_MAX), ns);
 	}
 }
 
@@ -294,21 +293,20 @@ static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 	if (!draw_below(draw, 4))
 		drive.disk.platter = (struct platter){ 0 }; /* angles are not known */
 	drive.buffered = draw_below(draw, 4) > 0;
-	drive.buffer = (struct buffer){
-		.bus_ps = 1000000,
-		.settle_ns = draw_below(draw, MS),
-		.ahead_sectors = draw_below(draw, 500),
-		.reach_sectors = draw_below(draw, 100),
-		.segments = { .nr = draw_below(draw, 20), .sectors = 500 },
-		.writes = { .spans_max = draw_below(draw, 8),
-			    .sectors_max = 64,
-			    .idle_ns = draw_below(draw, 2 * MS),
-			    .order = draw_below(draw, 3) },
-	};
-	if (!drive.buffer.segments.nr)
-		drive.buffer.ahead_sectors = drive.buffer.segments.sectors = 0;
-	if (!drive.buffer.writes.spans_max)
-		drive.buffer.writes.sectors_max = 0;
+	drive.bus.sector_ps = 1000000;
+	drive.ahead.sectors = draw_below(draw, 500);
+	drive.ahead.reach_sectors = draw_below(draw, 100);
+	drive.ahead.segments =
+		(struct segments){ .nr = draw_below(draw, 20), .sectors = 500 };
+	drive.writes = (struct write_back){ .spans_max = draw_below(draw, 8),
+					    .sectors_max = 64,
+					    .settle_ns = draw_below(draw, MS),
+					    .idle_ns = draw_below(draw, 2 * MS),
+					    .order = draw_below(draw, 3) };
+	if (!drive.ahead.segments.nr)
+		drive.ahead.sectors = drive.ahead.segments.sectors = 0;
+	if (!drive.writes.spans_max)
+		drive.writes.sectors_max = 0;
 	CHECK_EQ(drive_check(&drive), 0);
 	goes_by_the_rule(draw);
 }
@@ -339,7 +337,7 @@ static void what_has_no_place_is_not_looked_for(void)
 	struct command nowhere = { .op = IO_OPS, .sector = 2 * CAPACITY };
 
 	set_turning(8);
-	estimate_aim(&drive, &nowhere);
+	plan_aim(&drive, &nowhere);
 	CHECK_EQ(nowhere.place, 0);
 	CHECK_EQ(nowhere.angle, 0);
 }

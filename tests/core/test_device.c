@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../../core/drive/device.h"
-#include "../../core/drive/estimate.h"
 #include "../../core/least.h"
 #include "check.h"
 
@@ -67,9 +66,9 @@ static void set_buffered(void)
 {
 	set(8, AGED);
 	device.drive.buffered = 1;
-	device.drive.buffer.writes.spans_max = 8;
-	device.drive.buffer.writes.sectors_max = 100;
-	device.drive.buffer.writes.idle_ns = 1000 * MS;
+	device.drive.writes.spans_max = 8;
+	device.drive.writes.sectors_max = 100;
+	device.drive.writes.idle_ns = 1000 * MS;
 	start(0);
 }
 
@@ -260,7 +259,7 @@ static void an_estimate_is_of_when_it_is_free(void)
 	set_started(8);
 	device.drive.cache.segments = 1;
 	device.drive.cache.segment_sectors = 64;
-	device.drive.hit_ns = 7;
+	device.drive.bus.hit_ns = 7;
 	CHECK_EQ(device_positioning_ns(&device, &rq, 0), 6 * MS);
 	give(0, IO_READ, 49992, 0);
 	CHECK_EQ(device_positioning_ns(&device, &rq, 0), MS);
@@ -378,23 +377,23 @@ static void served_as_told(void)
 
 static void any_drive(struct draw *draw)
 {
-	struct buffer *buffer = &device.drive.buffer;
+	struct drive *drive = &device.drive;
 
 	set(draw_below(draw, 10), draw_below(draw, 60) * MS);
 	device.scale_milli = draw_below(draw, 2) ? 1000 : 300 + draw_below(draw, 5000);
-	device.drive.hit_ns = MS / 10;
+	device.drive.bus.hit_ns = MS / 10;
 	device.drive.cache.segments = 2;
 	device.drive.cache.segment_sectors = 64;
 	device.drive.buffered = draw_below(draw, 2);
 	if (!device.drive.buffered)
 		return;
-	buffer->bus_ps = 1000000;
-	buffer->settle_ns = draw_below(draw, MS);
-	buffer->segments.nr = 4;
-	buffer->segments.sectors = 100;
-	buffer->writes.spans_max = 1 + draw_below(draw, 8);
-	buffer->writes.sectors_max = 64;
-	buffer->writes.idle_ns = draw_below(draw, 5 * MS);
+	drive->bus.sector_ps = 1000000;
+	drive->writes.settle_ns = draw_below(draw, MS);
+	drive->ahead.segments.nr = 4;
+	drive->ahead.segments.sectors = 100;
+	drive->writes.spans_max = 1 + draw_below(draw, 8);
+	drive->writes.sectors_max = 64;
+	drive->writes.idle_ns = draw_below(draw, 5 * MS);
 }
 
 static struct command any_command(struct draw *draw)

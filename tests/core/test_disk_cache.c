@@ -197,16 +197,16 @@ static void the_device(void)
 	drive.cache.segments = 2;
 	drive.cache.segment_sectors = 221;
 	drive.cache.prefetch_sectors = 64;
-	drive.hit_ns = 250;
+	drive.bus.hit_ns = 250;
 
 	CHECK_EQ(serve(IO_READ, 5000, false), 1000 + 5000);
-	CHECK_EQ(drive.head, 5008);
+	CHECK_EQ(drive.arm.head.sector, 5008);
 	CHECK_EQ(serve(IO_READ, 5008, true), 250);
-	CHECK_EQ(drive.head, 5008);
+	CHECK_EQ(drive.arm.head.sector, 5008);
 	CHECK_EQ(drive.cache.next, 1);
 	CHECK_EQ(serve(IO_READ, 5072, false), 1000 + 64);
 	CHECK_EQ(serve(IO_WRITE, 5010, false), 1000 + 70);
-	CHECK_EQ(drive.head, 5018);
+	CHECK_EQ(drive.arm.head.sector, 5018);
 	CHECK_EQ(serve(IO_READ, 5000, false), 1000 + 18);
 	CHECK_EQ(serve(IO_READ, 5080, true), 250);
 	CHECK_EQ(serve(IO_WRITE, 6000, false), 1000 + 992);

@@ -13,7 +13,7 @@ static struct drive drive;
 
 static void set(u64 random_phase, u64 seed)
 {
-	drive = (struct drive){ .random_phase = random_phase, .seed = seed };
+	drive = (struct drive){ .arm.random_phase = random_phase, .arm.seed = seed };
 	disk_set_linear(&drive.disk, 1000, SEEK_NS, 0);
 	drive.disk.rotation_ns = ROTATION_NS;
 	drive_reset(&drive);
@@ -128,7 +128,7 @@ static void hits_do_not_wait(void)
 	set(1, 3);
 	drive.cache.segments = 1;
 	drive.cache.segment_sectors = 8;
-	drive.hit_ns = 77;
+	drive.bus.hit_ns = 77;
 	latency(IO_READ);
 	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit), 77);
 	CHECK(hit);
@@ -151,22 +151,25 @@ static void without_a_buffer_nothing_is_put_away(void)
 }
 
 /* 9 ms for the arm and a turn, and at most 3 us for each sector that passes. */
-static void set_slowest(struct buffer buffer)
+static void set_slowest(struct drive is)
 {
 	set(0, 1);
+	drive.bus = is.bus;
+	drive.ahead = is.ahead;
+	drive.writes = is.writes;
+	drive_reset(&drive);
 	disk_set_linear(&drive.disk, 1000, SEEK_NS, 2000000);
 	drive.disk.rotation_ns = 6000000;
 	drive.disk.transfer.nr_points = 2;
 	drive.disk.transfer.point[0] = (struct curve_point){ 0, 1000000 };
 	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 3000000 };
-	drive.buffer = buffer;
 }
 
 static void the_slowest_is_a_miss_or_a_hit(void)
 {
-	set_slowest((struct buffer){ 0 });
+	set_slowest((struct drive){ 0 });
 	CHECK_EQ(drive_slowest_ns(&drive, 10), 9030000);
-	drive.hit_ns = 9030001;
+	drive.bus.hit_ns = 9030001;
 	CHECK_EQ(drive_slowest_ns(&drive, 10), 9030001);
 }
 
@@ -177,14 +180,14 @@ static void the_slowest_is_a_miss_or_a_hit(void)
  */
 static void the_slowest_with_a_buffer_waits_for_all_others(void)
 {
-	set_slowest((struct buffer){ .bus_ps = 20000000,
-				     .write_ns = 200000,
-				     .settle_ns = 500000,
-				     .ahead_sectors = 50,
-				     .after_hit = AFTER_HIT_RETURN,
-				     .writes = { .spans_max = 3, .sectors_max = 64 } });
+	set_slowest((struct drive){
+		.bus.sector_ps = 20000000,
+		.bus.write_ns = 200000,
+		.ahead.sectors = 50,
+		.ahead.after_hit = AFTER_HIT_RETURN,
+		.writes = { .settle_ns = 500000, .spans_max = 3, .sectors_max = 64 } });
 	drive.buffered = 1;
-	drive.hit_ns = 100000;
+	drive.bus.hit_ns = 100000;
 	CHECK_EQ(drive_check(&drive), 0);
 	CHECK_EQ(drive_slowest_ns(&drive, 10),
 		 4 * 9500000 + 9192000 + 9680000 + 100000 + 200000 + 200000);
@@ -193,27 +196,27 @@ static void the_slowest_with_a_buffer_waits_for_all_others(void)
 /* Each sector is on a track of its own, a minute from the next. */
 static void more_than_can_be_counted_is_for_ever(void)
 {
-	set_slowest((struct buffer){
-		.writes = { .spans_max = 1, .sectors_max = U32_MAX } });
+	set_slowest(
+		(struct drive){ .writes = { .spans_max = 1, .sectors_max = U32_MAX } });
 	drive.buffered = 1;
 	drive.disk.tracks = (struct curve){ 1, { { 0, 1 } } };
 	drive.disk.switch_ns = DISK_NS_MAX;
 	drive.disk.rotation_ns = 0;
 	CHECK_EQ(drive_check(&drive), 0);
 	CHECK_EQ(drive_slowest_ns(&drive, 10), U64_MAX);
-	drive.buffer.writes.sectors_max++;
+	drive.writes.sectors_max++;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
 /* The second zone has a sector on each track. */
 static void no_zone_has_too_many_tracks_to_count(void)
 {
-	set_slowest((struct buffer){ .ahead_sectors = TRACKS_AHEAD_MAX });
+	set_slowest((struct drive){ .ahead.sectors = TRACKS_AHEAD_MAX });
 	drive.disk.rotation_ns = 0;
 	drive.disk.tracks = (struct curve){ 2, { { 0, 100 }, { 500, 1 } } };
 	drive.buffered = 1;
 	CHECK_EQ(drive_check(&drive), 0);
-	drive.buffer.ahead_sectors++;
+	drive.ahead.sectors++;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
@@ -229,7 +232,7 @@ static void goes_up_to(u64 *value, u64 limit)
 
 static void limits_are_held(void)
 {
-	goes_up_to(&drive.hit_ns, DISK_NS_MAX);
+	goes_up_to(&drive.bus.hit_ns, DISK_NS_MAX);
 	goes_up_to(&drive.queue_depth, QUEUE_DEPTH_MAX);
 	goes_up_to(&drive.queue_age_ns, DISK_NS_MAX);
 	goes_up_to(&drive.cache.segments, DISK_CACHE_SEGMENTS_MAX);

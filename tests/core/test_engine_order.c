@@ -339,10 +339,10 @@ static void a_disk_is_reset(void)
 	simulation_init(&sim, registry_find("fcfs"), simulation_workload("sequential"));
 	sim.input.world.processes = 1;
 	sim.input.requests = 4;
-	sim.drive.head = 5000;
+	sim.drive.arm.head.sector = 5000;
 	sim.drive.cache.span[0] = (struct disk_span){ 0, 1000 };
 	CHECK_EQ(simulation_run(&sim), 0);
-	CHECK_EQ(sim.drive.head, 5000);
+	CHECK_EQ(sim.drive.arm.head.sector, 5000);
 	CHECK_EQ(sim.columns.completion_ns[0], 1 * MS);
 	CHECK_EQ(sim.columns.completion_ns[1], 1 * MS + 100 * US);
 	CHECK_EQ(sim.columns.completion_ns[2], 1 * MS + 200 * US);

@@ -17,32 +17,33 @@
 #define PLACES 6
 #define STRETCH 400 /* sectors around a place, in which most requests lie */
 
-#define WITH_SEGMENTS .segments = { .nr = 4, .sectors = 100 }
-#define READ_AHEAD WITH_SEGMENTS, .ahead_sectors = 90, .reach_sectors = 101
+#define WITH_SEGMENTS .ahead.segments = { .nr = 4, .sectors = 100 }
+#define READ_AHEAD WITH_SEGMENTS, .ahead.sectors = 90, .ahead.reach_sectors = 101
 
 /* spans, sectors, idle, order */
-#define WRITTEN(...) READ_AHEAD, .after_hit = AFTER_HIT_GO_ON, .writes = { __VA_ARGS__ }
+#define WRITTEN(...) \
+	READ_AHEAD, .ahead.after_hit = AFTER_HIT_GO_ON, .writes = { __VA_ARGS__ }
 
 /* clang-format off */
 static const struct golden {
 	const char *name;
 	u64 hash;
 	u64 random_phase;
-	struct buffer buffer;
+	struct drive drive;
 } golden[] = {
-	{ "no segments", 0x437ce377011f4f1aull, 1, { 0 } },
-	{ "no reading ahead", 0x61af541634696f5bull, 1, { WITH_SEGMENTS, .reach_sectors = 1 } },
+	{ "no segments", 0x437ce377011f4f1aull, 1, { .buffered = 1 } },
+	{ "no reading ahead", 0x61af541634696f5bull, 1, { WITH_SEGMENTS, .ahead.reach_sectors = 1 } },
 	{ "to the segment's end", 0xa667c7adf3ee9064ull, 1, { READ_AHEAD } },
 	{ "half a rotation", 0xb965887b2a84ceffull, 0, { READ_AHEAD } },
-	{ "to the track's end", 0xc53be67541297864ull, 1, { READ_AHEAD, .ahead_to_track_end = 1 } },
-	{ "overwrites", 0x69a166f8076255edull, 1, { READ_AHEAD, .ahead_overwrites = 1 } },
-	{ "goes on", 0xeb47ffed1dcf555aull, 1, { READ_AHEAD, .after_hit = AFTER_HIT_GO_ON } },
-	{ "returns", 0xc7f08cb2e86c4b15ull, 1, { READ_AHEAD, .after_hit = AFTER_HIT_RETURN } },
+	{ "to the track's end", 0x02dd0c68f5180372ull, 1, { READ_AHEAD, .ahead.to_track_end = 1 } },
+	{ "overwrites", 0x69a166f8076255edull, 1, { READ_AHEAD, .ahead.overwrites = 1 } },
+	{ "goes on", 0xeb47ffed1dcf555aull, 1, { READ_AHEAD, .ahead.after_hit = AFTER_HIT_GO_ON } },
+	{ "returns", 0xc7f08cb2e86c4b15ull, 1, { READ_AHEAD, .ahead.after_hit = AFTER_HIT_RETURN } },
 	{ "written ascending", 0x0adad72004b08894ull, 0, { WRITTEN(8, 100, 0, WRITE_ASCENDING) } },
 	{ "written soonest", 0xc65a02946817b76aull, 1, { WRITTEN(8, 100, 5 * MS, WRITE_SHORTEST_POSITIONING) } },
 	{ "all", 0x2190124e46586f82ull, 1, { WRITTEN(6, 90, 2 * MS, WRITE_SHORTEST_POSITIONING),
-			 .ahead_to_track_end = 1, .ahead_overwrites = 1,
-			 .after_hit = AFTER_HIT_RETURN } },
+			 .ahead.to_track_end = 1, .ahead.overwrites = 1,
+			 .ahead.after_hit = AFTER_HIT_RETURN } },
 };
 /* clang-format on */
 
@@ -57,26 +58,23 @@ static void mix_in(u64 value)
 
 static void set(const struct golden *is)
 {
-	drive = (struct drive){
-		.hit_ns = 100 * US,
-		.buffered = 1,
-		.random_phase = is->random_phase,
-		.seed = 7,
-		.buffer = is->buffer,
-		.disk = {
-			.capacity_sectors = CAPACITY,
-			.intercept_ns = 300 * US,
-			.rotation_ns = 6 * MS,
-			.seek = { 3, { { 0, 0 }, { 500, 900 * US }, { CAPACITY, 9 * MS } } },
-			.transfer = { 2,
-				      { { 0, 15000 * US }, { CAPACITY, 25000 * US } } },
-			.tracks = { 2, { { 0, 400 }, { CAPACITY / 2, 240 } } },
-			.switch_ns = 700 * US,
-		},
+	drive = is->drive;
+	drive.buffered = 1;
+	drive.bus.hit_ns = 100 * US;
+	drive.arm.random_phase = is->random_phase;
+	drive.arm.seed = 7;
+	drive.disk = (struct disk){
+		.capacity_sectors = CAPACITY,
+		.intercept_ns = 300 * US,
+		.rotation_ns = 6 * MS,
+		.seek = { 3, { { 0, 0 }, { 500, 900 * US }, { CAPACITY, 9 * MS } } },
+		.transfer = { 2, { { 0, 15000 * US }, { CAPACITY, 25000 * US } } },
+		.tracks = { 2, { { 0, 400 }, { CAPACITY / 2, 240 } } },
+		.switch_ns = 700 * US,
 	};
-	drive.buffer.bus_ps = 9000 * US;
-	drive.buffer.write_ns = 200 * US;
-	drive.buffer.settle_ns = 600 * US;
+	drive.bus.sector_ps = 9000 * US;
+	drive.bus.write_ns = 200 * US;
+	drive.writes.settle_ns = 600 * US;
 	CHECK_EQ(drive_check(&drive), 0);
 	drive_reset(&drive);
 }

@@ -6,11 +6,7 @@
  * zone begins 3 slots behind the first one's end.
  */
 #include "../../core/drive/drive.h"
-#include "../../core/drive/estimate.h"
 #include "../../core/least.h"
-#include "../../core/drive/positioning.h"
-#include "../../core/drive/put_away.h"
-#include "../../core/drive/read_ahead.h"
 #include "check.h"
 
 #define SLOT 65536ull
@@ -35,11 +31,12 @@ static const struct disk disk = {
 				 ANGLE(30) } } },
 };
 
-static void set(u64 buffered, struct buffer buffer)
+static void set(u64 buffered, struct drive is)
 {
-	drive = (struct drive){
-		.disk = disk, .hit_ns = SLOT, .buffered = buffered, .buffer = buffer
-	};
+	drive = is;
+	drive.disk = disk;
+	drive.bus.hit_ns = SLOT;
+	drive.buffered = buffered;
 	CHECK_EQ(drive_check(&drive), 0);
 	drive_reset(&drive);
 	now = 0;
@@ -77,7 +74,7 @@ static void writes(u64 sector, u32 sectors, u64 slots)
 
 static void without_a_buffer(void)
 {
-	set(0, (struct buffer){ 0 });
+	set(0, (struct drive){ 0 });
 	reads(0, 1, 65); /* there at 1, at its angle at 64 */
 	reads(1, 1, 65);
 	reads(58, 4, 70); /* there at 139, begins at 186; 2 + 10 + 2 */
@@ -90,7 +87,7 @@ static void without_a_buffer(void)
 /* There at 9, when it begins; a slot later it is a turn. */
 static void what_is_just_there_is_not_missed(void)
 {
-	set(0, (struct buffer){ 0 });
+	set(0, (struct drive){ 0 });
 	CHECK_EQ(estimate_ns(&drive, IO_READ, 9, 1, 0), 9 * SLOT);
 	CHECK_EQ(estimate_through_ns(&drive, 9, 0), 9 * SLOT);
 	CHECK_EQ(estimate_through_ns(&drive, 9, SLOT), 72 * SLOT);
@@ -100,30 +97,30 @@ static void what_is_just_there_is_not_missed(void)
 /* From place 0 to place 0 the arm takes a slot. */
 static void as_soon_as_the_arm_is_there(void)
 {
-	set(0, (struct buffer){ 0 });
-	CHECK_EQ(position_soonest_ns(&drive, 0, 0, ANGLE(9), 8 * SLOT, U64_MAX),
+	set(0, (struct drive){ 0 });
+	CHECK_EQ(arm_soonest_ns(&drive.disk, 0, 0, ANGLE(9), 8 * SLOT, U64_MAX),
 		 9 * SLOT);
-	CHECK_EQ(position_soonest_ns(&drive, 0, 0, ANGLE(9), 8 * SLOT + 1, U64_MAX),
+	CHECK_EQ(arm_soonest_ns(&drive.disk, 0, 0, ANGLE(9), 8 * SLOT + 1, U64_MAX),
 		 73 * SLOT);
 	CHECK_EQ(
-		position_soonest_ns(&drive, 0, 0, ANGLE(9), 8 * SLOT + 1, 9 * SLOT + 1),
+		arm_soonest_ns(&drive.disk, 0, 0, ANGLE(9), 8 * SLOT + 1, 9 * SLOT + 1),
 		73 * SLOT);
-	CHECK_EQ(position_soonest_ns(&drive, 0, 0, ANGLE(9), 8 * SLOT + 1, 9 * SLOT),
+	CHECK_EQ(arm_soonest_ns(&drive.disk, 0, 0, ANGLE(9), 8 * SLOT + 1, 9 * SLOT),
 		 9 * SLOT);
 }
 
 static void over_a_cylinder(void)
 {
-	set(0, (struct buffer){ 0 });
+	set(0, (struct drive){ 0 });
 	reads(239, 2, 35); /* its angle is 13: there at 9; 1 + 20 + 1 */
 }
 
 /* What begins sooner than the arm can be there is a turn late. */
 static void over_a_zone(void)
 {
-	set(0, (struct buffer){ 0 });
+	set(0, (struct drive){ 0 });
 	reads(599, 1, 70); /* begins at 69, for there at 9 its angle 5 was past */
-	set(0, (struct buffer){ 0 });
+	set(0, (struct drive){ 0 });
 	reads(599, 2, 70 + 3 + TURN + 1);
 	drive.disk.switch_ns = 3 * SLOT;
 	drive_reset(&drive);
@@ -134,7 +131,7 @@ static void over_a_zone(void)
 /* The papers' cache does not care. */
 static void hits_cost_what_they_cost(void)
 {
-	set(0, (struct buffer){ 0 });
+	set(0, (struct drive){ 0 });
 	drive.cache = (struct disk_cache){ .segments = 1, .segment_sectors = 10 };
 	reads(10, 1, 11);
 	hits(10, 1, 1);
@@ -143,10 +140,10 @@ static void hits_cost_what_they_cost(void)
 
 static void set_reading(void)
 {
-	set(1, (struct buffer){ .segments = { .nr = 2, .sectors = 200 },
-				.ahead_sectors = 20,
-				.reach_sectors = 100,
-				.after_hit = AFTER_HIT_GO_ON });
+	set(1, (struct drive){ .ahead.segments = { .nr = 2, .sectors = 200 },
+			       .ahead.sectors = 20,
+			       .ahead.reach_sectors = 100,
+			       .ahead.after_hit = AFTER_HIT_GO_ON });
 }
 
 static void reading_on_stands_at_an_angle(void)
@@ -163,7 +160,7 @@ static void reading_on_stands_at_an_angle(void)
 static void a_little_ahead(u64 reach_sectors)
 {
 	set_reading();
-	drive.buffer.reach_sectors = reach_sectors;
+	drive.ahead.reach_sectors = reach_sectors;
 	reads(10, 1, 11);
 	reads(11, 1, 1);
 	reads(13, 1, reach_sectors > 1 ? 2 : TURN + 2);
@@ -174,7 +171,7 @@ static void a_little_ahead(u64 reach_sectors)
 static void the_next_sector_is_missed(void)
 {
 	set_reading();
-	drive.buffer.reach_sectors = 0;
+	drive.ahead.reach_sectors = 0;
 	reads(10, 1, 11);
 	reads(11, 1, TURN + 1);
 	now += 3;
@@ -198,10 +195,10 @@ static void the_arm_returns_from_where_it_is(void)
 {
 	bool hit;
 
-	set(1, (struct buffer){ .segments = { .nr = 4, .sectors = 100 },
-				.ahead_sectors = 100,
-				.ahead_to_track_end = 1,
-				.after_hit = AFTER_HIT_RETURN });
+	set(1, (struct drive){ .ahead.segments = { .nr = 4, .sectors = 100 },
+			       .ahead.sectors = 100,
+			       .ahead.to_track_end = 1,
+			       .ahead.after_hit = AFTER_HIT_RETURN });
 	drive.disk.platter.zone[0].step = drive.disk.platter.zone[1].step = 1 << 16;
 	CHECK_EQ(drive_check(&drive), 0);
 	reads(50, 4, 54);
@@ -209,29 +206,29 @@ static void the_arm_returns_from_where_it_is(void)
 	now += drive_serve(&drive, IO_READ, 61, 1, now * SLOT, &hit) / SLOT;
 	now += 10 * TURN;
 	hits(54, 6, 1);
-	CHECK_EQ(drive.buffer.ahead.from, 60);
-	CHECK_EQ(drive.buffer.writes.busy_until_ns, now * SLOT);
+	CHECK_EQ(drive.ahead.from, 60);
+	CHECK_EQ(drive.arm.free_ns, now * SLOT);
 }
 
 static void a_write_waits_for_its_data(void)
 {
-	set(1, (struct buffer){ .write_ns = 5 * SLOT });
+	set(1, (struct drive){ .bus.write_ns = 5 * SLOT });
 	writes(45, 1, 46);
-	set(1, (struct buffer){ .write_ns = 45 * SLOT });
+	set(1, (struct drive){ .bus.write_ns = 45 * SLOT });
 	writes(45, 1, 46);
-	set(1, (struct buffer){ .write_ns = 46 * SLOT });
+	set(1, (struct drive){ .bus.write_ns = 46 * SLOT });
 	writes(45, 1, 46 + TURN);
-	set(1, (struct buffer){ .settle_ns = 37 * SLOT });
+	set(1, (struct drive){ .writes.settle_ns = 37 * SLOT });
 	writes(45, 1, 46 + TURN);
 }
 
 static void set_writing(enum write_order order)
 {
-	set(1, (struct buffer){ .write_ns = 2 * SLOT,
-				.writes = { .spans_max = 4,
-					    .sectors_max = 100,
-					    .idle_ns = 10 * SLOT,
-					    .order = order } });
+	set(1, (struct drive){ .bus.write_ns = 2 * SLOT,
+			       .writes = { .spans_max = 4,
+					   .sectors_max = 100,
+					   .idle_ns = 10 * SLOT,
+					   .order = order } });
 }
 
 static void the_soonest_is_put_away_first(void)
@@ -276,10 +273,10 @@ static void no_draw_is_taken(void)
 	u64 before;
 
 	set_reading();
-	before = drive.phase.state;
+	before = drive.arm.phase.state;
 	reads(500, 1, 25);
-	CHECK(drive.phase.state == before);
-	drive.random_phase = 1;
+	CHECK(drive.arm.phase.state == before);
+	drive.arm.random_phase = 1;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
@@ -289,18 +286,18 @@ static void set_any(struct draw *draw)
 	u32 i;
 
 	set(draw_below(draw, 2),
-	    (struct buffer){ .segments = { .nr = draw_below(draw, 4),
-					   .sectors = 1 + draw_below(draw, 200) },
-			     .ahead_sectors = draw_below(draw, 200),
-			     .reach_sectors = draw_below(draw, 100),
-			     .ahead_overwrites = draw_below(draw, 2),
-			     .after_hit = draw_below(draw, 3),
-			     .settle_ns = draw_below(draw, 9 * SLOT),
-			     .write_ns = 1 + draw_below(draw, 9 * SLOT),
-			     .writes = { .spans_max = draw_below(draw, 6),
-					 .sectors_max = 100,
-					 .idle_ns = draw_below(draw, 99 * SLOT),
-					 .order = draw_below(draw, 3) } });
+	    (struct drive){ .ahead.segments = { .nr = draw_below(draw, 4),
+						.sectors = 1 + draw_below(draw, 200) },
+			    .ahead.sectors = draw_below(draw, 200),
+			    .ahead.reach_sectors = draw_below(draw, 100),
+			    .ahead.overwrites = draw_below(draw, 2),
+			    .ahead.after_hit = draw_below(draw, 3),
+			    .bus.write_ns = 1 + draw_below(draw, 9 * SLOT),
+			    .writes = { .settle_ns = draw_below(draw, 9 * SLOT),
+					.spans_max = draw_below(draw, 6),
+					.sectors_max = 100,
+					.idle_ns = draw_below(draw, 99 * SLOT),
+					.order = draw_below(draw, 3) } });
 	drive.disk.platter.velocity -= draw_below(draw, 1000);
 	for (i = 0; i < 2; i++) {
 		struct platter_zone *zone = &drive.disk.platter.zone[i];
@@ -316,17 +313,17 @@ static void set_any(struct draw *draw)
 static u64 soonest_end(u64 now_ns)
 {
 	static struct drive asked;
-	const struct write_cache *writes = &drive.buffer.writes;
+	const struct write_back *writes = &drive.writes;
 	u64 least_ns = U64_MAX;
 	u64 end = 0;
 	u32 i;
 
 	asked = drive;
-	read_ahead_stop(&asked, now_ns);
-	now_ns = later(now_ns, asked.buffer.writes.busy_until_ns);
+	read_ahead_stop(&asked.ahead, &asked.disk, &asked.arm, now_ns);
+	now_ns = later(now_ns, asked.arm.free_ns);
 	for (i = 0; i < writes->nr; i++) {
-		u64 ns = position_ns(&asked, writes->span[i].start,
-				     drive.buffer.settle_ns, now_ns);
+		u64 ns = arm_first_ns(&asked.arm, &asked.disk, writes->span[i].start,
+				      writes->settle_ns, now_ns);
 
 		if (ns < least_ns) {
 			least_ns = ns;
@@ -351,7 +348,7 @@ static void set_ways(struct draw *draw)
 
 static void none_is_sooner(struct draw *draw)
 {
-	struct write_cache *writes = &drive.buffer.writes;
+	struct write_back *writes = &drive.writes;
 	u64 at_ns = 0;
 	bool hit;
 	u32 i;
@@ -366,11 +363,13 @@ static void none_is_sooner(struct draw *draw)
 				     draw_below(draw, CAPACITY - 10),
 				     1 + draw_below(draw, 9), at_ns, &hit);
 		if (writes->nr && !draw_below(draw, 5)) {
-			u64 start_ns = put_away_wait(&drive, at_ns);
+			u64 start_ns =
+				destage_wait(writes, &drive.ahead, &drive.arm, at_ns);
 			u64 end = soonest_end(start_ns);
 
-			at_ns = put_away_one(&drive, start_ns);
-			CHECK_EQ(drive.head, end);
+			at_ns = destage_one(writes, &drive.ahead, &drive.disk,
+					    &drive.arm, start_ns);
+			CHECK_EQ(drive.arm.head.sector, end);
 		}
 	}
 }

@@ -126,7 +126,7 @@ static void angles(void)
 		disk->rotation_ns *= 2);
 	REFUSED("angles", know_angles(), disk->platter.zone[0].slot *= 2);
 	REFUSED("impossible", know_angles(), disk->tracks.point[0].value = 0);
-	REFUSED("drawn", know_angles(), sim.drive.random_phase = 1);
+	REFUSED("drawn", know_angles(), sim.drive.arm.random_phase = 1);
 }
 
 static void device(void)
@@ -146,7 +146,7 @@ static void device(void)
 	REFUSED("impossible", disk->transfer.nr_points = CURVE_POINTS_MAX + 1);
 	REFUSED("impossible", disk->intercept_ns = DISK_NS_MAX + 1);
 	REFUSED("impossible", disk->seek.point[1].value = U64_MAX);
-	REFUSED("over a minute", sim.drive.hit_ns = DISK_NS_MAX + 1);
+	REFUSED("over a minute", sim.drive.bus.hit_ns = DISK_NS_MAX + 1);
 	REFUSED("too many segments", sim.drive.cache.segments = 1025);
 	REFUSED("a segment", sim.drive.cache.segment_sectors = 1ull << 48);
 	REFUSED("a segment", sim.drive.cache.prefetch_sectors = U64_MAX);
@@ -160,7 +160,7 @@ static void device(void)
 	PASSES(sim.drive.cache.segment_sectors = (1ull << 48) - 1);
 	PASSES(sim.drive.cache.prefetch_sectors = (1ull << 48) - 1);
 	REFUSED("a segment", sim.drive.cache.prefetch_sectors = 1ull << 48);
-	PASSES(sim.drive.hit_ns = DISK_NS_MAX);
+	PASSES(sim.drive.bus.hit_ns = DISK_NS_MAX);
 	PASSES(disk_set_linear(disk, (1ull << 48) - 1, 1, 1),
 	       input->world.capacity_sectors = (1ull << 48) - 1);
 	PASSES(disk_set_linear(disk, 1, 1, 1), input->world.capacity_sectors = 1,
@@ -308,7 +308,7 @@ static void limits_run(void)
 	use();
 	sim.drive.disk.intercept_ns = DISK_NS_MAX;
 	sim.drive.disk.seek.point[1].value = DISK_NS_MAX;
-	sim.drive.hit_ns = DISK_NS_MAX;
+	sim.drive.bus.hit_ns = DISK_NS_MAX;
 	sim.drive.cache.prefetch_sectors = (1ull << 48) - 1;
 	CHECK_EQ(simulation_run(&sim), 0);
 	simulation_exit(&sim);

@@ -230,26 +230,26 @@ static void fill_platter(struct drive *drive, struct program *program)
 		};
 	}
 	if (platter->nr_zones)
-		drive->random_phase = value(program, 0);
+		drive->arm.random_phase = value(program, 0);
 }
 
-static void fill_buffer(struct buffer *buffer, struct program *program)
+static void fill_buffer(struct drive *drive, struct program *program)
 {
-	buffer->bus_ps = value(program, 100 * MS);
-	buffer->watermark_percent = value(program, 100);
-	buffer->write_ns = value(program, MS);
-	buffer->settle_ns = value(program, MS);
-	buffer->ahead_sectors = value(program, 500);
-	buffer->reach_sectors = value(program, 500);
-	buffer->ahead_to_track_end = take(program, 2);
-	buffer->ahead_overwrites = take(program, 2);
-	buffer->after_hit = take(program, 3);
-	buffer->segments.nr = value(program, 5);
-	buffer->segments.sectors = value(program, 300);
-	buffer->writes.spans_max = value(program, 5);
-	buffer->writes.sectors_max = value(program, 300);
-	buffer->writes.idle_ns = value(program, 50 * MS);
-	buffer->writes.order = take(program, 3);
+	drive->bus.sector_ps = value(program, 100 * MS);
+	drive->bus.watermark_percent = value(program, 100);
+	drive->bus.write_ns = value(program, MS);
+	drive->writes.settle_ns = value(program, MS);
+	drive->ahead.sectors = value(program, 500);
+	drive->ahead.reach_sectors = value(program, 500);
+	drive->ahead.to_track_end = take(program, 2);
+	drive->ahead.overwrites = take(program, 2);
+	drive->ahead.after_hit = take(program, 3);
+	drive->ahead.segments.nr = value(program, 5);
+	drive->ahead.segments.sectors = value(program, 300);
+	drive->writes.spans_max = value(program, 5);
+	drive->writes.sectors_max = value(program, 300);
+	drive->writes.idle_ns = value(program, 50 * MS);
+	drive->writes.order = take(program, 3);
 }
 
 static void fill_drive(struct given *given, struct program *program)
@@ -267,15 +267,15 @@ static void fill_drive(struct given *given, struct program *program)
 	drive->cache.segments = value(program, 16);
 	drive->cache.segment_sectors = value(program, 300);
 	drive->cache.prefetch_sectors = value(program, 100);
-	drive->hit_ns = value(program, MS);
+	drive->bus.hit_ns = value(program, MS);
 	drive->buffered = take(program, 2);
 	if (drive->buffered)
-		fill_buffer(&drive->buffer, program);
+		fill_buffer(drive, program);
 	if (take(program, 2))
 		fill_tracks(&drive->disk.tracks, program, capacity);
 	drive->disk.switch_ns = value(program, MS);
-	drive->random_phase = take(program, 2);
-	drive->seed = take(program, 256);
+	drive->arm.random_phase = take(program, 2);
+	drive->arm.seed = take(program, 256);
 	if (take(program, 2))
 		fill_platter(drive, program);
 	drive->queue_depth = value(program, 300);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""[buffer] of a profile: a drive's buffer as people describe it (core/drive/buffer.h)."""
+"""[buffer] of a profile: a drive's buffer as people describe it (core/drive/parts.h)."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -18,7 +18,7 @@ from understudy.device.section import (
 )
 
 SEGMENTS_MAX = 256  # core/drive/segments.h
-WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/drive/write_cache.h
+WRITES_MAX = 256  # WRITE_BACK_SPANS_MAX in core/drive/write_back.h
 AFTER_HIT = ("stop", "go on", "return")  # enum after_hit
 WRITE_ORDERS = ("shortest positioning", "ascending", "as they come")  # enum write_order
 TO_TRACK_END = "to track end"
@@ -38,7 +38,7 @@ Ahead = Annotated[int | Literal["to track end"], PlainValidator(_ahead)]
 
 class DriveBuffer(Section):
     """A buffer that works in time: what is read ahead is there when the platter has brought
-    it, and writes may be taken before they are on the medium (core/drive/buffer.h)."""
+    it, and writes may be taken before they are on the medium (core/drive/drive.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
     bus_watermark_percent: Annotated[int, Field(ge=0, le=100)] = 0

@@ -73,7 +73,7 @@ class Drive:
     @property
     def head(self) -> int:
         """End of the last request that the medium served."""
-        return int(self._drive.head)
+        return int(self._drive.arm.head.sector)
 
     def angle(self, sector: int) -> int:
         """Where a sector begins, in 2^-64 turns; the platters have to be known."""

@@ -51,6 +51,7 @@ def _seen(bench: Bench) -> tuple[list[Read], list[int]]:
     for _ in range(READS):
         bench.wait(bench.random.uniform(1, 2) * PAUSE_NS)
         sectors = round(2 ** bench.random.uniform(SHORTEST_POWER, LONGEST_POWER))
+        sectors = min(sectors, bench.longest_sectors)
         sector = bench.place(sectors)
         took_ns.append(bench.read(sector, sectors))
         reads.append((sector, sectors, bench.sent_ns))

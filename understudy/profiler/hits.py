@@ -65,7 +65,7 @@ def measure(bench: Bench) -> Hits | None:
     """None: a read again costs no less than the first."""
     hits: list[tuple[int, float]] = []
     noise_ns = 0.0
-    for sectors in LENGTHS:
+    for sectors in (length for length in LENGTHS if length <= bench.longest_sectors):
         first_ns, times = _again(bench, sectors)
         again_ns, apart_ns = median(times), spread(times)
         if not hits and again_ns >= 0.5 * min(first_ns, _beside_ns(bench)):

@@ -133,7 +133,7 @@ class _Span:
     def _holds(self, length: int, at: int) -> bool:
         """After a stream of that length: that sector?"""
         self._bench.elsewhere(self._number + 2)
-        part = max(A_READ, length // 64)
+        part = min(max(A_READ, length // 64), self._bench.longest_sectors)
         for begin in range(0, length, part):
             self._bench.read(self._place + begin, part)
         self._bench.wait(PAUSE_NS + 2 * length * self._sector_ns)

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "arm.h"
+#include "../least.h"
+
+/* Processes draw from the streams below, one each. */
+#define PHASE_STREAM (1ull << 32)
+
+void arm_reset(struct arm *arm)
+{
+	arm_leave(arm, 0, 0);
+	draw_seed(&arm->phase, arm->seed, PHASE_STREAM);
+}
+
+void arm_leave(struct arm *arm, u64 sector, u64 at_ns)
+{
+	arm->head = arm->served = (struct head){ sector, at_ns };
+	arm->free_ns = at_ns;
+}
+
+u64 arm_latency_ns(struct arm *arm, const struct disk *disk)
+{
+	if (!arm->random_phase || !disk->rotation_ns)
+		return disk->rotation_ns / 2;
+	return draw_below(&arm->phase, disk->rotation_ns);
+}
+
+u64 arm_begin_ns(const struct disk *disk, u64 free_ns)
+{
+	return free_ns - nearer(disk->seek.point[0].value, free_ns);
+}
+
+u64 arm_passes_ns(const struct disk *disk, u64 sector, u64 from_ns)
+{
+	const struct platter *platter = &disk->platter;
+
+	return platter_passes_ns(platter, platter_angle(platter, &disk->tracks, sector),
+				 from_ns);
+}
+
+u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns)
+{
+	if (first_ns >= ready_ns)
+		return first_ns;
+	if (!disk_knows_angles(disk))
+		return ready_ns;
+	return arm_passes_ns(disk, sector, ready_ns);
+}
+
+/* It is less than a turn from there. */
+static bool is_near(const struct disk *disk, u64 sector, u64 there)
+{
+	u64 first = nearer(sector, there);
+
+	return later(sector, there) - first < disk_turn(disk, first);
+}
+
+/* What the head waits for the sector if it arrives then. */
+static u64 near_latency_ns(const struct disk *disk, struct head head, u64 sector,
+			   u64 arrives_ns)
+{
+	u64 rotation_ns = disk->rotation_ns;
+	u64 first = nearer(sector, head.sector);
+	u64 apart = later(sector, head.sector) - first;
+	u64 apart_ns = disk_transfer_ns(disk, first, apart) % rotation_ns;
+	u64 past_ns = arrives_ns + rotation_ns - head.there_ns;
+
+	past_ns += sector < head.sector ? apart_ns : rotation_ns - apart_ns;
+	past_ns %= rotation_ns;
+	return past_ns ? rotation_ns - past_ns : 0;
+}
+
+/*
+ * When the sector is under a head that arrives then, if that is known: by its angle, or around
+ * where the head is and where it was before it read ahead.
+ */
+static bool knows_first(const struct arm *arm, const struct disk *disk,
+			struct head head, u64 sector, u64 arrives_ns, u64 *first_ns)
+{
+	if (disk_knows_angles(disk)) {
+		*first_ns = arm_passes_ns(disk, sector, arrives_ns);
+		return true;
+	}
+	if (!arm->random_phase)
+		return false;
+	if (!is_near(disk, sector, head.sector))
+		head = arm->served;
+	if (!is_near(disk, sector, head.sector))
+		return false;
+	*first_ns = arrives_ns + near_latency_ns(disk, head, sector, arrives_ns);
+	return true;
+}
+
+u64 arm_first_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
+		 u64 now_ns)
+{
+	u64 arrives_ns =
+		now_ns + disk_reach_ns(disk, arm->head.sector, sector) + settle_ns;
+	u64 first_ns;
+
+	if (knows_first(arm, disk, arm->head, sector, arrives_ns, &first_ns))
+		return first_ns;
+	return arrives_ns + arm_latency_ns(arm, disk);
+}
+
+u64 arm_estimate_ns(const struct arm *arm, const struct disk *disk, struct head head,
+		    u64 sector, u64 settle_ns, u64 now_ns)
+{
+	u64 arrives_ns = now_ns + disk_reach_ns(disk, head.sector, sector) + settle_ns;
+	u64 first_ns;
+
+	if (knows_first(arm, disk, head, sector, arrives_ns, &first_ns))
+		return first_ns;
+	return arrives_ns + disk->rotation_ns / 2;
+}

@@ -12,8 +12,8 @@
 #define DEMAND_PAGE_SECTORS 8
 #define DEMAND_LONG_SECTORS 256 /* longer than what a host reads ahead */
 #define DEMAND_PAUSE_NS 1000000ull
-#define DEMAND_ENDS 256 /* a power of two */
-#define DEMAND_PLACES 2048 /* a power of two */
+#define DEMAND_ENDS 128 /* a power of two */
+#define DEMAND_PLACES 512 /* a power of two */
 
 /**
  * struct demand - usable when zeroed

@@ -24,6 +24,7 @@ switch_ms = 0.5
 """
 BUFFER = """[buffer]
 bus_mb_per_s = 10
+bus_watermark_percent = 75
 read_hit_us = 66
 write_us = 500
 write_settle_ms = 0.25
@@ -47,6 +48,7 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
     assert timing.hit_ns == 66_000
     assert timing.buffer == {
         "bus_sector_ps": 51_200_000,
+        "bus_watermark_percent": 75,
         "write_ns": 500_000,
         "write_settle_ns": 250_000,
         "buffer_segments": 3,

@@ -10,11 +10,14 @@
 /**
  * struct bus - parameters
  * @sector_ps: a sector's transfer, picoseconds
+ * @watermark_percent: of a read, or of the segment if that is less, has to be there before the
+ *	bus begins (SCSI's buffer full ratio), if nothing of it is held or comes by; 0: one sector
  * @hit_ns: a read that the buffer holds, besides its sectors; one that the papers' cache holds
  * @write_ns: a write that is taken, besides its sectors
  */
 struct bus {
 	u64 sector_ps;
+	u64 watermark_percent;
 	u64 hit_ns;
 	u64 write_ns;
 };

@@ -25,6 +25,23 @@ static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 			    drive->bus.sector_ps, last_ns);
 }
 
+/* The same of a whole request: the bus begins with its watermark. */
+static u64 all_sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
+		       u64 *last_ns)
+{
+	const struct segments *segments = &drive->ahead.segments;
+	u64 done_ns = sent_ns(drive, sector, end, from_ns, last_ns);
+	u64 mark = end - sector;
+
+	if (segments->nr)
+		mark = nearer(mark, segments->sectors);
+	mark = port_mul_div(drive->bus.watermark_percent, mark, 100);
+	if (!mark)
+		return done_ns;
+	return later(done_ns, disk_end_ns(&drive->disk, sector, mark, from_ns) +
+				      bus_ns(&drive->bus, end - sector));
+}
+
 /* Into a segment that holds its beginning, or nothing; or into none. */
 static u64 read_medium_ns(struct drive *drive, const struct command *command, u32 into,
 			  u64 start_ns)
@@ -34,15 +51,15 @@ static u64 read_medium_ns(struct drive *drive, const struct command *command, u3
 		into == SEGMENTS_NONE ? NULL : &segments->segment[into];
 	u64 first = command->sector, end = end_of(command);
 	bool in_sequence = segment && segment->asked && segment->asked == first;
-	u64 last_ns, done_ns;
+	u64 first_ns, last_ns, done_ns;
 
 	if (segment && segment->start == segment->end)
 		segment->start = segment->end = first;
 	if (segment)
 		first = segment->end;
-	done_ns = sent_ns(drive, first, end,
-			  arm_first_ns(&drive->arm, &drive->disk, first, 0, start_ns),
-			  &last_ns);
+	first_ns = arm_first_ns(&drive->arm, &drive->disk, first, 0, start_ns);
+	done_ns = (first == command->sector ? all_sent_ns : sent_ns)(
+		drive, first, end, first_ns, &last_ns);
 	arm_leave(&drive->arm, end, last_ns);
 	if (segment) {
 		segments_trim(segments, into, end);
@@ -144,11 +161,13 @@ static u64 taken_ns(struct drive *drive, const struct command *command, u64 now_
 	segments_drop(&drive->ahead.segments, sector, sectors);
 	if (write_back_join(writes, &drive->disk, &drive->arm, sector, sectors, now_ns))
 		return done_ns;
-	while (!write_back_has_room(writes, sectors))
+	while (!write_back_has_room(writes, sector, sectors))
 		room_ns = destage_one(writes, &drive->ahead, &drive->disk, &drive->arm,
 				      room_ns);
+	done_ns = later(done_ns, room_ns); /* the bus does not wait for room */
 	write_back_add(writes, &drive->disk, sector, sectors);
-	return later(done_ns, room_ns); /* the bus does not wait for room */
+	destage_coming(writes, &drive->disk, &drive->arm, room_ns, done_ns);
+	return done_ns;
 }
 
 static u64 through_ns(struct drive *drive, const struct command *command, u64 now_ns)

@@ -72,7 +72,7 @@ static struct drive_plan written(const struct write_back *writes,
 	if (command->through || !writes->spans_max ||
 	    command->sectors > writes->sectors_max)
 		return plan(PLAN_THROUGH, SEGMENTS_NONE, command->sector);
-	if (write_back_has_room(writes, command->sectors))
+	if (write_back_has_room(writes, command->sector, command->sectors))
 		return plan(PLAN_TAKEN, SEGMENTS_NONE, 0);
 	return plan(PLAN_ROOM, SEGMENTS_NONE, command->sector);
 }

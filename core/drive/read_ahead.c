@@ -132,7 +132,7 @@ bool read_ahead_holds(const struct read_ahead *ahead, u64 until, u64 sector)
 	/* What was asked for has come, though its end may be rounded to the ns before. */
 	until = later(until, ahead->asked);
 	return ahead->segments.segment[ahead->into].start <= sector &&
-	       sector <= ahead->limit && sector <= until + ahead->reach_sectors;
+	       sector <= ahead->limit && sector < until + ahead->reach_sectors;
 }
 
 void read_ahead_return(struct read_ahead *ahead, const struct disk *disk,

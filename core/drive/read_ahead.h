@@ -29,8 +29,8 @@ enum after_hit {
 /**
  * struct read_ahead - what it is like, and how far it has come
  * @sectors: after each read that the medium served, at most
- * @reach_sectors: a read that begins at most so far ahead of what is being read waits for
- *	it to come by; for one farther ahead the arm goes there
+ * @reach_sectors: a read that begins with one of so many that come next waits for it to come
+ *	by; for one farther ahead the arm goes there, and 0 is a drive that misses the next one
  * @to_track_end: and at most to the end of the last sector's track, in sequence to that of
  *	the next
  * @overwrites: the segment's room for what was asked for is taken by what follows, once

@@ -33,6 +33,9 @@ const struct sched_field device_settings[] = {
 	    "last, as the settings below have to agree from then on"),
 	SETTING(bus_sector_ps, drive.bus.sector_ps, DISK_SECTOR_PS_MAX,
 		"a sector's transfer over the bus"),
+	SETTING(bus_watermark_percent, drive.bus.watermark_percent, 100,
+		"so much of a read, or of the segment if that is less, has to be in the buffer "
+		"before the bus begins, if nothing of it is held; 0: one sector"),
 	TIME(write_ns, drive.bus.write_ns, "of a write, besides the bus"),
 	TIME(write_settle_ns, drive.writes.settle_ns,
 	     "what a write takes longer than a read to reach the medium"),
@@ -42,7 +45,8 @@ const struct sched_field device_settings[] = {
 	SECTORS(read_ahead_sectors, drive.ahead.sectors,
 		"read after each read from the medium, at most"),
 	SECTORS(read_reach_sectors, drive.ahead.reach_sectors,
-		"a read that begins at most so far ahead of what is being read waits for it"),
+		"a read that begins with one of so many sectors that come next waits for it; 0: it "
+		"misses even the next one"),
 	YES(read_ahead_to_track_end, drive.ahead.to_track_end,
 	    "and at most to the end of the track"),
 	YES(read_ahead_overwrites, drive.ahead.overwrites,
@@ -57,8 +61,9 @@ const struct sched_field device_settings[] = {
 	SECTORS(write_back_sectors, drive.writes.sectors_max, "of them together"),
 	TIME(write_back_idle_ns, drive.writes.idle_ns,
 	     "how long a drive has been idle when it begins to destage"),
-	SETTING(write_back_order, drive.writes.order, WRITE_ASCENDING,
-		"0: the soonest under the head, 1: upwards and then from the lowest again"),
+	SETTING(write_back_order, drive.writes.order, WRITE_AS_THEY_COME,
+		"0: the soonest under the head, 1: upwards and then from the lowest again, 2: as they "
+		"come, each by itself, while its data still come over the bus"),
 	SETTING(queue_depth, drive.queue_depth, QUEUE_DEPTH_MAX,
 		"among how many of those that wait in the drive it chooses the one with the shortest "
 		"positioning time; 0 or 1: it takes them as they came"),

@@ -3,9 +3,13 @@
 #include "../least.h"
 #include "../span.h"
 
-bool write_back_has_room(const struct write_back *writes, u64 sectors)
+bool write_back_has_room(const struct write_back *writes, u64 sector, u64 sectors)
 {
-	return writes->nr + write_back_is_busy(writes) < writes->spans_max &&
+	bool busy = write_back_is_busy(writes);
+	bool follows = writes->order == WRITE_AS_THEY_COME && busy && !writes->nr &&
+		       writes->under_way.end == sector;
+
+	return writes->nr + busy < writes->spans_max + follows &&
 	       writes->sectors + sectors <= writes->sectors_max;
 }
 
@@ -38,7 +42,8 @@ bool write_back_join(struct write_back *writes, const struct disk *disk,
 {
 	struct write_span *span = &writes->under_way;
 
-	if (writes->sectors + sectors > writes->sectors_max)
+	if (writes->order == WRITE_AS_THEY_COME ||
+	    writes->sectors + sectors > writes->sectors_max)
 		return false;
 	if (write_back_is_busy(writes) && span->end == sector &&
 	    now_ns <= writes->medium_ns) {
@@ -71,12 +76,14 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 	writes->sectors += sectors;
 }
 
-/* Upwards from the head and, past the end, around: whose turn it is. */
-static u32 next_above(const struct write_back *writes, u64 head)
+/* Whose turn it is, not by angle: upwards from the head and, past the end, around. */
+static u32 next_by_place(const struct write_back *writes, u64 head)
 {
 	u32 next = 0;
 	u32 i;
 
+	if (writes->order == WRITE_AS_THEY_COME)
+		return 0;
 	for (i = 1; i < writes->nr; i++) {
 		if (writes->span[i].start - head < writes->span[next].start - head)
 			next = i;
@@ -93,8 +100,8 @@ static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 	u32 next = 0;
 	u32 i;
 
-	if (writes->order == WRITE_ASCENDING) {
-		next = next_above(writes, arm->head.sector);
+	if (writes->order != WRITE_SHORTEST_POSITIONING) {
+		next = next_by_place(writes, arm->head.sector);
 		writes->medium_ns = arm_first_ns(arm, disk, writes->span[next].start,
 						 writes->settle_ns, start_ns);
 		return next;
@@ -116,21 +123,39 @@ static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 	return next;
 }
 
-/* One of those that wait, from start_ns on; none is under way. */
-static void destage(struct write_back *writes, struct read_ahead *ahead,
-		    const struct disk *disk, struct arm *arm, u64 start_ns)
+/* One of those that wait: the arm may go from then on, its data are there by ready_ns; none is
+ * under way. */
+static void begin(struct write_back *writes, const struct disk *disk, struct arm *arm,
+		  u64 start_ns, u64 ready_ns)
 {
-	struct write_span *span;
+	struct write_span *span =
+		&writes->span[next_to_destage(writes, disk, arm, start_ns)];
 
-	read_ahead_stop(ahead, disk, arm, start_ns);
-	span = &writes->span[next_to_destage(writes, disk, arm,
-					     arm_begin_ns(disk, start_ns))];
 	writes->under_way = *span;
 	writes->nr--;
 	memmove(span, span + 1, (writes->span + writes->nr - span) * sizeof(*span));
 	span = &writes->under_way;
+	writes->medium_ns =
+		arm_ready_ns(disk, span->start, writes->medium_ns, ready_ns);
 	arm->free_ns = disk_end_ns(disk, span->start, span->end - span->start,
 				   writes->medium_ns);
+}
+
+static void destage(struct write_back *writes, struct read_ahead *ahead,
+		    const struct disk *disk, struct arm *arm, u64 start_ns)
+{
+	read_ahead_stop(ahead, disk, arm, start_ns);
+	if (writes->order != WRITE_AS_THEY_COME)
+		start_ns = arm_begin_ns(disk, start_ns);
+	begin(writes, disk, arm, start_ns, 0);
+}
+
+void destage_coming(struct write_back *writes, const struct disk *disk, struct arm *arm,
+		    u64 start_ns, u64 ready_ns)
+{
+	if (writes->order == WRITE_AS_THEY_COME && !writes->idle_ns &&
+	    !write_back_is_busy(writes))
+		begin(writes, disk, arm, later(start_ns, arm->free_ns), ready_ns);
 }
 
 /* What was on its way is on the medium; the drive still holds it. */

@@ -13,12 +13,14 @@
 #define WRITE_BACK_SPANS_MAX 256
 
 /*
- * In which order a drive destages: the one that is soonest under its head, or upwards from
- * its head and then from the lowest again.
+ * In which order a drive destages: the one that is soonest under its head; upwards from its head
+ * and then from the lowest again; or as they come, each by itself, and the arm goes while the data
+ * still come over the bus.  The other two join a write to the one that it follows.
  */
 enum write_order {
 	WRITE_SHORTEST_POSITIONING,
 	WRITE_ASCENDING,
+	WRITE_AS_THEY_COME,
 };
 
 /**
@@ -66,8 +68,9 @@ static inline bool write_back_is_busy(const struct write_back *writes)
 	return writes->under_way.start != writes->under_way.end;
 }
 
-/* Is there room for a span of that length, as another one? */
-bool write_back_has_room(const struct write_back *writes, u64 sectors);
+/* Is there room for these, as another span?  As they come, the first write that follows the one under
+ * way shares its room. */
+bool write_back_has_room(const struct write_back *writes, u64 sector, u64 sectors);
 
 /* Does one that waits hold the whole span? */
 bool write_back_holds(const struct write_back *writes, u64 sector, u64 sectors);
@@ -92,6 +95,11 @@ u64 destage_wait(struct write_back *writes, struct read_ahead *ahead, struct arm
 /* Have one destaged, wanted or not; when that is done.  There must be one. */
 u64 destage_one(struct write_back *writes, struct read_ahead *ahead,
 		const struct disk *disk, struct arm *arm, u64 now_ns);
+
+/* The arm goes for a write that has come, from start_ns on, if it is free and the drive destages as
+ * they come; the data are there by ready_ns. */
+void destage_coming(struct write_back *writes, const struct disk *disk, struct arm *arm,
+		    u64 start_ns, u64 ready_ns);
 
 /* Forget everything; parameters stay. */
 void write_back_clear(struct write_back *writes);

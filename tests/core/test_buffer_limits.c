@@ -10,6 +10,7 @@ static u64 below(struct draw *draw, u64 n)
 static struct drive any_buffer(struct draw *draw)
 {
 	struct drive any = {
+		.bus = { .watermark_percent = below(draw, 2) * below(draw, 101) },
 		.ahead = { .sectors = below(draw, 120),
 			   .reach_sectors = below(draw, 120),
 			   .to_track_end = below(draw, 2),
@@ -20,7 +21,7 @@ static struct drive any_buffer(struct draw *draw)
 		.writes = { .spans_max = below(draw, 5),
 			    .sectors_max = 1 + below(draw, 100),
 			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
-			    .order = below(draw, 2),
+			    .order = below(draw, 3),
 			    .settle_ns = below(draw, 1000 * US) },
 	};
 
@@ -181,7 +182,8 @@ static void limits_are_held(void)
 		{ &buffer->ahead.segments.sectors, U32_MAX },
 		{ &buffer->writes.spans_max, WRITE_BACK_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
-		{ &buffer->writes.order, WRITE_ASCENDING },
+		{ &buffer->bus.watermark_percent, 100 },
+		{ &buffer->writes.order, WRITE_AS_THEY_COME },
 		{ &buffer->ahead.after_hit, AFTER_HIT_RETURN },
 	};
 	u32 i;

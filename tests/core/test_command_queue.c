@@ -302,7 +302,7 @@ static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 					    .sectors_max = 64,
 					    .settle_ns = draw_below(draw, MS),
 					    .idle_ns = draw_below(draw, 2 * MS),
-					    .order = draw_below(draw, 2) };
+					    .order = draw_below(draw, 3) };
 	if (!drive.ahead.segments.nr)
 		drive.ahead.sectors = drive.ahead.segments.sectors = 0;
 	if (!drive.writes.spans_max)

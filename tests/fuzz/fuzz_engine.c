@@ -236,6 +236,7 @@ static void fill_platter(struct drive *drive, struct program *program)
 static void fill_buffer(struct drive *drive, struct program *program)
 {
 	drive->bus.sector_ps = value(program, 100 * MS);
+	drive->bus.watermark_percent = value(program, 100);
 	drive->bus.write_ns = value(program, MS);
 	drive->writes.settle_ns = value(program, MS);
 	drive->ahead.sectors = value(program, 500);
@@ -248,7 +249,7 @@ static void fill_buffer(struct drive *drive, struct program *program)
 	drive->writes.spans_max = value(program, 5);
 	drive->writes.sectors_max = value(program, 300);
 	drive->writes.idle_ns = value(program, 50 * MS);
-	drive->writes.order = take(program, 2);
+	drive->writes.order = take(program, 3);
 }
 
 static void fill_drive(struct given *given, struct program *program)

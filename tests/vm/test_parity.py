@@ -86,6 +86,7 @@ def with_everything(disk: DiskProfile) -> DiskProfile:
     """Each rule of the buffer that a profile can turn on."""
     assert disk.buffer
     rules = {
+        "bus_watermark_percent": 60,
         "after_hit": "return",
         "segment_keeps": "ahead",
         "read_reach_sectors": 100,

@@ -20,7 +20,7 @@ from understudy.device.section import (
 SEGMENTS_MAX = 256  # core/drive/segments.h
 WRITES_MAX = 256  # WRITE_BACK_SPANS_MAX in core/drive/write_back.h
 AFTER_HIT = ("stop", "go on", "return")  # enum after_hit
-WRITE_ORDERS = ("shortest positioning", "ascending")  # enum write_order
+WRITE_ORDERS = ("shortest positioning", "ascending", "as they come")  # enum write_order
 TO_TRACK_END = "to track end"
 UNSEEN = 2**18  # sectors of a segment whose end nobody has seen
 
@@ -41,6 +41,7 @@ class DriveBuffer(Section):
     it, and writes may be taken before they are on the medium (core/drive/drive.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
+    bus_watermark_percent: Annotated[int, Field(ge=0, le=100)] = 0
     read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
     write_us: Us = 0.0
     segments: Annotated[int, Field(ge=0, le=SEGMENTS_MAX)] = 0
@@ -52,7 +53,9 @@ class DriveBuffer(Section):
     write_settle_ms: Ms = 0.0
     write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
     write_back_idle_ms: Ms = 0.0
-    write_back_order: Literal["shortest positioning", "ascending"] = "shortest positioning"
+    write_back_order: Literal["shortest positioning", "ascending", "as they come"] = (
+        "shortest positioning"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -83,6 +86,7 @@ class DriveBuffer(Section):
         """In the units of core/, by the names of core/drive/settings.c."""
         return {
             "bus_sector_ps": round(sector_ps(self.bus_mb_per_s)),
+            "bus_watermark_percent": self.bus_watermark_percent,
             "write_ns": to_ns(self.write_us, 10**3),
             "write_settle_ns": to_ns(self.write_settle_ms, 10**6),
             "buffer_segments": self.segments,

@@ -482,13 +482,21 @@ def read(file: Path) -> DiskProfile:
     if "name" in document:
         raise UserError(f"{file}: name: not a key of a profile, the file's name is the disk's")
     for key, instead in DROPPED.items():
-        section, _, own = key.partition(".")
-        if own in document.get(section, ()):
+        if _has(document, key.split(".")):
             raise UserError(f"{file}: {key}: is no key any more: {instead}")
     try:
         return DiskProfile.model_validate({**document, "name": file.stem}).with_curves()
     except ValidationError as error:
         raise UserError(f"{file}: {_first_reason(error)}") from None
+
+
+def _has(table: Any, path: Sequence[str]) -> bool:
+    """A key of a table, or of one in it."""
+    for name in path:
+        if not isinstance(table, dict) or name not in table:
+            return False
+        table = table[name]
+    return True
 
 
 def _parse(file: Path) -> dict[str, Any]:

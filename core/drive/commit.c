@@ -164,8 +164,8 @@ static u64 taken_ns(struct drive *drive, const struct command *command, u64 now_
 	while (!write_back_has_room(writes, sector, sectors))
 		room_ns = destage_one(writes, &drive->ahead, &drive->disk, &drive->arm,
 				      room_ns);
-	write_back_add(writes, &drive->disk, sector, sectors);
 	done_ns = later(done_ns, room_ns); /* the bus does not wait for room */
+	write_back_add(writes, &drive->disk, sector, sectors);
 	destage_coming(writes, &drive->disk, &drive->arm, room_ns, done_ns);
 	return done_ns;
 }

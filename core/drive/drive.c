@@ -165,7 +165,8 @@ static bool is_buffer(const struct drive *drive)
 	const struct write_back *writes = &drive->writes;
 
 	return drive->bus.sector_ps <= DISK_SECTOR_PS_MAX &&
-	       drive->bus.write_ns <= DISK_NS_MAX && ahead->sectors <= U32_MAX &&
+	       drive->bus.write_ns <= DISK_NS_MAX &&
+	       drive->bus.watermark_percent <= 100 && ahead->sectors <= U32_MAX &&
 	       ahead->reach_sectors <= U32_MAX &&
 	       ahead->after_hit <= AFTER_HIT_RETURN &&
 	       ahead->segments.nr <= SEGMENTS_MAX &&
@@ -175,7 +176,6 @@ static bool is_buffer(const struct drive *drive)
 	       writes->sectors_max <= U32_MAX &&
 	       (!writes->spans_max || writes->sectors_max) &&
 	       writes->settle_ns <= DISK_NS_MAX && writes->idle_ns <= DISK_NS_MAX &&
-	       drive->bus.watermark_percent <= 100 &&
 	       writes->order <= WRITE_AS_THEY_COME;
 }
 

@@ -76,12 +76,14 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 	writes->sectors += sectors;
 }
 
-/* Upwards from the head and, past the end, around: whose turn it is. */
-static u32 next_above(const struct write_back *writes, u64 head)
+/* Whose turn it is, not by angle: upwards from the head and, past the end, around. */
+static u32 next_by_place(const struct write_back *writes, u64 head)
 {
 	u32 next = 0;
 	u32 i;
 
+	if (writes->order == WRITE_AS_THEY_COME)
+		return 0;
 	for (i = 1; i < writes->nr; i++) {
 		if (writes->span[i].start - head < writes->span[next].start - head)
 			next = i;
@@ -99,8 +101,7 @@ static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 	u32 i;
 
 	if (writes->order != WRITE_SHORTEST_POSITIONING) {
-		if (writes->order == WRITE_ASCENDING)
-			next = next_above(writes, arm->head.sector);
+		next = next_by_place(writes, arm->head.sector);
 		writes->medium_ns = arm_first_ns(arm, disk, writes->span[next].start,
 						 writes->settle_ns, start_ns);
 		return next;

@@ -101,6 +101,11 @@ u64 destage_wait(struct write_back *writes, struct read_ahead *ahead, struct arm
 u64 destage_one(struct write_back *writes, struct read_ahead *ahead,
 		const struct disk *disk, struct arm *arm, u64 now_ns);
 
+/* The arm goes for a write that has come, from start_ns on, if it is free and the drive destages as
+ * they come; the data are there by ready_ns. */
+void destage_coming(struct write_back *writes, const struct disk *disk, struct arm *arm,
+		    u64 start_ns, u64 ready_ns);
+
 /* Forget everything; parameters stay. */
 void write_back_clear(struct write_back *writes);
 

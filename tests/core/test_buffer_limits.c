@@ -10,7 +10,7 @@ static u64 below(struct draw *draw, u64 n)
 static struct drive any_buffer(struct draw *draw)
 {
 	struct drive any = {
-		.bus.watermark_percent = below(draw, 2) * below(draw, 101),
+		.bus = { .watermark_percent = below(draw, 2) * below(draw, 101) },
 		.ahead = { .sectors = below(draw, 120),
 			   .reach_sectors = below(draw, 120),
 			   .to_track_end = below(draw, 2),

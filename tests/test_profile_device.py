@@ -535,7 +535,7 @@ def test_a_disk_that_hangs_can_be_interrupted(tmp_path: Path) -> None:
     running = Running(
         home, "profile", "--device", str(image(tmp_path)), "--out", "x.toml", "--as", "disk"
     )
-    running.wait_for("rotation")
+    running.wait_for("kind")
     with frozen(sender_of(running)):
         running.press(CTRL_C)
         assert running.end() == 130

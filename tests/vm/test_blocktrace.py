@@ -41,7 +41,7 @@ put sfq /sys/block/vdisk/queue/scheduler
 put {REQUESTS} $vpt/record
 blocktrace start /dev/vdisk KIB || fail "no block trace"
 blocktrace start /dev/vdisk 64 2> /out/twice && fail "two block traces of a disk"
-random --device /dev/vdisk --processes 20 --writes 30 < /dev/null > /tmp/said 2>&1 &
+random --device /dev/vdisk --processes 20 --writes 30 --seed 2 < /dev/null > /tmp/said 2>&1 &
 workload=$!
 port follow $vpt/record || fail "too slow"
 kill -TERM $workload

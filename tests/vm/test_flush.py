@@ -23,7 +23,7 @@ pytestmark = group("flush")
 SECTORS = 4_000_000
 SOFTWARE_NS = 60_000  # what the kernel and the program may need for fsync() or FUA
 IDLE_NS = 2 * 10**9
-PLACES = (3_000_000, 2_000_000, 100_000)  # the nearest first
+PLACES = (3_000_000, 100_000, 2_000_000)  # from the first one upwards, and around
 FIXED = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
 WRITES = {  # destaged in the order of PLACES, or not at all
     "write back": {"write_back_order": "ascending"},

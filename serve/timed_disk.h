@@ -32,7 +32,8 @@ struct lateness {
 
 /**
  * struct timed_disk - the disk that is served
- * @bytes: sizeof(struct timed_disk)
+ * @bytes: sizeof(struct timed_disk); the drive's samples, zones and slips follow it
+ * @address: of this structure, as whoever set those pointers sees it
  * @drive: the drive, unless there is an array
  * @array: no servers: it is the drive
  * @array_seed: of its draws
@@ -44,6 +45,7 @@ struct lateness {
  */
 struct timed_disk {
 	u64 bytes;
+	u64 address;
 	struct drive drive;
 	struct array array;
 	u64 array_seed;

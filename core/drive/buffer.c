@@ -11,7 +11,7 @@ u64 buffer_write_ns(const struct drive *drive, u64 sector)
 	const struct disk *disk = &drive->disk;
 
 	if (!buffer->same_track_saves_ns || !buffer->written ||
-	    !disk->tracks.nr_points ||
+	    !disk->tracks.nr_zones ||
 	    disk_track_end(disk, buffer->written - 1) != disk_track_end(disk, sector))
 		return buffer->write_ns;
 	return buffer->write_ns - buffer->same_track_saves_ns;
@@ -242,9 +242,8 @@ static struct write_span span_of(const struct disk *disk, u64 sector, u64 sector
 		.start = sector,
 		.end = sector + sectors,
 		.place = disk_place(disk, sector),
-		.angle = disk_knows_angles(disk)
-				 ? platter_angle(&disk->platter, &disk->tracks, sector)
-				 : 0,
+		.angle = disk_knows_angles(disk) ? platter_angle(&disk->tracks, sector)
+						 : 0,
 	};
 }
 

@@ -175,7 +175,7 @@ void estimate_aim(const struct drive *drive, struct command *command)
 	if (!disk_knows_angles(disk) || command->op >= IO_OPS)
 		return; /* what has no place may name a sector that the disk has not */
 	command->place = disk_place(disk, command->sector);
-	command->angle = platter_angle(&disk->platter, &disk->tracks, command->sector);
+	command->angle = platter_angle(&disk->tracks, command->sector);
 }
 
 u64 estimate_command_ns(const struct drive *drive, const struct arm *arm,

@@ -47,9 +47,9 @@ u64 position_begin_ns(const struct drive *drive, u64 free_ns)
 u64 position_passes_ns(const struct drive *drive, u64 sector, u64 from_ns)
 {
 	const struct disk *disk = &drive->disk;
-	u64 angle = platter_angle(&disk->platter, &disk->tracks, sector);
+	u64 angle = platter_angle(&disk->tracks, sector);
 
-	return platter_passes_ns(&disk->platter, angle, from_ns);
+	return platter_passes_ns(&disk->tracks, angle, from_ns);
 }
 
 /* Nobody asks how long the arm takes to one whose angle would pass too late in any case. */
@@ -57,7 +57,7 @@ u64 position_soonest_ns(const struct drive *drive, u64 from, u64 place, u64 angl
 			u64 from_ns, u64 by_ns)
 {
 	const struct disk *disk = &drive->disk;
-	u64 passes_ns = platter_passes_ns(&disk->platter, angle, from_ns);
+	u64 passes_ns = platter_passes_ns(&disk->tracks, angle, from_ns);
 	u64 arrives_ns;
 
 	if (passes_ns >= by_ns)
@@ -65,7 +65,7 @@ u64 position_soonest_ns(const struct drive *drive, u64 from, u64 place, u64 angl
 	arrives_ns = from_ns + disk_move_ns(disk, from, place);
 	if (arrives_ns <= passes_ns)
 		return passes_ns;
-	return platter_passes_ns(&disk->platter, angle, arrives_ns);
+	return platter_passes_ns(&disk->tracks, angle, arrives_ns);
 }
 
 /*

@@ -47,29 +47,45 @@ class Buffer:
 
 
 @dataclass(frozen=True)
-class PlatterZone:
-    """What the angles in a zone come from (struct platter_zone in core/drive/platter.h)."""
+class TrackLevel:
+    """So many tracks, the sectors on them, and the skew behind them (struct track_level in
+    core/drive/tracks.h)."""
 
-    slot: int
-    angle: int
-    skew: int
-    cylinder: int
-    cylinder_skew: int
-    band: int = 0
-    band_skew: int = 0
-    spare: int = 0
-    place: int = 0
-    step: int = 0
+    tracks: int = 0
+    sectors: int = 0
+    skew: int = 0
+
+
+NO_LEVEL = TrackLevel()
+
+
+@dataclass(frozen=True)
+class TrackZone:
+    """A recording zone (struct track_zone in core/drive/tracks.h)."""
+
+    first: int
+    sectors: int
+    slot: int = 0
+    angle: int = 0
+    skew: int = 0
+    cylinder: TrackLevel = NO_LEVEL
+    band: TrackLevel = NO_LEVEL
+    before: int = 0
     surfaces: int = 0
 
 
 @dataclass(frozen=True)
-class Platter:
-    """The platters in turn (core/drive/platter.h): 2^-64 turns in a ns, and a zone for each of the
-    tracks'."""
+class Tracks:
+    """The layout (struct tracks in core/drive/tracks.h); `slips` are sectors, and how many places
+    were left out until there."""
 
-    velocity: int
-    zones: tuple[PlatterZone, ...]
+    zones: tuple[TrackZone, ...] = ()
+    slips: tuple[tuple[int, int], ...] = ()
+    velocity: int = 0
+    step: int = 0
+
+
+NO_TRACKS = Tracks()
 
 
 @dataclass(frozen=True)
@@ -90,9 +106,8 @@ class Timing:
     transfer: Curve = ()
     rotation_ns: int = 0
     random_phase: bool = False
-    tracks: Curve = ()
+    tracks: Tracks = NO_TRACKS
     switch_ns: int = 0
-    platter: Platter | None = None
     cache: tuple[int, int, int] = (0, 0, 0)
     hit_ns: int = 0
     buffer: Buffer | None = None

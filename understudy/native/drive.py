@@ -2,15 +2,16 @@
 """The drive model from Python (core/drive/drive.h): times in ns, positions in sectors."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import astuple
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
-from understudy.device.timing import Buffer, Platter, Timing, steps
-from understudy.native.arrays import U64, buffer, same_length, u64
+from understudy.device.timing import NO_TRACKS, Buffer, Timing, Tracks, steps
+from understudy.native.arrays import U64, buffer, pointer_to, same_length, u64
+from understudy.native.shared_memory import Shared
 
 CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
 DISK_NS_MAX: int = lib.DISK_NS_MAX
@@ -20,7 +21,8 @@ SEGMENTS_MAX: int = lib.SEGMENTS_MAX
 WRITES_MAX: int = lib.WRITE_CACHE_SPANS_MAX
 QUEUE_DEPTH_MAX: int = lib.QUEUE_DEPTH_MAX
 TRACK_SECTORS_MAX: int = lib.TRACKS_SECTORS_MAX
-PLATTER_ZONES_MAX: int = lib.PLATTER_ZONES_MAX
+TRACKS_ZONES_MAX: int = lib.TRACKS_ZONES_MAX
+TRACKS_SLIPS_MAX: int = lib.TRACKS_SLIPS_MAX
 PLATTER_TURN_NS_MAX: int = lib.PLATTER_TURN_NS_MAX
 
 
@@ -37,9 +39,8 @@ class Drive:
         rotation_ns: int = 0,
         random_phase: bool = False,
         seed: int = 0,
-        tracks: Sequence[tuple[int, int]] = (),
+        tracks: Tracks = NO_TRACKS,
         switch_ns: int = 0,
-        platter: Platter | None = None,
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
         drive_buffer: Buffer | None = None,
@@ -47,8 +48,7 @@ class Drive:
         queue_age_limit_ns: int = 0,
     ) -> None:
         """`seek`: (distance, ns); `transfer`: (sector, ps for a sector there), a line
-        between two samples, or `zones`: (first sector, ps), the same up to the next;
-        `tracks`: (first sector of a zone, sectors in a track); `platter`: their angles; `cache`:
+        between two samples, or `zones`: (first sector, ps), the same up to the next; `cache`:
         segments, sectors in each, prefetch."""
         if transfer and zones:
             raise ValueError("either a transfer curve or zones")
@@ -59,14 +59,14 @@ class Drive:
         disk.capacity_sectors = seek[-1][0] if seek else 0
         disk.intercept_ns = intercept_ns
         disk.rotation_ns = rotation_ns
-        _fill_curve("seek", disk.seek, seek)
-        _fill_curve(
-            "transfer", disk.transfer, steps(zones, disk.capacity_sectors) if zones else transfer
-        )
-        _fill_curve("tracks", disk.tracks, tracks)
         disk.switch_ns = switch_ns
-        if platter:
-            _fill_platter(disk.platter, platter)
+        disk.tracks.velocity, disk.tracks.step = tracks.velocity, tracks.step
+        ends = steps(zones, disk.capacity_sectors) if zones else transfer
+        self._arrays: dict[str, U64] = {}
+        self._fill("seek.point", seek, CURVE_POINTS_MAX)
+        self._fill("transfer.point", ends, CURVE_POINTS_MAX)
+        self._fill("tracks.zone", [_flat(zone) for zone in tracks.zones], TRACKS_ZONES_MAX)
+        self._fill("tracks.slip", tracks.slips, TRACKS_SLIPS_MAX)
         segments, segment_sectors, prefetch_sectors = cache
         self._drive.cache.segments = segments
         self._drive.cache.segment_sectors = segment_sectors
@@ -85,6 +85,21 @@ class Drive:
         self._answer = (ffi.new("u64[1]"), ffi.new("u8[1]"))
         self.reset()
 
+    def _fill(self, name: str, rows: Sequence[Sequence[int]], most: int) -> None:
+        """What the disk points to, which lives as long as this: by the pointer's name."""
+        if len(rows) > most:
+            raise ValueError(f"{name}: {len(rows)} of them, more than {most}")
+        try:
+            array = np.array(rows, np.uint64)
+        except OverflowError:
+            raise ValueError(f"{name}: a number is negative or far too large") from None
+        path, member = name.split(".")
+        structure = getattr(self._drive.disk, path)
+        setattr(structure, f"nr_{member}s", len(rows))
+        if len(rows):
+            self._arrays[name] = array.reshape(-1)
+            setattr(structure, member, pointer_to(array, structure, member))
+
     @classmethod
     def from_timing(cls, timing: Timing, seed: int = 0) -> Self:
         """The drive that a profile describes; `seed` is for a random phase."""
@@ -97,7 +112,6 @@ class Drive:
             seed=seed,
             tracks=timing.tracks,
             switch_ns=timing.switch_ns,
-            platter=timing.platter,
             cache=timing.cache,
             hit_ns=timing.hit_ns,
             drive_buffer=timing.buffer,
@@ -119,10 +133,16 @@ class Drive:
         line = [(0, 0), (capacity_sectors, full_seek_ns)]
         return cls(line, intercept_ns, cache=cache, hit_ns=hit_ns)
 
+    def copy_to(self, shared: Shared) -> None:
+        """Into its member `drive`; `placed` says of which arrays it has room."""
+        shared.structure.drive = self._drive[0]
+        for name in self.placed:
+            shared.point(name)
+
     @property
-    def pointer(self) -> Any:
-        """The C structure, which lives as long as this."""
-        return self._drive
+    def placed(self) -> dict[str, U64]:
+        """What the structure points to, by where a member `drive` does."""
+        return {f"drive.disk.{name}": array for name, array in self._arrays.items()}
 
     @property
     def head(self) -> int:
@@ -130,24 +150,25 @@ class Drive:
         return int(self._drive.head)
 
     def angle(self, sector: int) -> int:
-        """Where a sector begins, in 2^-64 turns; the platters have to be known."""
-        disk = self._drive.disk
-        if not disk.platter.nr_zones or not 0 <= sector < disk.capacity_sectors:
+        """Where a sector begins, in 2^-64 turns; they have to be known."""
+        tracks = self._tracks_with(sector)
+        if not tracks.velocity:
             raise ValueError(f"nobody knows the angle of sector {sector}")
-        return int(
-            lib.platter_angle(ffi.addressof(disk, "platter"), ffi.addressof(disk, "tracks"), sector)
-        )
+        return int(lib.platter_angle(ffi.addressof(tracks), sector))
 
     def place(self, sector: int) -> int:
         """Where the arm is then, in sectors unless tracks are counted."""
+        return int(lib.tracks_arm(ffi.addressof(self._tracks_with(sector)), sector))
+
+    def track_end(self, sector: int) -> int:
+        """The sector after the last one of its track."""
+        return int(lib.tracks_end(ffi.addressof(self._tracks_with(sector)), sector))
+
+    def _tracks_with(self, sector: int) -> Any:
         disk = self._drive.disk
         if not 0 <= sector < disk.capacity_sectors:
             raise ValueError(f"sector {sector} of {disk.capacity_sectors}")
-        if not disk.platter.nr_zones:
-            return sector
-        return int(
-            lib.platter_place(ffi.addressof(disk, "platter"), ffi.addressof(disk, "tracks"), sector)
-        )
+        return disk.tracks
 
     def reset(self) -> None:
         """Head to sector 0, cache empty, the phase's draws and the clock from their beginning."""
@@ -243,22 +264,10 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     writes.order = given.write_back_order
 
 
-def _fill_platter(to: Any, given: Platter) -> None:
-    if len(given.zones) > PLATTER_ZONES_MAX:
-        raise ValueError(f"platter: {len(given.zones)} zones, more than {PLATTER_ZONES_MAX}")
-    to.velocity = given.velocity
-    to.nr_zones = len(given.zones)
-    for i, zone in enumerate(given.zones):
-        for name, value in asdict(zone).items():
-            setattr(to.zone[i], name, value)
-
-
-def _fill_curve(name: str, curve: Any, points: Sequence[tuple[int, int]]) -> None:
-    if len(points) > CURVE_POINTS_MAX:
-        raise ValueError(f"{name}: {len(points)} samples, more than {CURVE_POINTS_MAX}")
-    curve.nr_points = len(points)
-    for i, (at, value) in enumerate(points):
-        if at < 0 or value < 0:
-            raise ValueError(f"{name}: {at}, {value} is negative or out of order")
-        curve.point[i].at = at
-        curve.point[i].value = value
+def _flat(zone: object) -> list[int]:
+    """The numbers of a dataclass and of those in it, in order."""
+    return [
+        number
+        for value in astuple(zone)
+        for number in (value if isinstance(value, tuple) else (value,))
+    ]

@@ -195,12 +195,20 @@ u64 platter_next_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 
 {
 	u64 next = sector + sectors;
 	struct track_view view = tracks_view(tracks, next);
-	struct track_mark mark = mark_of(&view, next);
+	struct track_mark to = mark_of(&view, next);
+	struct track_mark from;
 
-	from_ns = platter_end_ns(tracks, switch_ns, sector, sectors, from_ns);
-	if (next == view.zone->first)
-		from_ns += switch_ns;
-	return platter_passes_ns(tracks, angle_of(view.zone, &mark), from_ns);
+	if (sector < view.zone->first) {
+		u64 before = view.zone->first - sector;
+
+		from_ns = switch_ns +
+			  platter_end_ns(tracks, switch_ns, sector, before, from_ns);
+		sector = view.zone->first;
+	}
+	view = tracks_view(tracks, sector);
+	from = mark_of(&view, sector);
+	from_ns = platter_passes_ns(tracks, angle_of(view.zone, &from), from_ns);
+	return travel_ns(tracks, view.zone, &from, &to, from_ns);
 }
 
 /* The beginning of the track that the head is on at that time, or of what passes of it. */

@@ -6,6 +6,7 @@
  *	rotation_ns, rotation_random, rotation_seed
  *	cache_segments, cache_segment_sectors, cache_prefetch_sectors
  *	track_switch_ns
+ *	tracks_step, tracks_velocity (core/drive/tracks.h)
  *	buffered                0: the papers' cache, 1: the buffer, which is in
  *	bus_sector_ps, write_ns, write_same_track_saves_ns, write_settle_ns, command_ns
  *	buffer_*, read_ahead_*, write_back_*
@@ -112,6 +113,8 @@ SETTING(cache_segments, drive.cache.segments, 0, DISK_CACHE_SEGMENTS_MAX);
 SETTING(cache_segment_sectors, drive.cache.segment_sectors, 0, U32_MAX);
 SETTING(cache_prefetch_sectors, drive.cache.prefetch_sectors, 0, U32_MAX);
 SETTING(track_switch_ns, drive.disk.switch_ns, 0, VPT_HOLD_MAX_NS);
+SETTING(tracks_step, drive.disk.tracks.step, 0, TRACKS_STEP_MAX);
+SETTING(tracks_velocity, drive.disk.tracks.velocity, 0, U64_MAX);
 SETTING(buffered, drive.buffered, 0, 1);
 SETTING(write_settle_ns, drive.buffer.settle_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(command_ns, drive.buffer.command_ns, 0, VPT_HOLD_MAX_NS);
@@ -158,6 +161,8 @@ static struct attribute *settings_attrs[] = {
 	&cache_segment_sectors_setting.attr.attr,
 	&cache_prefetch_sectors_setting.attr.attr,
 	&track_switch_ns_setting.attr.attr,
+	&tracks_step_setting.attr.attr,
+	&tracks_velocity_setting.attr.attr,
 	&buffered_setting.attr.attr,
 	&write_settle_ns_setting.attr.attr,
 	&command_ns_setting.attr.attr,

@@ -180,9 +180,9 @@ static void on_the_same_track_it_costs_less(void)
 	writes(80, 8, WRITE + 8 * BUS);
 	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 90, 8, now), LESS + 8 * BUS);
 	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 100, 8, now), WRITE + 8 * BUS);
-	drive.disk.tracks.nr_points = 0;
+	drive.disk.tracks.nr_zones = 0;
 	writes(80, 8, WRITE + 8 * BUS);
-	drive.disk.tracks.nr_points = 1;
+	drive.disk.tracks.nr_zones = 1;
 	drive_reset(&drive);
 	writes(80, 8, WRITE + 8 * BUS);
 }
@@ -205,7 +205,7 @@ static void before_the_first_write_there_is_no_track(void)
 {
 	set_writing(9, 100);
 	drive.buffer.same_track_saves_ns = 150 * US;
-	drive.disk.tracks = (struct curve){ 2, { { 0, 10 }, { 100, 128 } } };
+	drive.disk.tracks = ZONES({ .sectors = 10 }, { .first = 100, .sectors = 128 });
 	writes(90, 8, WRITE + 8 * BUS);
 }
 

@@ -145,8 +145,8 @@ static void a_stream_does_not_stumble(u64 odd_ps, u64 pause_ns)
 		drive.buffer.discards = discards;
 		drive.buffer.ahead_overwrites = 1;
 		drive.buffer.bus_ps = 7000 * US;
-		drive.disk.transfer.point[0].value += odd_ps;
-		drive.disk.transfer.point[1].value += odd_ps;
+		SAMPLE(drive.disk.transfer, 0).value += odd_ps;
+		SAMPLE(drive.disk.transfer, 1).value += odd_ps;
 		for (i = 0; i < 200; i++) {
 			u64 ns = drive_serve(&drive, IO_READ, i * 8, 8, now,
 					     &(bool){ false });

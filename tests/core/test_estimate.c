@@ -5,6 +5,7 @@
  */
 #include "../../core/drive/estimate.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define US 1000ull
 #define SECTOR (10 * US)
@@ -30,9 +31,8 @@ static void set(struct buffer buffer, bool random)
 		.capacity_sectors = CAPACITY,
 		.intercept_ns = 1000 * US,
 		.rotation_ns = TURN,
-		.seek = { 3, { { 0, 0 }, { 1, 2000 * US }, { CAPACITY, 2000 * US } } },
-		.transfer = { 2,
-			      { { 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR } } },
+		.seek = CURVE({ 0, 0 }, { 1, 2000 * US }, { CAPACITY, 2000 * US }),
+		.transfer = CURVE({ 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR }),
 	};
 	CHECK_EQ(drive_check(&drive), 0);
 	drive_reset(&drive);
@@ -48,15 +48,10 @@ static void set_known(struct buffer buffer)
 	u64 slot = U64_MAX / TURN_SECTORS;
 
 	set(buffer, false);
-	drive.disk.tracks = (struct curve){ 1, { { 0, TURN_SECTORS - 2 } } };
-	drive.disk.platter = (struct platter){
-		.velocity = U64_MAX / TURN,
-		.nr_zones = 1,
-		.zone = { { .slot = slot,
-			    .skew = SKEW_SECTORS * slot,
-			    .cylinder = 4,
-			    .cylinder_skew = SKEW_SECTORS * slot } },
-	};
+	drive.disk.tracks = ZONES({ .sectors = TURN_SECTORS - 2,
+				    .slot = slot,
+				    .skew = SKEW_SECTORS * slot });
+	drive.disk.tracks.velocity = U64_MAX / TURN;
 	CHECK_EQ(drive_check(&drive), 0);
 }
 

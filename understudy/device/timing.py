@@ -7,7 +7,7 @@ one virtual disk, for the throttle and the core alike.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
@@ -72,6 +72,14 @@ class TrackZone:
     band: TrackLevel = NO_LEVEL
     before: int = 0
     surfaces: int = 0
+
+
+def flat(zone: TrackZone) -> list[int]:
+    """Its numbers and those of its levels, in order."""
+    numbers: list[int] = []
+    for value in astuple(zone):
+        numbers += value if isinstance(value, tuple) else (value,)
+    return numbers
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 """The drive model from Python (core/drive/drive.h): times in ns, positions in sectors."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
-from understudy.device.timing import NO_TRACKS, Buffer, Timing, Tracks, steps
+from understudy.device.timing import NO_TRACKS, Buffer, Timing, Tracks, flat, steps
 from understudy.native.arrays import U64, buffer, pointer_to, same_length, u64
 from understudy.native.shared_memory import Shared
 
@@ -65,7 +64,7 @@ class Drive:
         self._arrays: dict[str, U64] = {}
         self._fill("seek.point", seek, CURVE_POINTS_MAX)
         self._fill("transfer.point", ends, CURVE_POINTS_MAX)
-        self._fill("tracks.zone", [_flat(zone) for zone in tracks.zones], TRACKS_ZONES_MAX)
+        self._fill("tracks.zone", [flat(zone) for zone in tracks.zones], TRACKS_ZONES_MAX)
         self._fill("tracks.slip", tracks.slips, TRACKS_SLIPS_MAX)
         segments, segment_sectors, prefetch_sectors = cache
         self._drive.cache.segments = segments
@@ -262,12 +261,3 @@ def _fill_buffer(drive: Any, given: Buffer) -> None:
     writes.idle_ns = given.write_back_idle_ns
     writes.low_sectors = given.write_back_low_sectors
     writes.order = given.write_back_order
-
-
-def _flat(zone: object) -> list[int]:
-    """The numbers of a dataclass and of those in it, in order."""
-    return [
-        number
-        for value in astuple(zone)
-        for number in (value if isinstance(value, tuple) else (value,))
-    ]

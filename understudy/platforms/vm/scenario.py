@@ -2,7 +2,7 @@
 """An experiment in the words of the VM: what guest/measure is told, the modules, the memory."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 
 from understudy.ask import schedulers, tunables
@@ -15,7 +15,7 @@ from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.base.progress import Report
 from understudy.device.profile import Servers
-from understudy.device.timing import Curve, Platter, Timing
+from understudy.device.timing import Timing, flat
 from understudy.files import image, partitions
 from understudy.platforms import guest_programs
 from understudy.platforms.vm import debian_programs, kvm, machine, qemu
@@ -206,26 +206,27 @@ def timing(experiment: Experiment) -> Timing:
 def profile(found: Timing, seed: int, name: str = "profile") -> str:
     """Shell function of that name: tells the throttle's files what the disk is.
 
-    In the order of their names: the tracks and the rotation come before the angles, which are
-    of them.  That there is a buffer comes last: from then on its rules have to agree.
+    In the order of their names: the rotation and the tracks come before the velocity, which is
+    theirs.  That there is a buffer comes last: from then on its rules have to agree.
     """
     segments, segment_sectors, prefetch_sectors = found.cache
     values: dict[str, int | str] = {
         "intercept_ns": found.intercept_ns,
-        "seek_curve": _points(found.seek),
-        "transfer_curve": _points(found.transfer),
+        "seek_curve": _rows(found.seek),
+        "transfer_curve": _rows(found.transfer),
         "rotation_ns": found.rotation_ns,
         "rotation_random": int(found.random_phase),
         "rotation_seed": seed,
-        "tracks": _points(found.tracks),
+        "tracks": _rows(map(flat, found.tracks.zones)),
+        "tracks_slips": _rows(found.tracks.slips),
+        "tracks_step": found.tracks.step,
+        "tracks_velocity": found.tracks.velocity,
         "track_switch_ns": found.switch_ns,
         "hit_ns": found.hit_ns,
         "cache_segments": segments,
         "cache_segment_sectors": segment_sectors,
         "cache_prefetch_sectors": prefetch_sectors,
     }
-    if found.platter:
-        values["zone_angles"] = _angles(found.platter)
     if found.queue_depth:
         values |= {
             "queue_depth": found.queue_depth,
@@ -258,14 +259,9 @@ def _told(values: Mapping[str, int | str], name: str) -> str:
     return f"{name}() {{\n{''.join(lines)}}}\n"
 
 
-def _points(curve: Curve) -> str:
-    return " ".join(f"{at}:{value}" for at, value in curve)
-
-
-def _angles(platter: Platter) -> str:
-    """As kernel/vpt/platter_text.h has it."""
-    zones = (":".join(str(value) for value in asdict(zone).values()) for zone in platter.zones)
-    return " ".join([str(platter.velocity), *zones])
+def _rows(rows: Iterable[Iterable[int]]) -> str:
+    """As kernel/vpt/sysfs_curves.c has a table."""
+    return " ".join(":".join(map(str, row)) for row in rows)
 
 
 def write_cache(found: Timing, disk: Controller) -> str:

@@ -197,7 +197,7 @@ u64 disk_slowest_ns(const struct disk *disk, u64 sectors)
 	u64 transfer_ns = port_mul_div(curve_max(&disk->transfer), sectors, 1000);
 
 	if (disk_knows_angles(disk)) {
-		switch_ns += disk->rotation_ns;
+		switch_ns += 2 * disk->rotation_ns; /* a skew, and spare sectors */
 		transfer_ns =
 			product_at_most(places, platter_slowest_ns(&disk->tracks));
 	}

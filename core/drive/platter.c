@@ -25,7 +25,7 @@ static u64 angle_of(const struct track_zone *zone, const struct track_mark *mark
 {
 	struct skews skews = skews_before(zone, mark);
 
-	return zone->angle + mark->place * zone->slot + skews.plain * zone->skew +
+	return zone->angle + mark->slots * zone->slot + skews.plain * zone->skew +
 	       skews.cylinders * zone->cylinder.skew + skews.bands * zone->band.skew;
 }
 
@@ -46,7 +46,7 @@ static u64 travel_ns(const struct tracks *tracks, const struct track_zone *zone,
 	struct skews a = skews_before(zone, from);
 	struct skews b = skews_before(zone, to);
 
-	from_ns += turned_ns(tracks, to->place - from->place, zone->slot) +
+	from_ns += turned_ns(tracks, to->slots - from->slots, zone->slot) +
 		   turned_ns(tracks, b.plain - a.plain, zone->skew) +
 		   turned_ns(tracks, b.cylinders - a.cylinders, zone->cylinder.skew) +
 		   turned_ns(tracks, b.bands - a.bands, zone->band.skew);
@@ -119,7 +119,7 @@ static inline struct passage passage_of(const struct tracks *tracks, u64 sector,
 	    at_end.next_slip->sector < passage.stop)
 		at_end = tracks_view(tracks, passage.stop - 1);
 	last = mark_of(&at_end, passage.stop - 1);
-	last.place++;
+	last.slots++;
 	passage.begin_ns =
 		platter_passes_ns(tracks, angle_of(zone, &passage.first), from_ns);
 	passage.end_ns =

@@ -13,6 +13,12 @@ static u64 cylinders_within(const struct track_zone *zone)
 	return quotient(zone->band.tracks - 1, zone->cylinder.tracks);
 }
 
+u64 track_number(const struct track_zone *zone, const struct track_mark *mark)
+{
+	return mark->band * zone->band.tracks + mark->cylinder * zone->cylinder.tracks +
+	       mark->track;
+}
+
 struct track_mark track_mark(const struct track_zone *zone, u64 place)
 {
 	struct track_mark mark = { .place = place };
@@ -28,13 +34,9 @@ struct track_mark track_mark(const struct track_zone *zone, u64 place)
 		place -= mark.cylinder * zone->cylinder.sectors;
 	}
 	mark.track = quotient(place, zone->sectors);
+	mark.slots = track_number(zone, &mark) * zone->sectors + place -
+		     mark.track * zone->sectors;
 	return mark;
-}
-
-u64 track_number(const struct track_zone *zone, const struct track_mark *mark)
-{
-	return mark->band * zone->band.tracks + mark->cylinder * zone->cylinder.tracks +
-	       mark->track;
 }
 
 struct track_mark track_first(const struct track_zone *zone, u64 track)
@@ -50,6 +52,7 @@ struct track_mark track_first(const struct track_zone *zone, u64 track)
 		track -= mark.cylinder * zone->cylinder.tracks;
 	}
 	mark.track = track;
+	mark.slots = track_number(zone, &mark) * zone->sectors;
 	mark.place = mark.band * zone->band.sectors +
 		     mark.cylinder * zone->cylinder.sectors +
 		     mark.track * zone->sectors;

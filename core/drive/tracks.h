@@ -5,12 +5,13 @@
  * A disk is divided into recording zones, from the outer edge to the inner, whose tracks are
  * equally long (Ruemmler and Wilkes 1994, "Data layout").  In a zone tracks make a cylinder (or,
  * where a drive goes along a surface before it changes heads, a surface), and those a band; the
- * last track of each may be shorter by the spare sectors that a drive keeps there.
+ * last track of each may be shorter by the spare sectors that a drive keeps there, which pass like
+ * all others.
  *
  * A drive leaves out sectors that were bad when it was made: all behind such a slip lie farther
  * on.  So a sector's place, counted from the zone's first, is its number in the zone and what was
- * slipped before it.  Where a cylinder's spare sectors take up a slip, the next cylinder begins
- * where it would have, and one sector shares its place with the one behind it.
+ * slipped before it; the head passes over that.  Where spare sectors have taken up a slip what
+ * follows lies as much nearer again, and a sector shares its place with the one before it.
  *
  * How far the arm goes from one sector to another is counted in tracks, if @step says how many
  * sectors of the disk a track is on average, so that a curve over the whole disk holds for it.
@@ -34,7 +35,7 @@
  * struct track_level - what tracks make together
  * @tracks: how many; 0: there is no such level
  * @sectors: on them, spare ones apart
- * @skew: from the last one's end to the next one's beginning
+ * @skew: from the last one's end, spare sectors and all, to the next one's beginning
  */
 struct track_level {
 	u64 tracks;
@@ -127,10 +128,12 @@ struct track_view {
 /**
  * struct track_mark - a place of a zone
  * @place: counted from its first
+ * @slots: that pass from there to it, spare ones as well
  * @band, @cylinder, @track: before it; cylinders of its band and tracks of its cylinder
  */
 struct track_mark {
 	u64 place;
+	u64 slots;
 	u64 band;
 	u64 cylinder;
 	u64 track;

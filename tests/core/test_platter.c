@@ -95,7 +95,7 @@ static u64 track_of[PLACES];
 static void walk_places(u32 i)
 {
 	const struct track_zone *in = zone + i;
-	u64 in_cylinder = 0, in_band = 0, track = 0, left = 0, skew = 0;
+	u64 in_cylinder = 0, in_band = 0, track = 0, left = 0, skew = 0, spare = 0;
 	u128 way = 0;
 	u64 place;
 
@@ -106,21 +106,22 @@ static void walk_places(u32 i)
 			bool ends_cylinder = in->cylinder.tracks &&
 					     in_cylinder + 1 == in->cylinder.tracks;
 
-			way += place ? skew : 0;
+			way += place ? (u128)spare * in->slot + skew : 0;
 			track += !!place;
-			left = in->sectors;
+			spare = 0;
 			skew = in->skew;
 			in_cylinder++;
 			in_band++;
 			if (ends_band) {
-				left -= band_spare[i];
+				spare = band_spare[i];
 				skew = in->band.skew;
 				in_band = in_cylinder = 0;
 			} else if (ends_cylinder) {
-				left -= cylinder_spare[i];
+				spare = cylinder_spare[i];
 				skew = in->cylinder.skew;
 				in_cylinder = 0;
 			}
+			left = in->sectors - spare;
 		}
 		way_of[place] = way;
 		track_of[place] = track;

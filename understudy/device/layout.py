@@ -54,8 +54,8 @@ SLIP = {"sector": Column(), "slots": Column(-1, 2**31)}
 
 @dataclass(frozen=True)
 class Level:
-    """So many tracks; the last one lacks `spare` sectors, and from its end to what follows it is
-    `skew`, in turns."""
+    """So many tracks; the last one lacks `spare` sectors, which pass like others, and from its end
+    to what follows it is `skew`, in turns."""
 
     tracks: int
     skew: float
@@ -203,13 +203,13 @@ def _fault(zone: Zone) -> str:
         return ""
     if zone.slots < zone.sectors:
         return f"{zone.slots} slots are too few for a track of {zone.sectors}"
-    skews = [(zone.skew or 0.0, 0), *((level.skew, level.spare) for level in zone.levels())]
-    for skew, spare in skews:
-        if spare >= zone.sectors:
-            return f"{spare} spare sectors leave nothing of a track of {zone.sectors}"
-        left = zone.slots - zone.sectors + spare
+    left = zone.slots - zone.sectors
+    for skew in (zone.skew or 0.0, *(level.skew for level in zone.levels())):
         if skew * zone.slots < left - 1:
             return f"a skew of {skew} is less than the {left} spare slots of {zone.slots}"
+    for level in zone.levels():
+        if level.spare >= zone.sectors:
+            return f"{level.spare} spare sectors leave nothing of a track of {zone.sectors}"
     if zone.cylinder and zone.band and zone.band.tracks % zone.cylinder.tracks and zone.surfaces:
         return f"a band of {zone.band.tracks} tracks is no number of {zone.cylinder.tracks}"
     return ""

@@ -32,7 +32,7 @@ class Zone:
     track's last sector to the next track's first one; after each `cylinder` tracks it is
     `cylinder_skew`, and after each `band` of tracks `band_skew`.  One that never comes is
     another's, which a track's spare slots fit into.  A cylinder's last track has `cylinder_spare`
-    sectors less, a band's last one `band_spare`.
+    sectors less, a band's last one `band_spare`; these pass like all others.
     """
 
     first: int
@@ -99,15 +99,24 @@ class Zone:
         """As it goes on where so many were left out: all that follows lies as much farther on."""
         return replace(self, first=self.first - slots)
 
+    def begun_by(self, sector: int) -> "Zone":
+        """The same rule, counted from a band or cylinder that begins before that sector."""
+        unit = self.band if self.has_bands else self.cylinder
+        sectors = self.track(unit) - self.first
+        units = max(0, -(-(self.first - sector) // sectors))
+        ahead = (self.turn(self.first + sectors) - self.angle) * units
+        return replace(self, first=self.first - units * sectors, angle=(self.angle - ahead) % 1)
+
     def turn(self, sector: int) -> float:
         """Where it begins."""
         passed = sector - self.first
         bands, cylinders, tracks = self._counts(passed)
+        spares = (cylinders + bands * self._within) * self.cylinder_spare + bands * self.band_spare
         tracks += bands * self.band + cylinders * self.cylinder
         cylinders += bands * self._within
         skews = (tracks - cylinders - bands) * self.skew
         skews += cylinders * self.cylinder_skew + bands * self.band_skew
-        return (self.angle + skews + passed % self.slots / self.slots) % 1
+        return (self.angle + skews + (passed + spares) % self.slots / self.slots) % 1
 
     def lead(self, bus_turns: float = 0.0) -> float:
         """From a sector's begin to where it has passed and is over a bus that takes so long."""
@@ -136,9 +145,7 @@ class Zone:
         """Of so many, that begin with that skew; the last track has so many sectors less."""
         even = self.even(self.first, self.sectors, self.slots, self.angle, self.skew)
         band = NEVER * tracks
-        return replace(
-            even, cylinder=tracks, cylinder_skew=skew, band=band, cylinder_spare=spare
-        )
+        return replace(even, cylinder=tracks, cylinder_skew=skew, band=band, cylinder_spare=spare)
 
     def with_one_band(self, tracks: int) -> "Zone":
         """Of all its tracks, or, if nothing tells a surface's end, of one each."""

@@ -6,7 +6,7 @@ out.  Where the rule of a longer part has the angles of the one beside it as wel
 farther on or nearer, both are of one recording zone, and the part's beginning is a slip.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,14 +24,6 @@ class Part:
 
     first: int
     zone: Zone
-
-
-def halved(is_behind: Callable[[int], bool], low: int, high: int) -> int:
-    """The first one that is; the last is for sure."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_behind(middle) else (middle + 1, high)
-    return high
 
 
 def refined(parts: Sequence[Part], zone: Zone) -> list[Part]:

@@ -13,12 +13,13 @@ the drive for its mapping instead).
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from understudy.device.layout import SLIPS_MAX, ZONES_MAX
 from understudy.profiler.angles import NOISE, HeldError, Protractor
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import Layout, Unseen, Zone, centred, worded
-from understudy.profiler.parts import Part, gathered, halved, refined
+from understudy.profiler.parts import Part, gathered, refined
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import MOST as MOST_SEGMENTS
 from understudy.profiler.segments import Segments
@@ -156,21 +157,28 @@ class _Sweep:
         high = self._surely_bad(zone, bad)
         if high is None:
             return None
-        first = halved(
-            lambda sector: not self._is_near(zone, self._off_at(zone, sector)), low, high
-        )
-        left_out = self._off_at(zone, first) * zone.slots
-        slots = round(left_out)
-        after = zone.slipped(slots)
-        if not 1 <= abs(slots) <= LEFT_OUT_MOST or not self._is_near(
-            after, self._off_at(after, first)
-        ):
-            return None
+        first = first_of(partial(self._is_off, zone), low - 1, high)
+        after = self._shifted(zone, first)
+        if not after:
+            after = self._shifted(zone, high)
+            if not after or after.first < zone.first:
+                return None
+            first = after.track(after.tracks(high - after.first))
         track = after.tracks(first - after.first)
         if track + 2 >= self._room(after) or not self._begins(after, track + 1):
             return None
         after, tracks = self._followed(after, track)
         return (first, after, tracks) if tracks > track else None
+
+    def _shifted(self, zone: Zone, sector: int) -> Zone | None:
+        """By so many slots that the sector is where it should be."""
+        slots = self._off_at(zone, sector) * zone.slots
+        after = zone.slipped(round(slots))
+        is_slip = 1 <= abs(round(slots)) <= LEFT_OUT_MOST
+        return after if is_slip and not self._is_off(after, sector) else None
+
+    def _is_off(self, zone: Zone, sector: int) -> bool:
+        return not self._is_near(zone, self._off_at(zone, sector))
 
     def _surely_bad(self, zone: Zone, bad: int) -> int | None:
         """A sector of that track that is somewhere else."""
@@ -178,7 +186,7 @@ class _Sweep:
         size = zone.track(bad + 1) - first
         for share in SPARE_LOOKS:
             sector = min(first + int(share * size), self._bench.capacity_sectors - 1)
-            if not self._is_near(zone, self._off_at(zone, sector)):
+            if self._is_off(zone, sector):
                 return sector
         return None
 
@@ -216,11 +224,8 @@ class _Sweep:
     def _short(self, zone: Zone, tracks: int) -> tuple[int, int, float]:
         """After how many tracks the last is how many sectors shorter, and the skew behind it: what
         is in line with the track before ends behind its last sector, or with the next."""
-
-        def is_off(sector: int) -> bool:
-            return not self._is_near(zone, self._off_at(zone, sector))
-
-        end = first_of(is_off, zone.track(tracks - 1), zone.track(tracks + 1) - 1)
+        last = zone.track(tracks + 1) - 1
+        end = first_of(partial(self._is_off, zone), zone.track(tracks - 1), last)
         tracks = zone.tracks(end - 1 - zone.first) + 1
         off = self._off_at(zone, end)  # if no sector were missing, and no level ended there
         spare = zone.track(tracks) - end

@@ -86,8 +86,10 @@ class Zone:
 
     def _counts(self, sectors: int) -> tuple[int, int, int]:
         """Bands, cylinders of the last one and tracks of its last that are before the next."""
-        bands, rest = divmod(sectors, self._band_sectors)
-        cylinders = min(rest // self.cylinder_sectors, self._within)
+        bands, rest, cylinders = 0, sectors, sectors // self.cylinder_sectors
+        if self.has_bands:
+            bands, rest = divmod(sectors, self._band_sectors)
+            cylinders = min(rest // self.cylinder_sectors, self._within)
         return bands, cylinders, (rest - cylinders * self.cylinder_sectors) // self.sectors
 
     def tracks(self, sectors: int) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from understudy.profiler.layout import Layout, Zone, centred
 
 SAME = 0.3  # slots
+LEFT_OUT_MOST = 16  # sectors in one place
 LOOKS = 24  # sectors of a part
 FARTHEST = 4  # cylinders, or tracks where there are none
 
@@ -76,12 +77,12 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
     if replace(before.zone, first=0) == replace(part.zone, first=0):
         return [*group, (part, end)]
     if before.zone.cylinder > 1 and last - group[0][0].first >= end - part.first:
-        found = _by_rule(before.zone, part, end)
+        found = _by_rule(before.zone, part, end, 1)
         return [*group, (Part(part.first, found), end)] if found else None
     moved: list[tuple[Part, int]] = []
     zone = part.zone
     for own, own_end in reversed(group):
-        found = _by_rule(zone, own, own_end)
+        found = _by_rule(zone, own, own_end, -1)
         if not found:
             return None
         moved.insert(0, (Part(own.first, found), own_end))
@@ -89,15 +90,16 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
     return [*moved, (part, end)]
 
 
-def _by_rule(rule: Zone, part: Part, end: int) -> Zone | None:
-    """As another part's rule has this one, by the nearest shift that explains all of it."""
+def _by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
+    """As the rule of the part before (way 1) or behind (-1) has this one, by the nearest shift that
+    explains all of it."""
     looks = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
     starts = [part.zone.track(track) for track in range(2 * LOOKS)]
     looks = [*map(int, looks), *(at for at in starts if part.first <= at < end)]
     there = [(sector, part.zone.turn(sector)) for sector in looks]
     unit = rule.cylinder * rule.sectors if rule.cylinder > 1 else rule.sectors
-    for slots in sorted(range(-unit, FARTHEST * unit), key=abs):
-        shifted = rule.slipped(slots)
+    for slots in sorted(range(-LEFT_OUT_MOST, FARTHEST * unit), key=abs):
+        shifted = rule.slipped(way * slots)
         if all(abs(centred(shifted.turn(at) - turn)) * rule.slots < SAME for at, turn in there):
             return shifted
     return None

@@ -19,7 +19,7 @@ from understudy.device.layout import SLIPS_MAX, ZONES_MAX
 from understudy.profiler.angles import NOISE, HeldError, Protractor
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import Layout, Unseen, Zone, centred, worded
-from understudy.profiler.parts import Part, gathered, refined
+from understudy.profiler.parts import LEFT_OUT_MOST, Part, gathered, refined
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import MOST as MOST_SEGMENTS
 from understudy.profiler.segments import Segments
@@ -40,7 +40,6 @@ FARTHER = 3  # times, from one look to the next
 PARTS = 8  # of a track: what is in line in one of them only is so by accident
 CHANCES = 3
 FEW = 4  # tracks
-LEFT_OUT_MOST = 16  # sectors in one place
 MANY = 32  # tracks: no cylinder has so many, but a surface
 SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter one ends for another reason
 SPARE_LOOKS = (0.95, 0.8, 0.6, 0.4, 0.2, 0.05)  # of a track, to find where one is off

@@ -77,12 +77,12 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
     if replace(before.zone, first=0) == replace(part.zone, first=0):
         return [*group, (part, end)]
     if before.zone.cylinder > 1 and last - group[0][0].first >= end - part.first:
-        found = _by_rule(before.zone, part, end, 1)
+        found = by_rule(before.zone, part, end, 1)
         return [*group, (Part(part.first, found), end)] if found else None
     moved: list[tuple[Part, int]] = []
     zone = part.zone
     for own, own_end in reversed(group):
-        found = _by_rule(zone, own, own_end, -1)
+        found = by_rule(zone, own, own_end, -1)
         if not found:
             return None
         moved.insert(0, (Part(own.first, found), own_end))
@@ -90,7 +90,7 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
     return [*moved, (part, end)]
 
 
-def _by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
+def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
     """As the rule of the part before (way 1) or behind (-1) has this one, by the nearest shift that
     explains all of it."""
     looks = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))

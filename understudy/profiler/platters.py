@@ -19,7 +19,7 @@ from understudy.device.layout import SLIPS_MAX, ZONES_MAX
 from understudy.profiler.angles import NOISE, HeldError, Protractor
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import Layout, Unseen, Zone, centred, worded
-from understudy.profiler.parts import LEFT_OUT_MOST, Part, gathered, refined
+from understudy.profiler.parts import LEFT_OUT_MOST, Part, by_rule, gathered, refined
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import MOST as MOST_SEGMENTS
 from understudy.profiler.segments import Segments
@@ -40,6 +40,7 @@ FARTHER = 3  # times, from one look to the next
 PARTS = 8  # of a track: what is in line in one of them only is so by accident
 CHANCES = 3
 FEW = 4  # tracks
+NEXT = 4  # tracks behind a slip, one of which has none
 MANY = 32  # tracks: no cylinder has so many, but a surface
 SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter one ends for another reason
 SPARE_LOOKS = (0.95, 0.8, 0.6, 0.4, 0.2, 0.05)  # of a track, to find where one is off
@@ -101,7 +102,7 @@ class _Sweep:
     def parts(self) -> list[Part]:
         """All of them, each from its first sector on."""
         zone, tracks = self._zone(0)
-        found = [Part(0, zone)]
+        found, before = [Part(0, zone)], zone
         rules = 1
         while tracks < self._room(zone):
             self._refer_to(found[-1].zone, tracks)
@@ -110,8 +111,9 @@ class _Sweep:
                 first, zone, tracks = slip
                 found = refined(found, zone)
             else:
-                first = zone.track(tracks)
-                zone, tracks = self._zone(first)
+                before = zone if zone.cylinder > 1 else before
+                first = self._end(zone, tracks, found[-1].first)
+                zone, tracks = self._again(before, first, *self._zone(first))
                 rules += 1
             found.append(Part(first, zone))
             self._check_number(rules, first / self._bench.capacity_sectors)
@@ -152,11 +154,10 @@ class _Sweep:
     def _slipped(self, zone: Zone, bad: int, begin: int) -> tuple[int, Zone, int] | None:
         """From which sector on a zone goes on so many slots farther, or nearer, where spare sectors
         have taken up what was left out; its rule there, and up to which track."""
-        low = max(zone.track(bad - 1), begin)
         high = self._surely_bad(zone, bad)
         if high is None:
             return None
-        first = first_of(partial(self._is_off, zone), low - 1, high)
+        first = self._end(zone, bad, begin)
         after = self._shifted(zone, first)
         if not after:
             after = self._shifted(zone, high)
@@ -164,10 +165,25 @@ class _Sweep:
                 return None
             first = after.track(after.tracks(high - after.first))
         track = after.tracks(first - after.first)
-        if track + 2 >= self._room(after) or not self._begins(after, track + 1):
+        if track + NEXT >= self._room(after):
+            return None
+        if not any(self._goes_on(after, track + more) for more in range(1, NEXT)):
             return None
         after, tracks = self._followed(after, track)
         return (first, after, tracks) if tracks > track else None
+
+    def _end(self, zone: Zone, bad: int, begin: int) -> int:
+        """The first sector that is somewhere else, on that track or the one before."""
+        low, high = max(zone.track(bad - 1), begin), self._surely_bad(zone, bad)
+        if high is None:
+            return zone.track(bad)
+        return first_of(partial(self._is_off, zone), low - 1, high)
+
+    def _goes_on(self, zone: Zone, track: int) -> bool:
+        """That track begins where it should, but for what else was left out until then."""
+        before = zone.track(track) - zone.sectors // 2
+        after = self._shifted(zone, before) or zone
+        return self._begins(after, track)
 
     def _shifted(self, zone: Zone, sector: int) -> Zone | None:
         """By so many slots that the sector is where it should be."""
@@ -178,6 +194,21 @@ class _Sweep:
 
     def _is_off(self, zone: Zone, sector: int) -> bool:
         return not self._is_near(zone, self._off_at(zone, sector))
+
+    def _again(self, before: Zone, first: int, zone: Zone, tracks: int) -> tuple[Zone, int]:
+        """A rule that was followed before, where it explains what shows none but of tracks."""
+        end = min(zone.track(tracks), self._bench.capacity_sectors)
+        if zone.cylinder > 1 or zone.slots != before.slots:
+            return zone, tracks
+        after = by_rule(before, Part(first, zone), end, 1)
+        if not after:
+            return zone, tracks
+        track = after.tracks(first - after.first)
+        cylinder = (track // after.cylinder + 1) * after.cylinder
+        if cylinder >= self._room(after) or not self._goes_on(after, cylinder):
+            return zone, tracks
+        after, reach = self._followed(after, track)
+        return (after, reach) if after.track(reach) > end else (zone, tracks)
 
     def _surely_bad(self, zone: Zone, bad: int) -> int | None:
         """A sector of that track that is somewhere else."""

@@ -112,7 +112,9 @@ class _Sweep:
                 found = refined(found, zone)
             else:
                 before = zone if zone.cylinder > 1 else before
-                first = self._end(zone, tracks, found[-1].first)
+                is_alone = tracks - zone.tracks(found[-1].first - zone.first) < 2
+                end = zone.track(tracks)
+                first = end if is_alone else self._end(zone, tracks, found[-1].first)
                 zone, tracks = self._again(before, first, *self._zone(first))
                 rules += 1
             found.append(Part(first, zone))
@@ -153,7 +155,10 @@ class _Sweep:
 
     def _slipped(self, zone: Zone, bad: int, begin: int) -> tuple[int, Zone, int] | None:
         """From which sector on a zone goes on so many slots farther, or nearer, where spare sectors
-        have taken up what was left out; its rule there, and up to which track."""
+        have taken up what was left out; its rule there, and up to which track.
+
+        Some sectors before may be somewhere else: those that spare sectors stand in for.
+        """
         high = self._surely_bad(zone, bad)
         if high is None:
             return None
@@ -161,9 +166,9 @@ class _Sweep:
         after = self._shifted(zone, first)
         if not after:
             after = self._shifted(zone, high)
-            if not after or after.first < zone.first:
+            if not after:
                 return None
-            first = after.track(after.tracks(high - after.first))
+            first = first_of(partial(self._is_in_line, after), first, high)
         track = after.tracks(first - after.first)
         if track + NEXT >= self._room(after):
             return None
@@ -177,7 +182,14 @@ class _Sweep:
         low, high = max(zone.track(bad - 1), begin), self._surely_bad(zone, bad)
         if high is None:
             return zone.track(bad)
-        return first_of(partial(self._is_off, zone), low - 1, high)
+
+        def is_behind(sector: int) -> bool:
+            before = max(
+                sector - zone.sectors // PARTS, low
+            )  # one alone may be in line by accident
+            return self._is_off(zone, sector) or (before > low and self._is_off(zone, before))
+
+        return first_of(is_behind, low - 1, high)
 
     def _goes_on(self, zone: Zone, track: int) -> bool:
         """That track begins where it should, but for what else was left out until then."""
@@ -191,6 +203,9 @@ class _Sweep:
         after = zone.slipped(round(slots))
         is_slip = 1 <= abs(round(slots)) <= LEFT_OUT_MOST
         return after if is_slip and not self._is_off(after, sector) else None
+
+    def _is_in_line(self, zone: Zone, sector: int) -> bool:
+        return not self._is_off(zone, sector)
 
     def _is_off(self, zone: Zone, sector: int) -> bool:
         return not self._is_near(zone, self._off_at(zone, sector))

@@ -15,7 +15,7 @@ from understudy.profiler.layout import Layout, Zone, centred
 
 SAME = 0.3  # slots
 LEFT_OUT_MOST = 16  # sectors in one place
-LOOKS = 24  # sectors of a part
+LOOKS = 48  # sectors of a part, and so many of its tracks
 FARTHEST = 4  # cylinders, or tracks where there are none
 
 
@@ -27,16 +27,14 @@ class Part:
     zone: Zone
 
 
-def refined(parts: Sequence[Part], zone: Zone) -> list[Part]:
-    """The same, with the last rule as exact as it has become since."""
-    found = list(parts)
-    before = found[-1].zone
-    for index in range(len(found) - 1, -1, -1):
-        own = found[index].zone
-        if replace(own, first=0) != replace(before, first=0):
-            break
-        found[index] = Part(found[index].first, replace(zone, first=own.first))
-    return found
+def refined(parts: Sequence[Part], before: Zone, after: Zone) -> list[Part]:
+    """The same, with a rule as exact as it has become since."""
+    return [
+        replace(part, zone=replace(after, first=part.zone.first))
+        if replace(part.zone, first=before.first) == before
+        else part
+        for part in parts
+    ]
 
 
 def gathered(parts: Sequence[Part], capacity_sectors: int) -> Layout | None:
@@ -94,7 +92,7 @@ def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
     """As the rule of the part before (way 1) or behind (-1) has this one, by the nearest shift that
     explains all of it."""
     looks = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
-    starts = [part.zone.track(track) for track in range(2 * LOOKS)]
+    starts = [part.zone.track(track) + side for track in range(LOOKS) for side in (-1, 0)]
     looks = [*map(int, looks), *(at for at in starts if part.first <= at < end)]
     there = [(sector, part.zone.turn(sector)) for sector in looks]
     unit = rule.cylinder * rule.sectors if rule.cylinder > 1 else rule.sectors

@@ -102,21 +102,21 @@ class _Sweep:
     def parts(self) -> list[Part]:
         """All of them, each from its first sector on."""
         zone, tracks = self._zone(0)
-        found, before = [Part(0, zone)], zone
-        rules = 1
+        found, before, rules = [Part(0, zone)], zone, 1
         while tracks < self._room(zone):
             self._refer_to(found[-1].zone, tracks)
+            before = zone if zone.cylinder > 1 else before
             slip = self._slipped(zone, tracks, found[-1].first)
             if slip:
                 first, zone, tracks = slip
-                found = refined(found, zone)
+                found = refined(found, before, zone)
             else:
-                before = zone if zone.cylinder > 1 else before
                 is_alone = tracks - zone.tracks(found[-1].first - zone.first) < 2
                 end = zone.track(tracks)
                 first = end if is_alone else self._end(zone, tracks, found[-1].first)
-                zone, tracks = self._again(before, first, *self._zone(first))
-                rules += 1
+                zone, tracks, is_known = self._again(before, first, *self._zone(first))
+                found = refined(found, before, zone) if is_known else found
+                rules += not is_known
             found.append(Part(first, zone))
             self._check_number(rules, first / self._bench.capacity_sectors)
             if len(found) > SLIPS_MAX:
@@ -210,20 +210,18 @@ class _Sweep:
     def _is_off(self, zone: Zone, sector: int) -> bool:
         return not self._is_near(zone, self._off_at(zone, sector))
 
-    def _again(self, before: Zone, first: int, zone: Zone, tracks: int) -> tuple[Zone, int]:
+    def _again(self, before: Zone, first: int, zone: Zone, tracks: int) -> tuple[Zone, int, bool]:
         """A rule that was followed before, where it explains what shows none but of tracks."""
         end = min(zone.track(tracks), self._bench.capacity_sectors)
-        if zone.cylinder > 1 or zone.slots != before.slots:
-            return zone, tracks
         after = by_rule(before, Part(first, zone), end, 1)
-        if not after:
-            return zone, tracks
-        track = after.tracks(first - after.first)
-        cylinder = (track // after.cylinder + 1) * after.cylinder
-        if cylinder >= self._room(after) or not self._goes_on(after, cylinder):
-            return zone, tracks
-        after, reach = self._followed(after, track)
-        return (after, reach) if after.track(reach) > end else (zone, tracks)
+        if zone.cylinder == 1 and zone.slots == before.slots and after:
+            track = after.tracks(first - after.first)
+            cylinder = (track // after.cylinder + 1) * after.cylinder
+            if cylinder < self._room(after) and self._goes_on(after, cylinder):
+                after, reach = self._followed(after, track)
+                if after.track(reach) > end:
+                    return after, reach, True
+        return zone, tracks, False
 
     def _surely_bad(self, zone: Zone, bad: int) -> int | None:
         """A sector of that track that is somewhere else."""

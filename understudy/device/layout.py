@@ -36,19 +36,14 @@ TURNS = Column(share=True)
 TRACKS = Column(1, 2**31)
 NAMES = ("first_sector", "track_sectors", "slots", "angle_turns", "skew_turns")
 CYLINDER, SURFACE, BAND = "cylinder", "surface", "band"
+LEVEL = {"tracks": TRACKS, "skew_turns": TURNS, "spare_sectors": SPARE}
 ZONE = {
     "first_sector": Column(),
     "track_sectors": SECTORS,
     "slots": Column(2, TRACK_SECTORS_MAX),
     "angle_turns": TURNS,
     "skew_turns": TURNS,
-}
-for _level in (CYLINDER, SURFACE, BAND):
-    ZONE |= {
-        f"{_level}_tracks": TRACKS,
-        f"{_level}_skew_turns": TURNS,
-        f"{_level}_spare_sectors": SPARE,
-    }
+} | {f"{name}_{key}": column for name in (CYLINDER, SURFACE, BAND) for key, column in LEVEL.items()}
 SLIP = {"sector": Column(), "slots": Column(-1, 2**31)}
 
 
@@ -182,8 +177,10 @@ def _zone(row: table.Row, number: int) -> Zone:
     if {f"{CYLINDER}_tracks", f"{SURFACE}_tracks"} <= has:
         raise wrong("", f"line {number}: tracks lie along cylinders or along surfaces, not both")
     along = SURFACE if f"{SURFACE}_tracks" in has else CYLINDER
-    plain = (row.get(name) for name in NAMES)
-    zone = Zone(*plain, _level(row, along), _level(row, BAND), along == SURFACE)
+    first, sectors = row[NAMES[0]], row[NAMES[1]]
+    slots, start, skew = (row.get(name) for name in NAMES[2:])
+    levels = _level(row, along), _level(row, BAND)
+    zone = Zone(first, sectors, slots, start, skew, *levels, along == SURFACE)
     if why := _fault(zone):
         raise wrong("", f"line {number}: {why}")
     return zone
@@ -264,6 +261,13 @@ class Layout(Section):
             raise wrong("slips", "takes up more slots than were slipped in its zone")
         return self
 
+    def keys(self) -> dict[str, str | float]:
+        """As a profile has them."""
+        found: dict[str, str | float] = {"zones": zones_text(self.zones)}
+        if self.slips:
+            found["slips"] = slips_text(self.slips)
+        return found | {"switch_ms": self.switch_ms}
+
     @property
     def knows_angles(self) -> bool:
         """Whether each sector has one."""
@@ -310,7 +314,8 @@ class Layout(Section):
         slips = [slip for slip in self.slipped() if slip[0] < capacity_sectors] if is_real else []
         zones: list[TrackZone] = []
         before = 0
-        for (zone, first), end in zip(kept, [*(at for _, at in kept[1:]), capacity_sectors]):
+        ends = [*(at for _, at in kept[1:]), capacity_sectors]
+        for (zone, first), end in zip(kept, ends, strict=True):
             slipped = [more for sector, more in slips if first <= sector < end]
             core = zone.core(first, before)
             number = tracks_of(core, end - first + (slipped[-1] if slipped else 0))

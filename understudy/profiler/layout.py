@@ -8,7 +8,6 @@ begin a band of cylinders, which may follow with a third (understudy/device/layo
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -187,7 +186,7 @@ class Layout:
     slips: tuple[tuple[int, int], ...] = ()
 
     @cached_property
-    def _parts(self) -> list[tuple[int, Zone]]:
+    def parts(self) -> list[tuple[int, Zone]]:
         """Between slips and the ends of zones: the first sector, and the rule that it follows."""
         slips = dict(self.slips)
         zones = {zone.first: zone for zone in self.zones}
@@ -203,7 +202,7 @@ class Layout:
 
     def zone(self, sector: int) -> Zone:
         """That holds it, as what was left out before has shifted it."""
-        return self._parts[bisect_right(self._parts, sector, key=lambda part: part[0]) - 1][1]
+        return self.parts[bisect_right(self.parts, sector, key=lambda part: part[0]) - 1][1]
 
     def end(self, index: int) -> int:
         """Of that zone."""
@@ -249,11 +248,13 @@ class Layout:
         found = [Finding(ZONES, device.zones_text(zones), said)]
         if self.slips:
             found.append(Finding(SLIPS, device.slips_text(self.slips), "to the sector"))
-        return (
-            found
-            + [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]
-            + [Finding("facts.capacity_sectors", self.capacity_sectors)]
-        )
+        return [*found, *size(self.capacity_sectors)]
+
+
+def size(capacity_sectors: int) -> list[Finding]:
+    """Of the disk, which a layout is of."""
+    names = [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]
+    return [*names, Finding("facts.capacity_sectors", capacity_sectors)]
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ class Unseen:
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
-        return [not_seen(ZONES, self.why)]
+        return [not_seen("layout.angles", self.why)]
 
 
 def worded(found: Layout) -> Layout | Unseen:
@@ -275,11 +276,6 @@ def worded(found: Layout) -> Layout | Unseen:
     except ValidationError as error:
         return Unseen(f"what was found contradicts itself: {error.errors()[0]['msg']}")
     return found
-
-
-def ends(zones: Sequence[Zone], capacity_sectors: int) -> list[int]:
-    """Of each."""
-    return [*(zone.first for zone in zones[1:]), capacity_sectors]
 
 
 def _turns(turns: float) -> float:

@@ -17,6 +17,7 @@ SAME = 0.3  # slots
 LEFT_OUT_MOST = 16  # sectors in one place
 LOOKS = 48  # sectors of a part, and so many of its tracks
 FARTHEST = 4  # cylinders, or tracks where there are none
+SHIFTS_MOST = 2**13
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,13 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
 def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
     """As the rule of the part before (way 1) or behind (-1) has this one, by the nearest shift that
     explains all of it."""
-    looks = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
+    evenly = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
     starts = [part.zone.track(track) + side for track in range(LOOKS) for side in (-1, 0)]
-    looks = [*map(int, looks), *(at for at in starts if part.first <= at < end)]
+    looks = [*map(int, evenly), *(at for at in starts if part.first <= at < end)]
     there = [(sector, part.zone.turn(sector)) for sector in looks]
     unit = rule.cylinder * rule.sectors if rule.cylinder > 1 else rule.sectors
-    for slots in sorted(range(-LEFT_OUT_MOST, FARTHEST * unit), key=abs):
+    farthest = min(FARTHEST * unit, SHIFTS_MOST)
+    for slots in sorted(range(-LEFT_OUT_MOST, farthest), key=abs):
         shifted = rule.slipped(way * slots)
         if all(abs(centred(shifted.turn(at) - turn)) * rule.slots < SAME for at, turn in there):
             return shifted

@@ -40,6 +40,7 @@ FARTHER = 3  # times, from one look to the next
 PARTS = 8  # of a track: what is in line in one of them only is so by accident
 CHANCES = 3
 FEW = 4  # tracks
+NEAR = 8  # sectors that may be in line by accident
 NEXT = 4  # tracks behind a slip, one of which has none
 MANY = 32  # tracks: no cylinder has so many, but a surface
 SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter one ends for another reason
@@ -98,6 +99,7 @@ class _Sweep:
         self._bench = bench
         self._protractor = protractor
         self._is_referring = False
+        self._last = bench.capacity_sectors - 1
 
     def parts(self) -> list[Part]:
         """All of them, each from its first sector on."""
@@ -108,12 +110,10 @@ class _Sweep:
             before = zone if zone.cylinder > 1 else before
             slip = self._slipped(zone, tracks, found[-1].first)
             if slip:
+                found = refined(found, zone, slip[1])
                 first, zone, tracks = slip
-                found = refined(found, before, zone)
             else:
-                is_alone = tracks - zone.tracks(found[-1].first - zone.first) < 2
-                end = zone.track(tracks)
-                first = end if is_alone else self._end(zone, tracks, found[-1].first)
+                first = self._end(zone, tracks, found[-1].first)
                 zone, tracks, is_known = self._again(before, first, *self._zone(first))
                 found = refined(found, before, zone) if is_known else found
                 rules += not is_known
@@ -160,14 +160,13 @@ class _Sweep:
         Some sectors before may be somewhere else: those that spare sectors stand in for.
         """
         high = self._surely_bad(zone, bad)
-        if high is None:
+        farther = self._shifted(zone, high) if high is not None else None
+        if high is None or not farther:
             return None
-        first = self._end(zone, bad, begin)
+        first = self._first_off(zone, max(zone.track(bad - 1), begin), high)
         after = self._shifted(zone, first)
         if not after:
-            after = self._shifted(zone, high)
-            if not after:
-                return None
+            after = farther
             first = first_of(partial(self._is_in_line, after), first, high)
         track = after.tracks(first - after.first)
         if track + NEXT >= self._room(after):
@@ -179,9 +178,20 @@ class _Sweep:
 
     def _end(self, zone: Zone, bad: int, begin: int) -> int:
         """The first sector that is somewhere else, on that track or the one before."""
-        low, high = max(zone.track(bad - 1), begin), self._surely_bad(zone, bad)
+        end = zone.track(bad)
+        if bad - zone.tracks(begin - zone.first) < 2:
+            return end  # where its end was measured
+        around = (end + NEAR, end - 1, end - zone.sectors // PARTS)
+        if [self._is_off(zone, min(at, self._last)) for at in around] == [True, False, False]:
+            return end
+        high = self._surely_bad(zone, bad)
         if high is None:
-            return zone.track(bad)
+            return end
+        first = self._first_off(zone, max(zone.track(bad - 1), begin), high)
+        return end if abs(first - end) < NEAR else first
+
+    def _first_off(self, zone: Zone, low: int, high: int) -> int:
+        """Between one that may be the first and one that is behind it."""
 
         def is_behind(sector: int) -> bool:
             before = max(
@@ -213,8 +223,9 @@ class _Sweep:
     def _again(self, before: Zone, first: int, zone: Zone, tracks: int) -> tuple[Zone, int, bool]:
         """A rule that was followed before, where it explains what shows none but of tracks."""
         end = min(zone.track(tracks), self._bench.capacity_sectors)
-        after = by_rule(before, Part(first, zone), end, 1)
-        if zone.cylinder == 1 and zone.slots == before.slots and after:
+        is_plain = zone.cylinder == 1 < before.cylinder and zone.slots == before.slots
+        after = by_rule(before, Part(first, zone), end, 1) if is_plain else None
+        if after:
             track = after.tracks(first - after.first)
             cylinder = (track // after.cylinder + 1) * after.cylinder
             if cylinder < self._room(after) and self._goes_on(after, cylinder):
@@ -228,7 +239,7 @@ class _Sweep:
         first = zone.track(bad)
         size = zone.track(bad + 1) - first
         for share in SPARE_LOOKS:
-            sector = min(first + int(share * size), self._bench.capacity_sectors - 1)
+            sector = min(first + int(share * size), self._last)
             if self._is_off(zone, sector):
                 return sector
         return None

@@ -100,4 +100,4 @@ mutants: setup
 
 clean:
 	rm -rf build .venv
-	find understudy tests bench -name __pycache__ -prune -exec rm -r {} +
+	find understudy oracle tests bench -name __pycache__ -prune -exec rm -r {} +

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from understudy.device import expected, profile
+from understudy.device.check import standing
 from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
 from understudy.native.request import READ
@@ -20,7 +21,7 @@ PAGE_SECTORS = 8
 READS = 100_000
 SYNTHETIC = ("vesper", "array", "detailed")
 
-TOLD = ("drive", "what it is", "where its figures are from", "fitted with")
+TOLD = ("drive", "what it is", "where its figures are from", "made from, and checks")
 HELD = (
     "random page",
     "seek is",
@@ -45,7 +46,7 @@ def drives() -> list[DiskProfile]:
 def told(disk: DiskProfile) -> Row:
     """What it is, where its figures are from, what it holds for."""
     sources = [section.source for _, section in disk if getattr(section, "source", None)]
-    holds = disk.limits + (f"; tried with {', '.join(disk.holds_for)}" if disk.holds_for else "")
+    holds = "; ".join(filter(None, (disk.limits, standing(disk.checks))))
     return f"`{disk.name}`", disk.summary, " ".join("; ".join(sources).split()), holds
 
 

@@ -140,12 +140,20 @@ struct sim_input {
     struct sim_process *each;
     ...;
 };
+/* sim/demand.h */
+#define DEMAND_PAGE_SECTORS ...
+#define DEMAND_LONG_SECTORS ...
+#define DEMAND_PAUSE_NS ...
+#define DEMAND_ENDS ...
+#define DEMAND_PLACES ...
+struct demand { u64 written, sized, long_ones, sequential, again, paused, met_busy; ...; };
 struct sim_summary {
     u64 completed, first_arrival_ns, last_arrival_ns, last_completion_ns;
     u64 sectors, hits, predicted, predicted_hits, page_hits, page_misses;
     u64 reason[...];
     struct moments service, device, response, model;
     struct histogram responses;
+    struct demand demand;
     u64 oldest;
     char broken[...];
     u64 *counters;
@@ -194,12 +202,11 @@ struct disk {
 u64 platter_angle(const struct tracks *tracks, u64 sector);
 u64 tracks_arm(const struct tracks *tracks, u64 sector);
 u64 tracks_end(const struct tracks *tracks, u64 sector);
-struct segments { u64 nr, sectors, first_in_first_out; ...; };
-struct write_cache { u64 spans_max, sectors_max, idle_ns, low_sectors, order; ...; };
+struct segments { u64 nr, sectors; ...; };
+struct write_cache { u64 spans_max, sectors_max, idle_ns, order; ...; };
 struct buffer {
-    u64 bus_ps, write_ns, same_track_saves_ns, settle_ns, command_ns, ahead_sectors, reach_sectors;
-    u64 ahead_to_track_end, ahead_overwrites, ahead_finishes_sector, write_waits, discards;
-    u64 hits_resume, hits_interrupt, hits_return;
+    u64 bus_ps, write_ns, settle_ns, ahead_sectors, reach_sectors;
+    u64 ahead_to_track_end, ahead_overwrites, after_hit;
     struct segments segments;
     struct write_cache writes;
     ...;

@@ -16,6 +16,7 @@
 
 #include "../core/contract.h"
 #include "bundling.h"
+#include "demand.h"
 #include "device.h"
 #include "moments.h"
 #include "watch.h"
@@ -132,6 +133,7 @@ struct sim_input {
  * @page_hits: pages that processes found in the page cache ...
  * @page_misses: ... and that they had to wait for
  * @responses: for percentiles
+ * @demand: what was asked of the device
  * @predicted: chosen because the scheduler foresaw a hit
  * @predicted_hits: both
  * @oldest: id of the request that the scheduler had for longest in the end, or 0
@@ -155,6 +157,7 @@ struct sim_summary {
 	struct moments response;
 	struct moments model;
 	struct histogram responses;
+	struct demand demand;
 	u64 oldest;
 	char broken[CONTRACT_TEXT];
 	u64 *counters;

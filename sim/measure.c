@@ -69,6 +69,7 @@ static void sum_up_request(struct sim_summary *summary, const struct pending *pe
 	moments_add(&summary->service, completion_ns - from_ns);
 	moments_add(&summary->device, completion_ns - pending->dispatch_ns);
 	moments_add(&summary->model, pending->service.model_ns);
+	demand_add(&summary->demand, io, pending->idle_ns, previous_completion_ns);
 }
 
 void measure_completion(struct sim *sim, const struct pending *pending)

@@ -7,7 +7,7 @@ What is expected is worked out here, by arithmetic of its own.
 import math
 from dataclasses import replace
 
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     CYLINDER_SERPENTINE,
     CYLINDERS,
     SURFACE_SERPENTINE,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""[seek] for a detailed drive (bench/detailed), as samples by the distance in sectors.
+"""[seek] for a detailed drive (oracle/detailed), as samples by the distance in sectors.
 
-bench/detailed/mechanism.c has the arm's time by cylinders; how many those are over one distance
+oracle/detailed/mechanism.c has the arm's time by cylinders; how many those are over one distance
 in sectors differs from place to place, so a sample is the mean of many.
 """
 
@@ -10,7 +10,7 @@ import random
 from statistics import fmean
 from typing import Any
 
-from bench.detailed.drive import DetailedDrive, Parameters
+from oracle.detailed.drive import DetailedDrive, Parameters
 
 SAMPLES = 400
 PLACES = 60

@@ -31,13 +31,13 @@ C_PARTS = {
 INCLUDE = re.compile(r'^#include "([^"]*)"', re.MULTILINE)
 
 
-def imported(file: Path) -> Iterator[str]:
-    """Modules of ours that a file imports, wherever in it."""
+def imported(file: Path, package: str = "understudy") -> Iterator[str]:
+    """Modules of a package that a file imports, wherever in it."""
     for node in ast.walk(ast.parse(file.read_text())):
         assert not getattr(node, "level", 0), f"{file}: a relative import"
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names if name.name.startswith("understudy"))
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("understudy"):
+            yield from (name.name for name in node.names if name.name.startswith(package))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(package):
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
@@ -102,3 +102,11 @@ def test_c_includes_what_the_page_says(file: str) -> None:
     allowed = C_PARTS[max(parts, key=len)]
     for other in included(file):
         assert any(lies_in(other, part) for part in allowed), f"{file} includes {other}"
+
+
+def test_the_oracle_shares_no_code_with_the_model_and_is_not_installed() -> None:
+    for file in (ROOT / "oracle").rglob("*.py"):
+        for module in imported(file):
+            assert module.split(".")[1] in ("base", "device"), f"{file} imports {module}"
+    for file in PACKAGE.rglob("*.py"):
+        assert not list(imported(file, "oracle")), file

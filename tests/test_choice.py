@@ -70,7 +70,8 @@ def test_who_is_tied_by_one_measure_and_best_by_the_others_is_picked_for_the_tai
 
 
 def test_json_has_the_best_by_each_measure_of_a_goal() -> None:
-    entry = as_json(tail(sstf=[(10, 900, 2000)], look=[(12, 14, 15)]))["choices"][1]
+    compared = tail(sstf=[(10, 900, 2000)], look=[(12, 14, 15)])
+    entry = as_json(compared, choices(compared))["choices"][1]
     assert entry["best"] is None
     assert [(one["measure"], one["best"]) for one in entry["by"]] == [
         ("p99_response_ms", "sstf"),

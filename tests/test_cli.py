@@ -134,7 +134,7 @@ def test_reproduce_prints_both_papers_columns(platform: FakePlatform, tmp_path: 
         "8,080.16 (2)",
         "19,293 (2)",
         "foresaw",
-        "fitted with random reads of a page, one at a time; queues and hits go beyond that",
+        "not checked: cheetah-15k4, made from random reads of a page, one at a time,",
         "mq-deadline, the successor",
     ):
         assert words in done.stdout

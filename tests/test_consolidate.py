@@ -2,9 +2,12 @@
 """`understudy consolidate` from traces to its answer, against closed forms and against itself."""
 
 import json
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import naive_consolidation as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -42,6 +45,26 @@ def write(file: Path, seed: int, requests: int = 4000, gap_ms: float = 4.0, **mo
     }
     pl.DataFrame(columns | more).write_parquet(file)
     return file
+
+
+def naive_traces(requests: int, gap_ms: float) -> list[float]:
+    """Write a.parquet and b.parquet, each alone on four servers; their means together, ms."""
+    draw = np.random.default_rng(11)
+    jobs: list[list[naive.Job]] = []
+    for k, name in enumerate("ab"):
+        at_ns = (draw.exponential(gap_ms, requests).cumsum() * 1e6).astype(int)
+        service_ns = (draw.exponential(SERVICE_MS, requests) * 1e6).astype(int)
+        jobs.append(
+            [
+                naive.Job(k, int(at), int(service), request)
+                for request, (at, service) in enumerate(zip(at_ns, service_ns, strict=True))
+            ]
+        )
+        alone = naive.simulated([replace(job, k=0) for job in jobs[k]], [1], 4, [Fraction(1)], 1)
+        ends_ns = [job.completion for job in alone]
+        write(Path(f"{name}.parquet"), 1, requests, arrival_ns=at_ns, completion_ns=ends_ns)
+    both = naive.simulated([*jobs[0], *jobs[1]], [1, 1], 4, [Fraction(1)] * 2, 1)
+    return [float(np.mean(naive.responses(both, k))) / 1e6 for k in range(2)]
 
 
 def erlang_c_ms(erlangs: float, servers: int) -> float:
@@ -85,7 +108,8 @@ def test_a_queue_whose_answer_is_known(traces: Path) -> None:
 
 def test_a_vm_that_is_alone_stays_as_it_was(traces: Path) -> None:
     """Merging is searched for, and there is none."""
-    [vm] = answered("runs", "--depth", "32", "--replications", "6")["vms"]
+    asked = ("--depth", "32", "--merge", "common", "--replications", "6")
+    [vm] = answered("runs", *asked)["vms"]
     alone, together = vm["alone"], vm["together"]
     assert together["merge_value"] == 1
     for figure in ("mean_response_ms", "p50_response_ms", "p95_response_ms", "in_system"):
@@ -180,17 +204,63 @@ def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
     assert "without merging --depth 6 would be stable, or 78% of each VM's requests" in done.stderr
 
 
+def test_a_device_that_merges_nothing(traces: Path) -> None:
+    """Four servers, alone and together, by a simulation that shares no code with ours.  Where the
+    queue grows, a search takes that for requests that are merged."""
+    naive_responses = naive_traces(requests=6000, gap_ms=6.3)
+    found = answered("a.parquet", "b.parquet", "--depth", "4")
+    mean_ms = [vm["together"]["mean_response_ms"] for vm in found["vms"]]
+    assert min(naive_responses) > 1.4 * SERVICE_MS
+    assert mean_ms == pytest.approx(naive_responses, rel=0.05)
+    assert [vm["together"]["merge_value"] for vm in found["vms"]] == [1, 1]
+    searched = answered("a.parquet", "b.parquet", "--depth", "4", "--merge", "common")
+    for vm, naive_ms in zip(searched["vms"], naive_responses, strict=True):
+        assert vm["together"]["mean_response_ms"] < 0.9 * naive_ms
+
+
+def test_what_was_not_checked_is_said(traces: Path) -> None:
+    """In the table, result.json and the report; and what intervals leave out."""
+    done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE, "--out", "found")
+    document = json.loads(Path("found/result.json").read_text())
+    assert document["trusted"] is None
+    assert document["because"] == [
+        "a run of these VMs together",
+        f"that the device serves {SERVERS} at once and merges nothing",
+    ]
+    words = " ".join(done.stdout.split())
+    page = Path("found/report.html").read_text()
+    for text in (words, page):
+        assert f"not checked: {'; '.join(document['because'])}" in text
+        assert document["ci95_covers"] in text
+    assert "not another sample of the same VM" in document["ci95_covers"]
+    merged = answered("web.parquet", "mail.parquet", *LITTLE[:-1], "2.5")
+    assert "serves 8 at once and merges up to 2.5 requests" in merged["because"][1]
+
+
+def test_servers_that_a_trace_contradicts(traces: Path) -> None:
+    """Of nine at once where the trace shows more, some were done before they could begin."""
+    write(Path("wide.parquet"), 5, gap_ms=1.0)
+    found = answered("wide.parquet", "--depth", "4", "--replications", "2")
+    assert found["trusted"] is False
+    [because] = found["because"]
+    assert "complete before one of 4 servers could have taken them" in because
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["web.parquet", "web.parquet"], "there is a VM called web already (web.parquet); name"),
         (["a=", "web.parquet"], "a=: a VM is given as NAME=PATH"),
-        (["nobody.parquet"], "nobody.parquet: No such file"),
-        (["empty"], "empty: no trace in this folder"),
-        (["arrivals.csv"], "arrivals.csv: has arrivals only"),
-        (["short.parquet"], "short: service times of shape (20,): a fit needs a list of 300"),
-        (["cut.csv"], "understudy trace convert cut.csv OUT.parquet keeps what precedes"),
+        (["nobody.parquet", *LITTLE], "nobody.parquet: No such file"),
+        (["empty", *LITTLE], "empty: no trace in this folder"),
+        (["arrivals.csv", *LITTLE], "arrivals.csv: has arrivals only"),
+        (["short.parquet", *LITTLE], "short: service times of shape (20,): a fit needs a list of"),
+        (["cut.csv", *LITTLE], "understudy trace convert cut.csv OUT.parquet keeps what precedes"),
         (["web.parquet", "--depth", "2000"], "--depth"),
+        (["web.parquet"], "--depth: not given, and no trace says how many requests the device"),
+        (["web.parquet", "--disk", "vespa"], 'unknown disk "vespa"'),
+        (["web.parquet", *LITTLE, "--disk", "array-32"], "--disk: not with --depth, which says"),
+        (["--self-check", "--disk", "array-32"], "--disk: not with --self-check"),
         ([], "no VM: name a trace of each"),
         (["--self-check", "PM-3"], "PM-3: no such configuration; there are PM-1"),
         (["--self-check", "--depth", "8"], "--depth: not with --self-check"),
@@ -228,21 +298,73 @@ def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
     done = understudy("consolidate", "odd.parquet", *LITTLE, "--accept-poor-fit")
     assert done.exit_code == 0
     assert "odd: fitted poorly: a coefficient of variation" in done.stderr
+    assert "checked and off: odd: fitted poorly: a coefficient" in " ".join(done.stdout.split())
 
 
 def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
     asked = ("--disk", "array-32", "--workload", "random", "--processes", "9", "--requests", "900")
     done = understudy("predict", *asked, "--schedulers", "fcfs", "--seeds", "2", "--out", "alone")
     assert done.exit_code == 0, done.output
-    [vm] = answered("alone", *LITTLE)["vms"]
+    found = answered("alone", "--replications", "4")
+    [vm] = found["vms"]
+    recorded = {"depth": 32, "depth_from": "recorded on array-32"}
+    assert {name: found["inputs"][name] for name in recorded} == recorded
     file = "alone/requests.parquet"
     assert vm["runs"] == [f"{file}:fcfs:1", f"{file}:fcfs:2"]
     assert (vm["name"], vm["requests"]) == ("alone", 1800)
     both = understudy("predict", *asked, "--schedulers", "fcfs,sfq", "--out", "both")
     assert both.exit_code == 0, both.output
-    done = understudy("consolidate", "both")
+    done = understudy("consolidate", "both", *LITTLE)
     assert done.exit_code == 2
     file = "both/requests.parquet"
     assert f"{file}: name one scheduler, as {file}:fcfs; there are: fcfs, sfq" in done.stderr
     [vm] = answered(f"both={file}:sfq", *LITTLE)["vms"]
     assert vm["runs"] == [f"{file}:sfq:1"]
+
+
+def test_who_says_how_many_the_device_serves(traces: Path) -> None:
+    """A profile, or the run folders of all VMs, if these agree."""
+    asked = ("--workload", "random", "--requests", "900", "--schedulers", "fcfs")
+    for name, disk in (("wide", "array-32"), ("narrow", "cheetah-9lp")):
+        done = understudy("predict", "--disk", disk, *asked, "--out", name)
+        assert done.exit_code == 0, done.output
+    found = answered("web.parquet", "--disk", "array-32", "--replications", "2")
+    assert found["device"]["servers"] == 32
+    assert found["inputs"]["depth_from"] == "--disk array-32"
+    found = answered("narrow", "--replications", "2", "--accept-poor-fit")
+    assert found["inputs"]["depth_from"] == "recorded on cheetah-9lp"
+    assert found["device"]["servers"] == 1
+    for other, says in (
+        ("narrow", "wide: 32 (recorded on array-32), narrow: 1 (recorded on cheetah-9lp)"),
+        ("web.parquet", "what traces say: wide: 32 (recorded on array-32)"),
+    ):
+        done = understudy("consolidate", "wide", other)
+        assert done.exit_code == 2
+        assert "--depth: not given" in done.stderr
+        assert says in done.stderr
+    document = json.loads(Path("narrow/result.json").read_text())
+    document["inputs"] |= {"platform": "real", "depth": 8}
+    Path("narrow/result.json").write_text(json.dumps(document))
+    done = understudy("consolidate", "narrow")
+    assert done.exit_code == 2
+    assert "what traces say" not in done.stderr
+    Path("many.toml").write_text('[array]\nservers = 2000\nservice_ms = 1.0\nsource = "nobody"\n')
+    done = understudy("consolidate", "web.parquet", "--disk", "many.toml")
+    assert done.exit_code == 2
+    assert "--disk many.toml: 2,000 servers, more than 1,024; give --depth" in done.stderr
+
+
+def test_requests_that_the_vm_merged_are_one(traces: Path) -> None:
+    """A run folder has a row a bio, and says which of them went to the disk as one request."""
+    asked = ("--disk", "cheetah-15k4", "--workload", "surge-buffered", "--processes", "20")
+    done = understudy("predict", *asked, "--schedulers", "look", "--seeds", "1", "--out", "vm")
+    assert done.exit_code == 0, done.output
+    rows = pl.read_parquet("vm/requests.parquet")
+    sent = rows["request_id"].n_unique()
+    assert sent < rows.height
+    done = understudy("consolidate", "vm", "--replications", "2", "--accept-poor-fit", "--json")
+    assert done.exit_code == 0, done.output
+    assert f"left out: {rows.height - sent:,} merged into another of the VM's" in done.stderr
+    assert "were complete before" not in done.stderr
+    [vm] = json.loads(done.stdout)["vms"]
+    assert vm["requests"] == sent

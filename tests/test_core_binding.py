@@ -140,13 +140,13 @@ def test_drive_refuses() -> None:
     many = [(i, 0) for i in range(CURVE_POINTS_MAX + 1)]
     line = [(0, 0), (9, 5)]
     for seek in ([(0, 0)], [(1, 0), (2, 0)], [(0, 5), (9, 4), (9, 5)], []):
-        with pytest.raises(ValueError, match=r"not as core/drive\.h wants it"):
+        with pytest.raises(ValueError, match=r"not as core/drive/drive\.h wants it"):
             Drive(seek, 5)
-    with pytest.raises(ValueError, match=r"not as core/drive\.h wants it"):
+    with pytest.raises(ValueError, match=r"not as core/drive/drive\.h wants it"):
         Drive(line, 5, transfer=[(0, 5), (8, 5)])
-    with pytest.raises(ValueError, match=r"not as core/drive\.h wants it"):
+    with pytest.raises(ValueError, match=r"not as core/drive/drive\.h wants it"):
         Drive(line, 5, rotation_ns=DISK_NS_MAX + 1)
-    with pytest.raises(ValueError, match=r"seek: 1025 samples, more than 1024"):
+    with pytest.raises(ValueError, match=r"seek.point: 1025 of them, more than 1024"):
         Drive(many, 5)
     with pytest.raises(ValueError, match=r"transfer: 1026 samples, more than 1024"):
         Drive([(0, 0), (5000, 5)], 5, zones=[(2 * i, 5 + i % 2) for i in range(513)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The oracle (bench/detailed/detailed.h) as a whole: its queue, random drives, bad input, fuzzing.
+"""The oracle (oracle/detailed/detailed.h) as a whole: its queue, random drives, bad input, fuzzing.
 
 Its parts have tests of their own: test_detailed_*.py.
 """
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from detailed_drives import BARE, CACHED, ROUNDING_NS, SOON_NS, seek_ns
 
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     FOLDER,
     MS,
     DetailedDrive,

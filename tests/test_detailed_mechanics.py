@@ -23,7 +23,7 @@ from detailed_drives import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     CYLINDER_SERPENTINE,
     MS,
     SURFACE_SERPENTINE,

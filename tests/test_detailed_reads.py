@@ -19,11 +19,10 @@ from detailed_drives import (
     sector_ns,
 )
 
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     MS,
     DetailedDrive,
     Parameters,
-    random_drive,
 )
 
 
@@ -165,60 +164,6 @@ def test_a_stream_stays_in_its_segment() -> None:
         sent_ns = now_ns
         now_ns = drive.request("read", sector, 8, sent_ns)
         assert now_ns - sent_ns == pytest.approx(hit_ns(CACHED, 8), abs=1)
-
-
-DISCARDING = replace(CACHED, discards_sent=True)
-
-
-def served(drive: DetailedDrive, *reads: tuple[int, int]) -> list[bool]:
-    """Reads with pauses between them: which of them hit."""
-    hits, now_ns = [], 0
-    for sector, sectors in reads:
-        sent_ns = now_ns + SOON_NS
-        now_ns = drive.request("read", sector, sectors, sent_ns)
-        hits.append(now_ns - sent_ns <= hit_ns(drive.parameters, sectors) + 1)
-    return hits
-
-
-def test_what_was_sent_is_discarded() -> None:
-    """And what lies before it; what was read ahead behind it is there, by hits elsewhere, too."""
-    drive = DetailedDrive(DISCARDING)
-    assert served(drive, (1000, 8), (1000, 8), (1008, 8)) == [False, False, True]
-    drive.reset()
-    assert served(drive, (1000, 8), (1020, 8), (1010, 4)) == [False, True, False]
-    drive.reset()
-    reads = ((1000, 8), (50_000, 8), (1010, 8), (1018, 8), (1010, 8))
-    assert served(drive, *reads) == [False, False, True, True, False]
-
-
-def test_what_is_written_stays_until_it_is_away() -> None:
-    p = replace(DISCARDING, write_sectors=64, write_extents=4, write_idle_ns=1e9)
-    drive = DetailedDrive(p)
-    drive.request("write", 1000, 8, 0)
-    assert served(drive, (1000, 8), (1000, 8)) == [True, True]
-
-
-@pytest.mark.parametrize("keeps", [False, True])
-def test_its_room_is_there_for_what_follows(keeps: bool) -> None:
-    """As much as a segment has is read ahead, whatever a drive does that does not discard."""
-    drive = DetailedDrive(replace(DISCARDING, ahead_keeps_request=keeps))
-    now_ns = drive.request("read", 0, 8, 0) + 5 * SOON_NS
-    now_ns = drive.request("read", 100_000, 8, now_ns)
-    assert cached_up_to(drive, 8, now_ns) == 8 + 256
-
-
-def test_a_stream_that_is_discarded_stays_in_its_segment() -> None:
-    """One of two; the other one still holds what follows 100,000 when nothing is read ahead."""
-    drive = DetailedDrive(replace(DISCARDING, segments=2, ahead_sectors=8, ahead_after_hit=False))
-    reads = [(100_000, 8), *((8 * n, 8) for n in range(4)), (100_008, 8)]
-    assert served(drive, *reads)[-1]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_random_drive_that_discards_is_the_same_one_but_for_that(seed: int) -> None:
-    kept, discarding = (random_drive(seed, discards_sent=sent) for sent in (False, True))
-    assert not kept.parameters.discards_sent
-    assert discarding.parameters == replace(kept.parameters, discards_sent=True)
 
 
 def test_slow_streams_hit_always() -> None:

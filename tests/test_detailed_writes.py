@@ -23,7 +23,7 @@ from detailed_drives import (
     seek_ns,
 )
 
-from bench.detailed.drive import (
+from oracle.detailed.drive import (
     CLOOK,
     MS,
     SHORTEST_POSITIONING,
@@ -42,11 +42,11 @@ def test_a_write_into_the_cache_costs_overhead_and_length() -> None:
 
 
 def test_a_write_without_a_cache_takes_the_medium() -> None:
-    """And so does one that is larger than the cache, or must be on the medium (FUA)."""
-    for p, sectors, fua in ((BARE, 8, False), (WRITING, 65, False), (WRITING, 8, True)):
+    """And so does one that is larger than the cache."""
+    for p, sectors in ((BARE, 8), (WRITING, 65)):
         drive = DetailedDrive(p)
         expected_ns = medium_ns(drive, "write", 0, 50_000, sectors, 0)
-        completion_ns = drive.request("write", 50_000, sectors, 0, fua=fua)
+        completion_ns = drive.request("write", 50_000, sectors, 0)
         assert completion_ns == pytest.approx(expected_ns, abs=ROUNDING_NS)
 
 

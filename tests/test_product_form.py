@@ -9,6 +9,7 @@ from understudy.consolidate.product_form import (
     response_times,
 )
 
+SERVERS = 32  # the issue queue of the paper's hypervisor
 # Table 1: isolated, expected of two, expected of three.
 QUEUES = {
     "PM-1": (11.9, 23.8, 35.7),
@@ -50,7 +51,7 @@ OTHERS = {("PM-1", 2): 0.509, ("PM-2", 2): 2.889, ("PM-2", 3): 21.63}
 
 def error(workload: str, classes: int) -> float:
     isolated = RESPONSES[workload][0][:classes]
-    estimated = response_times(isolated, [1 / INTERARRIVAL_MS[workload]] * classes)
+    estimated = response_times(isolated, [1 / INTERARRIVAL_MS[workload]] * classes, SERVERS)
     return mean_relative_error(estimated, RESPONSES[workload][classes - 1])
 
 
@@ -80,11 +81,11 @@ def test_one_class_on_one_server_is_m_m_1() -> None:
 
 @pytest.mark.parametrize("rate", [32.0, 33.0, 1e6])
 def test_a_full_system_counts_as_99_percent(rate: float) -> None:
-    assert response_times([1.0], [rate]) == pytest.approx([100.0])
+    assert response_times([1.0], [rate], SERVERS) == pytest.approx([100.0])
 
 
 def test_just_below_full_is_not_capped() -> None:
-    assert response_times([1.0], [31.968]) == pytest.approx([1000.0])
+    assert response_times([1.0], [31.968], SERVERS) == pytest.approx([1000.0])
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,6 @@ def test_whole_numbers_may_stand_for_times(tmp_path: Path) -> None:
             "4294967296",
         ),
         ("hit_us = 250", "hit_us = 250\nhits = 3", "cache.hits", "not a key"),
-        ("sector_bytes = 512", "sector_bytes = 4096", "facts.sector_bytes", "4096"),
         ('summary = "', 'name = "x"\nsummary = "', "name", "not a key"),
     ],
 )
@@ -106,6 +105,15 @@ def test_a_bad_value_is_one_line_with_file_key_and_reason(
     assert message.startswith(f"{tmp_path / 'mine.toml'}: {key}: ")
     assert reason in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("key", profile.DROPPED)
+def test_a_key_of_an_older_profile_says_what_stands_for_it(tmp_path: Path, key: str) -> None:
+    section, name = key.split(".")
+    with pytest.raises(UserError) as caught:
+        load_text(tmp_path, f"[{section}]\n{name} = 1\n")
+    said = f"{tmp_path / 'mine.toml'}: {key}: is no key any more: {profile.DROPPED[key]}"
+    assert str(caught.value) == said
 
 
 def test_limits_are_the_cores() -> None:
@@ -132,7 +140,6 @@ def test_sections_that_need_others(tmp_path: Path) -> None:
     sections = {part.split("]")[0]: f"[{part}\n" for part in parts}
     scaling = "[scaling]\nreal_track_sectors = 8\ntrack_sectors = 8\n"
     line = "[model]\nintercept_ms = 4\nfull_seek_ms = 5\n"
-    contains = sections["seek"] + "contains_rotation = true\n"
     for text, message in (
         ("", "model: is missing, seek and sheet as well: a disk has one of them"),
         (
@@ -145,7 +152,6 @@ def test_sections_that_need_others(tmp_path: Path) -> None:
         ),
         (line + scaling, "scaling: does not go with model, whose line holds everything"),
         (sections["seek"] + scaling, "scaling: there is no throughput to scale"),
-        (contains, "seek.contains_rotation: there is no rotation to take off"),
     ):
         with pytest.raises(UserError) as caught:
             load_text(tmp_path, text + sections["facts"])
@@ -214,14 +220,3 @@ def test_an_unknown_disk_brings_the_nearest_and_all() -> None:
 def test_every_profile_of_the_project_loads() -> None:
     for name in profile.catalogue():
         assert profile.load(name).name == name
-
-
-def test_what_goes_beyond_a_fit() -> None:
-    """Named, unless the profile was tried with it, or does not say what it was fitted with."""
-    asked: dict[profile.Beyond, bool] = {"queues": True, "hits": False, "writes": True}
-    line = profile.load("cheetah-15k4")
-    assert line.beyond(asked) == ["queues", "writes"]
-    assert line.beyond({"queues": False, "hits": False, "writes": False}) == []
-    assert line.model_copy(update={"holds_for": ("writes",)}).beyond(asked) == ["queues"]
-    assert profile.load("cheetah-9lp").beyond(asked) == []
-    assert line.model_copy(update={"limits": ""}).beyond(asked) == []

@@ -17,68 +17,52 @@ segment_sectors = 64
 prefetch_sectors = 8
 hit_us = 100
 """
-TRACKS = """[tracks]
-at = [0, 0.5]
-sectors = [700, 560]
-switch_ms = 0.5
+TRACKS = '''[layout]
+zones = """
+first_sector,track_sectors
+0,700
+35156250,560
 """
+switch_ms = 0.5
+'''
 BUFFER = """[buffer]
 bus_mb_per_s = 10
 read_hit_us = 66
 write_us = 500
-write_same_track_saves_us = 200
 write_settle_ms = 0.25
-command_ms = 0.125
 segments = 3
 segment_sectors = 300
-replace = "first in first out"
-hits_interrupt = false
-hits_return = true
-hits_resume = false
-read_discards = true
-read_ahead_sectors = 200
-read_ahead_to_track_end = true
-read_ahead_overwrites = true
-read_ahead_finishes_sector = true
-write_waits_for_read_ahead = true
+segment_keeps = "ahead"
+read_ahead_sectors = "to track end"
 read_reach_sectors = 150
+after_hit = "return"
 write_back = 2
-write_back_sectors = 400
 write_back_idle_ms = 1
-write_back_low_sectors = 100
-write_back_order = "nearest"
+write_back_order = "ascending"
 """
 
 
 def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
     """Whole ns, ps and sectors; tracks by the sectors of the virtual disk."""
     timing = load_text(tmp_path, SAMPLED + TRACKS + BUFFER).timing(10_000)
-    assert timing.tracks == ((0, 700), (5000, 560))
+    zones = [(zone.first, zone.sectors) for zone in timing.tracks.zones]
+    assert zones == [(0, 700), (5000, 560)]
     assert timing.switch_ns == 500_000
     assert timing.hit_ns == 66_000
     assert timing.buffer == Buffer(
         bus_sector_ps=51_200_000,
         write_ns=500_000,
-        write_same_track_saves_ns=200_000,
         write_settle_ns=250_000,
-        command_ns=125_000,
         buffer_segments=3,
         buffer_segment_sectors=300,
-        buffer_first_in_first_out=True,
-        buffer_hits_interrupt=False,
-        buffer_hits_return=True,
-        read_ahead_sectors=200,
+        read_ahead_sectors=300,
         read_ahead_to_track_end=True,
         read_ahead_overwrites=True,
-        read_ahead_finishes_sector=True,
-        write_waits_for_read_ahead=True,
         read_reach_sectors=150,
-        read_hits_resume=False,
-        read_discards=True,
+        after_hit=2,
         write_back_spans=2,
-        write_back_sectors=400,
+        write_back_sectors=600,
         write_back_idle_ns=1_000_000,
-        write_back_low_sectors=100,
         write_back_order=1,
     )
 
@@ -89,45 +73,30 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         ("segments = 3\n", "", "buffer.read_ahead_sectors: there are no segments to read ahead"),
         ("segments = 3\n", "segments = 257\n", "buffer.segments: input should be less than or eq"),
         (
-            "read_ahead_sectors = 200",
-            "read_ahead_sectors = 301",
+            '"to track end"',
+            "301",
             "buffer.read_ahead_sectors: 301 is more than a segment's 300",
         ),
         (
-            "write_back_sectors = 400\n",
-            "",
-            "buffer.write_back: takes writes, but write_back_sectors leaves no room",
+            "segment_sectors = 300",
+            "segment_sectors = 3000000000",
+            "buffer.write_back: 2 segments have too many sectors",
         ),
+        (TRACKS, "", "buffer.read_ahead_sectors: no layout says where a track ends"),
         (
-            "write_back_low_sectors = 100",
-            "write_back_low_sectors = 401",
-            "buffer.write_back_low_sectors: 401 is more than all, 400",
+            '"to track end"',
+            '"far"',
+            "buffer.read_ahead_sectors: input should be a number of sectors or ",
         ),
-        (TRACKS, "", "buffer.read_ahead_to_track_end: no tracks say where one ends"),
+        ('"return"', '"leave"', "buffer.after_hit: input should be 'stop', 'go on' or 'return'"),
+        ('"ahead"', '"all"', "buffer.segment_keeps: input should be 'request' or 'ahead'"),
+        ('"ascending"', '"random"', "buffer.write_back_order: input should be 'shortest pos"),
         (
-            TRACKS + BUFFER,
-            BUFFER.replace("read_ahead_to_track_end = true\n", ""),
-            "buffer.write_same_track_saves_us: no tracks say where one ends",
+            ",560",
+            ",400000",
+            "layout.zones: 400000 sectors from 35156250 on take",
         ),
-        (
-            "write_us = 500",
-            "write_us = 150",
-            "buffer.write_same_track_saves_us: 200 is more than a write's 150",
-        ),
-        (
-            "read_discards = true",
-            "read_discards = 2",
-            "buffer.read_discards: input should be a valid boolean",
-        ),
-        ('"nearest"', '"random"', "buffer.write_back_order: input should be 'as they came',"),
-        (
-            "[700, 560]",
-            "[700, 500000]",
-            "tracks.sectors: 500000 sectors from 0.5 on take",
-        ),
-        ("at = [0, 0.5]", "at = [0, 1]", "tracks.at: a zone begins at 1, where the disk ends"),
-        ("at = [0, 0.5]", "at = [0]", "tracks.at: has 1 places for 2 values"),
-        ("[700, 560]", "[700, 0]", "tracks.sectors.1: input should be greater than or equal to 1"),
+        (",560", ",0", "layout.zones: line 3, column track_sectors: 0 is not from 1 to 1048576"),
         ("bus_mb_per_s = 10", "bus_mb_per_s = 0", "buffer.bus_mb_per_s: input should be greater"),
     ],
 )
@@ -144,13 +113,6 @@ def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
     """Not both."""
     with pytest.raises(UserError, match="buffer: does not go with cache: a disk has one of them"):
         load_text(tmp_path, SAMPLED + CACHE + TRACKS + BUFFER)
-
-
-def test_a_track_fits_into_its_zone_at_that_size(tmp_path: Path) -> None:
-    """Which the file alone can't say."""
-    disk = load_text(tmp_path, SAMPLED + TRACKS + BUFFER)
-    with pytest.raises(UserError, match="a track of 700 is longer than its zone of 600 sectors"):
-        disk.timing(1200)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 """Profiles with sampled curves: Vesper's against the formula in double precision, what a rotation
 and a small disk make of them, and one line for every mistake."""
 
-import subprocess
-import sys
 from math import sqrt
 from pathlib import Path
 
@@ -64,47 +62,6 @@ def test_rotation_and_throughput_may_be_left_out(tmp_path: Path) -> None:
         tmp_path, ("[rotation]\nperiod_ms = 6.0\n", ""), ("[throughput]\nmb_per_s = [60, 40]\n", "")
     ).timing(1000)
     assert (timing.rotation_ns, timing.transfer) == (0, ())
-
-
-def test_rotation_that_seeks_contain_is_taken_off(tmp_path: Path) -> None:
-    """So that the model, which adds it again, gives what was measured."""
-    measured = ("at = [0, 0.25", "contains_rotation = true\nat = [0, 0.25")
-    raised = ("[2.0, 4.0, 3.5, 10.0]", "[3.0, 4.0, 3.5, 10.0]")
-    timing = sampled(tmp_path, measured, raised).timing(1000)
-    assert [ns for _, ns in timing.seek] == [0, 1_000_000, 500_000, 7_000_000]
-    without_transfer = Drive(timing.seek, 0, rotation_ns=timing.rotation_ns)
-    service_ns, _ = without_transfer.serve([READ] * 2, [250, 0], [1, 1])
-    assert service_ns[0] == 4_000_000
-
-
-def test_noise_below_half_a_rotation_is_a_seek_of_no_time(tmp_path: Path) -> None:
-    """Nothing is said of a tenth of it; of more there is a doubt, of half it is refused."""
-    for least, doubted in (("2.7", False), ("2.699", True), ("1.5", True)):
-        disk = sampled(tmp_path, ("ms = [2.0,", f"contains_rotation = true\nms = [{least},"))
-        assert disk.timing(1000).seek[0] == (0, 0)
-        assert disk.timing(1000).seek[1] == (250, 1_000_000)
-        assert bool(disk.doubts) == doubted
-    assert disk.doubts == [
-        "mine: seek.ms: 1 of 4 samples are more than 10% below half a rotation, 3, down to 1.5: "
-        "they count as seeks of no time; do they contain a rotation?"
-    ]
-
-
-def test_a_doubt_about_a_disk_is_said_before_its_figures(tmp_path: Path) -> None:
-    sampled(tmp_path, ("ms = [2.0,", "contains_rotation = true\nms = [2.0,"))
-    for command in ("predict --workload random --out", "sweep --workloads random --out"):
-        name, *options = command.split()
-        kind = "--disks" if name == "sweep" else "--disk"
-        place = tmp_path / f"{name}.out"
-        given = [name, kind, str(tmp_path / "mine.toml"), "--schedulers", "fcfs", *options, place]
-        done = subprocess.run(
-            [sys.executable, "-m", "understudy", *map(str, given), "--requests", "10"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert "1 of 4 samples are more than 10% below half a rotation" in done.stderr
 
 
 def test_phase_is_a_choice(tmp_path: Path) -> None:
@@ -298,11 +255,6 @@ MANY_ZONES = ", ".join(["1"] * 513)
             "6.0",
             '6.0\nphase = "often"',
             "rotation.phase: input should be 'mean', 'random' or 'known', not 'often'",
-        ),
-        (
-            "ms = [2.0,",
-            "contains_rotation = true\nms = [1.499,",
-            "seek.ms.0: 1.499 can't contain half a rotation, 3",
         ),
         (
             "[rotation]\nperiod_ms = 6.0",

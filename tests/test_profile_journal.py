@@ -17,7 +17,7 @@ from test_profiler import CAPACITY, model
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device.target import Target
-from understudy.profiler import journal
+from understudy.profiler import checks, journal
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.journal import Journal
 from understudy.profiler.target import Bench
@@ -73,7 +73,11 @@ def journaled(target: Target, file: Path) -> Iterator[Journal]:
 
 def asked_of(found: Fitted) -> int:
     """With the requests of the checks."""
-    return found.requests + sum(2000 for _ in found.checks)
+    heads = (checks.SEEK, checks.TRANSFER)
+    checked = (
+        len(each.target_times_ms) * (2 if each.workload in heads else 1) for each in found.compared
+    )
+    return found.requests + sum(checked)
 
 
 @pytest.mark.parametrize("stop_at", [1000, 3000, 7000])

@@ -19,21 +19,21 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.cli.main import main
 from understudy.device import profile as device
+from understudy.profiler.checks import SEEK, TRANSFER
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.validation import SEEK, TRANSFER
 from understudy.show import picture, profiled
 
 # Together, since each overview is drawn for several tests.
 pytestmark = pytest.mark.xdist_group("pictures")
 
 MODULE = """
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 
 class Untouched:
     capacity_sectors = 10**6
@@ -154,7 +154,8 @@ def test_each_check_has_its_two_distributions_and_its_demerit(overview: Drawn) -
     found, figure = overview.found, overview.figure
     panels = [axes for axes in figure.axes if axes.get_xlabel() == "service time (ms)"]
     for axes, check in zip(panels, found.checks, strict=True):
-        demerit = f"demerit {check.demerit_ms:.3f} ms, {check.demerit_percent:.1f} %"
+        within = "within" if check.within else "not within"
+        demerit = f"demerit {check.demerit_percent:.1f} %: {within} the limits"
         assert axes.get_title(loc="left").splitlines()[::2] == [check.workload, demerit]
         target, model = (np.sort(values(line)[:, 0]) for line in axes.lines)
         assert np.sqrt(np.mean((target - model) ** 2)) == pytest.approx(check.demerit_ms)

@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from sample_runs import experiment, outcome
 from test_profiler import CAPACITY, KNOWN, model
 
-from bench.detailed.drive import random_drive
+from oracle.detailed.drive import random_drive
 from understudy.base.errors import RunFailed
 from understudy.campaign.result import requests_table
 from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import demerit
+from understudy.profiler.checks import demerit
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.from_trace import fit
 from understudy.profiler.from_trace.served import Served
@@ -89,7 +89,7 @@ def fresh(target: Target, found: Fitted) -> tuple[float, float]:
     draw = random.Random("fresh")
     places = [draw.randrange(target.capacity_sectors - 8) for _ in range(READS)]
     there, here = (np.array([bench.read(at, 8) for at in places]) for bench in (theirs, mine))
-    return float(here.mean() / there.mean()), demerit.demerit(there, here) / float(there.mean())
+    return float(here.mean() / there.mean()), demerit(there, here) / float(there.mean())
 
 
 @pytest.fixture(scope="module")
@@ -140,12 +140,10 @@ def in_runs(target: Target, run: int, requests: int = READS) -> Recorded:
     return Recorded(*(list(column) for column in zip(*rows, strict=True)))
 
 
-@pytest.mark.parametrize("discards", [False, True])
-def test_whether_what_was_sent_is_discarded(discards: bool) -> None:
-    found = fit.profile(in_runs(model(read_discards=discards), 6).served()).disk().buffer
+def test_how_far_it_reads_ahead_is_found() -> None:
+    found = fit.profile(in_runs(model(), 6).served()).disk().buffer
     assert found
-    assert found.read_discards is discards
-    assert found.read_ahead_sectors >= 40
+    assert found.ahead >= 40
 
 
 @pytest.mark.parametrize("again", [0.01, 0.8])

@@ -10,7 +10,7 @@ import random
 import numpy as np
 import pytest
 
-from bench.detailed.drive import DetailedDrive, random_drive
+from oracle.detailed.drive import DetailedDrive, random_drive
 from understudy.profiler import hits, platters, reach, rotation, segments
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.layout import Layout

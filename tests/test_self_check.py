@@ -131,8 +131,27 @@ def test_it_is_told(found: list[self_check.Held]) -> None:
     text = console.export_text()
     for words in ("Table 1", "Table 4", "Tables 5 and 6", "Figure 8", "product form"):
         assert words in text
-    assert text.count("PM-1") == 8
+    assert text.count("PM-1 ") == 8
     assert f"3 VMs: predicted means are {found[1].error:.1%} to {found[1].error:.1%} off" in text
+
+
+def test_whether_it_may_be_trusted(found: list[self_check.Held]) -> None:
+    """Means within 5 %, or 10 % where little of the array is idle."""
+    two, three = (replace(one, measured_ms=one.predicted_ms) for one in found)
+    right = self_check.trust([two, three])
+    assert right.trusted is True
+    assert str(right).startswith("checked and within: 2 predictions, each at most 5% off")
+    slower = [
+        replace(one, measured_ms=[time / 0.92 for time in one.measured_ms]) for one in (two, three)
+    ]
+    wrong = self_check.trust(slower)
+    assert wrong.trusted is False
+    assert wrong.because == ("PM-1, VM 1 and 2: 8.0% off, and at most 5% is allowed",)
+    document = as_json(
+        "understudy", 1, {("PM-1", (1,)): [cast(Outcome, Ran(pl.DataFrame(), {}))]}, slower
+    )
+    assert document["trusted"] is False
+    assert document["because"] == list(wrong.because)
 
 
 def test_it_is_a_page(found: list[self_check.Held]) -> None:

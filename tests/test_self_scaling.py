@@ -121,7 +121,7 @@ def test_what_a_table_says_of_k() -> None:
     """Nothing, unless runs do not count or differ in it."""
     assert "k was" not in told(("cats", 3, 10), ("none", 3, 0))
     assert "late" not in told(("cats", 3, 10), ("none", 3, 0))
-    assert "k was 3 to 4: raised" in told(("cats", 3, 10), ("none", 4, 0))
+    assert "no pick: k was 3 to 4, raised" in told(("cats", 3, 10), ("none", 4, 0))
     said = told(("cats", 2, 11), ("none", 2, 10), ("sstf", 2, 300))
     assert "more than 10 were late (cats 11, sstf 300): these runs do not count" in said
     assert "pick " not in said

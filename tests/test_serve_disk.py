@@ -208,7 +208,7 @@ bus_mb_per_s = 51.2
 read_hit_us = 50
 write_us = 100
 write_back = 8
-write_back_sectors = 1000
+segment_sectors = 125
 write_back_idle_ms = 60000
 """
 TAKEN = 100_000 + 8 * 10_000  # a page at 51.2 MB/s is 80 us
@@ -219,7 +219,7 @@ def test_what_is_written_waits_for_a_flush(disk: tuple[Path, list[str]], tmp_pat
     next one nothing; a write with FUA goes to the medium itself."""
     profile, words = disk
     profile.write_text(LINE + BUFFER)
-    places = [1_500_000, 20_000, 900_000]
+    places = [20_000, 900_000, 1_500_000]  # the order of the shortest positioning
     with serving(tmp_path, *words) as served, served.client() as client:
         for place in places:
             client.write(place, bytes(4096))

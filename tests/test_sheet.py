@@ -57,7 +57,7 @@ def sheets(shares: st.SearchStrategy[float]) -> st.SearchStrategy[DataSheet]:
     )
 
 
-@given(sheets(st.floats(LINE + 1e-6, 2 * ROOT["random pairs"] - LINE - 1e-6)))
+@given(sheets(st.floats(LINE + 1e-6, 2 * ROOT - LINE - 1e-6)))
 def test_the_curve_meets_three_figures(sheet: DataSheet) -> None:
     """Seeks of no distance and within a cylinder make up the rest of the mean."""
     at, ms = sheet.seeks()
@@ -69,19 +69,12 @@ def test_the_curve_meets_three_figures(sheet: DataSheet) -> None:
     assert mean_ms(sheet) == pytest.approx(sheet.average_seek_ms, rel=3e-3)
 
 
-@given(sheets(st.floats(LINE + 1e-3, 2 * ROOT["random pairs"] - LINE - 1e-3)))
+@given(sheets(st.floats(LINE + 1e-3, 2 * ROOT - LINE - 1e-3)))
 def test_the_curve_rises_and_bends_down(sheet: DataSheet) -> None:
     at, ms = (np.array(samples[1:]) for samples in sheet.seeks())
     steps = np.diff(ms)
     assert (steps >= -1e-6).all()
     assert (np.diff(steps / np.diff(at)) <= 1e-3 * np.abs(steps / np.diff(at))[1:] + 0.1).all()
-
-
-def test_an_average_at_a_third_of_the_stroke_is_met_there() -> None:
-    figures = {**FIGURES, "full_stroke_ms": 18.0, "average_over": "a third of the stroke"}
-    at, ms = DataSheet(**figures).seeks()
-    assert np.interp(1 / 3, at, ms) == pytest.approx(9.0, abs=0.001)
-    assert ms[-1] == pytest.approx(18.0)
 
 
 def test_without_a_full_stroke_it_is_a_square_root() -> None:
@@ -178,11 +171,6 @@ def test_a_sheet_without_rates_transfers_in_no_time(tmp_path: Path) -> None:
         ),
         ("rpm = 7200", "rpm = 7200\ncylinders = 1", "sheet.cylinders: input should be greater"),
         ("rpm = 7200", "rpm = 7200\nheads = 4", "sheet.heads: is not a key of a profile"),
-        (
-            "rpm = 7200",
-            'rpm = 7200\naverage_over = "half"',
-            "sheet.average_over: input should be 'random pairs' or 'a third of the stroke'",
-        ),
         ("[sheet]", "[seek]\nms = [1.0, 2.0]\n[sheet]", "seek: does not go with sheet"),
         ("[sheet]", "[rotation]\nperiod_ms = 8.0\n[sheet]", "rotation: does not go with sheet"),
         (

@@ -28,7 +28,7 @@ IN_VM = (
     *("predict", "--on", "vm", "--workload", "random", "--virtual-size", "64MiB"),
     *("--schedulers", "none,cats", *OUT),
 )
-CONSOLIDATE = ("consolidate", "a=vm.csv", "b=vm.csv", "--merge", "1", "--accept-poor-fit")
+CONSOLIDATE = ("consolidate", "a=vm.csv", "b=vm.csv", "--depth", "32", "--accept-poor-fit")
 PLACE = ("place", "a=vm.csv", "--copies", "a=12", "--devices", "a=9,b=9", "--accept-poor-fit")
 KEPT = ("image", "vm.csv", "x.toml.partial")
 PROFILE = ("profile", "--device", "image", "--out", "x.toml")

@@ -183,7 +183,7 @@ def test_json_is_for_any_terminal(tmp_path: Path) -> None:
 def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
     """The compiler's word on it, with file and line."""
     copy = checkouts.copy(tmp_path / "copy")
-    disk = copy / "core" / "disk.c"
+    disk = copy / "core" / "drive" / "disk.c"
     lines = disk.read_text().count("\n")
     with disk.open("a") as text:
         text.write("int broken(void) { return nothing; }\n")

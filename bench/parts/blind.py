@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import understudy
-from bench.detailed.drive import DetailedDrive, random_drive
 from bench.part import Column, Row, Rows
 from bench.predicted import Means, compared, is_within, may_be_none, ranked
+from oracle.detailed.drive import DetailedDrive, random_drive
 from understudy.ask.experiment import asked
 from understudy.ask.schedulers import Choice
 from understudy.ask.workloads import WORKLOADS
@@ -23,7 +23,7 @@ from understudy.profiler.fitted import Fitted
 
 TITLE = "How well drives are predicted that nobody has described"
 TEXT = """
-Detailed drives of `bench/detailed`, which share no code with our model: skews, spare tracks,
+Detailed drives of `oracle/detailed`, which share no code with our model: skews, spare tracks,
 serpentine layouts, caches with rules of their own. Their parameters are random, from seeds that
 nobody had looked at when they were run. `understudy.profile` measures each as a black box, reads
 and writes; then the simulator runs all schedulers twice: with the profile, and with the drive
@@ -120,19 +120,14 @@ def measure(
     seeds: int,
     workloads: list[str],
     first: int = FIRST_DRIVE,
-    *,
-    discards_sent: bool = False,
 ) -> Rows:
-    """Drive by drive; what they have in common comes last.
-
-    `discards_sent`: they discard what they have sent (docs/decisions/0051-discards.md).
-    """
+    """Drive by drive; what they have in common comes last."""
     names = list(LOADS) if workloads == ["all"] else workloads
     compared_rows: list[Row] = []
     overloaded: list[Row] = []
     ranks: list[Row] = []
     for number in range(first, first + drives):
-        drive = random_drive(number, discards_sent=discards_sent)
+        drive = random_drive(number)
         found = understudy.profile(drive, destroy_data=True)
         yield "drives", _profiled(number, drive, found)
         for name in names:
@@ -160,9 +155,9 @@ def _profiled(number: int, drive: DetailedDrive, found: Fitted) -> Row:
         "gigabytes": drive.capacity_sectors * SECTOR_BYTES / 1e9,
         "rotation_ms": drive.parameters.period_ns / 1e6,
         "requests": found.requests,
-        "random_percent": percent["random"],
-        "mixed_percent": percent["mixed sizes"],
-        "written_percent": percent["random, a third written"],
+        "random_percent": percent["random reads"],
+        "mixed_percent": percent["reads of many sizes"],
+        "written_percent": percent["reads and writes"],
     }
 
 
@@ -195,7 +190,7 @@ def _on(
 def _load(name: str, found: Fitted) -> Load:
     if name != "poisson":
         return LOADS[name]
-    served_ms = next(check.target_ms for check in found.checks if check.workload == "random")
+    served_ms = next(check.target_ms for check in found.checks if check.workload == "random reads")
     return Load("poisson", {"rate": BUSY * 1000 / served_ms})
 
 

@@ -23,7 +23,7 @@ from understudy.measure.metrics import Summary
 from understudy.native.drive import Drive
 from understudy.native.request import READ, WRITE
 from understudy.platforms.sim import in_simulator
-from understudy.profiler.demerit import demerit
+from understudy.profiler.checks import demerit
 
 TITLE = "How well a profile keeps a drive's time"
 TEXT = """
@@ -34,8 +34,8 @@ of the horizontal distance between the two distributions of service time (Ruemml
 
 {{ trace }}
 
-One of the Cheetah's writes took 12.3 ms, three times as long as the next longest. There is a rule
-for that one; without it the writes' demerit is 11.2 % ([decision 33](decisions/0033-buffer.md)).
+One of the Cheetah's writes took 12.3 ms, three times as long as the next longest; it alone makes
+10.8 % of the writes' demerit ([decision 33](decisions/0033-buffer.md)).
 
 Then schedulers: the same simulator with a detailed model of the drive instead of ours, the same
 workloads and seeds. The worst scheduler of each workload, and whether those that differ by more

@@ -82,15 +82,12 @@ static void set_buffer(struct buffer *buffer)
 	buffer->ahead_sectors = 512;
 	buffer->reach_sectors = 100;
 	buffer->ahead_overwrites = 1;
-	buffer->hits_resume = 1;
-	buffer->hits_interrupt = 1;
-	buffer->hits_return = 1;
+	buffer->after_hit = AFTER_HIT_RETURN;
 	buffer->segments.nr = 16;
 	buffer->segments.sectors = 512;
 	buffer->writes.spans_max = WAITING;
 	buffer->writes.sectors_max = 2048;
 	buffer->writes.idle_ns = 2000000;
-	buffer->writes.low_sectors = 100;
 	buffer->writes.order = WRITE_SHORTEST_POSITIONING;
 }
 

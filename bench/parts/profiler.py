@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bench.detailed.drive import random_drive
 from bench.part import Column, Row, Rows
+from oracle.detailed.drive import random_drive
 from understudy.device import profile
+from understudy.device.check import Check
 from understudy.device.target import Target
-from understudy.profiler import fitted, methods, validation
-from understudy.profiler.demerit import Check
+from understudy.profiler import checks, fitted, methods
+from understudy.profiler.checks import SEEK, TRANSFER, Compared
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.target import Bench
-from understudy.profiler.validation import SEEK, TRANSFER
 
 TITLE = "How well a profile that was measured predicts"
 TEXT = """
@@ -25,8 +25,8 @@ model's mean is off by. Chance has a share in that of 1,000 seeks, since each wa
 part of a rotation: so ten times as many were asked for too, and ± is what chance may still do
 to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
 
-The detailed drives of `bench/detailed`, of which the profiler sees nothing but times, together; and
-the paper's own figures for its two drives, which have no signs:
+The detailed drives of `oracle/detailed`, of which the profiler sees nothing but times, together;
+and the paper's own figures for its two drives, which have no signs:
 
 {{ methods }}
 
@@ -97,35 +97,35 @@ def measure(drives: int, models: list[str]) -> Rows:
 def _rows(name: str) -> Iterator[Row]:
     for method in methods.names():
         found = fitted.profile(_target(name), method=method)
-        checks = {check.workload: check for check in found.checks}
+        once = {check.workload: check for check in found.checks}
         more = [_validated(name, found, seed) for seed in range(1, TIMES + 1)]
         yield {
             "target": name,
             "method": method,
             "requests": found.requests,
-            **_figures("seek", checks[SEEK], [each[SEEK] for each in more]),
-            **_figures("transfer", checks[TRANSFER], [each[TRANSFER] for each in more]),
-            "demerit_percent": checks["random"].demerit_percent,
+            **_figures("seek", once[SEEK], [each[SEEK] for each in more]),
+            **_figures("transfer", once[TRANSFER], [each[TRANSFER] for each in more]),
+            "demerit_percent": once["random reads"].demerit_percent,
         }
 
 
-def _validated(name: str, found: Fitted, seed: int) -> dict[str, Check]:
+def _validated(name: str, fit: Fitted, seed: int) -> dict[str, Compared]:
     """With another seed, on a drive that is as new."""
-    model = ModelTarget.of(found.disk(), found.capacity_sectors, seed)
-    checks = validation.compare(Bench(_target(name), seed), Bench(model, seed), seed)
-    return {check.workload: check for check in checks}
+    model = ModelTarget.of(fit.disk(), fit.capacity_sectors, seed)
+    found = checks.compare(Bench(_target(name), seed), Bench(model, seed), seed, checks.SIGCSE_2006)
+    return {each.workload: each for each in found}
 
 
-def _figures(name: str, once: Check, more: Sequence[Check]) -> Row:
+def _figures(name: str, once: Check, more: Sequence[Compared]) -> Row:
     times = (
         np.concatenate([getattr(each, whose) for each in more])
         for whose in ("target_times_ms", "model_times_ms")
     )
-    pooled = Check(name, *times)
+    pooled = Compared(name, {"random": 1.0}, *times)
     return {
-        f"{name}_ms": pooled.target_ms,
+        f"{name}_ms": pooled.check.target_ms,
         f"{name}_once": once.difference_percent,
-        f"{name}_percent": pooled.difference_percent,
+        f"{name}_percent": pooled.check.difference_percent,
         f"{name}_interval": _interval_percent(pooled),
     }
 
@@ -139,7 +139,7 @@ def _target(name: str) -> Target:
     return ModelTarget.of(disk, disk.facts.capacity_sectors, seed=5)
 
 
-def _interval_percent(check: Check) -> float:
+def _interval_percent(check: Compared) -> float:
     """Half of the 95 % interval of the ratio of the means."""
     target, model = check.target_times_ms, check.model_times_ms
     left = model - target * model.mean() / target.mean()

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 import understudy
-from bench.detailed.drive import MS, DetailedDrive, Request, random_parameters
 from bench.part import Column, Row, Rows
 from bench.predicted import REALLY_DIFFERENT, Means
+from oracle.detailed.drive import MS, DetailedDrive, Request, random_parameters
 from understudy.native.drive import Drive
 from understudy.native.request import READ
 from understudy.native.simulation import Rows as Table
@@ -20,7 +20,7 @@ from understudy.profiler.fitted import Fitted
 
 TITLE = "Command queueing"
 TEXT = """
-Detailed drives of `bench/detailed` that queue commands, and the simulator with the profile that
+Detailed drives of `oracle/detailed` that queue commands, and the simulator with the profile that
 `understudy.profile` fits to each, given a queue of the same depth. The same random reads of a
 page on both; *theirs* is the detailed drives' mean service, then what ours is off by, half of
 the drives and the worst. `sptf` is the drive's own choice among all that is pending, ours with

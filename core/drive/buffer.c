@@ -5,18 +5,6 @@
 #include "put_away.h"
 #include "read_ahead.h"
 
-u64 buffer_write_ns(const struct drive *drive, u64 sector)
-{
-	const struct buffer *buffer = &drive->buffer;
-	const struct disk *disk = &drive->disk;
-
-	if (!buffer->same_track_saves_ns || !buffer->written ||
-	    !disk->tracks.nr_zones ||
-	    disk_track_end(disk, buffer->written - 1) != disk_track_end(disk, sector))
-		return buffer->write_ns;
-	return buffer->write_ns - buffer->same_track_saves_ns;
-}
-
 /* What the cache holds costs that. */
 static u64 hit_ns(const struct drive *drive, u64 sectors)
 {
@@ -117,23 +105,21 @@ static bool is_reading_on(const struct drive *drive, u64 now_ns)
 /* What is read on, or put away, is left for a request: the arm may go then. */
 static u64 arm_leaves_ns(struct drive *drive, u64 now_ns)
 {
-	u64 free_ns = read_ahead_stop(drive, now_ns);
-
-	return later(free_ns, put_away_begin_ns(drive, now_ns));
+	read_ahead_stop(drive, now_ns);
+	return put_away_begin_ns(drive, now_ns);
 }
 
 /* Nothing holds all of it, and found the beginning at most: the arm has to go. */
 static u64 miss_ns(struct drive *drive, u32 found, u64 sector, u64 end, u64 now_ns)
 {
 	struct segments *segments = &drive->buffer.segments;
-	bool changes = write_cache_is_busy(&drive->buffer.writes) ||
-		       drive->buffer.ahead_finishes_sector;
+	bool changes = write_cache_is_busy(&drive->buffer.writes);
 	u64 start_ns = arm_leaves_ns(drive, now_ns);
 
 	if (!segments->nr)
 		return start_ns - now_ns +
 		       without_segments_ns(drive, sector, end, start_ns);
-	if (changes) /* a write or a sector was finished, which segments hold now */
+	if (changes) /* a write was finished, which a segment holds now */
 		found = segments_find(segments, sector);
 	if (found == SEGMENTS_NONE)
 		found = segments_take(segments);
@@ -159,16 +145,6 @@ static bool waits_to_be_written(struct drive *drive, u64 sector, u64 sectors,
 	return false;
 }
 
-/* What has been sent may be given back: nobody asks before that is complete. */
-static void has_sent(struct buffer *buffer, u32 from, u64 end)
-{
-	if (from == SEGMENTS_NONE)
-		return;
-	buffer->segments.segment[from].asked = end;
-	if (buffer->discards)
-		buffer->segments.segment[from].start = end;
-}
-
 /* A segment that is not being read into holds all of it. */
 static u64 held_ns(struct drive *drive, u32 found, u64 sector, u64 end, u64 now_ns)
 {
@@ -177,12 +153,13 @@ static u64 held_ns(struct drive *drive, u32 found, u64 sector, u64 end, u64 now_
 	bool in_sequence = sector <= asked && asked <= end;
 	bool free = is_arm_free(drive, now_ns);
 
-	if (buffer->hits_interrupt)
+	if (buffer->after_hit != AFTER_HIT_GO_ON)
 		read_ahead_stop(drive, now_ns);
 	segments_use(&buffer->segments, found);
-	if (buffer->hits_return && in_sequence && free && !is_reading_on(drive, now_ns))
+	if (buffer->after_hit == AFTER_HIT_RETURN && in_sequence && free &&
+	    !is_reading_on(drive, now_ns))
 		read_ahead_return(drive, found, sector, end, now_ns);
-	has_sent(buffer, found, end);
+	buffer->segments.segment[found].asked = end;
 	return hit_ns(drive, end - sector);
 }
 
@@ -204,7 +181,8 @@ static u64 segment_ns(struct drive *drive, u64 sector, u64 end, u64 now_ns, bool
 			return held_ns(drive, found, sector, end, now_ns);
 		service_ns = miss_ns(drive, found, sector, end, now_ns);
 	}
-	has_sent(buffer, buffer->ahead.into, end);
+	if (buffer->ahead.into != SEGMENTS_NONE)
+		segments->segment[buffer->ahead.into].asked = end;
 	return service_ns;
 }
 
@@ -251,26 +229,20 @@ u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
 	struct write_cache *writes = &buffer->writes;
-	u64 begin_ns = now_ns;
-	u64 room_ns, end_ns;
-	u32 kept;
+	u64 room_ns = now_ns;
+	u64 end_ns;
 
 	if (!writes->spans_max || sectors > writes->sectors_max)
 		return buffer_write_through(drive, sector, sectors, now_ns);
 	put_away_until(drive, now_ns);
-	kept = read_ahead_lands(drive, sector, sectors, &begin_ns);
-	read_ahead_stop(drive, begin_ns);
-	segments_drop(&buffer->segments, sector, sectors, kept);
-	room_ns = begin_ns;
-	end_ns = begin_ns + buffer_write_ns(drive, sector) +
-		 buffer_bus_ns(buffer, sectors);
-	if (join_under_way(drive, sector, sectors, begin_ns) ||
+	read_ahead_stop(drive, now_ns);
+	segments_drop(&buffer->segments, sector, sectors);
+	end_ns = now_ns + buffer->write_ns + buffer_bus_ns(buffer, sectors);
+	if (join_under_way(drive, sector, sectors, now_ns) ||
 	    write_cache_join(writes, sector, sectors))
 		return end_ns - now_ns;
-	while (!write_cache_has_room(writes, sectors)) {
-		writes->urgent = 1;
+	while (!write_cache_has_room(writes, sectors))
 		room_ns = put_away_one(drive, room_ns);
-	}
 	end_ns = later(end_ns, room_ns); /* the bus does not wait for room */
 	write_cache_add(writes, span_of(&drive->disk, sector, sectors));
 	return end_ns - now_ns;
@@ -280,17 +252,14 @@ u64 buffer_write_through(struct drive *drive, u64 sector, u32 sectors, u64 now_n
 {
 	struct buffer *buffer = &drive->buffer;
 	struct write_cache *writes = &buffer->writes;
-	u64 begin_ns = now_ns;
 	u64 start_ns, first_ns;
-	u32 kept;
 
 	put_away_until(drive, now_ns);
-	kept = read_ahead_lands(drive, sector, sectors, &begin_ns);
-	start_ns = arm_leaves_ns(drive, begin_ns);
-	segments_drop(&buffer->segments, sector, sectors, kept);
+	start_ns = arm_leaves_ns(drive, now_ns);
+	segments_drop(&buffer->segments, sector, sectors);
 	first_ns = position_ns(drive, sector, buffer->settle_ns, start_ns);
 	first_ns = position_ready_ns(drive, sector, first_ns,
-				     begin_ns + buffer_write_ns(drive, sector) +
+				     now_ns + buffer->write_ns +
 					     buffer_bus_ns(buffer, sectors));
 	writes->busy_until_ns = disk_end_ns(&drive->disk, sector, sectors, first_ns);
 	position_leave(drive, sector + sectors, writes->busy_until_ns);
@@ -314,20 +283,16 @@ int buffer_check(const struct buffer *buffer)
 	const struct write_cache *writes = &buffer->writes;
 
 	if (buffer->bus_ps > DISK_SECTOR_PS_MAX || buffer->write_ns > DISK_NS_MAX ||
-	    buffer->settle_ns > DISK_NS_MAX || writes->idle_ns > DISK_NS_MAX ||
-	    buffer->command_ns > DISK_NS_MAX)
+	    buffer->settle_ns > DISK_NS_MAX || writes->idle_ns > DISK_NS_MAX)
 		return -EINVAL;
 	if (buffer->segments.nr > SEGMENTS_MAX ||
 	    writes->spans_max > WRITE_CACHE_SPANS_MAX ||
-	    writes->order > WRITE_SHORTEST_POSITIONING)
+	    writes->order > WRITE_ASCENDING || buffer->after_hit > AFTER_HIT_RETURN)
 		return -EINVAL;
 	if (buffer->segments.nr && !buffer->segments.sectors)
 		return -EINVAL;
 	if (buffer->ahead_sectors > U32_MAX || buffer->reach_sectors > U32_MAX ||
 	    buffer->segments.sectors > U32_MAX || writes->sectors_max > U32_MAX)
-		return -EINVAL;
-	if (writes->low_sectors > writes->sectors_max ||
-	    buffer->same_track_saves_ns > buffer->write_ns)
 		return -EINVAL;
 	return writes->spans_max && !writes->sectors_max ? -EINVAL : 0;
 }
@@ -341,5 +306,4 @@ void buffer_clear(struct buffer *buffer)
 	buffer->served = 0;
 	buffer->served_ns = 0;
 	buffer->done_ns = 0;
-	buffer->written = 0;
 }

@@ -17,6 +17,18 @@
 #include "segments.h"
 #include "write_cache.h"
 
+/*
+ * What a hit does to reading ahead.  One in sequence, where it has ended: leaves it there, or
+ * has it go on.  One in another segment: stops it, or lets it go on; or an arm that has nothing
+ * to do goes back, to read on behind a segment that is hit in sequence, if there is more to read
+ * there by now.
+ */
+enum after_hit {
+	AFTER_HIT_STOP,
+	AFTER_HIT_GO_ON,
+	AFTER_HIT_RETURN,
+};
+
 /**
  * struct read_ahead - how far a drive has read on
  * @into: the segment that it fills, or SEGMENTS_NONE
@@ -37,12 +49,7 @@ struct read_ahead {
  * struct buffer - what it is like, and what is in it
  * @bus_ps: a sector's transfer over the bus, picoseconds
  * @write_ns: of a write, besides the bus
- * @same_track_saves_ns: less than that on the track where the last request, a write, ended: the
- *	drive has no seek to begin before it answers
  * @settle_ns: what a write takes longer than a read to reach the medium
- * @command_ns: of the way to the medium, what passes before the arm moves since a command has to
- *	be understood; at most what a way of no distance takes counts.  What is put away needs
- *	none, and one that waits for the arm has been understood meanwhile
  * @ahead_sectors: read on after each read that the medium served, at most
  * @reach_sectors: a read that begins at most so far ahead of what is being read waits for
  *	it to come by; for one farther ahead the arm goes there
@@ -50,16 +57,7 @@ struct read_ahead {
  *	the next
  * @ahead_overwrites: the segment's room for what was asked for is taken by what follows, once
  *	that has left over the bus
- * @ahead_finishes_sector: the arm leaves once the sector that is being read on has passed
- * @write_waits: a write to what the segment that is being filled holds waits until that is full,
- *	and leaves it what lies behind; other writes stop it.  What was given back with @discards
- *	is not held
- * @discards: a read's sectors are given back once they have been sent: what is left in their
- *	segment begins behind them, and what follows takes their room as with @ahead_overwrites
- * @hits_resume: a hit in sequence begins it again where it has stopped
- * @hits_interrupt: a hit in another segment stops it
- * @hits_return: the arm, if it has nothing to do, goes back to read on behind a segment
- *	that is hit in sequence, if there is more to read there by now
+ * @after_hit: enum after_hit
  * @segments: what was read
  * @ahead: what is being read on
  * @writes: what was written
@@ -67,24 +65,16 @@ struct read_ahead {
  * @served: end of the last request that the medium served, without what was read on ...
  * @served_ns: ... and when the head was there
  * @done_ns: the last request was complete
- * @written: it was a write, and ended there; 0: it was not
  */
 struct buffer {
 	u64 bus_ps;
 	u64 write_ns;
-	u64 same_track_saves_ns;
 	u64 settle_ns;
-	u64 command_ns;
 	u64 ahead_sectors;
 	u64 reach_sectors;
 	u64 ahead_to_track_end;
 	u64 ahead_overwrites;
-	u64 ahead_finishes_sector;
-	u64 write_waits;
-	u64 discards;
-	u64 hits_resume;
-	u64 hits_interrupt;
-	u64 hits_return;
+	u64 after_hit;
 	struct segments segments;
 	struct read_ahead ahead;
 	struct write_cache writes;
@@ -92,14 +82,7 @@ struct buffer {
 	u64 served;
 	u64 served_ns;
 	u64 done_ns;
-	u64 written;
 };
-
-/* Is the room of what was asked for there for what follows? */
-static inline bool buffer_frees(const struct buffer *buffer)
-{
-	return buffer->ahead_overwrites || buffer->discards;
-}
 
 static inline u64 buffer_bus_ns(const struct buffer *buffer, u64 sectors)
 {
@@ -107,9 +90,6 @@ static inline u64 buffer_bus_ns(const struct buffer *buffer, u64 sectors)
 }
 
 struct drive;
-
-/* Of a write that begins there, besides the bus. */
-u64 buffer_write_ns(const struct drive *drive, u64 sector);
 
 /* As drive_serve(), for a drive with a buffer. */
 u64 buffer_read(struct drive *drive, u64 sector, u32 sectors, u64 now_ns, bool *hit);

@@ -14,7 +14,7 @@
 
 #include "../port.h"
 
-#define DISK_CACHE_SEGMENTS_MAX 1024
+#define DISK_CACHE_SEGMENTS_MAX 512
 
 /* Sectors [start, end); empty if start == end. */
 struct disk_span {

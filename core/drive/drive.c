@@ -57,11 +57,10 @@ static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
 	return service_ns;
 }
 
-/* From then on a drive with a buffer is idle; of a write, where that ended. */
-static u64 done(struct drive *drive, u64 start_ns, u64 service_ns, u64 written)
+/* From then on a drive with a buffer is idle. */
+static u64 done(struct drive *drive, u64 start_ns, u64 service_ns)
 {
 	drive->buffer.done_ns = start_ns + service_ns;
-	drive->buffer.written = written;
 	return service_ns;
 }
 
@@ -72,10 +71,9 @@ u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_n
 		return serve_unbuffered(drive, op, sector, sectors, start_ns, hit);
 	if (op == IO_READ)
 		return done(drive, start_ns,
-			    buffer_read(drive, sector, sectors, start_ns, hit), 0);
+			    buffer_read(drive, sector, sectors, start_ns, hit));
 	*hit = false;
-	return done(drive, start_ns, buffer_write(drive, sector, sectors, start_ns),
-		    sector + sectors);
+	return done(drive, start_ns, buffer_write(drive, sector, sectors, start_ns));
 }
 
 u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
@@ -85,13 +83,12 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 	if (!drive->buffered)
 		return drive_serve(drive, IO_WRITE, sector, sectors, start_ns, &hit);
 	return done(drive, start_ns,
-		    buffer_write_through(drive, sector, sectors, start_ns),
-		    sector + sectors);
+		    buffer_write_through(drive, sector, sectors, start_ns));
 }
 
 u64 drive_flush(struct drive *drive, u64 start_ns)
 {
-	return drive->buffered ? done(drive, start_ns, buffer_flush(drive, start_ns), 0)
+	return drive->buffered ? done(drive, start_ns, buffer_flush(drive, start_ns))
 			       : 0;
 }
 
@@ -105,8 +102,7 @@ static u64 ahead_most(const struct buffer *buffer)
 	return later(buffer->ahead_sectors, ahead->limit - ahead->from);
 }
 
-/* What may have to be put away before a request, and the arm to come to what is read on, or to
- * finish there. */
+/* What may have to be put away before a request, and the arm to come to what is read on. */
 static u64 before_slowest_ns(const struct drive *drive)
 {
 	const struct buffer *buffer = &drive->buffer;
@@ -115,7 +111,7 @@ static u64 before_slowest_ns(const struct drive *drive)
 	u64 sectors = later(writes->sectors_max, writes->sectors);
 
 	return sum_at_most(
-		(spans + buffer->hits_return + buffer->ahead_finishes_sector) *
+		(spans + (buffer->after_hit == AFTER_HIT_RETURN)) *
 			(disk_slowest_ns(&drive->disk, 0) + buffer->settle_ns),
 		disk_slowest_ns(&drive->disk, sectors));
 }

@@ -73,37 +73,16 @@ static u64 read(const struct drive *drive, const struct arm *arm,
 	return rest(drive, arm, buffer->segments.segment[found].end);
 }
 
-/* One that lands in what is being read on finds the arm where that ends. */
-static struct arm arm_at_limit(const struct drive *drive, u64 begin_ns)
-{
-	u64 limit = drive->buffer.ahead.limit;
-
-	return (struct arm){
-		.now_ns = begin_ns,
-		.free_ns = begin_ns,
-		.head = { limit, read_ahead_came_ns(drive, limit) },
-		.place = disk_arm_place(&drive->disk, limit),
-	};
-}
-
 static u64 written(const struct drive *drive, const struct arm *arm,
 		   const struct command *command, u64 by_ns)
 {
 	const struct buffer *buffer = &drive->buffer;
 	const struct write_cache *writes = &buffer->writes;
-	u64 begin_ns = arm->now_ns;
-	struct arm late;
 
-	if (read_ahead_lands(drive, command->sector, command->sectors, &begin_ns) !=
-	    SEGMENTS_NONE) {
-		late = arm_at_limit(drive, begin_ns);
-		arm = &late;
-	}
 	if (!command->through && writes->spans_max &&
 	    command->sectors <= writes->sectors_max &&
 	    write_cache_has_room(writes, command->sectors))
-		return at_once(drive, arm, buffer_write_ns(drive, command->sector),
-			       command->sectors);
+		return at_once(drive, arm, buffer->write_ns, command->sectors);
 	return medium(drive, arm, command, buffer->settle_ns, by_ns);
 }
 
@@ -136,7 +115,6 @@ static void see_buffer(const struct drive *drive, struct arm *arm)
 		struct read_ahead_end end = read_ahead_end(drive, arm->free_ns);
 
 		arm->head = (struct head){ end.head, end.came_ns };
-		arm->free_ns = end.free_ns;
 	}
 }
 

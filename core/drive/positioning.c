@@ -37,10 +37,8 @@ static u64 near_latency_ns(const struct drive *drive, struct head head, u64 sect
 
 u64 position_begin_ns(const struct drive *drive, u64 free_ns)
 {
-	u64 command_ns = drive->buffer.command_ns;
+	u64 command_ns = curve_value(&drive->disk.seek, 0);
 
-	if (command_ns)
-		command_ns = nearer(command_ns, disk_move_ns(&drive->disk, 0, 0));
 	return free_ns - nearer(command_ns, free_ns);
 }
 

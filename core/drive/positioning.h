@@ -23,7 +23,8 @@ u64 position_ns(struct drive *drive, u64 sector, u64 settle_ns, u64 now_ns);
 
 /*
  * An arm that is free from then on, for a write to be put away or a command that has come long
- * before: when it would have had to be, for a command that has just come.
+ * before: when it would have had to be, for a command that has just come.  What a seek of no
+ * distance takes is the command, which has to be understood.
  */
 u64 position_begin_ns(const struct drive *drive, u64 free_ns);
 

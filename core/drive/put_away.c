@@ -72,7 +72,7 @@ static void put_away(struct drive *drive, u64 start_ns)
 	struct write_span *span = &writes->under_way;
 	u32 next;
 
-	start_ns = read_ahead_stop(drive, start_ns);
+	read_ahead_stop(drive, start_ns);
 	next = next_to_put_away(drive, position_begin_ns(drive, start_ns),
 				&writes->medium_ns);
 	*span = write_cache_take(writes, next);
@@ -93,8 +93,6 @@ static void has_been_put_away(struct drive *drive)
 	position_leave(drive, span.end, writes->busy_until_ns);
 	writes->sectors -= span.end - span.start;
 	writes->under_way = (struct write_span){ 0 };
-	if (writes->sectors <= writes->low_sectors)
-		writes->urgent = 0;
 	if (!buffer->segments.nr)
 		return;
 	into = segments_take(&buffer->segments);
@@ -124,8 +122,8 @@ void put_away_until(struct drive *drive, u64 now_ns)
 	for (;;) {
 		if (writes->busy_until_ns <= now_ns)
 			has_been_put_away(drive);
-		start_ns = buffer->done_ns + (writes->urgent ? 0 : writes->idle_ns);
-		start_ns = later(start_ns, writes->busy_until_ns);
+		start_ns =
+			later(buffer->done_ns + writes->idle_ns, writes->busy_until_ns);
 		if (!writes->nr || start_ns > now_ns)
 			break;
 		put_away(drive, start_ns);

@@ -2,7 +2,6 @@
 #include "read_ahead.h"
 #include "../least.h"
 #include "positioning.h"
-#include "../span.h"
 
 u64 read_ahead_until(const struct drive *drive, u64 now_ns)
 {
@@ -27,40 +26,30 @@ struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns)
 {
 	const struct read_ahead *ahead = &drive->buffer.ahead;
 	u64 until = read_ahead_until(drive, now_ns);
-	struct read_ahead_end end = { .until = until,
-				      .head = until,
-				      .free_ns = now_ns };
+	struct read_ahead_end end = { .until = until, .head = until };
 
-	if (until < ahead->limit) {
-		if (drive->buffer.ahead_finishes_sector && now_ns >= ahead->from_ns) {
-			end.head = end.until = until + 1;
-			end.free_ns =
-				later(now_ns, read_ahead_came_ns(drive, end.until));
-		} else {
-			end.head += disk_counts_tracks(&drive->disk);
-		}
-	}
+	if (until < ahead->limit)
+		end.head += disk_counts_tracks(&drive->disk);
 	end.came_ns = disk_knows_angles(&drive->disk)
-			      ? end.free_ns
-			      : read_ahead_came_ns(drive, end.until);
+			      ? now_ns
+			      : read_ahead_came_ns(drive, until);
 	return end;
 }
 
-u64 read_ahead_stop(struct drive *drive, u64 now_ns)
+void read_ahead_stop(struct drive *drive, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
 	u32 into = buffer->ahead.into;
 	struct read_ahead_end end;
 
 	if (into == SEGMENTS_NONE)
-		return now_ns;
+		return;
 	end = read_ahead_end(drive, now_ns);
 	drive->head = end.head;
 	buffer->head_ns = end.came_ns;
-	buffer->writes.busy_until_ns = later(buffer->writes.busy_until_ns, end.free_ns);
+	buffer->writes.busy_until_ns = later(buffer->writes.busy_until_ns, now_ns);
 	segments_trim(&buffer->segments, into, end.until);
 	buffer->ahead.into = SEGMENTS_NONE;
-	return end.free_ns;
 }
 
 /* Up to where it reads on after a read of these. */
@@ -70,7 +59,7 @@ static u64 limit_after(const struct drive *drive, u64 sector, u64 end, bool in_s
 	u64 limit = nearer(end + buffer->ahead_sectors, drive->disk.capacity_sectors);
 	u64 track_end;
 
-	if (buffer_frees(buffer))
+	if (buffer->ahead_overwrites)
 		sector = end;
 	limit = nearer(limit, later(end, sector + buffer->segments.sectors));
 	if (!buffer->ahead_to_track_end)
@@ -127,7 +116,7 @@ static void keep(struct drive *drive, u64 sector, u64 end, u64 done_ns)
 	bool in_sequence = sector <= ahead->asked && ahead->asked <= end;
 
 	ahead->asked = end;
-	if (buffer_frees(&drive->buffer) && in_sequence && stop < ahead->limit &&
+	if (drive->buffer.ahead_overwrites && in_sequence && stop < ahead->limit &&
 	    stop < read_ahead_until(drive, done_ns))
 		goes_on_from(ahead, stop, resumes_ns(drive, stop, done_ns));
 }
@@ -141,7 +130,7 @@ void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns,
 
 	if (limit > ahead->limit) {
 		if (until == ahead->limit) { /* it stands there */
-			if (!drive->buffer.hits_resume)
+			if (drive->buffer.after_hit == AFTER_HIT_STOP)
 				return;
 			goes_on_from(ahead, until, resumes_ns(drive, until, now_ns));
 		}
@@ -164,22 +153,6 @@ bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)
 	       sector <= ahead->limit && sector <= until + buffer->reach_sectors;
 }
 
-u32 read_ahead_lands(const struct drive *drive, u64 sector, u64 sectors, u64 *begin_ns)
-{
-	const struct buffer *buffer = &drive->buffer;
-	u32 into = buffer->ahead.into;
-	u64 start, until;
-
-	if (!buffer->write_waits || into == SEGMENTS_NONE)
-		return SEGMENTS_NONE;
-	start = buffer->segments.segment[into].start;
-	until = read_ahead_until(drive, *begin_ns);
-	if (start >= until || !span_touches(start, until, sector, sectors))
-		return SEGMENTS_NONE;
-	*begin_ns = later(*begin_ns, read_ahead_came_ns(drive, buffer->ahead.limit));
-	return into;
-}
-
 void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 now_ns)
 {
 	struct buffer *buffer = &drive->buffer;
@@ -189,7 +162,8 @@ void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 n
 
 	if (limit <= from)
 		return;
-	now_ns = later(read_ahead_stop(drive, now_ns), buffer->writes.busy_until_ns);
+	read_ahead_stop(drive, now_ns);
+	now_ns = later(now_ns, buffer->writes.busy_until_ns);
 	from_ns = position_ns(drive, from, 0, now_ns);
 	buffer->writes.busy_until_ns =
 		now_ns + disk_reach_ns(&drive->disk, drive->head, from);

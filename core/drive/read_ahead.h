@@ -20,21 +20,18 @@ u64 read_ahead_came_ns(const struct drive *drive, u64 until);
  * @until: up to where it has read
  * @head: where the head is: if it went on, over the sector that comes next, for which the arm may
  *	have moved to another track
- * @came_ns: when it came or comes to @until; where angles are known nobody asks, and it is @free_ns
- * @free_ns: the arm is free; where drives do so, not before the sector that comes has been read,
- *	be it the next track's first
+ * @came_ns: when it came to @until; where angles are known nobody asks, and it is now
  */
 struct read_ahead_end {
 	u64 until;
 	u64 head;
 	u64 came_ns;
-	u64 free_ns;
 };
 
 struct read_ahead_end read_ahead_end(const struct drive *drive, u64 now_ns);
 
-/* Something else is to be done; returns when the arm is free, which is not before now_ns. */
-u64 read_ahead_stop(struct drive *drive, u64 now_ns);
+/* Something else is to be done, and the arm is free for it. */
+void read_ahead_stop(struct drive *drive, u64 now_ns);
 
 /* From end on, where the head is at end_ns, after a read from sector on into that segment. */
 void read_ahead_begin(struct drive *drive, u32 into, u64 sector, u64 end, u64 end_ns,
@@ -49,10 +46,6 @@ void read_ahead_farther(struct drive *drive, u64 sector, u64 end, u64 now_ns,
 
 /* Does the segment that is being filled hold it, or will it soon? */
 bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns);
-
-/* The segment that a write lands in, which could begin at *begin_ns: the one that is being filled,
- * if writes wait then, up to *begin_ns, until it is full; or SEGMENTS_NONE. */
-u32 read_ahead_lands(const struct drive *drive, u64 sector, u64 sectors, u64 *begin_ns);
 
 /*
  * Go back behind a segment that these have hit, if there is more to read there by now; the seek is

@@ -35,21 +35,16 @@ u32 segments_take(struct segments *segments)
 
 void segments_use(struct segments *segments, u32 index)
 {
-	if (!segments->first_in_first_out)
-		segments->segment[index].used = ++segments->uses;
+	segments->segment[index].used = ++segments->uses;
 }
 
-void segments_drop(struct segments *segments, u64 sector, u64 sectors, u32 kept)
+void segments_drop(struct segments *segments, u64 sector, u64 sectors)
 {
 	struct segment *segment = segments->segment;
 	u32 i;
 
 	for (i = 0; i < segments->nr; i++) {
-		if (!span_touches(segment[i].start, segment[i].end, sector, sectors))
-			continue;
-		if (i == kept)
-			segment[i].start = nearer(segment[i].end, sector + sectors);
-		else
+		if (span_touches(segment[i].start, segment[i].end, sector, sectors))
 			segment[i] = (struct segment){ 0 };
 	}
 }

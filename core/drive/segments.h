@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The segments of a drive's cache: each holds one span of sectors.  Which one is given up
- * for new data is the profile's rule: that which was used longest ago, or filled first
- * (Ruemmler and Wilkes 1994, "Disk caching").
+ * The segments of a drive's cache: each holds one span of sectors.  The one that was used
+ * longest ago is given up for new data (Ruemmler and Wilkes 1994, "Disk caching").
  */
 #ifndef UNDERSTUDY_SEGMENTS_H
 #define UNDERSTUDY_SEGMENTS_H
@@ -13,8 +12,7 @@
 #define SEGMENTS_NONE U32_MAX
 
 /* Sectors [start, end); asked: where the last read from it ended; used: when, as a count of uses.
- * What was emptied by sending it all still has its place, one that was never filled or has been
- * taken or dropped has none: all 0. */
+ * An empty one is all 0. */
 struct segment {
 	u64 start, end;
 	u64 asked;
@@ -25,16 +23,14 @@ struct segment {
  * struct segments - all of them, usable when zeroed: none
  * @nr: how many, 0 to SEGMENTS_MAX
  * @sectors: each one's size
- * @first_in_first_out: give up what was filled first, else what was used longest ago
  * @uses: so far
  * @segment: the segments
  *
- * The first three are parameters.
+ * The first two are parameters.
  */
 struct segments {
 	u64 nr;
 	u64 sectors;
-	u64 first_in_first_out;
 	u64 uses;
 	struct segment segment[SEGMENTS_MAX];
 };
@@ -46,15 +42,14 @@ u32 segments_find(const struct segments *segments, u64 sector);
 /* Empty the one that is to be given up; returns its index.  There must be one. */
 u32 segments_take(struct segments *segments);
 
-/* A hit: it is young again, unless the rule does not look at uses. */
+/* A hit: it is young again. */
 void segments_use(struct segments *segments, u32 index);
 
 /* It goes up to there; if it is full it keeps its tail. */
 void segments_trim(struct segments *segments, u32 index, u64 end);
 
-/* Forget every segment that overlaps the span. One that does may be kept (its index, or
- * SEGMENTS_NONE): what lies behind the span. */
-void segments_drop(struct segments *segments, u64 sector, u64 sectors, u32 kept);
+/* Forget every segment that overlaps the span. */
+void segments_drop(struct segments *segments, u64 sector, u64 sectors);
 
 /* Forget everything; parameters stay. */
 void segments_clear(struct segments *segments);

@@ -35,25 +35,15 @@ void write_cache_add(struct write_cache *cache, struct write_span span)
 	cache->sectors += span.end - span.start;
 }
 
-/* From the head to there: either way, or upwards and, past the end, around. */
-static u64 way(const struct write_cache *cache, u64 head, u64 sector)
-{
-	if (sector >= head || cache->order == WRITE_ASCENDING)
-		return sector - head;
-	return head - sector;
-}
-
 u32 write_cache_next(const struct write_cache *cache, u64 head)
 {
 	const struct write_span *span = cache->span;
 	u32 next = 0;
 	u32 i;
 
-	if (cache->order == WRITE_IN_ORDER)
-		return 0;
 	for (i = 1; i < cache->nr; i++) {
-		if (way(cache, head, span[i].start) <
-		    way(cache, head, span[next].start))
+		/* upwards and, past the end, around */
+		if (span[i].start - head < span[next].start - head)
 			next = i;
 	}
 	return next;
@@ -98,7 +88,6 @@ void write_cache_clear(struct write_cache *cache)
 	cache->nr = 0;
 	cache->sectors = 0;
 	cache->under_way = (struct write_span){ 0 };
-	cache->urgent = 0;
 	cache->medium_ns = 0;
 	cache->busy_until_ns = 0;
 }

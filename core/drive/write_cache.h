@@ -12,14 +12,12 @@
 #define WRITE_CACHE_SPANS_MAX 256
 
 /*
- * In which order a drive puts away: as they came, the one nearest to its head, upwards
- * from its head and then from the lowest again, or the one that is soonest under it.
+ * In which order a drive puts away: the one that is soonest under its head, or upwards from
+ * its head and then from the lowest again.
  */
 enum write_order {
-	WRITE_IN_ORDER,
-	WRITE_NEAREST,
-	WRITE_ASCENDING,
 	WRITE_SHORTEST_POSITIONING,
+	WRITE_ASCENDING,
 };
 
 /**
@@ -38,30 +36,25 @@ struct write_span {
  * @spans_max: most spans, with the one under way, 0 to WRITE_CACHE_SPANS_MAX
  * @sectors_max: most sectors in all
  * @idle_ns: how long the drive has had nothing to do before it begins to put away
- * @low_sectors: once a write had to wait for room, it does not wait for idleness until it
- *	holds no more than that
  * @order: enum write_order
  * @nr: how many wait
  * @sectors: in those and in the one under way
  * @span: those that wait, in the order in which they came
  * @under_way: on its way to the medium until @busy_until_ns
- * @urgent: a write had to wait for room
  * @medium_ns: when the medium begins with it; until then it can be made longer
  * @busy_until_ns: the arm is free from then on
  *
- * The first five are parameters.
+ * The first four are parameters.
  */
 struct write_cache {
 	u64 spans_max;
 	u64 sectors_max;
 	u64 idle_ns;
-	u64 low_sectors;
 	u64 order;
 	u32 nr;
 	u64 sectors;
 	struct write_span span[WRITE_CACHE_SPANS_MAX];
 	struct write_span under_way;
-	u64 urgent;
 	u64 medium_ns;
 	u64 busy_until_ns;
 };
@@ -78,7 +71,7 @@ bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors);
 /* There must be room. */
 void write_cache_add(struct write_cache *cache, struct write_span span);
 
-/* Whose turn it is by place, or as they came: an index.  One must wait. */
+/* Whose turn it is by place: an index.  One must wait. */
 u32 write_cache_next(const struct write_cache *cache, u64 head);
 
 /* Take it out of those that wait. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/kernel/vpt/DISK: what of the profile is a table, its rows apart by spaces, the numbers of a
- * row by colons.
+ * row, two at least, by colons; those that are left out at its end are 0.
  *
  *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
  *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
@@ -74,19 +74,31 @@ static u32 *nr_of(struct disk *disk, const struct table *table)
 	return (void *)disk + table->nr;
 }
 
+static size_t print_row(const u64 *value, u32 columns, char *text, size_t room)
+{
+	size_t length = scnprintf(text, room, "%llu:%llu", value[0], value[1]);
+	u32 i;
+
+	while (columns > 2 && !value[columns - 1])
+		columns--;
+	for (i = 2; i < columns; i++)
+		length += scnprintf(text + length, room - length, ":%llu", value[i]);
+	return length;
+}
+
 static size_t print(struct disk *disk, const struct table *table, char *text)
 {
 	const u64 *value = *row_of(disk, table);
-	u32 values = *nr_of(disk, table) * table->columns;
+	u32 nr = *nr_of(disk, table);
 	size_t length = 0;
 	u32 i;
 
-	for (i = 0; i < values; i++)
-		length += scnprintf(text + length, VPT_TABLE_TEXT_MAX - length,
-				    !i			 ? "%llu"
-				    : i % table->columns ? ":%llu"
-							 : " %llu",
-				    value[i]);
+	for (i = 0; i < nr; i++) {
+		if (i)
+			text[length++] = ' ';
+		length += print_row(value + i * table->columns, table->columns,
+				    text + length, VPT_TABLE_TEXT_MAX - length);
+	}
 	return length + scnprintf(text + length, VPT_TABLE_TEXT_MAX - length, "\n");
 }
 
@@ -111,15 +123,15 @@ static ssize_t table_read(struct file *file, struct kobject *kobj,
 
 static int parse_row(const struct table *table, u64 *value, char *word)
 {
+	char *number;
 	u32 i;
 
-	for (i = 0; i < table->columns; i++) {
-		char *number = strsep(&word, ":");
-
-		if (!number || kstrtou64(number, 10, value + i))
+	memset(value, 0, table->columns * sizeof(*value));
+	for (i = 0; (number = strsep(&word, ":")); i++) {
+		if (i == table->columns || kstrtou64(number, 10, value + i))
 			return -EINVAL;
 	}
-	if (word)
+	if (i < 2)
 		return -EINVAL;
 	return value[1] > table->largest ? -ERANGE : 0;
 }

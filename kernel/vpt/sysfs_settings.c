@@ -8,8 +8,8 @@
  *	track_switch_ns
  *	tracks_step, tracks_velocity (core/drive/tracks.h)
  *	buffered                0: the papers' cache, 1: the buffer, which is in
- *	bus_sector_ps, write_ns, write_same_track_saves_ns, write_settle_ns, command_ns
- *	buffer_*, read_ahead_*, write_back_*
+ *	bus_sector_ps, write_ns, write_settle_ns
+ *	buffer_*, read_ahead_*, read_reach_sectors, after_hit, write_back_*
  *	queue_depth             how many the drive chooses among; 0: it does not
  *	queue_age_limit_ns
  *	array_servers           0: it is a disk; else an array, from the next reset on
@@ -117,29 +117,19 @@ SETTING(tracks_step, drive.disk.tracks.step, 0, TRACKS_STEP_MAX);
 SETTING(tracks_velocity, drive.disk.tracks.velocity, 0, U64_MAX);
 SETTING(buffered, drive.buffered, 0, 1);
 SETTING(write_settle_ns, drive.buffer.settle_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(command_ns, drive.buffer.command_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(write_ns, drive.buffer.write_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(write_same_track_saves_ns, drive.buffer.same_track_saves_ns, 0,
-	VPT_HOLD_MAX_NS);
 SETTING(bus_sector_ps, drive.buffer.bus_ps, 0, DISK_SECTOR_PS_MAX);
 SETTING(buffer_segments, drive.buffer.segments.nr, 0, SEGMENTS_MAX);
 SETTING(buffer_segment_sectors, drive.buffer.segments.sectors, 0, U32_MAX);
-SETTING(buffer_first_in_first_out, drive.buffer.segments.first_in_first_out, 0, 1);
-SETTING(buffer_hits_interrupt, drive.buffer.hits_interrupt, 0, 1);
-SETTING(buffer_hits_return, drive.buffer.hits_return, 0, 1);
 SETTING(read_ahead_sectors, drive.buffer.ahead_sectors, 0, U32_MAX);
 SETTING(read_reach_sectors, drive.buffer.reach_sectors, 0, U32_MAX);
 SETTING(read_ahead_to_track_end, drive.buffer.ahead_to_track_end, 0, 1);
 SETTING(read_ahead_overwrites, drive.buffer.ahead_overwrites, 0, 1);
-SETTING(read_ahead_finishes_sector, drive.buffer.ahead_finishes_sector, 0, 1);
-SETTING(write_waits_for_read_ahead, drive.buffer.write_waits, 0, 1);
-SETTING(read_discards, drive.buffer.discards, 0, 1);
-SETTING(read_hits_resume, drive.buffer.hits_resume, 0, 1);
+SETTING(after_hit, drive.buffer.after_hit, 0, AFTER_HIT_RETURN);
 SETTING(write_back_spans, drive.buffer.writes.spans_max, 0, WRITE_CACHE_SPANS_MAX);
 SETTING(write_back_sectors, drive.buffer.writes.sectors_max, 0, U32_MAX);
 SETTING(write_back_idle_ns, drive.buffer.writes.idle_ns, 0, VPT_HOLD_MAX_NS);
-SETTING(write_back_low_sectors, drive.buffer.writes.low_sectors, 0, U32_MAX);
-SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_SHORTEST_POSITIONING);
+SETTING(write_back_order, drive.buffer.writes.order, 0, WRITE_ASCENDING);
 SETTING(queue_depth, drive.queue_depth, 0, QUEUE_DEPTH_MAX);
 SETTING(queue_age_limit_ns, drive.queue_age_ns, 0, VPT_HOLD_MAX_NS);
 SETTING(array_servers, array.servers, 0, VPT_REQUESTS_MAX);
@@ -165,27 +155,18 @@ static struct attribute *settings_attrs[] = {
 	&tracks_velocity_setting.attr.attr,
 	&buffered_setting.attr.attr,
 	&write_settle_ns_setting.attr.attr,
-	&command_ns_setting.attr.attr,
 	&write_ns_setting.attr.attr,
-	&write_same_track_saves_ns_setting.attr.attr,
 	&bus_sector_ps_setting.attr.attr,
 	&buffer_segments_setting.attr.attr,
 	&buffer_segment_sectors_setting.attr.attr,
-	&buffer_first_in_first_out_setting.attr.attr,
-	&buffer_hits_interrupt_setting.attr.attr,
-	&buffer_hits_return_setting.attr.attr,
 	&read_ahead_sectors_setting.attr.attr,
 	&read_reach_sectors_setting.attr.attr,
 	&read_ahead_to_track_end_setting.attr.attr,
 	&read_ahead_overwrites_setting.attr.attr,
-	&read_ahead_finishes_sector_setting.attr.attr,
-	&write_waits_for_read_ahead_setting.attr.attr,
-	&read_discards_setting.attr.attr,
-	&read_hits_resume_setting.attr.attr,
+	&after_hit_setting.attr.attr,
 	&write_back_spans_setting.attr.attr,
 	&write_back_sectors_setting.attr.attr,
 	&write_back_idle_ns_setting.attr.attr,
-	&write_back_low_sectors_setting.attr.attr,
 	&write_back_order_setting.attr.attr,
 	&queue_depth_setting.attr.attr,
 	&queue_age_limit_ns_setting.attr.attr,

@@ -48,8 +48,7 @@ static inline void set_reading(u64 segments, u64 ahead)
 	set((struct buffer){ .segments = { .nr = segments, .sectors = 100 },
 			     .ahead_sectors = ahead,
 			     .reach_sectors = 100,
-			     .hits_resume = 1,
-			     .hits_interrupt = 1 });
+			     .after_hit = AFTER_HIT_GO_ON });
 }
 
 static inline void set_writing(u64 spans, u64 sectors)

@@ -88,7 +88,7 @@ static void which_ends_with_the_next(void)
 {
 	set_reading(4, 90);
 	drive.buffer.ahead_to_track_end = 1;
-	drive.buffer.hits_resume = 0;
+	drive.buffer.after_hit = AFTER_HIT_STOP;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(1008, 8, HIT + 8 * BUS, true);
 	now += 10000 * US;
@@ -112,7 +112,7 @@ static void another_place_stops_it(void)
 static void so_do_hits_elsewhere(u64 interrupt)
 {
 	set_reading(4, 90);
-	drive.buffer.hits_interrupt = interrupt;
+	drive.buffer.after_hit = interrupt ? AFTER_HIT_STOP : AFTER_HIT_GO_ON;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	reads(1000, 1, HIT + BUS,
@@ -161,7 +161,7 @@ static void what_is_on_the_bus_is_kept(void)
 static void a_hit_may_not_resume_it(void)
 {
 	set_reading(4, 10);
-	drive.buffer.hits_resume = 0;
+	drive.buffer.after_hit = AFTER_HIT_STOP;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(1008, 10, HIT + 10 * BUS, true);
@@ -173,7 +173,7 @@ static void a_hit_may_not_resume_it(void)
 static void the_arm_returns(u64 returns)
 {
 	set_reading(4, 50);
-	drive.buffer.hits_return = returns;
+	drive.buffer.after_hit = returns ? AFTER_HIT_RETURN : AFTER_HIT_GO_ON;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -186,7 +186,8 @@ static void the_arm_returns(u64 returns)
 static void it_returns_to_a_stream(void)
 {
 	set_reading(4, 50);
-	drive.buffer.hits_return = drive.buffer.ahead_to_track_end = 1;
+	drive.buffer.after_hit = AFTER_HIT_RETURN;
+	drive.buffer.ahead_to_track_end = 1;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -199,7 +200,7 @@ static void it_returns_to_a_stream(void)
 static void it_does_not_return_for_nothing(void)
 {
 	set_reading(4, 0);
-	drive.buffer.hits_return = 1;
+	drive.buffer.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	reads(1000, 8, HIT + 8 * BUS, true);
@@ -211,7 +212,7 @@ static void it_does_not_return_for_nothing(void)
 static void it_returns_for_what_is_more_by_now(void)
 {
 	set_reading(4, 50);
-	drive.buffer.hits_return = 1;
+	drive.buffer.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
 	reads(5000, 8, MISS(FAR, 8), false);
@@ -227,7 +228,7 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 	u64 left_ns = hit_sectors >= 8 ? 3000 * US - HIT - hit_sectors * BUS : 0;
 
 	set_reading(4, 50);
-	drive.buffer.hits_return = 1;
+	drive.buffer.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	now += 10000 * US;
@@ -239,7 +240,7 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 static void a_return_is_not_given_up_for_another(void)
 {
 	set_reading(4, 50);
-	drive.buffer.hits_return = 1;
+	drive.buffer.after_hit = AFTER_HIT_RETURN;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(3000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
@@ -285,18 +286,16 @@ static void a_stream_waits_for_its_place(void)
 	reads(1018, 10, 6000 * US - 40 * US - HIT - 10 * SECTOR + 10 * SECTOR, false);
 }
 
-/* Of three segments the one that was used longest ago goes, or the first. */
-static void the_oldest_goes(u64 first_in_first_out)
+/* Of three segments the one that was used longest ago goes. */
+static void the_oldest_goes(void)
 {
 	set_reading(3, 0);
-	drive.buffer.segments.first_in_first_out = first_in_first_out;
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(2000, 8, MISS(FAR, 8), false);
 	reads(3000, 8, MISS(FAR, 8), false);
 	reads(1000, 8, HIT + 8 * BUS, true);
 	reads(4000, 8, MISS(FAR, 8), false);
-	reads(2000, 8, first_in_first_out ? HIT + 8 * BUS : MISS(FAR, 8),
-	      first_in_first_out);
+	reads(2000, 8, MISS(FAR, 8), false);
 }
 
 /* 40 sectors fit twice and a half: the segment keeps its tail. */
@@ -355,7 +354,7 @@ static void it_waits_for_one_that_is_read_over(void)
 static void what_is_held_is_sent_first(void)
 {
 	set_reading(4, 50);
-	drive.buffer.hits_resume = 0;
+	drive.buffer.after_hit = AFTER_HIT_STOP;
 	drive.buffer.bus_ps = 5 * 1000 * BUS;
 	reads(1000, 8, FAR + 8 * 5 * BUS, false);
 	now += 10000 * US;
@@ -400,8 +399,7 @@ int main(void)
 	a_return_is_not_given_up_for_another();
 	near_places_have_an_angle();
 	a_stream_waits_for_its_place();
-	the_oldest_goes(0);
-	the_oldest_goes(1);
+	the_oldest_goes();
 	a_segment_keeps_its_tail();
 	it_keeps_no_more_than_that();
 	without_segments_nothing_hits();

@@ -10,26 +10,17 @@ static u64 below(struct draw *draw, u64 n)
 static struct buffer any_buffer(struct draw *draw)
 {
 	return (struct buffer){
-		.same_track_saves_ns = below(draw, 2) * below(draw, WRITE),
 		.settle_ns = below(draw, 1000 * US),
 		.ahead_sectors = below(draw, 120),
 		.reach_sectors = below(draw, 120),
 		.ahead_to_track_end = below(draw, 2),
 		.ahead_overwrites = below(draw, 2),
-		.ahead_finishes_sector = below(draw, 2),
-		.write_waits = below(draw, 2),
-		.discards = below(draw, 2),
-		.hits_resume = below(draw, 2),
-		.hits_interrupt = below(draw, 2),
-		.hits_return = below(draw, 2),
-		.segments = { .nr = below(draw, 5),
-			      .sectors = 1 + below(draw, 100),
-			      .first_in_first_out = below(draw, 2) },
+		.after_hit = below(draw, 3),
+		.segments = { .nr = below(draw, 5), .sectors = 1 + below(draw, 100) },
 		.writes = { .spans_max = below(draw, 5),
 			    .sectors_max = 1 + below(draw, 100),
 			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
-			    .low_sectors = below(draw, 2),
-			    .order = below(draw, 4) },
+			    .order = below(draw, 2) },
 	};
 }
 
@@ -95,8 +86,7 @@ static void change(struct draw *draw)
 	buffer->settle_ns = other.settle_ns;
 	buffer->ahead_sectors = other.ahead_sectors;
 	buffer->reach_sectors = other.reach_sectors;
-	buffer->hits_interrupt = other.hits_interrupt;
-	buffer->hits_return = other.hits_return;
+	buffer->after_hit = other.after_hit;
 	buffer->segments.nr = other.segments.nr;
 	buffer->segments.sectors = other.segments.sectors;
 	buffer->writes.spans_max = other.writes.spans_max;
@@ -181,7 +171,6 @@ static void limits_are_held(void)
 		{ &drive.hit_ns, DISK_NS_MAX },
 		{ &buffer->bus_ps, DISK_SECTOR_PS_MAX },
 		{ &buffer->write_ns, DISK_NS_MAX },
-		{ &buffer->same_track_saves_ns, WRITE },
 		{ &buffer->settle_ns, DISK_NS_MAX },
 		{ &buffer->ahead_sectors, (u64)TRACK * TRACKS_AHEAD_MAX + TRACK - 1 },
 		{ &buffer->reach_sectors, U32_MAX },
@@ -189,9 +178,8 @@ static void limits_are_held(void)
 		{ &buffer->segments.sectors, U32_MAX },
 		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
-		{ &buffer->command_ns, DISK_NS_MAX },
-		{ &buffer->writes.low_sectors, 100 },
-		{ &buffer->writes.order, WRITE_SHORTEST_POSITIONING },
+		{ &buffer->writes.order, WRITE_ASCENDING },
+		{ &buffer->after_hit, AFTER_HIT_RETURN },
 	};
 	u32 i;
 

@@ -91,21 +91,6 @@ static void idleness_begins_anew(void)
 	reads(90000, 8, FAR + 8 * SECTOR - 2000 * US + MISS(FAR, 8), false);
 }
 
-/* Of three that wait one goes when there is no room, and then as many as are over the mark. */
-static void putting_away_in_a_hurry(u64 low_sectors, u64 want_left)
-{
-	set_writing(3, 100);
-	drive.buffer.writes.idle_ns = 500000 * US;
-	drive.buffer.writes.low_sectors = low_sectors;
-	writes(1000, 8, WRITE + 8 * BUS);
-	writes(3000, 8, WRITE + 8 * BUS);
-	writes(5000, 8, WRITE + 8 * BUS);
-	writes(7000, 8, FAR + 8 * SECTOR);
-	now += 400000 * US;
-	reads(90000, 8, MISS(FAR, 8), false);
-	CHECK_EQ(drive.buffer.writes.sectors, want_left);
-}
-
 /* The nearest one has gone by when the arm is there, and comes in 5 ms: farther is sooner. */
 static void the_soonest_goes_first(u64 order, u64 want_left)
 {
@@ -133,15 +118,15 @@ static void a_flush_puts_all_away(void)
 	reads(5000, 8, MISS(FAR, 8), false);
 }
 
-/* Of the way, at most the 1 ms that one of no distance takes; a command is spared nothing. */
-static void what_is_put_away_needs_no_command(u64 spared_ns, u64 want_less_ns)
+/* What a seek of no distance takes; a command is spared nothing. */
+static void what_is_put_away_needs_no_command(u64 spared_ns)
 {
 	set_writing(3, 100);
-	drive.buffer.command_ns = spared_ns;
+	SAMPLE(drive.disk.seek, 0).value = spared_ns;
 	drive.buffer.writes.idle_ns = 50000 * US;
 	now = 10000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
-	CHECK_EQ(drive_flush(&drive, now), FAR + 8 * SECTOR - want_less_ns);
+	CHECK_EQ(drive_flush(&drive, now), FAR + 8 * SECTOR - spared_ns);
 	now += FAR + 8 * SECTOR;
 	CHECK_EQ(drive_serve_through(&drive, 5000, 8, now), FAR + 8 * SECTOR);
 }
@@ -152,71 +137,13 @@ static void one_that_waits_has_been_understood(u64 before_ns, u64 want_less_ns)
 	u64 free_ns = WRITE + 8 * BUS + 1000 * US + FAR - 300 * US + 8 * SECTOR;
 
 	set_writing(3, 100);
-	drive.buffer.command_ns = 300 * US;
+	SAMPLE(drive.disk.seek, 0).value = 300 * US;
 	drive.buffer.writes.idle_ns = 1000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	now = free_ns - before_ns;
 	CHECK_EQ(estimate_ns(&drive, IO_READ, 90000, 8, now),
 		 before_ns - want_less_ns + FAR);
 	reads(90000, 8, before_ns - want_less_ns + MISS(FAR, 8), false);
-}
-
-#define LESS (WRITE - 150 * US)
-
-/* If that was the last request's; a track has 50 sectors. */
-static void on_the_same_track_it_costs_less(void)
-{
-	set_writing(9, 100);
-	drive.buffer.writes.idle_ns = 60000000 * US;
-	drive.buffer.same_track_saves_ns = 150 * US;
-	writes(49, 2, WRITE + 2 * BUS); /* it ends on the second track */
-	writes(99, 1, LESS + 1 * BUS);
-	writes(50, 8, LESS + 8 * BUS);
-	writes(49, 1, WRITE + 1 * BUS);
-	reads(50, 8, HIT + 8 * BUS, true);
-	writes(70, 8, WRITE + 8 * BUS);
-	drive_flush(&drive, now);
-	now += 60000 * US;
-	writes(80, 8, WRITE + 8 * BUS);
-	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 90, 8, now), LESS + 8 * BUS);
-	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 100, 8, now), WRITE + 8 * BUS);
-	drive.disk.tracks.nr_zones = 0;
-	writes(80, 8, WRITE + 8 * BUS);
-	drive.disk.tracks.nr_zones = 1;
-	drive_reset(&drive);
-	writes(80, 8, WRITE + 8 * BUS);
-}
-
-/* Not after a read or a flush; after a write through it is the track where that ended. */
-static void whatever_the_last_request_was(void)
-{
-	set_writing(9, 100);
-	drive.buffer.same_track_saves_ns = 150 * US;
-	reads(1000, 8, MISS(FAR, 8), false);
-	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 10, 8, now), WRITE + 8 * BUS);
-	now += drive_flush(&drive, now);
-	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 10, 8, now), WRITE + 8 * BUS);
-	now += drive_serve_through(&drive, 1000, 8, now);
-	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 1010, 8, now), LESS + 8 * BUS);
-}
-
-/* In 64 bits the sector before the first one is on a track that ends at 100 too. */
-static void before_the_first_write_there_is_no_track(void)
-{
-	set_writing(9, 100);
-	drive.buffer.same_track_saves_ns = 150 * US;
-	drive.disk.tracks = ZONES({ .sectors = 10 }, { .first = 100, .sectors = 128 });
-	writes(90, 8, WRITE + 8 * BUS);
-}
-
-/* Its data are there sooner as well: here the medium waits for them. */
-static void through_on_the_same_track(void)
-{
-	set_writing(0, 0);
-	drive.buffer.write_ns = drive.buffer.same_track_saves_ns = 50000 * US;
-	CHECK_EQ(drive_check(&drive), 0);
-	writes(1000, 8, 50000 * US + 8 * BUS + 8 * SECTOR);
-	writes(1010, 8, FAR + 8 * SECTOR);
 }
 
 static void through_means_through(void)
@@ -236,25 +163,15 @@ int main(void)
 	joined_until_it_begins(1, 16, 0);
 	read_back();
 	what_waits_is_there();
-	order_of_putting_away(WRITE_IN_ORDER, 40000);
-	order_of_putting_away(WRITE_NEAREST, 50000);
 	order_of_putting_away(WRITE_ASCENDING, 50000);
 	idleness_begins_anew();
-	putting_away_in_a_hurry(100, 24);
-	putting_away_in_a_hurry(8, 8);
-	putting_away_in_a_hurry(0, 0);
-	the_soonest_goes_first(WRITE_NEAREST, 60000);
+	the_soonest_goes_first(WRITE_ASCENDING, 60000);
 	the_soonest_goes_first(WRITE_SHORTEST_POSITIONING, 3400);
-	what_is_put_away_needs_no_command(0, 0);
-	what_is_put_away_needs_no_command(300 * US, 300 * US);
-	what_is_put_away_needs_no_command(5000 * US, 1000 * US);
+	what_is_put_away_needs_no_command(0);
+	what_is_put_away_needs_no_command(300 * US);
 	one_that_waits_has_been_understood(5000 * US, 300 * US);
 	one_that_waits_has_been_understood(100 * US, 100 * US);
 	a_flush_puts_all_away();
 	through_means_through();
-	on_the_same_track_it_costs_less();
-	whatever_the_last_request_was();
-	before_the_first_write_there_is_no_track();
-	through_on_the_same_track();
 	return 0;
 }

@@ -298,14 +298,13 @@ static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 	drive.buffer = (struct buffer){
 		.bus_ps = 1000000,
 		.settle_ns = draw_below(draw, MS),
-		.command_ns = draw_below(draw, MS),
 		.ahead_sectors = draw_below(draw, 500),
 		.reach_sectors = draw_below(draw, 100),
 		.segments = { .nr = draw_below(draw, 20), .sectors = 500 },
 		.writes = { .spans_max = draw_below(draw, 8),
 			    .sectors_max = 64,
 			    .idle_ns = draw_below(draw, 2 * MS),
-			    .order = draw_below(draw, 4) },
+			    .order = draw_below(draw, 2) },
 	};
 	if (!drive.buffer.segments.nr)
 		drive.buffer.ahead_sectors = drive.buffer.segments.sectors = 0;

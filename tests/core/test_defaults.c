@@ -118,7 +118,8 @@ static void what_others_read(void)
 	CHECK_EQ(IO_LEVEL_DEFAULT, 4);
 	CHECK_EQ(IO_WEIGHT_DEFAULT, 100);
 	CHECK_EQ(CURVE_POINTS_MAX, 1024);
-	CHECK_EQ(DISK_CACHE_SEGMENTS_MAX, 1024);
+	CHECK_EQ(DISK_CACHE_SEGMENTS_MAX, 512);
+	CHECK(sizeof(struct drive) < 32 << 10);
 }
 
 int main(void)

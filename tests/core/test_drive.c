@@ -166,7 +166,7 @@ static void the_slowest_is_a_miss_or_a_hit(void)
 }
 
 /*
- * The arm finishes what it reads on, and goes for three writes and a return, 9.5 ms each, and for what they hold, 9 ms and 64
+ * The arm goes for three writes and a return, 9.5 ms each, and for what they hold, 9 ms and 64
  * times 3 us; then for the request, behind 50 sectors that are read on, and it settles: 9.68 ms;
  * a hit, a write, 10 sectors over the bus.
  */
@@ -176,14 +176,13 @@ static void the_slowest_with_a_buffer_waits_for_all_others(void)
 				     .write_ns = 200000,
 				     .settle_ns = 500000,
 				     .ahead_sectors = 50,
-				     .ahead_finishes_sector = 1,
-				     .hits_return = 1,
+				     .after_hit = AFTER_HIT_RETURN,
 				     .writes = { .spans_max = 3, .sectors_max = 64 } });
 	drive.buffered = 1;
 	drive.hit_ns = 100000;
 	CHECK_EQ(drive_check(&drive), 0);
 	CHECK_EQ(drive_slowest_ns(&drive, 10),
-		 5 * 9500000 + 9192000 + 9680000 + 100000 + 200000 + 200000);
+		 4 * 9500000 + 9192000 + 9680000 + 100000 + 200000 + 200000);
 }
 
 /* Each sector is on a track of its own, a minute from the next. */

@@ -60,7 +60,7 @@ static void set_reading(bool random)
 	set((struct buffer){ .segments = { .nr = 4, .sectors = 200 },
 			     .ahead_sectors = 100,
 			     .reach_sectors = 150,
-			     .hits_resume = 1 },
+			     .after_hit = AFTER_HIT_GO_ON },
 	    random);
 }
 
@@ -183,24 +183,16 @@ static struct buffer random_buffer(struct draw *draw)
 	u64 writes = draw_below(draw, 6);
 
 	return (struct buffer){
-		.same_track_saves_ns = draw_below(draw, WRITE),
 		.ahead_sectors = segments ? draw_below(draw, size + 1) : 0,
 		.reach_sectors = draw_below(draw, 200),
 		.ahead_overwrites = draw_below(draw, 2),
-		.ahead_finishes_sector = draw_below(draw, 2),
-		.write_waits = draw_below(draw, 2),
-		.discards = draw_below(draw, 2),
-		.hits_resume = draw_below(draw, 2),
-		.hits_interrupt = draw_below(draw, 2),
-		.hits_return = draw_below(draw, 2),
-		.segments = { .nr = segments,
-			      .sectors = size,
-			      .first_in_first_out = draw_below(draw, 2) },
+		.after_hit = draw_below(draw, 3),
+		.segments = { .nr = segments, .sectors = size },
 		.writes = { .spans_max = writes,
 			    .sectors_max = writes ? 1 + draw_below(draw, 100) : 0,
 			    .idle_ns =
 				    draw_below(draw, 2) * draw_below(draw, 20000) * US,
-			    .order = draw_below(draw, 4) },
+			    .order = draw_below(draw, 2) },
 	};
 }
 

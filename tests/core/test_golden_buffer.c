@@ -21,8 +21,8 @@
 #define WITH_SEGMENTS .segments = { .nr = 4, .sectors = 100 }
 #define READ_AHEAD WITH_SEGMENTS, .ahead_sectors = 90, .reach_sectors = 100
 
-/* spans, sectors, idle, low mark, order */
-#define WRITTEN(...) READ_AHEAD, .hits_resume = 1, .writes = { __VA_ARGS__ }
+/* spans, sectors, idle, order */
+#define WRITTEN(...) READ_AHEAD, .after_hit = AFTER_HIT_GO_ON, .writes = { __VA_ARGS__ }
 
 /* clang-format off */
 static const struct golden {
@@ -33,23 +33,17 @@ static const struct golden {
 } golden[] = {
 	{ "no segments", 0x437ce377011f4f1aull, 1, { 0 } },
 	{ "no reading ahead", 0x61af541634696f5bull, 1, { WITH_SEGMENTS } },
-	{ "to the segment's end", 0xa144fd8fd1ab6d50ull, 1, { READ_AHEAD } },
-	{ "half a rotation", 0xb10622a80222a549ull, 0, { READ_AHEAD } },
-	{ "to the track's end", 0x5d272aeae2ea1027ull, 1, { READ_AHEAD, .ahead_to_track_end = 1 } },
-	{ "finishes sectors", 0xbea2d79e1cb2b694ull, 1, { READ_AHEAD, .ahead_finishes_sector = 1 } },
-	{ "overwrites", 0x7ae480df3a639affull, 1, { READ_AHEAD, .ahead_overwrites = 1 } },
-	{ "resumes", 0xeb47ffed1dcf555aull, 1, { READ_AHEAD, .hits_resume = 1 } },
-	{ "interrupted", 0xf678273d0057c16aull, 1, { READ_AHEAD, .hits_resume = 1, .hits_interrupt = 1 } },
-	{ "discards", 0xb9f18312e1ab702dull, 1, { READ_AHEAD, .discards = 1 } },
-	{ "returns", 0xd547777c0e1321e3ull, 1, { READ_AHEAD, .hits_return = 1 } },
-	{ "written in order", 0x2615824d6714835bull, 1, { WRITTEN(5, 60, 3 * MS, 0, WRITE_IN_ORDER) } },
-	{ "writes wait", 0x83109db0582ca3c1ull, 1, { WRITTEN(5, 60, 3 * MS, 0, WRITE_IN_ORDER), .write_waits = 1 } },
-	{ "written nearest", 0x36d40f02a7f727e2ull, 1, { WRITTEN(8, 100, 0, 40, WRITE_NEAREST) } },
-	{ "written ascending", 0x0adad72004b08894ull, 0, { WRITTEN(8, 100, 0, 0, WRITE_ASCENDING) } },
-	{ "written soonest", 0xc2bd87ca83ca175full, 1, { WRITTEN(8, 100, 5 * MS, 20, WRITE_SHORTEST_POSITIONING) } },
-	{ "all", 0x5a09a4d111cb3808ull, 1, { WRITTEN(6, 90, 2 * MS, 30, WRITE_SHORTEST_POSITIONING),
-			 .ahead_to_track_end = 1, .ahead_overwrites = 1, .hits_interrupt = 1,
-			 .hits_return = 1 } },
+	{ "to the segment's end", 0xa667c7adf3ee9064ull, 1, { READ_AHEAD } },
+	{ "half a rotation", 0xb965887b2a84ceffull, 0, { READ_AHEAD } },
+	{ "to the track's end", 0xc53be67541297864ull, 1, { READ_AHEAD, .ahead_to_track_end = 1 } },
+	{ "overwrites", 0x69a166f8076255edull, 1, { READ_AHEAD, .ahead_overwrites = 1 } },
+	{ "goes on", 0xeb47ffed1dcf555aull, 1, { READ_AHEAD, .after_hit = AFTER_HIT_GO_ON } },
+	{ "returns", 0xc7f08cb2e86c4b15ull, 1, { READ_AHEAD, .after_hit = AFTER_HIT_RETURN } },
+	{ "written ascending", 0x0adad72004b08894ull, 0, { WRITTEN(8, 100, 0, WRITE_ASCENDING) } },
+	{ "written soonest", 0xc65a02946817b76aull, 1, { WRITTEN(8, 100, 5 * MS, WRITE_SHORTEST_POSITIONING) } },
+	{ "all", 0x2190124e46586f82ull, 1, { WRITTEN(6, 90, 2 * MS, WRITE_SHORTEST_POSITIONING),
+			 .ahead_to_track_end = 1, .ahead_overwrites = 1,
+			 .after_hit = AFTER_HIT_RETURN } },
 };
 /* clang-format on */
 

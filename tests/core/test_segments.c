@@ -8,11 +8,9 @@
 
 static struct segments segments;
 
-static void set(u64 nr, u64 first_in_first_out)
+static void set(u64 nr)
 {
-	segments = (struct segments){ .nr = nr,
-				      .sectors = SIZE,
-				      .first_in_first_out = first_in_first_out };
+	segments = (struct segments){ .nr = nr, .sectors = SIZE };
 }
 
 static u32 fill(u64 start, u64 end)
@@ -26,7 +24,7 @@ static u32 fill(u64 start, u64 end)
 
 static void the_place_behind_a_span_belongs_to_it(void)
 {
-	set(2, 0);
+	set(2);
 	fill(10, 20);
 	CHECK_EQ(segments_find(&segments, 9), SEGMENTS_NONE);
 	CHECK_EQ(segments_find(&segments, 10), 0);
@@ -36,31 +34,19 @@ static void the_place_behind_a_span_belongs_to_it(void)
 
 static void an_empty_one_holds_no_place(void)
 {
-	set(1, 0);
+	set(1);
 	CHECK_EQ(segments_find(&segments, 0), SEGMENTS_NONE);
-}
-
-static void one_that_was_emptied_has_its_place(void)
-{
-	set(2, 0);
-	segments.segment[fill(4, 5)].start = 5;
-	CHECK_EQ(segments_find(&segments, 4), SEGMENTS_NONE);
-	CHECK_EQ(segments_find(&segments, 5), 0);
-	CHECK_EQ(segments_find(&segments, 6), SEGMENTS_NONE);
-	segments_take(&segments);
-	segments_take(&segments);
-	CHECK_EQ(segments_find(&segments, 5), SEGMENTS_NONE);
 }
 
 /* Those that are not there any more are neither found nor forgotten. */
 static void only_as_many_as_there_are_count(void)
 {
-	set(2, 0);
+	set(2);
 	fill(10, 20);
 	fill(50, 60);
 	segments.nr = 1;
 	CHECK_EQ(segments_find(&segments, 55), SEGMENTS_NONE);
-	segments_drop(&segments, 0, PLACES, SEGMENTS_NONE);
+	segments_drop(&segments, 0, PLACES);
 	segments.nr = 2;
 	CHECK_EQ(segments_find(&segments, 15), SEGMENTS_NONE);
 	CHECK_EQ(segments_find(&segments, 55), 1);
@@ -71,7 +57,7 @@ static void only_as_many_as_there_are_count(void)
 
 static void a_full_one_keeps_its_tail(void)
 {
-	set(1, 0);
+	set(1);
 	fill(10, 10 + SIZE);
 	segments_trim(&segments, 0, 10 + SIZE);
 	CHECK_EQ(segments.segment[0].start, 10);
@@ -107,10 +93,9 @@ static void uses_as_in_a_diary(struct draw *draw)
 {
 	static struct diary diary;
 	u32 nr = 1 + draw_below(draw, 6);
-	bool first_in_first_out = draw_below(draw, 2);
 
 	diary.lines = 0;
-	set(nr, first_in_first_out);
+	set(nr);
 	while (diary.lines < ARRAY_SIZE(diary.of)) {
 		u32 index = draw_below(draw, nr);
 
@@ -119,8 +104,6 @@ static void uses_as_in_a_diary(struct draw *draw)
 			CHECK_EQ(segments_take(&segments), index);
 		} else {
 			segments_use(&segments, index);
-			if (first_in_first_out)
-				continue;
 		}
 		diary.of[diary.lines++] = index;
 	}
@@ -128,7 +111,7 @@ static void uses_as_in_a_diary(struct draw *draw)
 
 /* Which places each holds, one by one: as a map. */
 static bool map[6][PLACES + 1];
-static u64 behind[6]; /* what each holds, or held before that was sent; 0: nothing */
+static u64 behind[6]; /* what each holds; 0: nothing */
 
 /* Of two that go on as far it is the first. */
 static u32 found_on_the_map(u32 nr, u64 sector)
@@ -145,11 +128,8 @@ static u32 found_on_the_map(u32 nr, u64 sector)
 	return best;
 }
 
-/* Or the place between two of them is where an empty one goes on. */
 static bool touches(u32 index, u64 sector, u64 sectors)
 {
-	if (sector < behind[index] && behind[index] < sector + sectors)
-		return true;
 	while (sectors--) {
 		if (map[index][sector + sectors])
 			return true;
@@ -157,21 +137,12 @@ static bool touches(u32 index, u64 sector, u64 sectors)
 	return false;
 }
 
-/* As many sectors of its beginning are given back, if there are as many. */
-static void sends(u32 index, u64 sectors)
-{
-	struct segment *segment = &segments.segment[index];
-
-	while (sectors-- && segment->start < segment->end)
-		map[index][segment->start++] = false;
-}
-
 static void spans_as_on_a_map(struct draw *draw)
 {
 	u32 nr = 1 + draw_below(draw, ARRAY_SIZE(map));
 	u32 round, i;
 
-	set(nr, 0);
+	set(nr);
 	memset(map, 0, sizeof(map));
 	memset(behind, 0, sizeof(behind));
 	for (round = 0; round < 60; round++) {
@@ -184,17 +155,10 @@ static void spans_as_on_a_map(struct draw *draw)
 			memset(map[index], false, sizeof(map[index]));
 			memset(map[index] + sector, true, sectors);
 			behind[index] = sector + sectors;
-			sends(index, draw_below(draw, 2 * sectors));
 		} else {
-			u32 kept = draw_below(draw, 2 * nr);
-
-			if (kept >= nr || !touches(kept, sector, sectors))
-				kept = SEGMENTS_NONE;
-			segments_drop(&segments, sector, sectors, kept);
+			segments_drop(&segments, sector, sectors);
 			for (i = 0; i < nr; i++) {
-				if (i == kept)
-					memset(map[i], false, sector + sectors);
-				if (i == kept || !touches(i, sector, sectors))
+				if (!touches(i, sector, sectors))
 					continue;
 				memset(map[i], false, sizeof(map[i]));
 				behind[i] = 0;
@@ -212,7 +176,6 @@ int main(void)
 {
 	the_place_behind_a_span_belongs_to_it();
 	an_empty_one_holds_no_place();
-	one_that_was_emptied_has_its_place();
 	only_as_many_as_there_are_count();
 	a_full_one_keeps_its_tail();
 	check_seeds(100, uses_as_in_a_diary);

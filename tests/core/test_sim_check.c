@@ -144,7 +144,7 @@ static void device(void)
 	REFUSED("impossible", disk->intercept_ns = DISK_NS_MAX + 1);
 	REFUSED("impossible", SAMPLE(disk->seek, 1).value = U64_MAX);
 	REFUSED("over a minute", sim.drive.hit_ns = DISK_NS_MAX + 1);
-	REFUSED("too many segments", sim.drive.cache.segments = 1025);
+	REFUSED("too many segments", sim.drive.cache.segments = 513);
 	REFUSED("a segment", sim.drive.cache.segment_sectors = 1ull << 48);
 	REFUSED("a segment", sim.drive.cache.prefetch_sectors = U64_MAX);
 	REFUSED("servers", simulation_array(&sim, 0, 1, true), input->depth = 1);
@@ -153,7 +153,7 @@ static void device(void)
 	PASSES(simulation_array(&sim, 1 << 16, (1ull << 56) - 1, true));
 	PASSES(simulation_array(&sim, 1, 0, true));
 	PASSES(input->depth = 1 << 20);
-	PASSES(sim.drive.cache.segments = 1024);
+	PASSES(sim.drive.cache.segments = 512);
 	PASSES(sim.drive.cache.segment_sectors = (1ull << 48) - 1);
 	PASSES(sim.drive.cache.prefetch_sectors = (1ull << 48) - 1);
 	REFUSED("a segment", sim.drive.cache.prefetch_sectors = 1ull << 48);

@@ -253,27 +253,18 @@ static void fill_buffer(struct buffer *buffer, struct program *program)
 {
 	buffer->bus_ps = value(program, 100 * MS);
 	buffer->write_ns = value(program, MS);
-	buffer->same_track_saves_ns = value(program, buffer->write_ns);
 	buffer->settle_ns = value(program, MS);
 	buffer->ahead_sectors = value(program, 500);
 	buffer->reach_sectors = value(program, 500);
 	buffer->ahead_to_track_end = take(program, 2);
 	buffer->ahead_overwrites = take(program, 2);
-	buffer->ahead_finishes_sector = take(program, 2);
-	buffer->write_waits = take(program, 2);
-	buffer->discards = take(program, 2);
-	buffer->hits_resume = take(program, 2);
-	buffer->hits_interrupt = take(program, 2);
-	buffer->hits_return = take(program, 2);
+	buffer->after_hit = take(program, 3);
 	buffer->segments.nr = value(program, 5);
 	buffer->segments.sectors = value(program, 300);
-	buffer->segments.first_in_first_out = take(program, 2);
 	buffer->writes.spans_max = value(program, 5);
 	buffer->writes.sectors_max = value(program, 300);
 	buffer->writes.idle_ns = value(program, 50 * MS);
-	buffer->command_ns = value(program, 2 * MS);
-	buffer->writes.low_sectors = value(program, 300);
-	buffer->writes.order = take(program, 4);
+	buffer->writes.order = take(program, 2);
 }
 
 static void fill_drive(struct given *given, struct program *program)

@@ -25,7 +25,7 @@ SOFTWARE_NS = 60_000  # what the kernel and the program may need for fsync() or 
 IDLE_NS = 2 * 10**9
 PLACES = (3_000_000, 100_000, 2_000_000)
 FIXED = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
-NO_WRITES = {"write_back": 0, "write_back_sectors": 0}
+NO_WRITES = {"write_back": 0}
 DRIVES = {
     "write back": FIXED,
     "write through": {**FIXED, "buffer": {**FIXED["buffer"], **NO_WRITES}},  # type: ignore[dict-item]

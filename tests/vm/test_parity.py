@@ -82,23 +82,17 @@ done < /schedulers
 """
 
 
-def with_everything(disk: DiskProfile, **more: object) -> DiskProfile:
-    """Each rule of the buffer that a profile can turn on, but that which leaves few hits."""
+def with_everything(disk: DiskProfile) -> DiskProfile:
+    """Each rule of the buffer that a profile can turn on."""
     assert disk.buffer
     rules = {
-        "hits_return": True,
-        "read_ahead_overwrites": True,
-        "read_ahead_finishes_sector": True,
-        "write_waits_for_read_ahead": True,
+        "after_hit": "return",
+        "segment_keeps": "ahead",
         "read_reach_sectors": 100,
-        "write_same_track_saves_us": 300.0,
-        "command_ms": 0.3,
         "write_back": 4,
         "write_back_idle_ms": 2.0,
-        "write_back_low_sectors": 100,
-        "write_back_order": "shortest positioning",
     }
-    return disk.model_copy(update={"buffer": disk.buffer.model_copy(update=rules | more)})
+    return disk.model_copy(update={"buffer": disk.buffer.model_copy(update=rules)})
 
 
 def with_queue(disk: DiskProfile) -> DiskProfile:
@@ -109,7 +103,7 @@ def with_queue(disk: DiskProfile) -> DiskProfile:
 def load(name: str) -> Experiment:
     """What the processes do."""
     if name.startswith("queued"):
-        buffered = with_everything(positioned(profile.load("atlas-10k")), read_discards=True)
+        buffered = with_everything(positioned(profile.load("atlas-10k")))
         return experiment(
             disk=with_queue(buffered if name == "queued-buffered" else CHEETAH),
             requests=REQUESTS[name],

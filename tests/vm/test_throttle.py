@@ -283,13 +283,11 @@ put 8 $vpt/write_back_spans
 put 1000 $vpt/write_back_sectors
 put 5000 $vpt/read_ahead_sectors
 put 1 $vpt/buffered
-attempt 1000001 $vpt/write_same_track_saves_ns
-attempt 1001 $vpt/write_back_low_sectors
 attempt 0 $vpt/write_back_sectors
 attempt 3 $vpt/buffer_segments
 attempt "0:1" $vpt/tracks
 put 0 $vpt/buffered
-put 1000001 $vpt/write_same_track_saves_ns
+put 0 $vpt/write_back_sectors
 attempt 1 $vpt/buffered
 settings > /out/after
 release

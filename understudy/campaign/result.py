@@ -23,7 +23,9 @@ from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import Summary, summarise
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
-from understudy.recommend import choice
+from understudy.recommend import choice, verdict
+from understudy.recommend.choice import Choice
+from understudy.recommend.verdict import Verdict
 
 SCHEMA = "understudy.result/1"
 
@@ -45,6 +47,17 @@ class Result:
     def comparison(self) -> Comparison:
         """The same by scheduler and seed."""
         return Comparison(self.summaries)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether to believe it."""
+        device = self.experiment.device
+        return verdict.verdict(device.disk, device.at_once, self.summaries)
+
+    @cached_property
+    def picks(self) -> tuple[Choice, ...]:
+        """What to choose; nothing, if the runs or the disk's profile are known to be off."""
+        return () if self.verdict.trusted is False else choice.choices(self.comparison)
 
     @property
     def platform(self) -> str:
@@ -74,7 +87,8 @@ class Result:
                 {**summary.as_json(), "facts": outcome.facts}
                 for summary, outcome in zip(self.summaries, self.outcomes, strict=True)
             ],
-            "comparison": choice.as_json(self.comparison),
+            "comparison": choice.as_json(self.comparison, self.picks),
+            **self.verdict.as_json(),
         }
         if self.failures:
             document["failed"] = dict(self.failures)

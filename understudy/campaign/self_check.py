@@ -28,6 +28,7 @@ from understudy.consolidate.prediction import Effort, Prediction, predict
 from understudy.consolidate.product_form import mean_relative_error
 from understudy.consolidate.replications import Replications
 from understudy.consolidate.scenario import Scenario, Tenant
+from understudy.consolidate.trust import Trust
 from understudy.consolidate.vm import Floats
 from understudy.device.profile import DiskProfile
 from understudy.native.arrays import I64
@@ -44,6 +45,7 @@ DISK = "array-32-slow"
 VMS = 3
 REQUESTS = 6000  # bios of each VM
 MS = 10**6
+OFF, OFF_BUSY, BUSY = 0.05, 0.10, 0.85  # the most a mean may be off; the same above a load
 TRACES = "traces"  # of the VMs alone, in the run folder
 SCHEMA = "understudy.self-check/1"
 
@@ -113,6 +115,11 @@ class Held:
         return mean_relative_error(self.predicted_ms, self.measured_ms)
 
     @property
+    def off_most(self) -> float:
+        """What the error may be."""
+        return OFF_BUSY if self.predicted.scenario.offered_load > BUSY else OFF
+
+    @property
     def product_form_error(self) -> float:
         """Eq. 13 of the product form."""
         return mean_relative_error(self.product_form_ms, self.measured_ms)
@@ -162,6 +169,17 @@ def held(
     return found
 
 
+def trust(found: Sequence[Held]) -> Trust:
+    """Whether every prediction is as near as it may be."""
+    off = tuple(
+        f"{one.plan}: {one.error:.1%} off, and at most {one.off_most:.0%} is allowed"
+        for one in found
+        if one.error > one.off_most
+    )
+    most = f"{OFF:.0%} off, or {OFF_BUSY:.0%} above a load of {BUSY:g}"
+    return Trust(not off, off or (f"{len(found)} predictions, each at most {most}",))
+
+
 def as_json(
     command: str,
     seed: int,
@@ -174,6 +192,7 @@ def as_json(
         "schema": SCHEMA,
         "inputs": {"command": command, "seed": seed, "disk": DISK, "requests": REQUESTS},
         "environment": environment([outcome for _, _, outcome in runs]),
+        **trust(found).as_json(),
         "runs": [
             {"configuration": name, "vms": list(vms), "facts": outcome.facts}
             for name, vms, outcome in runs

@@ -39,9 +39,10 @@ from understudy.base.paths import ROOT
 from understudy.measure.metrics import Summary
 from understudy.native import binding_file, program_file, registry
 from understudy.platforms import Platform
+from understudy.recommend.verdict import verdict
 
 Row = dict[str, Any]
-Column = type[str] | type[int] | type[float]
+Column = type[str] | type[int] | type[float] | type[bool]
 Report = Callable[[int, int], None]
 """Told how many runs are done, of how many."""
 
@@ -69,7 +70,14 @@ INPUTS: dict[str, Column] = {
     **columns_of(SETTINGS.values()),
 }
 FIGURES = {field.name: TYPES[field.type] for field in fields(Summary) if field.type in TYPES}
-SCHEMA: dict[str, Column] = {**INPUTS, "status": str, "utilisation": float, **FIGURES}
+VERDICT: dict[str, Column] = {"trusted": bool, "because": str}
+SCHEMA: dict[str, Column] = {
+    **INPUTS,
+    "status": str,
+    "utilisation": float,
+    **VERDICT,
+    **FIGURES,
+}
 NAMES: dict[str, Column] = {"key": str, "version": str}
 ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
 LINE_BEGINS = b'{"key": '  # as every row's line in the journal
@@ -245,7 +253,10 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
         summary = platform.summarise(experiment, _silent, stop=stop)
     except Unstable as error:
         return {"status": UNSTABLE, "utilisation": error.load}
-    return {"status": STABLE, **asdict(summary)}
+    device = experiment.device
+    found = verdict(device.disk, device.at_once, [summary])
+    believed = {"trusted": found.trusted, "because": "; ".join(found.because)}
+    return {"status": STABLE, **believed, **asdict(summary)}
 
 
 def _silent(phase: str, fraction: float) -> None:

@@ -12,22 +12,35 @@ from click.core import ParameterSource
 
 from understudy.base import run_folder, scratch
 from understudy.base.errors import UserError
+from understudy.cli import depth as depths
 from understudy.cli import self_checked
 from understudy.cli import vms as vms_given
 from understudy.cli.progress import phases
 from understudy.cli.session import console
 from understudy.consolidate import answer, prediction, vm, what_if
-from understudy.consolidate.prediction import COMMON, MOST, PER_VM, PRECISION, Effort, Prediction
-from understudy.consolidate.replications import Replications
-from understudy.consolidate.scenario import (
-    SERVERS,
-    SERVERS_MOST,
-    WEIGHT_MOST,
-    Scenario,
+from understudy.consolidate.prediction import (
+    COMMON,
+    MOST,
+    PER_VM,
+    PRECISION,
+    UNMERGED,
+    Effort,
+    Prediction,
 )
+from understudy.consolidate.replications import Replications
+from understudy.consolidate.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
 
 EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --depth 32"
-NOT_CHECKED = ("depth", "weights", "service", "changes", "split", "arrivals", "accept_poor_fit")
+NOT_CHECKED = (
+    "depth",
+    "disk",
+    "weights",
+    "service",
+    "changes",
+    "split",
+    "arrivals",
+    "accept_poor_fit",
+)
 SERVED, RESPONSE = "served", "response"
 LABEL = 80  # letters of a run folder's name
 
@@ -37,8 +50,13 @@ LABEL = 80  # letters of a run folder's name
 @click.option(
     "--depth",
     type=click.IntRange(1, SERVERS_MOST),
-    default=SERVERS,
-    help="Requests that the device serves at once: its servers.",
+    help="Requests that the device serves at once: its servers  [default: those of --disk, or of "
+    "the disk that all run folders were recorded on].",
+)
+@click.option(
+    "--disk",
+    metavar="NAME|FILE",
+    help="The device's profile, for its servers alone: an array's; 1 of a disk.",
 )
 @click.option(
     "--weights", metavar="NAME=N,...", default="", help="Shares of the device, where not 1."
@@ -46,8 +64,9 @@ LABEL = 80  # letters of a run folder's name
 @click.option(
     "--merge",
     metavar="common|per-vm|VALUE",
-    default=COMMON,
-    help="Requests that a server takes as one: found for all, for each VM, or given (1: none).",
+    default=f"{UNMERGED:g}",
+    help="Requests that a server takes as one: given (1: none), or searched for, one value for all "
+    "VMs or one for each.",
 )
 @click.option(
     "--service-times",
@@ -85,7 +104,8 @@ LABEL = 80  # letters of a run folder's name
 def command(
     line: str,
     vms: tuple[str, ...],
-    depth: int,
+    depth: int | None,
+    disk: str | None,
     weights: str,
     split: str,
     merge: str,
@@ -116,23 +136,28 @@ def command(
     if not named:
         raise UserError("no VM: name a trace of each, as in web=vm1/")
     shares = _weights(weights, named)
-    alone = None if service == RESPONSE else depth
-    reduction = vm.Reduction(vms_given.limit_blocks(split), arrivals, alone)
-    reading = vms_given.Reading(reduction, accept_poor_fit, jobs)
     variations = what_if.parse(changes, list(named))
+    limit = vms_given.limit_blocks(split)
+    device = depths.find(depth, disk, named)
+    alone = None if service == RESPONSE else device.servers
+    reduction = vm.Reduction(limit, arrivals, alone)
+    reading = vms_given.Reading(reduction, accept_poor_fit, jobs)
     click.echo(f"$ {line}", err=True)
+    if not depth:
+        click.echo(f"--depth {device.servers}: {device.source}", err=True)
     with (
         run_folder.reserved(out, "-".join(["consolidate", *named])[:LABEL]) as folder,
         scratch.folder("understudy-consolidate-") as kept,
     ):
         with phases("consolidate") as report:
-            scenario = Scenario(tuple(reading.tenants(named, shares, kept, report)), depth)
+            tenants = tuple(reading.tenants(named, shares, kept, report))
+            scenario = Scenario(tenants, device.servers)
             others = [what_if.changed(scenario, one, kept / str(one)) for one in variations]
             found = [
                 prediction.predict(Replications(each, seed, jobs), effort, report)
                 for each in (scenario, *others)
             ]
-        _put(line, seed, found, variations, folder, as_json)
+        _put(line, seed, device.source, found, variations, folder, as_json)
 
 
 def _refuse_useless() -> None:
@@ -157,13 +182,14 @@ def _weights(text: str, names: Mapping[str, Path]) -> dict[str, int]:
 def _merge(text: str) -> str | float:
     if text in (COMMON, PER_VM):
         return text
-    wrong = f"--merge: {text}: write {COMMON}, {PER_VM}, or a value from 1"
+    wrong = f"--merge: {text}: write {COMMON}, {PER_VM}, or a value from 1 (nothing is merged)"
     return vms_given.number(text, 1, vms_given.MERGE_MOST, wrong)
 
 
 def _put(
     line: str,
     seed: int,
+    depth_from: str,
     found: Sequence[Prediction],
     changes: Sequence[what_if.Change],
     folder: Path,
@@ -171,7 +197,7 @@ def _put(
 ) -> None:
     from understudy.show import consolidated  # Matplotlib takes half a second
 
-    document: dict[str, Any] = answer.document(line, seed, found, changes)
+    document: dict[str, Any] = answer.document(line, seed, depth_from, found, changes)
     with run_folder.filled(folder) as partial:
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
         (partial / "result.json").write_text(text + "\n", encoding="utf-8")

@@ -8,8 +8,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from understudy.cli.session import console
 from understudy.device import expected, profile
+from understudy.device.check import IN_WORDS, standing
 from understudy.device.profile import DiskProfile
+from understudy.show import checks
 from understudy.show.grid import Grid
 
 SECTOR_BYTES = 512
@@ -48,12 +51,18 @@ def command(context: click.Context, as_json: bool) -> None:
 @command.command()
 @click.argument("name")
 @click.option("--out", type=click.Path(path_type=Path), help="Draw it: a .png, .svg or .pdf file.")
-def show(name: str, out: Path | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def show(name: str, out: Path | None, as_json: bool) -> None:
     """What is known of one disk: NAME, or FILE.toml."""
     disk = profile.load(name)
-    click.echo(f"{disk.name}: {disk.summary}")
-    for label, text in _lines(disk):
-        click.echo(f"  {label:12}{text}")
+    if as_json:
+        click.echo(json.dumps(_as_json(disk), indent=2))
+    else:
+        click.echo(f"{disk.name}: {disk.summary}")
+        for label, text in _lines(disk):
+            click.echo(f"  {label:12}{text}")
+        if disk.checks:
+            checks.grid(disk.checks).show(console())
     if out:
         from understudy.show import disk as picture  # Matplotlib takes half a second
 
@@ -82,12 +91,13 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
             f"of {disk.queue.depth} commands at most; --queue-depth says how many are used",
         )
     if disk.limits:
-        yield "fitted with", disk.limits
-        yield "tried with", ", ".join(disk.holds_for) or "nothing beyond that"
+        yield "made from", disk.limits
+    yield "checks", standing(disk.checks)
+    if disk.holds_for:
+        yield "holds for", ", ".join(IN_WORDS[ask] for ask in disk.holds_for)
     for key, section in disk:
         if source := getattr(section, "source", None):
             yield "source", f"[{key}] {' '.join(source.split())}"
-    yield from (("doubt", doubt) for doubt in disk.doubts)
 
 
 def _positions(disk: DiskProfile) -> str:
@@ -145,4 +155,5 @@ def _cache(disk: DiskProfile) -> str:
 
 
 def _as_json(disk: DiskProfile) -> dict[str, object]:
-    return disk.model_dump(exclude_none=True)
+    checks = [check.as_json() for check in disk.checks]
+    return {**disk.model_dump(exclude_none=True), "checks": checks, "holds_for": disk.holds_for}

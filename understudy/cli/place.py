@@ -15,7 +15,7 @@ from understudy.base.progress import Report
 from understudy.cli import vms as vms_given
 from understudy.cli.progress import phases
 from understudy.cli.session import console
-from understudy.consolidate import vm
+from understudy.consolidate import trust, vm
 from understudy.consolidate.placement import answer
 from understudy.consolidate.placement.guests import Guest, demands, guests, multiplied
 from understudy.consolidate.placement.problem import Device, Problem
@@ -134,8 +134,9 @@ def command(
             )
             problem = Problem(demands(found, read, value), where)
             outcome = place(problem, judge, budget, report)
+        trusted = trust.of_placement(list(read.values()), value)
         inputs = {"seed": seed, "merge": value, "traced_on": traced_on, "budget": budget}
-        _put(line, inputs, problem, outcome, folder, as_json)
+        _put(line, inputs, problem, outcome, trusted, folder, as_json)
     if outcome.kind != FOUND:
         raise RunFailed(f"{outcome.kind}: {outcome.reason}")
 
@@ -212,19 +213,20 @@ def _put(
     inputs: dict[str, Any],
     problem: Problem,
     outcome: Outcome,
+    trusted: trust.Trust,
     folder: Path,
     as_json: bool,
 ) -> None:
     from understudy.show import placed  # Matplotlib takes half a second
 
-    document = answer.document(line, inputs, problem, outcome)
+    document = answer.document(line, inputs, problem, outcome, trusted)
     with run_folder.filled(folder) as partial:
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
         (partial / "result.json").write_text(text + "\n", encoding="utf-8")
-        page = placed.render(document, problem, outcome)
+        page = placed.render(document, problem, outcome, trusted)
         (partial / "report.html").write_text(page, encoding="utf-8")
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
-        placed.show(problem, outcome, console())
+        placed.show(problem, outcome, trusted, console())
     click.echo(f"wrote {folder}: result.json, report.html", err=True)

@@ -3,19 +3,18 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import click
-from rich import box
-from rich.table import Table
 
 from understudy.base import scratch
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.progress import phases
 from understudy.cli.session import console
+from understudy.device.check import standing
 from understudy.device.profile import load as load_profile
 from understudy.device.target import Target
 from understudy.profiler import fitted, journal, methods, named
@@ -26,6 +25,7 @@ from understudy.profiler.from_trace import fit
 from understudy.profiler.from_trace.served import Served
 from understudy.profiler.journal import Journal
 from understudy.profiler.target import capacity
+from understudy.show import checks
 from understudy.traces.read import load
 
 EXAMPLE = (
@@ -58,6 +58,17 @@ SEEDS = click.IntRange(0, 2**63 - 1)
     "--picture", type=click.Path(path_type=Path), help="Draw it: a .png, .svg or .pdf file."
 )
 @click.option("--seed", type=SEEDS, default=1, help="Of the places that are asked for.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Most that it takes of the drive's time; what matters most comes first.",
+)
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["disk"]),
+    help="Profile it as one, though it has neither arm nor rotation.",
+)
 @click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the drive.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def command(
@@ -69,6 +80,8 @@ def command(
     method: str,
     picture: Path | None,
     seed: int,
+    minutes: float | None,
+    kind: str | None,
     destroy_data: bool,
     as_json: bool,
 ) -> None:
@@ -97,6 +110,8 @@ def command(
             raise UserError("--destroy-data: nothing can be written to a trace")
         if method != methods.FULL:
             raise UserError(f"--method: {method} asks for requests of its own, not for a trace's")
+        if minutes is not None or kind:
+            raise UserError("--minutes, --as: nothing is asked of a trace; leave them out")
         found = _fitted(trace, seed, keep)
         _write(found, out)
     elif keep:
@@ -105,7 +120,8 @@ def command(
         with _target(device, name, destroy_data) as target:
             code = named.code(name) if name else ""
             identity = {"target": str(device or name), "code": code, "method": method}
-            found = _measured(target, identity, out, seed, destroy_data)
+            how = How(seed, destroy_data, minutes, kind == "disk")
+            found = _measured(target, identity, out, how)
     draw(found, out.stem)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
@@ -145,19 +161,27 @@ def _fitted(trace: str, seed: int, keep: str | None) -> Fitted:
         raise RunFailed(f"--trace: {trace}: {error}") from error
 
 
-def _measured(
-    target: Target, named_as: dict[str, str], out: Path, seed: int, destroy_data: bool
-) -> Fitted:
+@dataclass(frozen=True)
+class How:
+    """How a target is measured: what a journal that is gone on with was begun with."""
+
+    seed: int
+    destroy_data: bool
+    minutes: float | None
+    as_disk: bool
+
+
+def _measured(target: Target, named_as: dict[str, str], out: Path, how: How) -> Fitted:
     """By asking it; the file is written, too."""
-    how = {"capacity_sectors": capacity(target), "seed": seed, "destroy_data": destroy_data}
-    with journal.kept(target, out, {**named_as, **how}) as journaled, phases("profile") as report:
+    identity = {**named_as, "capacity_sectors": capacity(target), **asdict(how)}
+    with journal.kept(target, out, identity) as journaled, phases("profile") as report:
         _say_it_goes_on(journaled)
         found = fitted.profile(
             journaled,
-            seed,
-            destroy_data=destroy_data,
             method=named_as["method"],
             report=report,
+            told=lambda duration: click.echo(duration.said(), err=True),
+            **asdict(how),
         )
     if isinstance(target, Disk):
         own = facts.findings(facts.ask(target.descriptor), target.capacity_sectors)
@@ -168,8 +192,10 @@ def _measured(
 
 
 def _write(found: Fitted, out: Path) -> None:
-    with scratch.replacing(out) as file:
-        file.write_text(found.to_toml(), encoding="utf-8")
+    with ExitStack() as written:
+        for name, text in reversed(found.files(out.stem).items()):  # it takes its place last
+            file = written.enter_context(scratch.replacing(out.with_name(name)))
+            file.write_text(text, encoding="utf-8")
 
 
 def _say_it_goes_on(kept: Journal) -> None:
@@ -195,18 +221,8 @@ def _target(device: Path | None, name: str | None, destroy_data: bool) -> Iterat
 
 def _show(found: Fitted) -> None:
     """How well it predicts, and what was not seen."""
-    headings = ("workload", "target (ms)", "model (ms)", "off by (%)", "demerit (ms)", "(%)")
-    table = Table(*headings, box=box.HORIZONTALS)
-    for check in found.checks:
-        table.add_row(
-            check.workload,
-            f"{check.target_ms:.3f}",
-            f"{check.model_ms:.3f}",
-            f"{check.difference_percent:+.1f}",
-            f"{check.demerit_ms:.3f}",
-            f"{check.demerit_percent:.1f}",
-        )
-    console().print(table)
+    checks.grid(found.checks).show(console())
+    click.echo(standing(found.checks))
     for why in dict.fromkeys(each.confidence for each in found.findings if each.value is None):
         keys = (each.key for each in found.findings if each.confidence == why)
         click.echo(f"{', '.join(keys)}: {why}")

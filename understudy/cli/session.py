@@ -47,7 +47,6 @@ def carry_out(
     layout: table.Layout | None = None,
 ) -> None:
     """Run everything, or with --dry-run say what would be run."""
-    warn_of_disk(asked.disk)
     warn_of_trace(settings)
     names = settings.platforms
     planned = {name: _for(name, settings, asked) for name in names}
@@ -149,12 +148,6 @@ def _warn(found: result.Result) -> None:
                 "long they wait depends on where the run ends",
                 err=True,
             )
-
-
-def warn_of_disk(disk: DiskProfile) -> None:
-    """What may be wrong with its profile."""
-    for doubt in disk.doubts:
-        click.echo(doubt, err=True)
 
 
 def warn_of_trace(settings: Settings) -> None:

@@ -23,10 +23,11 @@ from understudy.campaign import sweep
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
-from understudy.cli.session import console, tell, warn_of_disk, warn_of_trace
+from understudy.cli.session import console, tell, warn_of_trace
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
+from understudy.recommend.verdict import Verdict
 from understudy.show import table
 
 EXAMPLE = (
@@ -84,8 +85,6 @@ def _disks(text: str) -> list[DiskProfile]:
     names = list(profile.catalogue()) if text == "all" else _words(text)
     disks = [profile.load(name) for name in names]
     catalog.refuse_twice("--disks", [disk.name for disk in disks])
-    for disk in disks:
-        warn_of_disk(disk)
     return disks
 
 
@@ -146,8 +145,28 @@ def _show(frame: pl.DataFrame, settings: Settings) -> None:
             printed.add_row(line.disk, line.workload, line.scheduler, mean, line.verdict)
         printed.add_section()
     console().print(printed)
+    for sentence in _verdicts(frame):
+        click.echo(sentence)
     if settings.seeds == 1:
         click.echo("one seed: no interval; --seeds 10 says who can be told apart")
+
+
+def _trusted(rows: pl.DataFrame) -> bool | None:
+    """As the least trusted run."""
+    states = set(rows["trusted"])
+    return False if False in states else None if None in states else True
+
+
+def _verdicts(frame: pl.DataFrame) -> list[str]:
+    """Each once: whom not to believe, and why."""
+    stable = frame.filter(status=sweep.STABLE)
+    found = (
+        f"{disk}, {workload}: {sentence}"
+        for (disk, workload), rows in stable.group_by("disk", "workload", maintain_order=True)
+        for trusted, because in rows.select("trusted", "because").unique(maintain_order=True).rows()
+        for sentence in Verdict(trusted, (because,)).sentences()
+    )
+    return list(dict.fromkeys(found))
 
 
 def _overload(load: float | None) -> str:
@@ -172,6 +191,6 @@ def _lines(rows: pl.DataFrame) -> list[Line]:
     compared = Comparison(sweep.summaries(stable))
     ranked = [
         Line(*place, name, compared.estimate(name, MEASURE), None, verdict)
-        for name, (_, verdict, *_) in table.ranked(compared)
+        for name, (_, verdict, *_) in table.ranked(compared, trusted=_trusted(stable))
     ]
     return [*ranked, *unstable]

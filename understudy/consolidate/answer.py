@@ -15,6 +15,7 @@ from understudy.consolidate.fit import Fitted
 from understudy.consolidate.fit_report import Figures
 from understudy.consolidate.prediction import Prediction, Together
 from understudy.consolidate.scenario import Tenant
+from understudy.consolidate.trust import INTERVALS, of_prediction
 from understudy.consolidate.vm import NS_PER_MS
 from understudy.consolidate.what_if import Change
 from understudy.measure.comparison import Estimate
@@ -24,7 +25,7 @@ SCHEMA = "understudy.consolidation/1"
 
 
 def document(
-    command: str, seed: int, found: Sequence[Prediction], changes: Sequence[Change]
+    command: str, seed: int, depth_from: str, found: Sequence[Prediction], changes: Sequence[Change]
 ) -> dict[str, Any]:
     """result.json: the first scenario's answer, and those with one thing changed."""
     others = zip(changes, found[1:], strict=True)
@@ -33,6 +34,8 @@ def document(
         "inputs": {
             "command": command,
             "seed": seed,
+            "depth": found[0].scenario.servers,
+            "depth_from": depth_from,
             "merge": found[0].effort.merge,
             "precision": found[0].effort.precision,
         },
@@ -47,6 +50,7 @@ def as_json(found: Prediction) -> dict[str, Any]:
     scenario = found.scenario
     rows = zip(scenario.tenants, found.together, scenario.product_form_ms(), strict=True)
     return {
+        **of_prediction(scenario, found.merge).as_json(),
         "vms": [_vm(found, *row) for row in rows],
         "device": {
             "servers": scenario.servers,
@@ -68,6 +72,7 @@ def as_json(found: Prediction) -> dict[str, Any]:
         ],
         "replications": len(found.replications),
         "converged": found.converged,
+        "ci95_covers": INTERVALS,
     }
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What becomes of each VM's response times in a scenario (ICPE 2011, sections 4 and 5.3).
 
-First the merge value is searched for with a few replications, then the scenario is replicated until
-each VM's mean is known well enough.  Batches are of a fixed size, so the answer does not depend on
-how many processors there are.
+The scenario is replicated until each VM's mean is known well enough; before that, if asked, a merge
+value is searched for with a few replications.  Batches are of a fixed size, so the answer does not
+depend on how many processors there are.
 """
 
 import math
@@ -28,18 +28,19 @@ PRECISION = 0.05  # half the width of each mean's interval, of the mean
 SEARCH_REQUESTS = 500_000  # that make a queue's length steady enough for a search
 SEARCH_FEWEST, SEARCH_MOST = 2, 10
 COMMON, PER_VM = "common", "per-vm"
+UNMERGED = 1.0  # a device that merges is the exception, and merging makes an answer shorter
 
 
 @dataclass(frozen=True)
 class Effort:
     """How a prediction is made.
 
-    merge: `common`, one merge value for all as in the paper; `per-vm`; or the value.
+    merge: the value, or how it is searched for: `common`, one for all as in the paper; `per-vm`.
     replications: so many, or None: until the half width of each mean's 95 % interval is at most
     `precision` of it, or MOST.
     """
 
-    merge: str | float = COMMON
+    merge: str | float = UNMERGED
     replications: int | None = None
     precision: float = PRECISION
 

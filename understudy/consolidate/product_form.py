@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-SERVERS = 32  # the paper's issue queue length
 FULL = 0.99  # utilisation that stands for anything that is 1 or more
 
 
-def response_times(demands: ArrayLike, rates: ArrayLike, servers: int = SERVERS) -> Array:
+def response_times(demands: ArrayLike, rates: ArrayLike, servers: int) -> Array:
     """Each class's mean response time (K,), by Eq. 11, from its service demand and arrival rate.
 
     A utilisation of 1 or more counts as 0.99, as in the paper.  ValueError names what is wrong.

@@ -11,7 +11,6 @@ from understudy.consolidate.fit import Fitted
 from understudy.consolidate.vm import NS_PER_MS, VirtualMachine
 from understudy.native.service_times import ServiceTimes
 
-SERVERS = 32  # the paper's issue queue length
 SERVERS_MOST = 1024  # as sfq's depth
 WEIGHT_MOST = 10_000
 
@@ -44,7 +43,7 @@ class Scenario:
     """Who shares a device of how many servers."""
 
     tenants: tuple[Tenant, ...]
-    servers: int = SERVERS
+    servers: int
 
     @property
     def offered_load(self) -> float:

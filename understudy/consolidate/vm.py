@@ -9,18 +9,19 @@ is queued, when it is issued.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from understudy.base import mapped
 from understudy.base.errors import UserError
 from understudy.consolidate.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
-from understudy.consolidate.served import Served, served
+from understudy.consolidate.served import DISAGREE, Served, served
 from understudy.native.arrays import I64
 from understudy.native.arrivals import Arrivals, write_arrivals
 from understudy.traces.characterise import bins, gaps_ms, percentiles
@@ -34,6 +35,9 @@ Floats = npt.NDArray[np.float64]
 NS_PER_MS = 10**6
 SHORTEST_NS = 1
 POINTS = 1000  # of a distribution that is drawn
+TIMES = ("arrival_ns", "dispatch_ns", "completion_ns")
+COLUMNS = ("request_id", *TIMES, "sector", "sectors", "op", "owner")
+MERGED = "merged into another of the VM's requests, which has grown by it"
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Run:
     arrivals: on disk, the first at 0.  response_ns and service_ns: (N,), in the same order, mapped
     from files.
     sizes: requests by size, as `bins`.  interarrival_ms: (POINTS,) or fewer, quantiles.
-    notes: what was left out or changed, in words.
+    notes: what was left out or changed, in words.  contradiction: that of them which says that this
+    is no trace of the servers that Reduction names, if it is of more than a few requests.
     """
 
     name: str
@@ -54,6 +59,7 @@ class Run:
     sizes: Sequence[int]
     interarrival_ms: Floats
     notes: tuple[str, ...]
+    contradiction: str | None
 
     @property
     def requests(self) -> int:
@@ -195,7 +201,26 @@ def _whole(file: str) -> Trace:
             f"{file}: {trace.broken}; understudy trace convert {file} OUT.parquet keeps what "
             "precedes"
         )
-    return trace
+    return _as_sent(trace)
+
+
+def _as_sent(trace: Trace) -> Trace:
+    """Rows that went to the disk as one request, where a run folder says so, are that request: it
+    arrives with its first row."""
+    columns: dict[str, Any] = {name: getattr(trace, name) for name in COLUMNS}
+    if columns["request_id"] is None:
+        return trace
+    sent = (
+        pl.DataFrame({name: column for name, column in columns.items() if column is not None})
+        .group_by("request_id", maintain_order=True)
+        .agg(
+            pl.col("sector").min(), pl.col("sectors").sum(), pl.exclude("sector", "sectors").first()
+        )
+    )
+    merged = len(trace) - sent.height
+    left_out = {**trace.left_out, MERGED: merged} if merged else trace.left_out
+    columns |= {one.name: one.to_numpy() for one in sent}
+    return replace(trace, left_out=left_out, **columns)
 
 
 def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
@@ -209,6 +234,8 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     arrival_ns = mapped.each(lambda part: part - origin_ns, begin_ns)
     response_ns, instant = _lasted(begin_ns, end_ns)
     found = _served(trace, arrival_ns, response_ns, how)
+    contradiction = None if found.agrees else _contradiction(found, how.servers)
+    many = found.beyond > DISAGREE * len(response_ns)
     of_each = mapped.each(lambda part: pieces(part, how.limit_blocks), sectors)
     folder.mkdir(parents=True)
     return Run(
@@ -219,7 +246,8 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(gaps_ms(arrival_ns)),
-        notes=tuple(_notes(trace, instant, found, how.servers)),
+        notes=tuple(filter(None, [*_notes(trace, instant), contradiction])),
+        contradiction=contradiction if many else None,
     )
 
 
@@ -258,16 +286,17 @@ def _quantiles(values: Floats) -> Floats:
     return ordered[ranks] if len(values) else ordered
 
 
-def _notes(trace: Trace, instant: int, found: Served, servers: int | None) -> Iterator[str]:
+def _notes(trace: Trace, instant: int) -> Iterator[str]:
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:
         yield f"{trace.out_of_order:,} stood behind a later one in the file; put in order"
     if instant:
         yield f"{instant:,} took no time by the trace's clock; taken as {SHORTEST_NS} ns"
-    if not found.agrees:
-        yield (
-            f"alone {found.beyond:,} were complete before one of {servers} servers could have "
-            "taken them: its device did more at once, or in another order; service times are "
-            "response times"
-        )
+
+
+def _contradiction(found: Served, servers: int | None) -> str:
+    return (
+        f"alone {found.beyond:,} were complete before one of {servers} servers could have taken "
+        "them: its device did more at once, or in another order; service times are response times"
+    )

@@ -73,8 +73,12 @@ def changed(scenario: Scenario, change: Change, folder: Path) -> Scenario:
 def _changed(tenant: Tenant, change: Change, folder: Path) -> tuple[Tenant, ...]:
     if change.what == "weight":
         return (replace(tenant, weight=change.value),)
-    copies = (_copy(tenant, number, folder) for number in range(2, change.value + 1))
-    return (tenant, *copies)
+    return copied(tenant, change.value, folder)
+
+
+def copied(tenant: Tenant, count: int, folder: Path) -> tuple[Tenant, ...]:
+    """So many VMs that behave as this one, itself the first."""
+    return (tenant, *(_copy(tenant, number, folder) for number in range(2, count + 1)))
 
 
 def _copy(tenant: Tenant, number: int, folder: Path) -> Tenant:

@@ -12,7 +12,7 @@ asks `timing` for whole ns and sectors.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from understudy.base.catalog import pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
+from understudy.device.check import ASKS, CHECKS_MAX, Ask, Check
 from understudy.device.drive_buffer import SEGMENTS_MAX as SEGMENTS_MAX
 from understudy.device.drive_buffer import WRITES_MAX as WRITES_MAX
 from understudy.device.drive_buffer import DriveBuffer as DriveBuffer
@@ -51,19 +52,33 @@ from understudy.device.timing import Curve, Sample, Timing, lines, value_at, zon
 
 ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
 SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/drive/disk.h
-CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/drive/disk_cache.h
+CACHE_SEGMENTS_MAX = 512  # DISK_CACHE_SEGMENTS_MAX in core/drive/disk_cache.h
 SERVERS_MAX = 2**16  # as in sim/check.c
 TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # angles: PLATTER_TURN_NS_MAX in core/drive/platter.h
 QUEUE_DEPTH_MAX = 256  # core/drive/drive.h
 
-# How far below half a rotation a measured seek may lie that contains one, as a share of it.
-# A mean of n readings of a wait between 0 and a rotation has a standard error of
-# 0.58 / sqrt(n) of half a rotation: 10 % with 33 readings.  Half of it is more than three
-# standard errors of a dozen readings: such a curve contains no rotation.
-NOISE = Fraction(1, 10)
-NO_NOISE = Fraction(1, 2)
-
-Beyond = Literal["queues", "hits", "writes"]
+# Keys that profiles had, and what says it now.
+DROPPED = {
+    "tracks": "[layout] has taken its place; profile the drive again",
+    "seek.contains_rotation": "take half a rotation off seek.ms",
+    "sheet.average_over": "average_seek_ms is over random pairs of tracks",
+    "facts.sector_bytes": "a sector has 512 bytes",
+    "holds_for": "checks say it",
+    "facts.rotation_ms": "rpm says it",
+    "buffer.write_same_track_saves_us": "write_us is the mean of all writes",
+    "buffer.command_ms": "it is what a seek of no distance takes, seek.ms",
+    "buffer.replace": "what was used longest ago is given up",
+    "buffer.hits_interrupt": "after_hit says it",
+    "buffer.hits_return": "after_hit says it",
+    "buffer.hits_resume": "after_hit says it",
+    "buffer.read_ahead_to_track_end": 'read_ahead_sectors = "to track end" says it',
+    "buffer.read_ahead_overwrites": "segment_keeps says it",
+    "buffer.read_ahead_finishes_sector": "the arm leaves at once",
+    "buffer.write_waits_for_read_ahead": "a write stops reading ahead",
+    "buffer.read_discards": "what was sent is kept",
+    "buffer.write_back_sectors": "write_back counts segments, segment_sectors says how long",
+    "buffer.write_back_low_sectors": "a full cache makes room for the next write",
+}
 
 
 class SeekLine(_Section):
@@ -84,15 +99,10 @@ class SeekLine(_Section):
 
 class SeekCurve(_Section):
     """Time to seek over a distance, which is a fraction of the disk: of its sectors, or of its
-    tracks, if each sector's angle is known.
-
-    `contains_rotation`: measured by reading, so that half a rotation is to be taken off;
-    what noise has put below that is a seek of no time.
-    """
+    tracks, if each sector's angle is known."""
 
     ms: Annotated[tuple[Ms, ...], ARRAY]
     at: Annotated[tuple[DiskFraction, ...], ARRAY] | None = None
-    contains_rotation: bool = False
     over: Literal["sectors", "tracks"] = "sectors"
 
     @model_validator(mode="after")
@@ -100,10 +110,9 @@ class SeekCurve(_Section):
         _check_line("ms", self.ms, self.at)
         return self
 
-    def curve(self, rotation_ms: Fraction, capacity_sectors: int) -> Curve:
+    def curve(self, capacity_sectors: int) -> Curve:
         """ns by distance."""
-        contained = rotation_ms / 2 if self.contains_rotation else 0
-        ns = [max(exact(ms) - contained, Fraction(0)) * 10**6 for ms in self.ms]
+        ns = [exact(ms) * 10**6 for ms in self.ms]
         return lines(_samples(self.at, ns), capacity_sectors)
 
 
@@ -168,9 +177,7 @@ class DiskFacts(_Section):
     vendor: str
     model: str
     capacity_sectors: Sectors
-    sector_bytes: Annotated[int, Field(ge=512, le=512)] = 512
     rpm: Annotated[int, Field(ge=1)] | None = None
-    rotation_ms: PositiveMs | None = None
     surfaces: Annotated[int, Field(ge=1)] | None = None
     tracks_per_surface: Annotated[int, Field(ge=1)] | None = None
     manual: str | None = None
@@ -198,10 +205,10 @@ class DiskProfile(BaseModel):
     name: str
     summary: str = ""
     limits: str = ""
-    """What it was fitted with, in words; empty: nobody says."""
+    """What it was made from, in words; empty: nobody says."""
 
-    holds_for: Annotated[tuple[Beyond, ...], ARRAY] = ()
-    """What besides single requests it was tried with."""
+    checks: Annotated[tuple[Check, ...], Field(strict=False, max_length=CHECKS_MAX)] = ()
+    """What it was tried with, and what came out."""
 
     model: SeekLine | None = None
     seek: SeekCurve | None = None
@@ -230,14 +237,10 @@ class DiskProfile(BaseModel):
                 raise _wrong(key, "does not go with model, whose line holds everything")
         if self.cache and self.buffer:
             raise _wrong("buffer", "does not go with cache: a disk has one of them")
-        if self.buffer and self.buffer.read_ahead_to_track_end and not self.layout:
-            raise _wrong("buffer.read_ahead_to_track_end", "no layout says where a track ends")
-        if self.buffer and self.buffer.write_same_track_saves_us and not self.layout:
-            raise _wrong("buffer.write_same_track_saves_us", "no layout says where a track ends")
+        if self.buffer and self.buffer.to_track_end and not self.layout:
+            raise _wrong("buffer.read_ahead_sectors", "no layout says where a track ends")
         if self.scaling and not self.throughput:
             raise _wrong("scaling", "there is no throughput to scale")
-        if self.seek and self.seek.contains_rotation:
-            _check_contained(self.seek.ms, self.rotation)
         if self.throughput:
             _check_slowest(min(self.throughput.mb_per_s), self._slower)
         if self.sheet and self.sheet.inner_mb_per_s:
@@ -322,24 +325,14 @@ class DiskProfile(BaseModel):
         return self.model_copy(update=curves)
 
     @property
-    def doubts(self) -> list[str]:
-        """What may be wrong with it and can't be refused, a line each."""
-        if not self.seek or not self.rotation or not self.seek.contains_rotation:
-            return []
-        below = [ms for ms in self.seek.ms if _short_of_half(ms, self.rotation) > NOISE]
-        if not below:
-            return []
-        return [
-            f"{self.name}: seek.ms: {len(below)} of {len(self.seek.ms)} samples are more than "
-            f"{float(NOISE):.0%} below half a rotation, {self.rotation.period_ms / 2:g}, down to "
-            f"{min(below):g}: they count as seeks of no time; do they contain a rotation?"
-        ]
-
-    def beyond(self, asked: Mapping[Beyond, bool]) -> list[Beyond]:
-        """What was asked of it that it was not fitted with, if anybody says."""
-        if not self.limits:
-            return []
-        return [name for name in asked if asked[name] and name not in self.holds_for]
+    def holds_for(self) -> tuple[Ask, ...]:
+        """What it was tried with, where every check of that is within its limits."""
+        return tuple(
+            ask
+            for ask in ASKS
+            if (found := [check for check in self.checks if ask in check.asks])
+            and all(check.within for check in found)
+        )
 
     @property
     def queue_depth(self) -> int | None:
@@ -400,7 +393,7 @@ class DiskProfile(BaseModel):
         return Timing(
             capacity_sectors=capacity_sectors,
             intercept_ns=0,
-            seek=self.seek.curve(rotation_ms, capacity_sectors),
+            seek=self.seek.curve(capacity_sectors),
             transfer=throughput.curve(self._slower, capacity_sectors) if throughput else (),
             rotation_ns=round(rotation_ms * 10**6),
             random_phase=rotation is not None and rotation.phase == "random",
@@ -425,20 +418,6 @@ def _check_zones(key: str, values: Sequence[float], at: Sequence[float] | None) 
     check_places(at, len(values))
     if at[-1] == 1:
         raise _wrong("at", "a zone begins at 1, where the disk ends")
-
-
-def _check_contained(seeks_ms: Sequence[float], rotation: Rotation | None) -> None:
-    if not rotation:
-        raise _wrong("seek.contains_rotation", "there is no rotation to take off")
-    for i, ms in enumerate(seeks_ms):
-        if _short_of_half(ms, rotation) > NO_NOISE:
-            half_ms = rotation.period_ms / 2
-            raise _wrong(f"seek.ms.{i}", f"{ms} can't contain half a rotation, {half_ms:g}")
-
-
-def _short_of_half(ms: float, rotation: Rotation) -> Fraction:
-    """By what share a time is less than half a rotation."""
-    return 1 - 2 * exact(ms) / exact(rotation.period_ms)
 
 
 def _check_slowest(mb_per_s: float, slower: Fraction) -> None:
@@ -482,8 +461,10 @@ def read(file: Path) -> DiskProfile:
     document = _parse(file)
     if "name" in document:
         raise UserError(f"{file}: name: not a key of a profile, the file's name is the disk's")
-    if "tracks" in document:
-        raise UserError(f"{file}: tracks: [layout] has taken its place; profile the drive again")
+    for key, instead in DROPPED.items():
+        section, _, own = key.partition(".")
+        if own in document.get(section, ()) or (not own and section in document):
+            raise UserError(f"{file}: {key}: is no key any more: {instead}")
     try:
         return DiskProfile.model_validate(
             {**document, "name": file.stem}, context={"folder": file.parent}

@@ -17,7 +17,7 @@ equally wide: the square of the rate falls in a line.  docs/disks.md derives bot
 
 from collections.abc import Callable
 from math import sqrt
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -25,8 +25,8 @@ from understudy.device.section import MegabytesPerSecond, Section, wrong
 
 STEPS = 128  # of the curve, shorter at its beginning
 RATES = 17
-LINE = 1 / 3  # of its whole height a line reaches so much, on average and at a third
-ROOT = {"random pairs": 8 / 15, "a third of the stroke": sqrt(1 / 3)}  # and a square root
+LINE = 1 / 3  # of its whole height a line reaches so much on average over random pairs
+ROOT = 8 / 15  # and a square root
 CYLINDERS = 100_000  # of the right order for the disks of this century
 
 Printed = Annotated[float, Field(ge=0, le=1000)]  # ms: what no disk needs
@@ -40,7 +40,6 @@ class DataSheet(Section):
     rpm: Annotated[float, Field(ge=1, le=100_000)]
     track_to_track_ms: Printed
     average_seek_ms: Positive
-    average_over: Literal["random pairs", "a third of the stroke"] = "random pairs"
     full_stroke_ms: Positive | None = None
     overhead_ms: Printed = 0.0
     """Of a command, besides seek, rotation and transfer."""
@@ -78,7 +77,7 @@ class DataSheet(Section):
                 f"{full_stroke_ms} is not above the average, {self.average_seek_ms}",
             )
         share = self._above_ms / (full_stroke_ms - self.track_to_track_ms)
-        most = 2 * self._root - LINE
+        most = 2 * ROOT - LINE
         if not LINE <= share <= most:
             raise wrong(
                 "average_seek_ms",
@@ -92,10 +91,6 @@ class DataSheet(Section):
         return round(60_000 / self.rpm, 6)
 
     @property
-    def _root(self) -> float:
-        return ROOT[self.average_over]
-
-    @property
     def _above_ms(self) -> float:
         return self.average_seek_ms - self.track_to_track_ms
 
@@ -103,9 +98,9 @@ class DataSheet(Section):
     def _root_ms(self) -> float:
         """`a` of the curve."""
         if self.full_stroke_ms is None:
-            return self._above_ms / self._root
+            return self._above_ms / ROOT
         rise_ms = self.full_stroke_ms - self.track_to_track_ms
-        return (self._above_ms - LINE * rise_ms) / (self._root - LINE)
+        return (self._above_ms - LINE * rise_ms) / (ROOT - LINE)
 
     @property
     def _line_ms(self) -> float:

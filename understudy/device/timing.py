@@ -23,26 +23,17 @@ class Buffer:
 
     bus_sector_ps: int = 0
     write_ns: int = 0
-    write_same_track_saves_ns: int = 0
     write_settle_ns: int = 0
-    command_ns: int = 0
     buffer_segments: int = 0
     buffer_segment_sectors: int = 0
-    buffer_first_in_first_out: bool = False
-    buffer_hits_interrupt: bool = False
-    buffer_hits_return: bool = False
     read_ahead_sectors: int = 0
     read_reach_sectors: int = 0
     read_ahead_to_track_end: bool = False
     read_ahead_overwrites: bool = False
-    read_ahead_finishes_sector: bool = False
-    write_waits_for_read_ahead: bool = False
-    read_discards: bool = False
-    read_hits_resume: bool = False
+    after_hit: int = 0
     write_back_spans: int = 0
     write_back_sectors: int = 0
     write_back_idle_ns: int = 0
-    write_back_low_sectors: int = 0
     write_back_order: int = 0
 
 

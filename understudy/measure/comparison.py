@@ -81,11 +81,6 @@ class Comparison:
         """1 for the best mean, equal means sharing a rank."""
         return ranks({name: self.estimate(name, measure).mean for name in self.schedulers}, measure)
 
-    @property
-    def counts(self) -> bool:
-        """Whether all runs do."""
-        return not any(run.is_too_late for run in self._runs.values())
-
     def _values(self, scheduler: str, measure: Measure) -> list[float]:
         return [run.value(measure) for run in self.runs(scheduler)]
 

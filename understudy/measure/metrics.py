@@ -20,6 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from understudy.ask.experiment import Experiment, Outcome
+from understudy.measure import demand
 from understudy.measure.records import shares_a_request
 from understudy.native.figures import Figures
 
@@ -113,7 +114,14 @@ class Summary:
     predicted_hits: int  # both
     predicted_hit_share: float | None  # of the hits; None without a hit
     reasons: dict[str, int]  # requests by why the scheduler chose them
-    var_device_ms2: float = math.nan  # results of 2026-11 and before lack it
+    var_device_ms2: float = math.nan  # results of 2026-11 and before lack it and what follows
+    written: int = 0  # of the requests that went to the disk, as all below (measure/demand.py)
+    sized: int = 0
+    long_ones: int = 0
+    sequential: int = 0
+    again: int = 0
+    paused: int = 0
+    met_busy: int = 0
 
     @property
     def late_permille(self) -> float:
@@ -185,7 +193,7 @@ def summarise(outcome: Outcome) -> Summary:
         device_seconds=busy_ns / NS_PER_S,
         capacity_sectors=int(facts["capacity_sectors"]),
         **_seconds(facts),
-        **_counts(carried),
+        **(_counts(carried) | demand.counts(frame)),
     )
 
 
@@ -194,10 +202,10 @@ def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Su
     response = figures.response
     service = figures.model if run.device.disk.array else figures.service
     busy_ns = figures.last_completion_ns - figures.first_arrival_ns
-    percentiles = {
+    percentiles: dict[str, Any] = {
         f"p{percent:g}_response_ms".replace(".", ""): value / NS_PER_MS
         for percent, value in figures.response_percentiles.items()
-    }
+    } | figures.demand
     share = figures.predicted_hits / figures.hits if figures.hits else None
     return Summary(
         scheduler=run.scheduler.name,

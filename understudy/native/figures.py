@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from understudy._core import ffi, lib
+from understudy.native import demand
 from understudy.native.request import REASONS
 
 PERCENTILES = (50, 95, 99, 99.9)
@@ -44,6 +45,7 @@ class Figures:
     model: Moments
     response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
     longest_response_ns: int
+    demand: dict[str, int]  # of the device, sim/demand.h
     counters: dict[str, int]
 
 
@@ -68,6 +70,7 @@ def figures_of(summary: Any, counters: Mapping[str, int]) -> Figures:
         reasons={name: int(count) for name, count in reasons if count},
         response_percentiles=percentiles_of(responses),
         longest_response_ns=int(responses.max),
+        demand={name: int(getattr(summary.demand, name)) for name in demand.NAMES},
         counters=dict(counters),
     )
 

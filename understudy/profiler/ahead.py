@@ -7,8 +7,8 @@ a track ends differs from place to place: if that stops it, the share that hits 
 the distance instead of at once.  In the same way, at new places:
 
 * the place itself is read again, when what follows may have taken its room (overwrites);
-* a hit comes in between, in sequence once reading ahead has stopped (resume), in another
-  segment meanwhile (interrupt), or at a place that the arm had left (return);
+* a hit comes in between: in sequence once reading ahead has stopped (does it go on?), or at a
+  place that the arm had left (does it return?);
 * a read comes at once, to where the medium has come meanwhile (there), a little farther ahead, or
   so far that it had better not wait for what lies between (reach).
 """
@@ -16,13 +16,12 @@ the distance instead of at once.  In the same way, at new places:
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from understudy.profiler import held
+from understudy.device.drive_buffer import TO_TRACK_END
 from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.held import A_READ
 from understudy.profiler.hits import Hits
 from understudy.profiler.medium import Medium
 from understudy.profiler.rotation import Rotation
-from understudy.profiler.segments import Segments
+from understudy.profiler.segments import A_READ, Segments
 from understudy.profiler.statistics import first
 from understudy.profiler.target import Bench
 
@@ -35,17 +34,8 @@ NEARLY_A_TRACK = 0.75
 WAITS = 3
 MORE_THAN_A_TURN = 1.7
 SLOW_SECTOR_NS = 50_000.0  # where the medium's rate was not seen
-AFTERWARDS = 64  # sectors: more than come in the time of a few
-NOTHING_ELSE = "there is nothing else to hit"
-KEYS = (
-    "buffer.read_ahead_sectors",
-    "buffer.read_ahead_to_track_end",
-    "buffer.read_ahead_overwrites",
-    "buffer.hits_resume",
-    "buffer.hits_interrupt",
-    "buffer.hits_return",
-    "buffer.read_reach_sectors",
-)
+AHEAD_KEY, KEEPS_KEY = "buffer.read_ahead_sectors", "buffer.segment_keeps"
+HIT_KEY, REACH_KEY = "buffer.after_hit", "buffer.read_reach_sectors"
 
 
 @dataclass(frozen=True)
@@ -54,10 +44,8 @@ class Ahead:
 
     sectors: int
     share: float
-    overwrites: bool | None = False
-    hits_resume: bool = True
-    hits_interrupt: bool | None = None
-    hits_return: bool | None = None
+    overwrites: bool = False
+    after_hit: str = "go on"
     reach: int | None = None
 
     @property
@@ -120,8 +108,6 @@ class Prober:
     def returned(self, there: int) -> bool:
         """Whether it reads on behind a place that it had left, once that is hit again; `there`
         sectors behind it had come by then."""
-        if self._hits.discards:
-            return self._goes_on()
         behind = max(3 * A_READ, A_READ + 2 * there)
         place = self._bench.place(behind + A_READ)
         self._bench.read(place, A_READ)
@@ -130,18 +116,6 @@ class Prober:
         self._bench.read(place, A_READ)
         self._bench.wait(PAUSE_NS)
         return self._hits.is_hit(self._bench.read(place + behind))
-
-    def _goes_on(self) -> bool:
-        """The same, sector by sector: more are there than had come when it left."""
-        place = self._bench.place(A_READ + AFTERWARDS)
-        self._bench.read(place, A_READ)
-        self._bench.wait(2 * A_READ * self._sector_ns)
-        self._bench.read(self._bench.place(A_READ), A_READ)
-        for behind in range(AFTERWARDS):
-            self._bench.wait(PAUSE_NS)
-            if not self._hits.is_hit(self._bench.read(place + A_READ + behind)):
-                return False
-        return True
 
     def is_there(self, distance: int) -> bool:
         """Whether a read so little ahead hits at once: the bus was busy for so long."""
@@ -197,16 +171,19 @@ def measure(
         farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
         share = prober.share(_way(farthest))
     there = _there(bench, prober, farthest)
-    overwrites = None if hits.discards else _overwrites(prober)
-    found = Ahead(farthest, share, overwrites, _hits_resume(prober, farthest, share))
+    found = Ahead(
+        farthest, share, _overwrites(prober), _after_hit(prober, segments, farthest, share, there)
+    )
     if medium and rotation and rotation.has_phase:
         turn = round(rotation.period_ns / medium.slowest_ns)
         found = replace(found, reach=_reach(bench, prober, found, there, turn, rotation.period_ns))
-    if segments.number < 2:
-        return found
-    interrupt = _hits_interrupt(bench, hits, prober, farthest)
-    returned = sum(prober.returned(there) for _ in range(TRIES)) > TRIES / 2
-    return replace(found, hits_interrupt=interrupt, hits_return=returned)
+    return found
+
+
+def _after_hit(prober: Prober, segments: Segments, farthest: int, share: float, there: int) -> str:
+    if segments.number > 1 and sum(prober.returned(there) for _ in range(TRIES)) > TRIES / 2:
+        return "return"
+    return "go on" if _goes_on(prober, farthest, share) else "stop"
 
 
 def _overwrites(prober: Prober) -> bool:
@@ -258,7 +235,7 @@ def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None
     return None
 
 
-def _hits_resume(prober: Prober, farthest: int, share: float) -> bool:
+def _goes_on(prober: Prober, farthest: int, share: float) -> bool:
     """Past its own limit, or where mostly a track's end has stopped it."""
     if share < OFTEN:
         distance, free = _way(farthest), share
@@ -284,58 +261,33 @@ def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
     return low
 
 
-def _hits_interrupt(bench: Bench, hits: Hits, prober: Prober, farthest: int) -> bool | None:
-    """Compare with and without a hit in another segment right after the read."""
-    distance = max(1, farthest // 2)
-    free = interrupted = 0
-    for _ in range(SHARE_TRIES // 2):
-        free += prober.hits_at(distance)
-        interrupted += prober.hits_at(distance, held.one(bench, hits).is_held)
-    if free < SHARE_TRIES // 8:
-        return None
-    return interrupted < free / 2
-
-
 def findings(found: Ahead | None, size: int | None, track_sectors: float | None) -> list[Finding]:
     """In the profile's words; `size` of a segment."""
     if not found or not found.sectors:
-        return [not_seen(KEYS[0], "what follows a read is never held")]
-    limit = found.limit(track_sectors)
-    sectors, said = limit or found.sectors, f"{TRIES} tries a step"
-    if size and (limit is None or limit + A_READ >= size):
-        sectors, said = size, "its end stops it" if limit else "tracks' ends stop it before"
+        return [not_seen(AHEAD_KEY, "what follows a read is never held")]
+    limit, said = found.limit(track_sectors), f"{TRIES} tries a step"
     share = f"{found.share:.0%} of {SHARE_TRIES} tries hit at three quarters of the way"
+    sectors: int | str = limit or TO_TRACK_END
+    if limit and size and limit + A_READ >= size:
+        sectors, said = size, "its end stops it"
     return [
-        Finding(KEYS[0], sectors, said),
-        Finding(KEYS[1], found.to_track_end, share),
-        _overwriting(found.overwrites),
-        Finding(KEYS[3], found.hits_resume, f"{SHARE_TRIES // 2} tries to go on behind a hit"),
-        _interruption(found.hits_interrupt),
-        _return(found.hits_return),
+        Finding(AHEAD_KEY, sectors, f"{said}; {share}"),
+        Finding(
+            KEEPS_KEY,
+            "ahead" if found.overwrites else "request",
+            f"{TRIES} tries to read the same place again, later",
+        ),
+        Finding(
+            HIT_KEY,
+            found.after_hit,
+            f"{SHARE_TRIES // 2} tries to go on behind a hit, {TRIES} behind a place it had left",
+        ),
         _reached(found.reach),
     ]
 
 
-def _overwriting(overwrites: bool | None) -> Finding:
-    if overwrites is None:
-        return not_seen(KEYS[2], "what was sent is given back")
-    return Finding(KEYS[2], overwrites, f"{TRIES} tries to read the same place again, later")
-
-
-def _interruption(interrupt: bool | None) -> Finding:
-    if interrupt is None:
-        return not_seen(KEYS[4], NOTHING_ELSE)
-    return Finding(KEYS[4], interrupt, f"{SHARE_TRIES // 2} tries with and without a hit")
-
-
-def _return(returned: bool | None) -> Finding:
-    if returned is None:
-        return not_seen(KEYS[5], NOTHING_ELSE)
-    return Finding(KEYS[5], returned, f"{TRIES} tries to go on behind a place that it had left")
-
-
 def _reached(reach: int | None) -> Finding:
     if reach is None:
-        return not_seen(KEYS[6], "nothing waits for a platter")
+        return not_seen(REACH_KEY, "nothing waits for a platter")
     said = "farther ahead reads lose a turn, or save one, or it was not seen to read"
-    return Finding(KEYS[6], reach, said)
+    return Finding(REACH_KEY, reach, said)

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from understudy.profiler.found import Finding
-from understudy.profiler.held import A_READ
 from understudy.profiler.hits import TOLERANCE_NS, Hits
-from understudy.profiler.segments import LARGEST, Segments
+from understudy.profiler.segments import A_READ, LARGEST, Segments
 from understudy.profiler.target import Bench
 
 TRIES = 3
@@ -46,8 +45,6 @@ class AtOnce:
 
 def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float | None) -> AtOnce | None:
     """None: it is another kind of cache.  `sector_ns`: of the medium, None if it takes no time."""
-    if hits.discards or segments.least_recently_used:
-        return None
     if hits.cost_ns(hits.longest) > SAME_COST * hits.cost_ns(1):
         return None
     prober = _Prober(bench, hits)

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: MIT
 """The answer: a profile that `understudy.device.profile` reads, and how well it predicts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from understudy.base.errors import UserError
+from understudy.base.errors import RunFailed, UserError
 from understudy.base.progress import Report, silent
+from understudy.device.check import Check
+from understudy.device import table
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import demerit, document, methods, validation, writes
-from understudy.profiler.demerit import Check
+from understudy.profiler import checks, document, duration, kind, methods, writes
+from understudy.profiler.checks import Compared
+from understudy.profiler.duration import NS_PER_MINUTE, Duration
 from understudy.profiler.found import Finding, toml_lines
+from understudy.profiler.methods import Method
 from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.target import NEVER_NS, Bench, TimeUp
+
+CHECKS_BEGIN = 0.75  # of the time
 
 
 @dataclass(frozen=True)
@@ -23,10 +30,15 @@ class Fitted:
     capacity_sectors: int
     seed: int
     requests: int
-    checks: tuple[Check, ...] = ()
+    compared: tuple[Compared, ...] = ()
     from_trace: bool = False
     method: str = methods.FULL
     limits: str = ""
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """How well it predicts, a workload each."""
+        return tuple(each.check for each in self.compared)
 
     def to_toml(self) -> str:
         """A profile; confidences and what was not seen are comments."""
@@ -40,12 +52,23 @@ class Fitted:
         lines = [
             "# SPDX-License-Identifier: MIT",
             f"# {made}; fitted with {'reads and writes' if destroyed else 'reads only'}.",
-            *(f"# {_said(check)}" for check in self.checks),
             f'summary = "profiled, {self.capacity_sectors} sectors"',
             *([f'limits = "{self.limits}"'] if self.limits else []),
             *toml_lines(self.findings),
+            *(line for check in self.checks for line in _entry(check)),
         ]
         return "\n".join(lines) + "\n"
+
+    def files(self, stem: str) -> dict[str, str]:
+        """Texts by name: each long table, and at last the profile, which names them."""
+        tables = {
+            found.key: f"{stem}-{found.name}.csv"
+            for found in self.findings
+            if isinstance(found.value, str) and found.value.count("\n") > table.LONG
+        }
+        short = [replace(each, value=tables.get(each.key, each.value)) for each in self.findings]
+        texts = {tables[each.key]: each.value for each in self.findings if each.key in tables}
+        return texts | {f"{stem}.toml": replace(self, findings=tuple(short)).to_toml()}
 
     def as_json(self) -> dict[str, Any]:
         """What --json prints."""
@@ -78,12 +101,17 @@ def profile(
     *,
     destroy_data: bool = False,
     method: str = methods.FULL,
+    minutes: float | None = None,
+    as_disk: bool = False,
     report: Report = silent,
+    told: Callable[[Duration], None] = lambda _: None,
 ) -> Fitted:
     """Measure a target and fit a profile to it; then check how well it predicts.
 
     The same seed asks for the same places.  Data are destroyed only if that is said, and
-    the target is writable.
+    the target is writable.  With `minutes` of the target's time what matters most comes first, and
+    what there is no time for is not seen.  A target that is no magnetic disk is refused, unless it
+    is to be profiled `as_disk`.  `told` is how long it will take, as soon as that is known.
     """
     by = methods.named(method)
     if destroy_data and not by.writes:
@@ -94,28 +122,56 @@ def profile(
         bench.milestone()
         report(name, fraction)
 
+    report("kind", 0.0)
+    found = kind.measure(bench)
+    if not as_disk:
+        found.refuse_others()
     writing = destroy_data and bench.writable
-    findings = document.complete(by.measure(bench, writing, part))
+    told(duration.of(found.read_ns, method, minutes, writing=writing))
+    end_ns = NEVER_NS if minutes is None else round(minutes * NS_PER_MINUTE)
+    findings = document.complete(_measured(by, bench, writing, part, end_ns))
     fitted = Fitted(
         findings, bench.capacity_sectors, seed, bench.requests, method=method, limits=by.limits
     )
-    part("check", 0.9)
-    return replace(fitted, checks=_checks(fitted, bench, writing))
-
-
-def _checks(fitted: Fitted, bench: Bench, writing: bool) -> tuple[Check, ...]:
-    seed = fitted.seed
     model = Bench(ModelTarget.of(fitted.disk(), fitted.capacity_sectors, seed), seed)
-    bench.wait(writes.IDLE_NS)
-    checks = demerit.compare(bench, model, seed, writing)
-    checks += validation.compare(bench, model, seed)
+
+    def check(name: str, fraction: float) -> None:
+        part(name, CHECKS_BEGIN + (1 - CHECKS_BEGIN) * fraction)
+
+    asked = checks.WORKLOADS if writing else checks.READS
+    number = checks.affordable(len(asked), end_ns - bench.now_ns, found.read_ns)
+    compared = checks.compare(bench, model, seed, asked, check, number)
     bench.milestone()
-    return tuple(checks)
+    return replace(fitted, compared=compared)
 
 
-def _said(check: Check) -> str:
-    return (
-        f"{check.workload}: target {check.target_ms:.3f} ms, model {check.model_ms:.3f} ms "
-        f"({check.difference_percent:+.1f} %), "
-        f"demerit {check.demerit_ms:.3f} ms ({check.demerit_percent:.1f} %)"
-    )
+def _measured(by: Method, bench: Bench, writing: bool, part: Report, end_ns: int) -> list[Finding]:
+    """With time left for the checks."""
+    bench.deadline_ns = NEVER_NS if end_ns == NEVER_NS else round(CHECKS_BEGIN * end_ns)
+    try:
+        return by.measure(bench, writing, part)
+    except TimeUp:
+        raise RunFailed(
+            f"--minutes: {end_ns / NS_PER_MINUTE:g} are too few to find rotation and seeks of this "
+            "drive; give it more"
+        ) from None
+    finally:
+        bench.deadline_ns = NEVER_NS
+
+
+def _entry(check: Check) -> list[str]:
+    """As [[checks]]; what follows from it is a comment."""
+    asks = ", ".join(f"{ask} = {share:g}" for ask, share in check.asks.items())
+    within = "within" if check.within else f"{check.said()}, not within"
+    return [
+        "",
+        f"# {check.difference_percent:+.1f} %, {within} the limits",
+        "[[checks]]",
+        f'workload = "{check.workload}"',
+        f"asks = {{ {asks} }}",
+        f"target_ms = {check.target_ms!r}",
+        f"model_ms = {check.model_ms!r}",
+        f"demerit_ms = {check.demerit_ms!r}",
+        f"limit_percent = {check.limit_percent!r}",
+        f"demerit_limit_percent = {check.demerit_limit_percent!r}",
+    ]

@@ -5,13 +5,10 @@ A place is read for the first time and at once again, at lengths that double; it
 is much quicker than another read nearby.  A read that has to wait for the platter again costs
 more than twice one of half its length; one that is longer than a segment, and hits in part, is
 off the line that the shorter ones are on.
-
-A drive that discards what it has sent shows no hit so.  On it the sectors right behind are read
-instead, as many and once they have been read ahead; where a track ends before they are not.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,26 +18,18 @@ from understudy.profiler.target import Bench
 
 LENGTHS = tuple(2**power for power in range(11))
 TRIES = 9
-TRIES_BEHIND = 3 * TRIES
 OFF_LINE = 0.002  # of a hit's cost: one that waits for a part of it is off by more
 TOLERANCE_NS = 10_000  # of a host that is always on time
 NOISE = 4  # times the spread of hits: more is no hit
 BESIDE = 2**12  # sectors: no cache has read so far back
 FASTEST_NS = 0.6  # a sector on the bus: as quick as a profile can say
-SLOWEST_NS = 50_000  # a sector from the medium
-PAUSE_NS = 60_000_000  # in which an arm has come to the next track
 BUS_KEY, HIT_KEY = "buffer.bus_mb_per_s", "buffer.read_hit_us"
-DISCARDS_KEY = "buffer.read_discards"
-SENT_SAID = "a read again missed, one right behind it hit"
 NS_TO_MB_PER_S = 512e3  # a sector's ns to MB/s and back
 
 
 @dataclass(frozen=True)
 class Hits:
-    """Overhead and a sector's time, ns; `longest` sectors were seen to hit; `seen` by length.
-
-    `discards`: what was sent is not held, but what was read ahead behind it is.
-    """
+    """Overhead and a sector's time, ns; `longest` sectors were seen to hit; `seen` by length."""
 
     overhead_ns: float
     bus_sector_ns: float
@@ -48,7 +37,6 @@ class Hits:
     residual_ns: float
     tolerance_ns: float = TOLERANCE_NS
     seen: Points = field(default=(), repr=False)
-    discards: bool = False
 
     def cost_ns(self, sectors: int) -> float:
         """Of a hit of that length."""
@@ -74,21 +62,11 @@ class Hits:
 
 
 def measure(bench: Bench) -> Hits | None:
-    """None: neither a read again nor one right behind another costs less than the first."""
-    again = _measured(bench, _again)
-    if again:
-        return again
-    behind = _measured(bench, _behind)
-    return replace(behind, discards=True) if behind else None
-
-
-def _measured(
-    bench: Bench, tried: Callable[[Bench, int], tuple[float, Sequence[int]]]
-) -> Hits | None:
+    """None: a read again costs no less than the first."""
     hits: list[tuple[int, float]] = []
     noise_ns = 0.0
     for sectors in LENGTHS:
-        first_ns, times = tried(bench, sectors)
+        first_ns, times = _again(bench, sectors)
         again_ns, apart_ns = median(times), spread(times)
         if not hits and again_ns >= 0.5 * min(first_ns, _beside_ns(bench)):
             return None
@@ -105,9 +83,8 @@ def _measured(
 def findings(found: Hits | None) -> list[Finding]:
     """In the profile's words."""
     if found:
-        said = SENT_SAID if found.discards else f"{TRIES} tries of each length to read it again hit"
-        return [*found.findings(), Finding(DISCARDS_KEY, found.discards, said)]
-    why = "a read again costs what it cost the first time, and so does one right behind it"
+        return found.findings()
+    why = "a read again costs what it cost the first time"
     return [not_seen(key, why) for key in (BUS_KEY, HIT_KEY)]
 
 
@@ -119,22 +96,6 @@ def _again(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
         firsts.append(bench.read(place, sectors))
         agains.append(bench.read(place, sectors))
     return median(firsts), agains
-
-
-def _behind(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
-    """The same of reads right behind; if enough are as quick as the quickest, those.
-
-    No pause is like another, or an angle that always comes by as soon would look like a cache.
-    """
-    firsts, behinds = [], []
-    for _ in range(TRIES_BEHIND):
-        place = bench.place(2 * sectors)
-        firsts.append(bench.read(place, sectors))
-        bench.wait(bench.random.uniform(1, 2) * PAUSE_NS + 2 * sectors * SLOWEST_NS)
-        behinds.append(bench.read(place + sectors, sectors))
-    limit_ns = 1.01 * min(behinds) + 2 * TOLERANCE_NS
-    quick = [ns for ns in behinds if ns <= limit_ns]
-    return median(firsts), quick if len(quick) >= TRIES else behinds
 
 
 def _beside_ns(bench: Bench) -> float:

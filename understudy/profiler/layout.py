@@ -101,10 +101,10 @@ class Zone:
         return replace(self, first=self.first - slots)
 
     def begun_by(self, sector: int) -> "Zone":
-        """The same rule, counted from a band or cylinder that begins before that sector."""
+        """The same rule, counted from the band or cylinder that holds that sector."""
         unit = self.band if self.has_bands else self.cylinder
         sectors = self.track(unit) - self.first
-        units = max(0, -(-(self.first - sector) // sectors))
+        units = -((sector - self.first) // sectors)
         ahead = (self.turn(self.first + sectors) - self.angle) * units
         return replace(self, first=self.first - units * sectors, angle=(self.angle - ahead) % 1)
 
@@ -247,7 +247,7 @@ class Layout:
         zones = [zone.profiled(along_surfaces=self.surfaces) for zone in self.zones]
         found = [Finding(ZONES, device.zones_text(zones), said)]
         if self.slips:
-            found.append(Finding(SLIPS, device.slips_text(self.slips), "to the sector"))
+            found.append(Finding(SLIPS, device.slips_text(self.slips), f"{len(self.slips)} places"))
         return [*found, *size(self.capacity_sectors)]
 
 

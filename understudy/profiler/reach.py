@@ -67,14 +67,7 @@ def measure(
     seen = [(tracks / arm.tracks, value) for tracks, value in samples]
     at, ns = _rounded_off(at, ns)
     shares = tuple(tracks / arm.tracks for tracks in at)
-    still_ns = prober.middle_ns(lambda: _still(bench, arm))
-    return Seek(shares, tuple(ns), median(apart), HOW, seen, "tracks", still_ns)
-
-
-def _still(bench: Bench, arm: Arm) -> tuple[int, int]:
-    """A track, twice."""
-    track = arm.track(bench.random.uniform(0, arm.tracks - 1), bench.random)
-    return track, track
+    return Seek(shares, tuple(ns), median(apart), HOW, seen, "tracks")
 
 
 def _rounded_off(at: Sequence[float], ns: Sequence[float]) -> tuple[list[float], list[float]]:

@@ -38,10 +38,7 @@ READS = 360  # where latencies are drawn
 
 @dataclass(frozen=True)
 class Seek:
-    """ns by distance, a fraction of the disk; `error_ns` of one; `seen` is each pair's.
-
-    `still_ns`: where the same head reads on the same track, as far as is known.
-    """
+    """ns by distance, a fraction of the disk; `error_ns` of one; `seen` is each pair's."""
 
     at: tuple[float, ...]
     ns: tuple[float, ...]
@@ -49,7 +46,6 @@ class Seek:
     how: str
     seen: Points = field(default=(), repr=False)
     over: str = "sectors"
-    still_ns: float = math.inf
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""

@@ -1,31 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""The read cache's segments: how many, which one is given up, how long each is.
+"""The read cache's segments: how many, how long each is.
 
 Many places are read without a pause and then again, the last one first: as many hit as
 there are segments, for a hit in the newest moves none out (Worthington and others 1995,
 section 3.4).  After a stream that is longer than a segment, and time to read ahead, one span
 hits, and it is a segment long; both its ends are found by halving, at one place, which
 is forgotten each time.
-
-What a drive discards once it was sent is not held: places are asked for by what lies behind
-them, and the span is what was read ahead.
 """
 
 from dataclasses import dataclass, replace
 
-from understudy.profiler import held
 from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.held import A_READ, Held
 from understudy.profiler.hits import Hits
 from understudy.profiler.statistics import first, median
 from understudy.profiler.target import Bench
 
+A_READ = 8  # sectors
 MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py
 TRIES = 5
 LARGEST = 2**18  # sectors: 128 MiB
 PAUSE_NS = 100_000_000
-NUMBER_KEY, RULE_KEY, SIZE_KEY = "buffer.segments", "buffer.replace", "buffer.segment_sectors"
-RULES = {True: "least recently used", False: "first in first out"}
+NUMBER_KEY, SIZE_KEY = "buffer.segments", "buffer.segment_sectors"
 
 
 @dataclass(frozen=True)
@@ -34,68 +29,42 @@ class Segments:
 
     number: int
     agree: int
-    least_recently_used: bool | None = None
     sectors: int | None = None
     sure_of_size: bool = False
-    discards: bool = False
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         tries = f"{self.agree} of {TRIES} tries{', or more' if self.number == MOST else ''}"
         sure = "exact, at two places" if self.sure_of_size else "two places differ, the longer"
-        if self.discards:
-            sure += "; of what is read ahead, and no more is ever held"
-        found = [
+        return [
             Finding(NUMBER_KEY, self.number, tries),
             Finding(SIZE_KEY, self.sectors, sure)
             if self.sectors
             else not_seen(SIZE_KEY, f"more than {LARGEST} sectors, or too little repeats"),
         ]
-        if self.least_recently_used is None:
-            return [*found, not_seen(RULE_KEY, "one segment has no order")]
-        return [
-            *found,
-            Finding(RULE_KEY, RULES[self.least_recently_used], f"most of {TRIES} tries"),
-        ]
 
 
 def measure(bench: Bench, hits: Hits | None) -> Segments | None:
-    """How many, and which one is given up."""
+    """How many."""
     if not hits:
         return None
     counts = [_count(bench, hits) for _ in range(TRIES)]
     number = round(median(counts))
-    found = Segments(number, counts.count(number), discards=hits.discards)
-    if number < 2:
-        return found
-    used = [_outlives_its_turn(bench, hits, number) for _ in range(TRIES)]
-    return replace(found, least_recently_used=sum(used) > TRIES / 2)
-
-
-def _read_places(bench: Bench, hits: Hits, number: int) -> list[Held]:
-    places = [Held(bench, hits, place) for place in held.places(bench, hits, number)]
-    for place in places:
-        place.read()
-    return places
+    return Segments(number, counts.count(number))
 
 
 def _count(bench: Bench, hits: Hits) -> int:
     """How many of the last places hit."""
     number = 16
     while number <= MOST:
-        for found, place in enumerate(reversed(_read_places(bench, hits, number))):
-            if not place.is_held():
+        places = [bench.place(A_READ) for _ in range(number)]
+        for place in places:
+            bench.read(place, A_READ)
+        for found, place in enumerate(reversed(places)):
+            if not hits.is_hit(bench.read(place, A_READ), A_READ):
                 return found
         number *= 2  # all of them
     return MOST
-
-
-def _outlives_its_turn(bench: Bench, hits: Hits, number: int) -> bool:
-    """Is the oldest one kept for a hit, when another place is read?"""
-    oldest = _read_places(bench, hits, number)[0]
-    oldest.is_held()
-    bench.read(bench.place(A_READ), A_READ)
-    return oldest.is_held()
 
 
 def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float) -> Segments:
@@ -144,8 +113,7 @@ class _Span:
         part = max(A_READ, length // 64)
         for begin in range(0, length, part):
             self._bench.read(self._place + begin, part)
-        passes = at if self._hits.discards else length
-        self._bench.wait(PAUSE_NS + 2 * passes * self._sector_ns)
+        self._bench.wait(PAUSE_NS + 2 * length * self._sector_ns)
         return self._hits.is_hit(self._bench.read(self._place + at))
 
 

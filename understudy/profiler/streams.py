@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Streams where tracks' ends stop reading ahead: do they overwrite what was asked for?
+"""Streams where tracks' ends stop reading ahead: does what follows overwrite what was asked for?
 
 A single read shows it elsewhere (ahead.py): what follows takes its room.  Here a track's end comes
 before the segment is full.  In a stream that goes on to the next track's end the room matters: who
@@ -7,12 +7,12 @@ overwrites comes farther before it stands still.  So streams are read from the d
 model with either answer, all on the same clock, and the nearer one is it.
 """
 
+from understudy.profiler.ahead import KEEPS_KEY
 from understudy.profiler.found import Finding
-from understudy.profiler.held import A_READ
+from understudy.profiler.segments import A_READ
 from understudy.profiler.target import Bench
 from understudy.profiler.writes import Model
 
-KEY = "buffer.read_ahead_overwrites"
 STREAMS = 12
 READS = 160  # some tracks
 PAUSE_NS = 500_000_000  # in which models that are slower catch up
@@ -20,20 +20,22 @@ PAUSE_NS = 500_000_000  # in which models that are slower catch up
 
 def measure(bench: Bench, model: Model) -> Finding:
     """In the profile's words."""
-    answers = {answer: model([Finding(KEY, answer)]) for answer in (False, True)}
+    answers = {keeps: model([Finding(KEEPS_KEY, keeps)]) for keeps in ("request", "ahead")}
     off_ns = dict.fromkeys(answers, 0)
     for _ in range(STREAMS):
         bench.wait(PAUSE_NS)
         place, begin_ns = bench.place(READS * A_READ), bench.now_ns
         took_ns = _took_ns(bench, place)
-        for answer, its in answers.items():
+        for keeps, its in answers.items():
             its.wait(max(0, begin_ns - its.now_ns))
-            off_ns[answer] += abs(_took_ns(its, place) - took_ns)
-    no, yes = (off_ns[answer] / STREAMS / 1e6 for answer in (False, True))
-    if yes == no:
-        return Finding(KEY, False, f"it makes no difference to {STREAMS} streams")
-    said = f"{STREAMS} streams are off by {yes:.2f} ms each if so, by {no:.2f} ms if not"
-    return Finding(KEY, yes < no, said)
+            off_ns[keeps] += abs(_took_ns(its, place) - took_ns)
+    request, ahead = (off_ns[keeps] / STREAMS / 1e6 for keeps in answers)
+    if request == ahead:
+        return Finding(KEEPS_KEY, "request", f"it makes no difference to {STREAMS} streams")
+    said = (
+        f"{STREAMS} streams are off by {ahead:.2f} ms each with ahead, {request:.2f} with request"
+    )
+    return Finding(KEEPS_KEY, "ahead" if ahead < request else "request", said)
 
 
 def _took_ns(bench: Bench, place: int) -> int:

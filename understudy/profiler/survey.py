@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Every part of a drive, measured in an order in which each knows what it needs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from statistics import fmean
 
 from understudy.base.progress import Report, silent
@@ -22,7 +23,7 @@ from understudy.profiler import (
 )
 from understudy.profiler.ahead import Ahead
 from understudy.profiler.at_once import AtOnce
-from understudy.profiler.found import Finding
+from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import Layout
 from understudy.profiler.medium import Medium
@@ -30,8 +31,10 @@ from understudy.profiler.modelled import ModelTarget
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.seek import Seek
 from understudy.profiler.segments import Segments
-from understudy.profiler.target import Bench
+from understudy.profiler.target import Bench, TimeUp
 from understudy.profiler.tracks import Tracks
+
+LATE = "the time was up"
 
 
 class Survey:
@@ -49,6 +52,7 @@ class Survey:
         self._segments: Segments | None = None
         self._ahead: Ahead | None = None
         self._at_once: AtOnce | None = None
+        self._in_time = True
 
     def reads(self) -> None:
         """All that reads can show."""
@@ -88,17 +92,30 @@ class Survey:
         if self._at_once:
             self.findings += writes.unseen("the cache is one that takes none")
             return
-        still_ns = min(self._seek.still_ns, self._seek.ns[0])
-        self.findings += writes.measure(self._bench, self.hits, self._model, still_ns)
+        with self._share(1.0):
+            self.findings += writes.measure(self._bench, self.hits, self._model)
+        if not self._in_time:
+            self.findings += writes.unseen(LATE)
 
     def _streams(self) -> None:
         """What one read does not show if tracks' ends stop what follows."""
         ahead, known = self._ahead, isinstance(self._layout, Layout)
-        if not known or not ahead or not ahead.to_track_end or ahead.overwrites is not False:
+        if not known or not ahead or not ahead.to_track_end or ahead.overwrites:
             return
         draws = self._bench.random.getstate()
-        self.findings = self._with([streams.measure(self._bench, self._model)])
+        with self._share(1 / 3):
+            self.findings = self._with([streams.measure(self._bench, self._model)])
         self._bench.random.setstate(draws)
+
+    @contextmanager
+    def _share(self, share: float) -> Iterator[None]:
+        """A part that may take that share of the time that is left, or is given up."""
+        self._in_time = True
+        try:
+            with self._bench.limited(share):
+                yield
+        except TimeUp:
+            self._in_time = False
 
     def _with(self, more: Sequence[Finding]) -> list[Finding]:
         """What was found, but for what is known better by now."""
@@ -145,11 +162,17 @@ class Survey:
         self._at_once = at_once.measure(self._bench, self.hits, self._segments, medium_ns)
         if self._at_once:
             return self._at_once.findings()
-        self._ahead = ahead.measure(
-            self._bench, self.hits, self._segments, self._medium, self._rotation
-        )
+        with self._share(2 / 3):
+            self._ahead = ahead.measure(
+                self._bench, self.hits, self._segments, self._medium, self._rotation
+            )
+        if not self._in_time:
+            return [*found, *self._segments.findings(), not_seen(ahead.AHEAD_KEY, LATE)]
         self._report("size of segments", 0.45)
-        self._segments = segments.with_size(self._bench, self.hits, self._segments, self._sector_ns)
+        with self._share(1 / 4):
+            self._segments = segments.with_size(
+                self._bench, self.hits, self._segments, self._sector_ns
+            )
         found += segments.findings(self._segments)
         return found + ahead.findings(self._ahead, self._segments.sectors, self._track_sectors)
 

@@ -2,18 +2,28 @@
 """The bench on which a target is measured: clock, checks, places nobody has read."""
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from understudy.base.errors import RunFailed, UserError
 from understudy.device.target import Target
 
 NS_PER_S = 10**9
+NEVER_NS = 2**63
 LATE_NS = 60 * NS_PER_S  # nothing that a drive does takes longer
 LONGEST_SECTORS = 2**17  # of a request, if the target doesn't say
 SMALLEST_SECTORS = 2**18  # 128 MiB: fewer hold no places to go that were not read before
 
 
+class TimeUp(Exception):  # noqa: N818 - as RunFailed
+    """The time that a part may take is over."""
+
+
 class Bench:
-    """Sends requests to a target one after another, and says how long each took."""
+    """Sends requests to a target one after another, and says how long each took.
+
+    `deadline_ns`: on the target's clock; who goes on beyond it gets TimeUp.
+    """
 
     def __init__(self, target: Target, seed: int) -> None:
         """At time 0; the seed is of places and waits."""
@@ -23,6 +33,7 @@ class Bench:
         self.random = random.Random(f"profile {seed}")
         self.now_ns = 0
         self.sent_ns = 0
+        self.deadline_ns = NEVER_NS
         self.requests = 0
         if self.capacity_sectors < SMALLEST_SECTORS:
             raise UserError(
@@ -58,12 +69,25 @@ class Bench:
         for _ in range(requests):
             self.read(self.place(1))
 
+    @contextmanager
+    def limited(self, share: float) -> Iterator[None]:
+        """For what may take that share of the time that is left."""
+        whole_ns = self.deadline_ns
+        if whole_ns < NEVER_NS:
+            self.deadline_ns = self.now_ns + round(share * max(0, whole_ns - self.now_ns))
+        try:
+            yield
+        finally:
+            self.deadline_ns = whole_ns
+
     def milestone(self) -> None:
         """A part is done: what comes begins anew, if the target knows how to go on from here."""
         getattr(self._target, "milestone", lambda: None)()
 
     def serve(self, op: str, sector: int, sectors: int) -> int:
         """Service time, ns, of a "read" or a "write" that is sent now, or as soon as may be."""
+        if self.now_ns > self.deadline_ns:
+            raise TimeUp
         what = f"{op} of {sectors} sectors at sector {sector}, sent at {self.now_ns} ns"
         try:
             completion_ns = self._target.request(op, sector, sectors, self.now_ns)

@@ -3,10 +3,10 @@
 
 A write that an idle drive takes at a cost that does not depend on the platter has gone into
 its cache.  Places that are written without a pause are taken until there is no room for
-another; one write is, up to the cache's size.  Once the cache is full the next write shows
+another.  Once the cache is full the next write shows
 by its time whether anything has been put away meanwhile, so the pause that it takes says how long
-the drive waits before it begins.  What is left, the order, a write's settling and a mark that
-could not be seen, is what brings the model of all this nearest to the drive under five loads.
+the drive waits before it begins.  What is left, the order and a write's settling, is what
+brings the model of all this nearest to the drive under five loads.
 Settling is found from their mean times; the rest from how far apart times are by rank, since a
 wrong order may have the right mean.
 """
@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from understudy.device.drive_buffer import WRITE_ORDERS
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import Hits
-from understudy.profiler.statistics import first, median, spread
+from understudy.profiler.statistics import median, spread
 from understudy.profiler.target import Bench
 
 A_WRITE = 8  # sectors
@@ -30,23 +31,16 @@ TRIES = 7
 CHANCES = 2
 IDLE_NS = 2_000_000_000
 MOST = 256  # WRITES_MAX in understudy/device/profile.py
-LARGEST = 2**18
 SUSTAINED = 2000 + MOST
 LONGEST_PAUSE_NS = 1_000_000_000
 READS_BEHIND = 64
 BEHIND = 1.4  # as long as one that is not behind a write: it waited
 LEAST_IDLE_NS = 1e6
-MOST_OF_IDLE = 0.8
-ENOUGH = 1.5  # of an access, to see that one was put away
-BACK = ("back", "back_sectors", "back_idle_ms", "back_low_sectors", "back_order")
-COMMAND = "buffer.command_ms"
+BACK = ("back", "back_idle_ms", "back_order")
 KEYS = {name: f"buffer.write_{name}" for name in ("us", "settle_ms", *BACK)}
 IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
-ORDERS = ("as they came", "nearest", "ascending", "shortest positioning")
 AN_END = 0.01  # of the disk
 UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
-NEAREST_SAID = "all or nothing, whichever is nearer to the times of five loads"
-LOW_SAID = "once it was full it puts away without a pause down to these"
 A_SWEEP = 20
 A_STRAY = 8  # writes, of which one goes to the other end
 OPS_MIXED = ("read", "read", "write")
@@ -66,9 +60,7 @@ class Taken:
     overhead_ns: float
     number: int
     agree: int
-    sectors: int
     idle_ns: float
-    low_sectors: int | None
 
 
 def is_seen(found: Finding) -> bool:
@@ -78,16 +70,15 @@ def is_seen(found: Finding) -> bool:
 
 def unseen(why: str) -> list[Finding]:
     """Nothing is known of writes."""
-    return [not_seen(key, why) for key in (*KEYS.values(), COMMAND)]
+    return [not_seen(key, why) for key in KEYS.values()]
 
 
-def measure(bench: Bench, hits: Hits | None, model: Model, still_ns: float) -> list[Finding]:
-    """In the profile's words; `still_ns`: of a read for which the arm stays where it is."""
+def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
+    """In the profile's words."""
     if not hits:
         return unseen("without hits the bus is not known")
     taken = _taken(bench, hits)
     found = _findings(taken)
-    choices = _choices(taken, still_ns)
     draws = bench.random.getstate()
 
     def served(findings: Sequence[Finding]) -> list[Times]:
@@ -96,29 +87,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model, still_ns: float) -> l
         modelled.random.setstate(draws)
         return _loaded(modelled)
 
-    return found + _settling(served, found, choices, _loaded(bench))
-
-
-def _choices(taken: Taken | None, still_ns: float) -> list[list[Finding]]:
-    """What could not be seen by itself: in which order it puts away, down to where without a
-    pause, and whether what a read takes that needs no arm is the command's; all or nothing."""
-    if not taken:
-        return [[Finding(KEYS["back_order"], ORDERS[0], ORDER_SAID)]]
-    marks: list[list[Finding]] = [[]]
-    if taken.low_sectors is None:
-        lows = (taken.sectors, 0)
-        marks = [[Finding(KEYS["back_low_sectors"], low, NEAREST_SAID)] for low in lows]
-    commands = (0.0, round(still_ns / 1e6, 6))
-    return [
-        [
-            Finding(COMMAND, command, NEAREST_SAID),
-            *mark,
-            Finding(KEYS["back_order"], order, ORDER_SAID),
-        ]
-        for order in ORDERS
-        for mark in marks
-        for command in commands
-    ]
+    return found + _settling(served, found, _loaded(bench))
 
 
 def _taken(bench: Bench, hits: Hits) -> Taken | None:
@@ -136,13 +105,9 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     repeated = [number for number in bursts if bursts.count(number) > 1]
     number = max(1, min(repeated or bursts))  # a single one may be a host that was away
     bench.milestone()
-    sectors = cache.sectors()
-    bench.milestone()
     idle_ns = cache.idle_ns(number)
     bench.milestone()
-    low_sectors = cache.low_sectors(number, sectors, idle_ns)
-    bench.milestone()
-    return Taken(overhead_ns, number, bursts.count(number), sectors, idle_ns, low_sectors)
+    return Taken(overhead_ns, number, bursts.count(number), idle_ns)
 
 
 def _steady_ns(bench: Bench, hits: Hits, sectors: int) -> float | None:
@@ -175,17 +140,6 @@ class _Cache:
                 return number
         return MOST
 
-    def sectors(self) -> int:
-        """The longest write that it takes."""
-        low, high = A_WRITE, 2 * A_WRITE
-        most = min(LARGEST, self._bench.capacity_sectors // 16)
-        while high <= most and self._takes(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._takes(middle) else (low, middle)
-        return low
-
     def idle_ns(self, number: int) -> float:
         """From the last request until the first write is put away, without the time that takes.
 
@@ -197,30 +151,6 @@ class _Cache:
         first_ns = self._pause_ns(number, 1)
         away_ns = self._pause_ns(number, 2) - first_ns if number > 1 else self._single_ns
         return max(LEAST_IDLE_NS, first_ns - away_ns)
-
-    def low_sectors(self, number: int, sectors: int, idle_ns: float) -> int | None:
-        """Once it was full it puts away without a wait, down to these.
-
-        Found by how long writes must be for that to be seen; all, if it never is.  None: it does
-        not wait for long enough.
-        """
-        if number < 2 or not idle_ns:
-            return sectors
-        if MOST_OF_IDLE * idle_ns < ENOUGH * self._single_ns:
-            return None
-        largest = sectors // number
-        if not self._hurries(number, largest, idle_ns):
-            return sectors
-        shortest = first(lambda each: self._hurries(number, each, idle_ns), 0, largest)
-        return (number - 1) * (shortest - 1)
-
-    def _hurries(self, number: int, each: int, idle_ns: float) -> bool:
-        """Whether after writes of that length there is room again before it was idle for long."""
-        self._bench.wait(IDLE_NS)
-        for _ in range(number + 1):
-            self._write(each)
-        self._bench.wait(MOST_OF_IDLE * idle_ns)
-        return self._is_taken(self._write(each), each)
 
     def _pause_ns(self, number: int, more: int) -> float:
         """After which a full cache takes so many more, mostly."""
@@ -242,10 +172,6 @@ class _Cache:
 
     def _write(self, sectors: int) -> int:
         return self._bench.write(self._bench.place(sectors), sectors)
-
-    def _takes(self, sectors: int) -> bool:
-        times = (_after_idleness(self._bench, sectors) for _ in range(2))
-        return all(self._is_taken(ns, sectors) for ns in times)
 
     def _is_taken(self, service_ns: float, sectors: int) -> bool:
         cost_ns = self._overhead_ns + sectors * self._hits.bus_sector_ns
@@ -270,18 +196,14 @@ class _Cache:
 def _findings(taken: Taken | None) -> list[Finding]:
     if not taken:
         said = "an idle drive makes a write wait for the platter"
-        unknown = [not_seen(KEYS[name], said) for name in BACK[1:4]]
-        return [not_seen(KEYS["us"], said), Finding(KEYS["back"], 0, said), *unknown]
+        unknown = not_seen(KEYS["back_idle_ms"], said)
+        return [not_seen(KEYS["us"], said), Finding(KEYS["back"], 0, said), unknown]
     tries = f"{taken.agree} of {TRIES} tries, the others took more"
-    found = [
+    return [
         Finding(KEYS["us"], round(taken.overhead_ns / 1e3, 3), f"{TRIES} on an idle drive"),
         Finding(KEYS["back"], taken.number, tries),
-        Finding(KEYS["back_sectors"], taken.sectors, "the longest write that is taken"),
         Finding(KEYS["back_idle_ms"], round(taken.idle_ns / 1e6, 3), IDLE_SAID),
     ]
-    if taken.low_sectors is None:
-        return found
-    return [*found, Finding(KEYS["back_low_sectors"], taken.low_sectors, LOW_SAID)]
 
 
 def _scattered(bench: Bench) -> Sequence[int]:
@@ -332,27 +254,20 @@ def _loaded(bench: Bench) -> list[Times]:
     return times
 
 
-def _settling(
-    served: Served, found: list[Finding], choices: list[list[Finding]], seen: list[Times]
-) -> list[Finding]:
-    """Settling, and which of the choices: what brings the model nearest to all loads."""
-    fits = [_fitted(served, [*found, *choice], seen) for choice in choices]
+def _settling(served: Served, found: list[Finding], seen: list[Times]) -> list[Finding]:
+    """Settling, and the order: what brings the model nearest to all loads."""
+    waits = any(each.key == KEYS["back"] and each.value for each in found)
+    choices = [
+        Finding(KEYS["back_order"], order, ORDER_SAID)
+        for order in (WRITE_ORDERS if waits else WRITE_ORDERS[:1])
+    ]
+    fits = [_fitted(served, [*found, choice], seen) for choice in choices]
     mean_ns = float(np.mean(seen[0]))
-    best = min(
-        range(len(choices)),
-        key=lambda i: (
-            fits[i].off + UNLIKELY * (fits[i].settle_ns - _command_ns(choices[i])) / mean_ns
-        ),
-    )
+    unlikely = [fit.off + UNLIKELY * fit.settle_ns / mean_ns for fit in fits]
+    best = unlikely.index(min(unlikely))
     said = f"{SETTLE_SAID}; times off by {fits[best].off:.1%}"
     settle_ms = round(fits[best].settle_ns / 1e6, 6)
-    return [Finding(KEYS["settle_ms"], settle_ms, said), *choices[best]]
-
-
-def _command_ns(choice: list[Finding]) -> float:
-    """Which a write is spared: it takes as much settling to make up for it."""
-    spared_ms = (one.value for one in choice if one.key == COMMAND)
-    return next((ms * 1e6 for ms in spared_ms if isinstance(ms, float)), 0.0)
+    return [Finding(KEYS["settle_ms"], settle_ms, said), choices[best]]
 
 
 def _fitted(served: Served, found: list[Finding], seen: list[Times]) -> "Fit":

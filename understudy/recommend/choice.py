@@ -6,6 +6,7 @@ single difference (docs/decisions/0029-choice-among-many.md).  With one seed the
 and the choice says so.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,9 +124,7 @@ class Choice:
 
 
 def choices(comparison: Comparison) -> tuple[Choice, ...]:
-    """The answer to each goal; none if a run does not count."""
-    if not comparison.counts:
-        return ()
+    """The answer to each goal."""
     return tuple(
         Choice(goal, tuple(best(comparison, measure) for measure in by), len(comparison.seeds))
         for goal, by in GOALS.items()
@@ -144,10 +143,10 @@ def best(comparison: Comparison, measure: Measure) -> Best:
     return Best(measure, first, tied, means)
 
 
-def as_json(comparison: Comparison) -> dict[str, Any]:
+def as_json(comparison: Comparison, picks: Iterable[Choice]) -> dict[str, Any]:
     """Choices, and the paired differences by all goals' measures, for result.json."""
     measures = (measure for by in GOALS.values() for measure in by)
     return {
-        "choices": [choice.as_json() for choice in choices(comparison)],
+        "choices": [choice.as_json() for choice in picks],
         **comparison.as_json(measures),
     }

@@ -2,6 +2,7 @@
 """A disk's profile as a picture: what a seek costs by distance, and how fast each place is;
 of an array, what it serves by how many requests it is given.  Below it, what it holds for."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,26 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
 from understudy.device import expected
+from understudy.device.check import LIMIT_PERCENT, Check, standing
 from understudy.device.profile import DiskProfile, Servers
 from understudy.device.timing import Curve
 from understudy.show import picture
 
 SECTOR_BYTES = 512
 SECTORS = 2**31  # fine enough to draw fractions of the disk
+FARTHEST = 20.0  # per cent
 
 
 def draw(disk: DiskProfile, file: Path) -> None:
     """Write the picture; its name's ending says in which format."""
     picture.check(file)
     with picture.styled():
-        figure = Figure(figsize=(9, 3.8), layout="constrained")
-        left, right = figure.subplots(1, 2)
+        below = 0.6 + 0.22 * len(disk.checks) if disk.checks else 0.0
+        figure = Figure(figsize=(9, 3.8 + below), layout="constrained")
+        parts = figure.add_gridspec(2, 2, height_ratios=(3.8, max(below, 1e-3)))
+        left, right = (figure.add_subplot(parts[0, column]) for column in (0, 1))
+        if disk.checks:
+            _draw_checks(figure.add_subplot(parts[1, :]), disk.checks)
         if disk.array:
             _draw_array(left, right, disk.array)
         else:
@@ -80,13 +87,26 @@ def _draw_array(throughput: Axes, response: Axes, array: Servers) -> None:
     response.set(ylabel="mean response (ms)")
 
 
+def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
+    """By how much the mean is off, with the demerit as a whisker; beyond FARTHEST cut off."""
+    for row, check in enumerate(checks):
+        colour = "C0" if check.within else "C3"
+        percent = min(max(check.difference_percent, -FARTHEST), FARTHEST)
+        axes.barh(row, percent, color=colour, xerr=min(check.demerit_percent, FARTHEST))
+        if abs(check.difference_percent) > FARTHEST:
+            axes.text(percent, row, f" {check.difference_percent:+.0f} %", va="center")
+    axes.axvspan(-LIMIT_PERCENT, LIMIT_PERCENT, color="0.9", zorder=0)
+    axes.set_yticks(range(len(checks)), [check.workload for check in checks])
+    axes.invert_yaxis()
+    axes.set(xlabel="model's mean off by (%), and demerit", xlim=(-FARTHEST, FARTHEST))
+
+
 def _validity(disk: DiskProfile) -> str:
     """What a reader should know before believing the curves."""
     said = ["rotational positions are known"] if disk.knows_positions else []
     if disk.limits:
-        said.append(f"fitted with {disk.limits}")
-    if disk.limits and disk.holds_for:
-        said.append(f"tried with {', '.join(disk.holds_for)}")
+        said.append(f"made from {disk.limits}")
+    said.append(standing(disk.checks))
     return "; ".join(said)
 
 

@@ -15,10 +15,10 @@ from rich.markup import escape
 from understudy.ask.experiment import Experiment
 from understudy.campaign.result import Result
 from understudy.measure.comparison import Comparison, Estimate
-from understudy.measure.metrics import LATE_MAX_PERMILLE, MORE_MEASURES, PAPER_MEASURES, Measure
+from understudy.measure.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
-from understudy.recommend.choice import Best, best, choices
+from understudy.recommend.choice import Best, best
 from understudy.show.grid import Grid
 
 # Fields of Summary below the measures: label, how to show the sum over the seeds.
@@ -55,7 +55,7 @@ RANKED = (
 _MEAN, *_OTHERS = (f"{measure.label}\n({measure.unit})" for measure in RANKED)
 RANKED_HEADINGS = (_MEAN, "", *_OTHERS)
 
-Layout = Callable[[Comparison], Grid]
+Layout = Callable[[Result], Grid]
 Rows = list[tuple[str, list[str]]]
 
 
@@ -118,7 +118,7 @@ def show(result: Result, console: Console, layout: Layout | None = None) -> None
     comparison = result.comparison
     say(headline(result.experiment, len(comparison.seeds), result.platform), console)
     fits = ranking if is_wide(comparison) else by_measure
-    (layout or fits)(comparison).show(console)
+    (layout or fits)(result).show(console)
     for sentence in sentences(result):
         say(sentence, console)
     if result.paper:
@@ -131,9 +131,9 @@ def say(sentence: str, console: Console) -> None:
     console.print(escape(sentence), soft_wrap=not console.is_terminal, highlight=False)
 
 
-def by_measure(comparison: Comparison) -> Grid:
+def by_measure(result: Result) -> Grid:
     """The papers' way: a row for each measure."""
-    return Grid(comparison.schedulers, rows(comparison))
+    return Grid(result.comparison.schedulers, rows(result.comparison))
 
 
 def is_wide(comparison: Comparison) -> bool:
@@ -141,12 +141,12 @@ def is_wide(comparison: Comparison) -> bool:
     return len(comparison.schedulers) > COLUMNS_MAX
 
 
-def ranked(comparison: Comparison) -> Rows:
+def ranked(comparison: Comparison, *, trusted: bool | None) -> Rows:
     """For each scheduler, the best mean response first: figures, and after the mean
-    response what sets it apart."""
+    response what sets it apart, unless that is known to be off."""
     order = comparison.ranks(RANKED[0])
     names = sorted(comparison.schedulers, key=lambda name: order[name])
-    first = best(comparison, RANKED[0]) if comparison.counts else None
+    first = None if trusted is False else best(comparison, RANKED[0])
     return [(name, _ranked_cells(comparison, first, name)) for name in names]
 
 
@@ -155,9 +155,10 @@ def _ranked_cells(comparison: Comparison, first: Best | None, name: str) -> list
     return [mean, _against(first, name), *others]
 
 
-def ranking(comparison: Comparison) -> Grid:
+def ranking(result: Result) -> Grid:
     """A row for each scheduler."""
-    return Grid(RANKED_HEADINGS, [ranked(comparison)], words=("",))
+    block = ranked(result.comparison, trusted=result.verdict.trusted)
+    return Grid(RANKED_HEADINGS, [block], words=("",))
 
 
 def _against(first: Best | None, name: str) -> str:
@@ -170,33 +171,16 @@ def _against(first: Best | None, name: str) -> str:
 
 
 def sentences(result: Result) -> list[str]:
-    """What to pick, then what the shadow caches were worth."""
+    """What to pick, whether to believe it, and what the shadow caches were worth."""
     comparison = result.comparison
     shadows = (
         reproduction.shadow_sentence(comparison, name, result.experiment.workload.name)
         for name in comparison.schedulers
         if any(run.predicted for run in comparison.runs(name))
     )
-    picks = [choice.sentence() for choice in choices(comparison)]
+    picks = [choice.sentence() for choice in result.picks]
     shadowed = (sentence for sentence in shadows if sentence)
-    return [*picks, *shadowed, *_beyond(result), *_instruments(result), *_wall_clock(result)]
-
-
-def _wall_clock(result: Result) -> list[str]:
-    """Which k it took, and whose runs do not count with the k that was given."""
-    scales = sorted({outcome.experiment.platform.scale for outcome in result.outcomes})
-    said = []
-    if len(scales) > 1:
-        said.append(f"k was {scales[0]:g} to {scales[-1]:g}: raised where too many were late")
-    late = {run.scheduler: run.late_permille for run in result.summaries if run.is_too_late}
-    if late:
-        shares = ", ".join(f"{name} {share:.3g}" for name, share in late.items())
-        said.append(
-            f"of 1,000 requests more than {LATE_MAX_PERMILLE} were late ({shares}): these runs do "
-            "not count, and nothing is to be picked by them; take a larger --scale, or none, and k "
-            "is found"
-        )
-    return said
+    return [*picks, *result.verdict.sentences(), *shadowed, *_instruments(result)]
 
 
 def _instruments(result: Result) -> list[str]:
@@ -208,23 +192,6 @@ def _instruments(result: Result) -> list[str]:
         found += [f"recorded by {name}"] if name and not why else []
         found += [f"recorded by {name}, so without service times: {why}"] if why else []
     return found
-
-
-def _beyond(result: Result) -> list[str]:
-    """What was asked of the disk and not tried when its profile was made."""
-    disk, workload = result.experiment.device.disk, result.experiment.workload
-    comparison = result.comparison
-    runs = (run for name in comparison.schedulers for run in comparison.runs(name))
-    beyond = disk.beyond(
-        {
-            "queues": workload.processes > 1,
-            "hits": any(run.hits for run in runs),
-            "writes": getattr(workload, "writes_percent", 0) > 0,
-        }
-    )
-    if not beyond:
-        return []
-    return [f"{disk.name} was fitted with {disk.limits}; {' and '.join(beyond)} go beyond that"]
 
 
 def _paper_grid(paper: PaperTable, comparison: Comparison) -> Grid:

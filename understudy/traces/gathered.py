@@ -52,6 +52,7 @@ class Gathered:
             owner=_by_first(found["owner"], len(self._owners)),
             completion_ns=found.get("completion_ns"),
             dispatch_ns=found.get("dispatch_ns"),
+            request_id=found.get("request_id"),
             left_out=left_out,
             broken=broken,
             out_of_order=self._out_of_order,

@@ -43,7 +43,7 @@ def load(text: str) -> Trace:
 
 def recorded(text: str) -> Trace:
     """What can be read of the trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
-    path, scheduler, seed = _parts(text)
+    path, scheduler, seed = parts(text)
     slowdown, choice = 1, Choice(text, scheduler, seed)
     gathered, left_out, broken = Gathered(), Counter[str](), None
     for piece in _pieces(path):
@@ -51,13 +51,15 @@ def recorded(text: str) -> Trace:
         broken = piece.broken or broken
         if not piece.frame.height:
             continue
-        if has_runs(piece.frame):
+        ours = has_runs(piece.frame)
+        if ours:
             slowdown = _slowdown(path)
         chosen = choice.of(piece.frame, path)
         frame = rows.transfers(chosen, path)
         left_out[NO_TRANSFER] += chosen.height - frame.height
         if frame.height:
-            gathered.put(rows.columns(frame, path, piece.relative), rows.owners(frame, path))
+            columns = rows.columns(frame, path, piece.relative, ours)
+            gathered.put(columns, rows.owners(frame, path))
     choice.check()
     if not gathered.requests:
         raise UserError(f"{path}: no request in it")
@@ -67,7 +69,7 @@ def recorded(text: str) -> Trace:
 def every_run(text: str) -> list[str]:
     """The names of all runs in FILE, or of SCHEDULER in FILE:SCHEDULER; the text itself if the file
     is no run folder's.  UserError if they are of several schedulers."""
-    path, scheduler, seed = _parts(text)
+    path, scheduler, seed = parts(text)
     if seed or path.name != REQUESTS or not path.is_file():
         return [text]
     runs: dict[Run, None] = {}
@@ -85,7 +87,8 @@ def every_run(text: str) -> list[str]:
     ]
 
 
-def _parts(text: str) -> tuple[Path, str | None, str | None]:
+def parts(text: str) -> tuple[Path, str | None, str | None]:
+    """File, scheduler and seed that such a text names."""
     if os.access(text, os.F_OK) or ":" not in text:
         return Path(text), None, None
     path, _, rest = text.partition(":")

@@ -2,7 +2,7 @@
 """The rows of a table as numbers, each of them checked; UserError names the first that is wrong.
 
 Needed are arrival_ns, sector, sectors; and, if they are there, op, owner, dispatch_ns and
-completion_ns count.
+completion_ns count, and request_id in a run folder's.
 """
 
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ NEEDED = ("arrival_ns", "sector", "sectors")
 OPS = {"read": 0, "write": 1}
 SECTORS_MAX = 2**31
 ROW = "row of the file"  # a column of ours, from 1
+REQUEST = "request_id"
 
 
 def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
@@ -29,9 +30,10 @@ def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
     return frame.with_columns(op=op).filter(op != "other")
 
 
-def columns(frame: pl.DataFrame, path: Path, relative: bool) -> dict[str, Ints]:
+def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict[str, Ints]:
     """All but the owners; of relative times any may be negative."""
-    found = {name: integers(frame, name, path) for name in NEEDED}
+    names = (*NEEDED, REQUEST) if ours and REQUEST in frame.columns else NEEDED
+    found = {name: integers(frame, name, path) for name in names}
     bad = {
         "arrival_ns": (found["arrival_ns"] < 0) & (not relative),
         "sector": (found["sector"] < 0) | (found["sector"] >= 2**47),

@@ -29,6 +29,7 @@ class Trace:
     owner: Ints
     completion_ns: Ints | None
     dispatch_ns: Ints | None = None  # when it was sent to the disk
+    request_id: Ints | None = None  # the same of those that went to the disk as one
     left_out: Mapping[str, int] = field(default_factory=dict)  # records that are not here, by why
     broken: str | None = None  # where the file breaks off, if it does
     out_of_order: int = 0  # requests that stood behind a later one in the file

@@ -10,6 +10,7 @@ from typing import Any
 from understudy import __version__
 from understudy.consolidate.placement.problem import P95, Demand, Device, Problem, Verdict, each
 from understudy.consolidate.placement.search import Outcome
+from understudy.consolidate.trust import INTERVALS, Trust
 
 SCHEMA = "understudy.placement/1"
 
@@ -48,7 +49,11 @@ def occupied(problem: Problem, outcome: Outcome) -> list[Occupied]:
 
 
 def document(
-    command: str, inputs: Mapping[str, Any], problem: Problem, outcome: Outcome
+    command: str,
+    inputs: Mapping[str, Any],
+    problem: Problem,
+    outcome: Outcome,
+    trust: Trust,
 ) -> dict[str, Any]:
     """result.json."""
     busy = problem.erlangs(problem.everyone)
@@ -56,9 +61,11 @@ def document(
         "schema": SCHEMA,
         "inputs": {"command": command, **inputs},
         "environment": {"understudy": __version__, "python": machine.python_version()},
+        **trust.as_json(),
         "outcome": outcome.kind,
         "reason": outcome.reason,
         "conflict": [problem.vms[vm].name for vm in each(outcome.conflict)],
+        "ci95_covers": INTERVALS,
         "simulated_devices": outcome.judged,
         "vms": len(problem.vms),
         "offered_load": busy / sum(device.servers for device in problem.devices),

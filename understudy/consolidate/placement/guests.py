@@ -12,7 +12,7 @@ from pathlib import Path
 from understudy.base.errors import UserError
 from understudy.consolidate import what_if
 from understudy.consolidate.placement.problem import Demand
-from understudy.consolidate.scenario import Scenario, Tenant
+from understudy.consolidate.scenario import Tenant
 from understudy.native.open_queue import CLASSES_MAX
 
 
@@ -52,7 +52,9 @@ def _target(name: str, base: str, target_ms: Mapping[str, float]) -> float:
 def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path) -> list[Tenant]:
     """Each as a tenant, from that of its kind; what copies need goes into `folder`."""
     of_kind = {
-        kind: iter(_copies(tenant, sum(guest.kind == kind for guest in found), folder / str(rank)))
+        kind: iter(
+            what_if.copied(tenant, sum(guest.kind == kind for guest in found), folder / str(rank))
+        )
         for rank, (kind, tenant) in enumerate(read.items())
     }
     return [_called(next(of_kind[guest.kind]), guest.name) for guest in found]
@@ -73,11 +75,6 @@ def demands(
         )
         for guest in found
     )
-
-
-def _copies(tenant: Tenant, count: int, folder: Path) -> tuple[Tenant, ...]:
-    change = what_if.Change(tenant.vm.name, "copies", count)
-    return what_if.changed(Scenario((tenant,)), change, folder).tenants
 
 
 def _called(tenant: Tenant, name: str) -> Tenant:

@@ -8,7 +8,6 @@ trace did?
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -30,12 +29,7 @@ EXPLAINED = 0.5  # of the hits at most may be wrong in the model
 REPLAYED = 20_000  # requests, for each try
 SIZES = tuple(2**power for power in range(6, 14))
 NUMBERS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 256)
-TRIED: dict[str, Sequence[Any]] = {
-    "number": NUMBERS,
-    "ahead": (0, *SIZES),
-    "size": SIZES,
-    "discards": (False, True),
-}
+TRIED: dict[str, Sequence[int]] = {"number": NUMBERS, "ahead": (0, *SIZES), "size": SIZES}
 AHEAD_KEY = "buffer.read_ahead_sectors"
 
 
@@ -46,7 +40,6 @@ class Held:
     number: int
     ahead: int
     size: int
-    discards: bool = False
 
     def findings(self, said: str) -> list[Finding]:
         """In the profile's words."""
@@ -54,7 +47,6 @@ class Held:
             Finding(segments.NUMBER_KEY, self.number, said),
             Finding(segments.SIZE_KEY, self.size),
             Finding(AHEAD_KEY, self.ahead),
-            *([Finding(hits.DISCARDS_KEY, True)] if self.discards else []),
         ]
 
 

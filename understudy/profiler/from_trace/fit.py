@@ -1,29 +1,47 @@
 # SPDX-License-Identifier: MIT
 """The profile of a trace, and how well it replays it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from understudy.base.errors import RunFailed
+from understudy.device.check import asked
 from understudy.device.profile import DiskProfile
+from understudy.native import demand
 from understudy.native.drive import Drive
 from understudy.profiler import document, medium, rotation, tracks, writes
-from understudy.profiler.demerit import Check
+from understudy.profiler.checks import Compared
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.from_trace import cached, curve, turned
 from understudy.profiler.from_trace import kept as known
 from understudy.profiler.from_trace.curve import Curve
-from understudy.profiler.from_trace.served import Bools, Floats, Served
+from understudy.profiler.from_trace.served import Floats, Served
 from understudy.profiler.layout import Unseen
 
 FEWEST = 200  # reads that the medium served
+FEWEST_CHECKED = 50
+HELD_OUT = 5  # the last of so many parts
 
 
 def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> Fitted:
-    """Fit what can be fitted, take the rest from `kept`, and replay the trace."""
+    """Fit what can be fitted to all of it, and take the rest from `kept`.
+
+    Checked is what comes out of all but the last part, with that part.
+    """
+    end = len(served) - len(served) // HELD_OUT
     capacity_sectors = _capacity(served, kept)
+    whole = _fitted(served, capacity_sectors, seed, kept)
+    try:
+        earlier = _fitted(served.where(slice(end)), capacity_sectors, seed, kept)
+    except RunFailed:  # too little is left to fit without it
+        return whole
+    return replace(whole, compared=tuple(_replayed(earlier, served, end)))
+
+
+def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile | None) -> Fitted:
     hit, found_hits = cached.hits_of(served)
     sample = curve.from_medium(served, hit)
     if len(sample.ns) < FEWEST:
@@ -45,9 +63,7 @@ def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> F
     if not any(each.section in ("buffer", "cache") for each in own):
         findings += cached.held(served, hit, findings)
         findings += writes.unseen("writes of a trace are not fitted")
-    found = document.complete(findings)
-    fitted = Fitted(found, capacity_sectors, seed, len(served), from_trace=True)
-    return replace(fitted, checks=tuple(_replayed(fitted, served, hit)))
+    return Fitted(document.complete(findings), capacity_sectors, seed, len(served), from_trace=True)
 
 
 def _capacity(served: Served, kept: DiskProfile | None) -> int:
@@ -102,14 +118,22 @@ def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
     ]
 
 
-def _replayed(fitted: Fitted, served: Served, hit: Bools) -> list[Check]:
-    """The trace, request by request, each as long after the last one as it was."""
+def _replayed(fitted: Fitted, served: Served, end: int) -> Iterator[Compared]:
+    """The trace, request by request, each as long after the last one as it was; what counts is
+    what comes after that end."""
     drive = Drive.from_timing(fitted.disk().timing(fitted.capacity_sectors), fitted.seed)
     ns, _ = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
-    there, here = served.service_ns / 1e6, ns.astype(float) / 1e6
+    last = served.where(slice(end, None))
+    there, here = last.service_ns / 1e6, ns[end:].astype(float) / 1e6
+    asking = demand.asking(~last.reads, last.sector, last.sectors, last.idle_ns, last.idle_ns == 0)
+    sequential = asking["sequential"]
     parts = {
-        "reads of the trace": served.reads,
-        "of them no hits": served.reads & ~hit & hit.any(),
-        "writes of the trace": ~served.reads,
+        "random reads of the trace": last.reads & ~sequential,
+        "sequential reads of the trace": last.reads & sequential,
+        "writes of the trace": ~last.reads,
+        "the trace": np.ones(len(last), bool),
     }
-    return [Check(name, there[part], here[part]) for name, part in parts.items() if part.any()]
+    for name, part in parts.items():
+        if (number := int(part.sum())) >= FEWEST_CHECKED:
+            counts = demand.counts({each: found[part] for each, found in asking.items()})
+            yield Compared(name, asked(counts, number), there[part], here[part])

@@ -48,7 +48,7 @@ def seeks(kept: DiskProfile | None, capacity_sectors: int) -> Curve | None:
     """By fractions of the disk."""
     if not kept:
         return None
-    if kept.seek and kept.seek.at and not kept.seek.contains_rotation:
+    if kept.seek and kept.seek.at:
         return np.array(kept.seek.at), np.array(kept.seek.ms) * 1e6
     distance, ns = np.array(kept.timing(capacity_sectors).seek, float).T
     return distance / capacity_sectors, ns

@@ -150,5 +150,5 @@ def _prefetch(segment: Finding, ahead: Finding) -> Finding:
     assert isinstance(segment.value, int)
     if ahead.value is None:
         return replace(ahead, value=0)
-    assert isinstance(ahead.value, int)
-    return replace(ahead, value=max(0, min(ahead.value, segment.value - A_PAGE)))
+    most = ahead.value if isinstance(ahead.value, int) else segment.value
+    return replace(ahead, value=max(0, min(most, segment.value - A_PAGE)))

@@ -8,8 +8,8 @@ paper; here it is of 64, which leaves the wait for the platter +- 4 % of a rotat
 It is kept as the paper has it, with its bias: outer tracks hold more sectors, so from the
 beginning a distance in sectors is fewer cylinders than elsewhere, and the curve comes out short.
 
-A black box can't be told to seek only, so the samples are reads and contain half a rotation,
-which the profile says; the period, for which the paper had the manual, comes from our own probe.
+A black box can't be told to seek only, so the samples are reads, and half a rotation is taken off
+them; the period, for which the paper had the manual, comes from our own probe.
 Nor can its cache be switched off: the beginning is a small part of the disk, so that places are
 fresh, and reads that hit do not count.
 """
@@ -74,13 +74,12 @@ def _mb_per_s(bench: Bench, sector: int) -> float:
 
 
 def _seeks(ms: list[float], period: Rotation | None) -> list[Finding]:
-    seen = [(index / (SAMPLES - 1), value) for index, value in enumerate(ms)]
     said = f"from the beginning of the disk, the mean of {REPEATS} each"
-    found = Finding("seek.ms", [round(value, 6) for value in ms], said, seen)
-    if not period:
-        return [found]
-    half = f"half a rotation is in them, +- {period.period_ns / 1e6 / (12 * REPEATS) ** 0.5:.2g} ms"
-    return [Finding("seek.contains_rotation", True, half), found]
+    if period:
+        said += f", half a rotation off, +- {period.period_ns / 1e6 / (12 * REPEATS) ** 0.5:.2g} ms"
+        ms = [max(value - period.period_ns / 2e6, 0.0) for value in ms]
+    seen = [(index / (SAMPLES - 1), value) for index, value in enumerate(ms)]
+    return [Finding("seek.ms", [round(value, 6) for value in ms], said, seen)]
 
 
 def _rates(rates: list[float], capacity_sectors: int) -> list[Finding]:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from understudy.consolidate.fit import Fitted
 from understudy.consolidate.prediction import Prediction
+from understudy.consolidate.trust import INTERVALS, of_prediction
 from understudy.consolidate.vm import NS_PER_MS
 from understudy.consolidate.what_if import Change
 from understudy.show.grid import Block, Grid
@@ -71,6 +72,8 @@ def sentences(found: Prediction) -> Iterator[str]:
         f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
         f"do{merged}; {len(found.replications)} replications"
     )
+    yield INTERVALS
+    yield str(of_prediction(scenario, found.merge))
 
 
 def doubts(found: Prediction) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 from understudy.consolidate.placement.answer import occupied
 from understudy.consolidate.placement.problem import Problem
 from understudy.consolidate.placement.search import Outcome
+from understudy.consolidate.trust import Trust
 from understudy.show import page
 from understudy.show.placed import figures, table
 from understudy.show.placed.table import show
@@ -15,14 +16,14 @@ __all__ = ["render", "show"]
 TEMPLATE = "placed/report.html.j2"
 
 
-def render(document: dict[str, Any], problem: Problem, outcome: Outcome) -> str:
+def render(document: dict[str, Any], problem: Problem, outcome: Outcome, trust: Trust) -> str:
     """The page; the document is result.json."""
     devices = occupied(problem, outcome)
     return page.render(
         TEMPLATE,
         {
             "title": f"{len(problem.vms)} VMs on {len(problem.devices)} devices",
-            "sentences": table.sentences(problem, outcome),
+            "sentences": table.sentences(problem, outcome, trust),
             "device_headings": table.DEVICE,
             "devices": table.devices(devices),
             "vm_headings": table.VM,

@@ -9,6 +9,7 @@ from rich.console import Console
 from understudy.consolidate.placement.answer import Occupied, Placed, occupied
 from understudy.consolidate.placement.problem import Problem
 from understudy.consolidate.placement.search import FOUND, Outcome
+from understudy.consolidate.trust import INTERVALS, Trust
 from understudy.show.grid import Block, Grid
 
 DEVICE = ("servers", "VMs", "load", "nearest to its target", "of it")
@@ -17,10 +18,10 @@ WORDS = ("nearest to its target",)
 MISSED = "missed"
 
 
-def show(problem: Problem, outcome: Outcome, console: Console) -> None:
+def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> None:
     """The devices, then all VMs device by device."""
     found = occupied(problem, outcome)
-    for line in sentences(problem, outcome):
+    for line in sentences(problem, outcome, trust):
         console.print(line, soft_wrap=True)
     if found:
         Grid(DEVICE, [devices(found)], "devices", WORDS).show(console)
@@ -30,7 +31,7 @@ def show(problem: Problem, outcome: Outcome, console: Console) -> None:
             Grid(VM, [vms(one)], title, ("",)).show(console)
 
 
-def sentences(problem: Problem, outcome: Outcome) -> list[str]:
+def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
     """What there is to say in words."""
     busy = problem.erlangs(problem.everyone)
     servers = sum(device.servers for device in problem.devices)
@@ -39,8 +40,10 @@ def sentences(problem: Problem, outcome: Outcome) -> list[str]:
         f"devices with {servers} servers can do; sets of them simulated: {outcome.judged}"
     )
     if outcome.kind == FOUND:
-        return [asked, "every VM's p95 is at most its target"]
-    return [asked, f"{outcome.kind}: {outcome.reason}"]
+        answer = "every VM's p95 is at most its target"
+    else:
+        answer = f"{outcome.kind}: {outcome.reason}"
+    return [asked, answer, str(trust), INTERVALS]
 
 
 def devices(found: Sequence[Occupied]) -> Block:

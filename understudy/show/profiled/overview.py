@@ -20,12 +20,12 @@ from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocat
 
 from understudy.device.profile import DiskProfile
 from understudy.device.timing import Curve
-from understudy.profiler.demerit import Check
+from understudy.profiler.checks import Compared
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.found import NOT_SEEN, Finding
 
 SECTOR_BYTES = 512
-TARGET, MODEL = "C0", "C1"
+TARGET, MODEL, OFF = "C0", "C1", "C3"
 DOTS: dict[str, Any] = {
     "linestyle": "none",
     "marker": ".",
@@ -51,14 +51,14 @@ Values = npt.NDArray[np.float64]
 def figure(found: Fitted, name: str) -> Figure:
     """The overview of a drive by that name."""
     words = list(_words(found))
-    lines = -(-len(found.checks) // CHECKS_IN_A_LINE)
+    lines = -(-len(found.compared) // CHECKS_IN_A_LINE)
     heights = [4.4, max(2.8, 0.5 + LINE_INCHES * len(words)), 2.7 * lines]
     whole = Figure(figsize=(11, 0.5 + sum(heights)), layout="constrained")
     whole.suptitle(f"{name}: {_facts(found)}", fontsize=12)
     parts = whole.add_gridspec(3, 1, height_ratios=heights, hspace=0.05)
     _draw_mechanics(whole, parts[0], found)
     _draw_cache(whole, parts[1], found, words)
-    _draw_checks(whole, parts[2].subgridspec(lines, CHECKS_IN_A_LINE), found.checks)
+    _draw_checks(whole, parts[2].subgridspec(lines, CHECKS_IN_A_LINE), found.compared)
     return whole
 
 
@@ -168,7 +168,7 @@ def _why(finding: Finding | None) -> str:
 # ---- checks ---------------------------------------------------------------------------
 
 
-def _draw_checks(whole: Figure, part: GridSpecBase, checks: Sequence[Check]) -> None:
+def _draw_checks(whole: Figure, part: GridSpecBase, checks: Sequence[Compared]) -> None:
     for place, check in enumerate(checks):
         axes = whole.add_subplot(part[place])
         _draw_check(axes, check)
@@ -176,7 +176,8 @@ def _draw_checks(whole: Figure, part: GridSpecBase, checks: Sequence[Check]) -> 
             axes.legend(loc="lower right")
 
 
-def _draw_check(axes: Axes, check: Check) -> None:
+def _draw_check(axes: Axes, check: Compared) -> None:
+    kept = check.check
     target, model = np.sort(check.target_times_ms), np.sort(check.model_times_ms)
     shares = (np.arange(len(target)) + 1) / len(target)
     axes.fill_betweenx(shares, target, model, color="0.5", alpha=0.3, linewidth=0)
@@ -188,9 +189,11 @@ def _draw_check(axes: Axes, check: Check) -> None:
         axes.xaxis.set_major_formatter(_number)
     axes.set(xlabel="service time (ms)", ylabel="share of requests", ylim=(0, 1.01))
     axes.set_title(
-        f"{check.workload}\ntarget {check.target_ms:.3f}, model {check.model_ms:.3f} ms "
-        f"({check.difference_percent:+.1f} %)\n"
-        f"demerit {check.demerit_ms:.3f} ms, {check.demerit_percent:.1f} %",
+        f"{kept.workload}\ntarget {kept.target_ms:.3f}, model {kept.model_ms:.3f} ms "
+        f"({kept.difference_percent:+.1f} %)\n"
+        f"demerit {kept.demerit_percent:.1f} %: "
+        f"{'within' if kept.within else 'not within'} the limits",
+        color="black" if kept.within else OFF,
         fontsize=9,
     )
 

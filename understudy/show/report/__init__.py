@@ -31,7 +31,7 @@ def _view(found: result.Result) -> dict[str, Any]:
         "disk": found.experiment.device.disk,
         "schedulers": comparison.schedulers,
         "blocks": table.rows(comparison),
-        "ranked": table.ranked(comparison) if table.is_wide(comparison) else [],
+        "ranked": _ranked(found),
         "ranked_by": table.RANKED_HEADINGS,
         "sentences": table.sentences(found),
         "several_seeds": len(comparison.seeds) > 1,
@@ -47,6 +47,14 @@ def _view(found: result.Result) -> dict[str, Any]:
             for outcome in found.outcomes
         ],
     }
+
+
+def _ranked(found: result.Result) -> table.Rows:
+    """If there are too many schedulers for a column each."""
+    comparison = found.comparison
+    if not table.is_wide(comparison):
+        return []
+    return table.ranked(comparison, trusted=found.verdict.trusted)
 
 
 def _run(facts: dict[str, Any], scheduler: str, seed: int) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from understudy.campaign.self_check import Held
+from understudy.campaign.self_check import Held, trust
+from understudy.consolidate.trust import INTERVALS
 from understudy.show.grid import Block, Grid
 
 RESPONSES = "mean response times in ms (Table 4)"
@@ -52,7 +53,7 @@ def sentences(found: Sequence[Held]) -> list[str]:
             f"{vms} VMs: predicted means are {min(errors):.1%} to {max(errors):.1%} off "
             f"(ICPE 2011: {paper})"
         )
-    return said
+    return [*said, str(trust(found)), INTERVALS]
 
 
 def doubts(found: Sequence[Held]) -> list[str]:
@@ -66,7 +67,7 @@ def show(found: Sequence[Held], console: Console) -> None:
         words = headings[1:5] if headings == HEADINGS[RESPONSES] else ()
         Grid(headings, [block], title, words=words).show(console)
     for sentence in sentences(found):
-        console.print(sentence, highlight=False)
+        console.print(sentence, highlight=False, soft_wrap=True)
 
 
 def _queue(one: Held) -> tuple[str, ...]:

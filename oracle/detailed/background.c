@@ -310,7 +310,7 @@ void background_follow(struct background *b, uint64_t start, uint64_t end,
 		       int in_sequence, double now_ns, double completion_ns)
 {
 	const struct detailed_parameters *p = b->parameters;
-	uint64_t kept = p->ahead_keeps_request && !p->discards_sent ? start : end;
+	uint64_t kept = p->ahead_keeps_request ? start : end;
 
 	set_end(b, ahead_end(b, start, in_sequence), now_ns);
 	step_to(b, completion_ns);

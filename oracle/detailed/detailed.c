@@ -114,6 +114,21 @@ void detailed_reset(struct detailed_drive *d)
 	d->completion_ns = 0;
 }
 
+int detailed_adapt(struct detailed_drive *d, uint32_t segments, uint32_t ahead_sectors)
+{
+	struct background *b = &d->background;
+
+	if (segments == 0 || segments > d->parameters.segments)
+		return -1;
+	d->parameters.ahead_sectors = ahead_sectors;
+	if (segments != b->segments.n) {
+		background_stop_ahead(b, d->completion_ns);
+		segments_cut(&b->segments, segments);
+		d->parameters.segment_sectors = b->segments.sectors;
+	}
+	return 0;
+}
+
 uint64_t detailed_capacity(const struct detailed_drive *d)
 {
 	return layout_capacity(&d->layout);
@@ -156,14 +171,6 @@ static double read_medium(struct detailed_drive *d, double now_ns, uint64_t star
 	return now_ns;
 }
 
-/* A drive that discards what it has sent holds what comes behind it. */
-static void use_segment(struct detailed_drive *d, struct segment *segment, uint64_t end)
-{
-	segment_use(&d->background.segments, segment, end);
-	if (d->parameters.discards_sent)
-		segment->start = end;
-}
-
 /* The medium has it all: read-ahead begins, whatever the bus still does. */
 static double end_read(struct detailed_drive *d, struct segment *segment,
 		       uint64_t start, uint64_t end, double medium_ns,
@@ -177,7 +184,7 @@ static double end_read(struct detailed_drive *d, struct segment *segment,
 		return bus->free_ns;
 	}
 	segment_grow(&b->segments, segment, end);
-	use_segment(d, segment, end);
+	segment_use(&b->segments, segment, end);
 	background_read_ahead(b, segment, medium_ns);
 	background_follow(b, start, end, in_sequence, medium_ns, bus->free_ns);
 	return bus->free_ns;
@@ -243,7 +250,7 @@ static double read_hit(struct detailed_drive *d, double at_ns, uint64_t start,
 
 	if (b->activity == READING_AHEAD && b->segment != segment)
 		hit_elsewhere(b, at_ns);
-	use_segment(d, segment, end);
+	segment_use(&b->segments, segment, end);
 	if (!in_sequence)
 		return completion_ns;
 	if (d->parameters.ahead_after_hit &&
@@ -264,15 +271,11 @@ static double read_dirty(struct detailed_drive *d, double at_ns, uint64_t start,
 }
 
 static double read_sectors(struct detailed_drive *d, double at_ns, uint64_t start,
-			   uint64_t end, int flags)
+			   uint64_t end)
 {
 	struct background *b = &d->background;
 	struct segment *segment;
 
-	if (flags & DETAILED_FUA) {
-		segments_forget(&b->segments, start, end);
-		return read_miss(d, at_ns, start, end, NULL);
-	}
 	if (dirty_holds(&b->dirty, start, end))
 		return read_dirty(d, at_ns, start, end);
 	if (dirty_overlapping(&b->dirty, start, end) >= 0)
@@ -368,14 +371,14 @@ static double write_back(struct detailed_drive *d, double at_ns, uint64_t start,
 }
 
 static double write_sectors(struct detailed_drive *d, double at_ns, uint64_t start,
-			    uint64_t end, int flags)
+			    uint64_t end)
 {
 	struct background *b = &d->background;
 
 	if (b->activity == READING_AHEAD && start < b->end && b->segment->start < end)
 		background_stop_ahead(b, at_ns);
 	segments_forget(&b->segments, start, end);
-	if (flags & DETAILED_FUA || end - start > d->parameters.write_sectors)
+	if (end - start > d->parameters.write_sectors)
 		return write_through(d, at_ns, start, end);
 	return write_back(d, at_ns, start, end);
 }
@@ -413,12 +416,12 @@ static int is_possible(const struct detailed_drive *d, uint64_t sector,
 }
 
 int64_t detailed_request(struct detailed_drive *d, int write, uint64_t sector,
-			 uint32_t sectors, int64_t at_ns, int flags)
+			 uint32_t sectors, int64_t at_ns)
 {
 	if (!is_possible(d, sector, sectors) || begin_request(d, at_ns))
 		return -1;
-	return end_request(d, (write ? write_sectors : read_sectors)(
-				      d, at_ns, sector, sector + sectors, flags));
+	return end_request(d, (write ? write_sectors : read_sectors)(d, at_ns, sector,
+								     sector + sectors));
 }
 
 int64_t detailed_flush(struct detailed_drive *d, int64_t at_ns)
@@ -444,8 +447,8 @@ int64_t detailed_batch(struct detailed_drive *d, int64_t n, const uint8_t *write
 		int64_t thought_ns = d->completion_ns + think_ns[i];
 		int64_t sent_ns = at_ns[i] < thought_ns ? thought_ns : at_ns[i];
 
-		completion_ns[i] = detailed_request(d, write[i], sector[i], sectors[i],
-						    sent_ns, 0);
+		completion_ns[i] =
+			detailed_request(d, write[i], sector[i], sectors[i], sent_ns);
 		if (completion_ns[i] < 0)
 			break;
 	}
@@ -459,8 +462,6 @@ static int is_cached(const struct background *b, const struct detailed_request *
 	uint64_t start = request->sector, end = start + request->sectors;
 	const struct segment *segment;
 
-	if (request->flags & DETAILED_FUA)
-		return 0;
 	if (request->write)
 		return request->sectors <= b->parameters->write_sectors &&
 		       dirty_fits(&b->dirty, start, end);

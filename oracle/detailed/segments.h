@@ -18,6 +18,7 @@ struct segments {
 	struct segment *segment;
 	uint32_t n;
 	uint32_t sectors; /* of each */
+	uint64_t total;
 	uint64_t uses;
 };
 
@@ -25,6 +26,9 @@ struct segments {
 int segments_init(struct segments *segments, uint32_t n, uint32_t sectors);
 void segments_exit(struct segments *segments);
 void segments_clear(struct segments *segments);
+
+/* As many, at most those of the beginning, empty, of what all had together. */
+void segments_cut(struct segments *segments, uint32_t n);
 
 /* The segment that holds this sector and the most after it, or NULL. */
 struct segment *segments_find(const struct segments *segments, uint64_t sector);

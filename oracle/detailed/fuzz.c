@@ -82,7 +82,6 @@ static void draw_caches(struct detailed_parameters *p)
 	p->write_order = draw(2);
 	p->write_whole_extent = draw(2);
 	p->queue_depth = draw(6);
-	p->discards_sent = draw(2);
 }
 
 static struct detailed_drive *draw_drive(void)
@@ -169,7 +168,6 @@ static struct detailed_request draw_request(const struct detailed_drive *d,
 		most = capacity - request.sector;
 	request.sectors = 1 + draw(most);
 	request.write = draw(2);
-	request.flags = draw(10) ? 0 : DETAILED_FUA;
 	request.arrival_ns = d->completion_ns - (int64_t)draw(200000000);
 	return request;
 }
@@ -188,7 +186,7 @@ static int64_t serve(struct detailed_drive *d, const struct detailed_request *r,
 		     int64_t at_ns)
 {
 	int64_t completion_ns =
-		detailed_request(d, r->write, r->sector, r->sectors, at_ns, r->flags);
+		detailed_request(d, r->write, r->sector, r->sectors, at_ns);
 
 	CHECK(completion_ns >= at_ns + least_ns(d, r));
 	check_drive(d);
@@ -199,6 +197,15 @@ static void flush(struct detailed_drive *d, int64_t at_ns)
 {
 	CHECK(detailed_flush(d, at_ns) >= at_ns);
 	CHECK(d->background.dirty.n == 0);
+	check_drive(d);
+}
+
+static void adapt(struct detailed_drive *d)
+{
+	uint32_t segments = draw(5);
+	int possible = segments > 0 && segments <= d->parameters.segments;
+
+	CHECK(detailed_adapt(d, segments, draw(1000)) == (possible ? 0 : -1));
 	check_drive(d);
 }
 
@@ -214,6 +221,8 @@ static uint64_t try_drive(int requests)
 
 		if (draw(50) == 0)
 			flush(d, at_ns);
+		if (draw(50) == 0)
+			adapt(d);
 		at_ns = at_ns < d->completion_ns ? d->completion_ns : at_ns;
 		for (j = 0; j < 3; j++)
 			queue[j] = draw_request(d, near);
@@ -222,10 +231,9 @@ static uint64_t try_drive(int requests)
 		digest = digest * 31 + (uint64_t)serve(d, &queue[j], at_ns);
 		near = queue[j].sector + queue[j].sectors;
 	}
-	CHECK(detailed_request(d, 0, 0, 1, d->completion_ns - 1, 0) == -1);
-	CHECK(detailed_request(d, 0, detailed_capacity(d), 1, d->completion_ns, 0) ==
-	      -1);
-	CHECK(detailed_request(d, 0, 0, 0, d->completion_ns, 0) == -1);
+	CHECK(detailed_request(d, 0, 0, 1, d->completion_ns - 1) == -1);
+	CHECK(detailed_request(d, 0, detailed_capacity(d), 1, d->completion_ns) == -1);
+	CHECK(detailed_request(d, 0, 0, 0, d->completion_ns) == -1);
 	detailed_free(d);
 	return digest;
 }

@@ -9,6 +9,7 @@ int segments_init(struct segments *segments, uint32_t n, uint32_t sectors)
 	segments->segment = n ? calloc(n, sizeof(*segments->segment)) : NULL;
 	segments->n = n;
 	segments->sectors = sectors;
+	segments->total = (uint64_t)n * sectors;
 	segments->uses = 0;
 	return n && !segments->segment ? -1 : 0;
 }
@@ -23,6 +24,13 @@ void segments_clear(struct segments *segments)
 	if (segments->n)
 		memset(segments->segment, 0, segments->n * sizeof(*segments->segment));
 	segments->uses = 0;
+}
+
+void segments_cut(struct segments *segments, uint32_t n)
+{
+	segments->n = n;
+	segments->sectors = segments->total / n;
+	segments_clear(segments);
 }
 
 struct segment *segments_find(const struct segments *segments, uint64_t sector)

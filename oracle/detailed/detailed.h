@@ -84,7 +84,6 @@ struct detailed_parameters {
 	uint8_t ahead_stops_at_track_end;
 	uint8_t ahead_stops_at_hits; /* in other segments, and at cached writes */
 	uint8_t ahead_after_hit; /* a hit in sequence begins it again */
-	uint8_t discards_sent; /* what a read was sent is held no longer (DISKSIM, "discard") */
 
 	/* Write cache. */
 	uint32_t write_sectors; /* 0: write-through */
@@ -99,15 +98,10 @@ struct detailed_parameters {
 	double queue_age_ns; /* who waits longer goes first */
 };
 
-enum detailed_flags {
-	DETAILED_FUA = 1, /* a write is on the medium, a read comes from there */
-};
-
 struct detailed_request {
 	uint64_t sector;
 	int64_t arrival_ns;
 	uint32_t sectors;
-	uint32_t flags;
 	uint8_t write;
 };
 
@@ -128,6 +122,14 @@ void detailed_free(struct detailed_drive *drive);
 /* As it was when new: caches empty, head at the beginning, time 0. */
 void detailed_reset(struct detailed_drive *drive);
 
+/*
+ * The cache is cut into so many segments from now on, and read-ahead goes this far past a
+ * request.  Another number of segments empties them.  -1, and nothing happens: none, or more
+ * than the parameters say.
+ */
+int detailed_adapt(struct detailed_drive *drive, uint32_t segments,
+		   uint32_t ahead_sectors);
+
 uint64_t detailed_capacity(const struct detailed_drive *drive);
 void detailed_locate(const struct detailed_drive *drive, uint64_t sector,
 		     struct detailed_place *place);
@@ -137,7 +139,7 @@ void detailed_locate(const struct detailed_drive *drive, uint64_t sector,
  * past the end, or at_ns lies before the last completion.
  */
 int64_t detailed_request(struct detailed_drive *drive, int write, uint64_t sector,
-			 uint32_t sectors, int64_t at_ns, int flags);
+			 uint32_t sectors, int64_t at_ns);
 
 /* When everything that was written is on the medium; -1 as above. */
 int64_t detailed_flush(struct detailed_drive *drive, int64_t at_ns);

@@ -13,7 +13,7 @@ import math
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,6 @@ LIBRARY = Program(
 
 CYLINDERS, CYLINDER_SERPENTINE, SURFACE_SERPENTINE = range(3)
 SHORTEST_POSITIONING, CLOOK = range(2)
-FUA = 1
 MS = 1e6
 US = 1e3
 SECTOR_BYTES = 512
@@ -86,7 +85,6 @@ class Parameters:
     ahead_stops_at_track_end: bool = False
     ahead_stops_at_hits: bool = False
     ahead_after_hit: bool = False
-    discards_sent: bool = False
     write_sectors: int = 0
     write_extents: int = 0
     write_low_sectors: int = 0
@@ -115,7 +113,6 @@ class Request:
     sector: int
     sectors: int
     arrival_ns: int
-    flags: int = 0
 
 
 @cache
@@ -173,14 +170,17 @@ class DetailedDrive:
         """As new: caches empty, time 0."""
         _library().detailed_reset(self._drive)
 
-    def request(self, op: str, sector: int, sectors: int, at_ns: int, *, fua: bool = False) -> int:
+    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         """When it completes."""
-        completion_ns: int = self._request(
-            self._drive, WRITE[op], sector, sectors, at_ns, FUA if fua else 0
-        )
+        completion_ns: int = self._request(self._drive, WRITE[op], sector, sectors, at_ns)
         if completion_ns < 0:
             raise ValueError(f"{op} of {sectors} sectors at {sector}, {at_ns} ns: not possible")
         return completion_ns
+
+    def adapt(self, segments: int, ahead_sectors: int) -> None:
+        """From now on; what other segments held is gone."""
+        if _library().detailed_adapt(self._drive, segments, ahead_sectors):
+            raise ValueError(f"{segments} segments, of {self.parameters.segments} at most")
 
     def flush(self, at_ns: int) -> int:
         """When all that was written is on the medium."""
@@ -197,7 +197,6 @@ class DetailedDrive:
             one.sector = request.sector
             one.sectors = request.sectors
             one.arrival_ns = request.arrival_ns
-            one.flags = request.flags
         chosen: int = _library().detailed_choose(self._drive, waiting, len(queue), now_ns)
         if chosen < 0:
             raise ValueError(f"nothing to choose at {now_ns} ns")
@@ -248,12 +247,9 @@ def _column(declared: str, values: npt.ArrayLike, n: int, kind: type[np.generic]
 # ---- random drives ------------------------------------------------------------------
 
 
-def random_drive(seed: int, *, discards_sent: bool = False) -> DetailedDrive:
-    """A plausible drive from between 1996 and 2015, another one for each seed.
-
-    Whether it discards what it has sent is not drawn: with either, all else is the same.
-    """
-    return DetailedDrive(replace(random_parameters(seed), discards_sent=discards_sent))
+def random_drive(seed: int) -> DetailedDrive:
+    """A plausible drive from between 1996 and 2015, another one for each seed."""
+    return DetailedDrive(random_parameters(seed))
 
 
 def random_parameters(seed: int) -> Parameters:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Drives that share no code with the model, which is judged by them."""

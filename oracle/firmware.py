@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What the black boxes of magnetic drives share: firmware over the mechanism of a detailed drive.
+
+A box is a target (understudy/device/target.py).  Its firmware says what the mechanism does for a
+request (`serve`) and, once the host has been idle for `idle_ms`, on its own (`step`).  The
+mechanism does one thing at a time and finishes it.
+"""
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from oracle.detailed.drive import MS, DetailedDrive, random_parameters
+
+
+def check(op: str, sector: int, sectors: int, capacity_sectors: int) -> None:
+    """Raise ValueError for a request that no drive of that size can serve."""
+    if op not in ("read", "write"):
+        raise ValueError(f"{op!r}: neither read nor write")
+    if sectors < 1 or not 0 <= sector <= capacity_sectors - sectors:
+        raise ValueError(f"{op} of {sectors} sectors at {sector}, of {capacity_sectors}")
+
+
+def check_time(op: str, at_ns: int, earliest_ns: int) -> None:
+    """Raise ValueError for one that is sent in the past."""
+    if at_ns < earliest_ns:
+        raise ValueError(f"{op} sent at {at_ns} ns, when it is {earliest_ns} ns already")
+
+
+@dataclass(eq=False)
+class Firmware:
+    """This one passes every request on and does nothing when idle."""
+
+    drive: DetailedDrive
+    idle_ms: float = math.inf
+    writable: bool = field(default=True, init=False)
+    capacity_sectors: int = field(init=False)
+    completion_ns: int = field(init=False, repr=False)
+    free_ns: int = field(init=False, repr=False)  # the mechanism
+
+    def __post_init__(self) -> None:
+        self.capacity_sectors = self.drive.capacity_sectors
+        self.reset()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets the drive as it was when new."""
+        return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
+
+    def reset(self) -> None:
+        """As new, at time 0."""
+        self.drive.reset()
+        self.completion_ns = self.free_ns = 0
+
+    def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+        """When it completes."""
+        check(op, sector, sectors, self.capacity_sectors)
+        check_time(op, at_ns, self.completion_ns)
+        while (begin_ns := self.next_step_ns()) < at_ns and self.step(round(begin_ns)):
+            pass
+        self.completion_ns = self.serve(op, sector, sectors, at_ns)
+        return self.completion_ns
+
+    def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+        """When the request completes."""
+        return self.mechanism(op, sector, sectors, at_ns)
+
+    def next_step_ns(self) -> float:
+        """When background work goes on if no request comes."""
+        return max(self.completion_ns + self.idle_ms * MS, self.free_ns)
+
+    def step(self, at_ns: int) -> bool:
+        """Begin one piece of background work with the mechanism; False: there is none."""
+        return False
+
+    def mechanism(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+        """When the mechanism is done, which begins as soon as it is free."""
+        self.free_ns = self.drive.request(op, sector, sectors, max(at_ns, self.free_ns))
+        return self.free_ns
+
+
+def random_mechanism(seed: int) -> DetailedDrive:
+    """A random drive without a write cache, for firmware that leaves work for later itself."""
+    return DetailedDrive(replace(random_parameters(seed), write_sectors=0))

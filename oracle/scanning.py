@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""A drive that scans its medium when it is idle (SCSI's background media scan).
+
+A request that comes during a scan waits until the chunk has been read.
+"""
+
+import random
+from dataclasses import dataclass, field
+
+from oracle.firmware import Firmware, random_mechanism
+
+
+@dataclass(eq=False)
+class Scanning(Firmware):
+    """The scan goes on where it stopped, and begins again at the end."""
+
+    idle_ms: float = 500
+    chunk_sectors: int = 2048
+    scanned: int = field(init=False, repr=False)
+
+    def reset(self) -> None:
+        """As new, at time 0."""
+        super().reset()
+        self.scanned = 0
+
+    def step(self, at_ns: int) -> bool:
+        """Read a chunk."""
+        sectors = min(self.chunk_sectors, self.capacity_sectors - self.scanned)
+        self.mechanism("read", self.scanned, sectors, at_ns)
+        self.scanned = (self.scanned + sectors) % self.capacity_sectors
+        return True
+
+
+def random_scanning(seed: int) -> Scanning:
+    """Another one for each seed."""
+    draw = random.Random(f"scanning {seed}")
+    return Scanning(
+        random_mechanism(seed),
+        idle_ms=draw.choice((5, 20, 100, 500)),
+        chunk_sectors=draw.choice((512, 1024, 2048, 4096)),
+    )

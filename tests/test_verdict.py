@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""When a prediction is believed, and what is said when it is not."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from sample_runs import experiment, frame, outcome
+
+from understudy.ask.experiment import asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import UserError
+from understudy.base.progress import silent
+from understudy.campaign.result import Result
+from understudy.cli.main import main
+from understudy.device import check, profile
+from understudy.device.check import Ask, Check
+from understudy.device.profile import DiskProfile
+from understudy.measure.metrics import Summary, summarise
+from understudy.native.demand import NAMES
+from understudy.platforms.sim import in_simulator
+from understudy.recommend.verdict import verdict
+from understudy.show import table
+
+READS: dict[Ask, float] = {"random": 1.0}
+EVERYTHING: dict[Ask, float] = dict.fromkeys(check.ASKS, 0.5)
+
+
+def checked(*checks: tuple[dict[Ask, float], float, float]) -> DiskProfile:
+    """A disk with checks: what they ask for, what the target took and the model takes."""
+    own = [
+        Check(workload=f"check {n}", asks=asks, target_ms=target, model_ms=model, demerit_ms=0.0)
+        for n, (asks, target, model) in enumerate(checks)
+    ]
+    return profile.load("cheetah-15k4").model_copy(update={"checks": tuple(own)})
+
+
+def summary(**changes: Any) -> Summary:
+    """A run of 1,000 random reads, one at a time, of 8 ms each."""
+    run = summarise(outcome(experiment(requests=1000)))
+    counts = dict.fromkeys(NAMES, 0)
+    given = {"dispatched": 1000, "platform": "sim", "mean_service_ms": 8.0, "hits": 0, "stale": 0}
+    return replace(run, **{**counts, **given, **changes})
+
+
+def test_what_was_checked_and_is_within_is_believed() -> None:
+    found = verdict(checked((READS, 8.0, 8.1)), 1, [summary()])
+    assert found.trusted is True
+    assert not found.because
+    assert not found.sentences()
+
+
+def test_what_is_off_is_no_ground_for_a_choice() -> None:
+    found = verdict(checked((READS, 8.0, 9.0)), 1, [summary()])
+    assert found.trusted is False
+    assert found.sentences() == ["no pick: with check 0 this profile was 12.5 % off"]
+
+
+def test_a_third_of_writes_that_nobody_tried() -> None:
+    found = verdict(checked((READS, 8.0, 8.0)), 1, [summary(written=333)])
+    assert found.trusted is None
+    assert found.sentences() == ["not checked: cheetah-15k4 was never tried with writes"]
+
+
+def test_two_things_that_were_tried_apart() -> None:
+    both: list[dict[Ask, float]] = [{"random": 1.0, "writes": 0.3}, {"random": 1.0, "pauses": 1.0}]
+    disk = checked(*((asks, 8.0, 8.0) for asks in both))
+    assert verdict(disk, 1, [summary(written=300)]).trusted is True
+    found = verdict(disk, 1, [summary(written=300, paused=500)])
+    assert found.trusted is None
+    assert found.because == ("cheetah-15k4 was never tried with writes with pauses",)
+
+
+def test_writes_that_are_off_do_no_harm_where_nothing_is_written() -> None:
+    disk = checked((READS, 8.0, 8.0), ({"random": 1.0, "writes": 1 / 3}, 2.0, 9.06))
+    assert verdict(disk, 1, [summary()]).trusted is True
+    found = verdict(disk, 1, [summary(written=333)])
+    assert found.trusted is False
+    said = "this workload has 33 % writes; with check 1 this profile was 353 % off"
+    assert found.because == (said,)
+
+
+def test_what_is_off_counts_by_how_often_it_is_asked_for() -> None:
+    """A twentieth of sequential reads, which are 30 % off and quick, is nothing to 8 ms."""
+    off: dict[Ask, float] = {"random": 0.06, "sequences": 0.94}
+    disk = checked((READS, 8.0, 8.0), (off, 1.0, 1.3))
+    assert verdict(disk, 1, [summary(sequential=50)]).trusted is True
+    assert verdict(disk, 1, [summary(sequential=990, mean_service_ms=1.3)]).trusted is False
+
+
+def test_a_distribution_that_is_off() -> None:
+    disk = checked((READS, 8.0, 8.0))
+    off = disk.checks[0].model_copy(update={"demerit_ms": 0.8})
+    disk = disk.model_copy(update={"checks": (off,)})
+    found = verdict(disk, 1, [summary()])
+    assert found.because == ("with check 0 this profile was off by a demerit of 10 %",)
+
+
+def test_a_profile_that_was_never_held_against_its_drive() -> None:
+    found = verdict(profile.load("cheetah-15k4"), 1, [summary(met_busy=999)])
+    assert found.trusted is None
+    assert found.because == (
+        "cheetah-15k4, made from random reads of a page, one at a time, was never held against its "
+        "drive; this workload has requests at random places and requests in a scheduler's order",
+    )
+
+
+def test_several_at_once_are_a_thing_of_their_own() -> None:
+    disk = checked((READS, 8.0, 8.0))
+    assert verdict(disk, 2, [summary()]).trusted is None
+    with_queue = checked(({"random": 1.0, "queue": 1.0}, 8.0, 8.0))
+    assert verdict(with_queue, 2, [summary()]).trusted is True
+
+
+def test_of_several_runs_those_count_that_ask_most() -> None:
+    disk = checked((READS, 8.0, 8.0))
+    assert verdict(disk, 1, [summary(), summary(written=20)]).trusted is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"stale": 3}, "requests were chosen while the disk was busy (cats 3)"),
+        ({"clock": "wall", "late": 11}, "of 1,000 requests more than 10 were late (cats 11)"),
+    ],
+)
+def test_runs_that_do_not_count(changes: dict[str, Any], said: str) -> None:
+    """Whatever the checks say."""
+    found = verdict(checked((EVERYTHING, 8.0, 8.0)), 1, [summary(platform="vm", **changes)])
+    assert found.trusted is False
+    assert found.because[0].startswith(said)
+
+
+def test_runs_with_different_k_are_not_put_together() -> None:
+    runs = [summary(platform="vm", clock="wall", scale=scale) for scale in (3.0, 4.0)]
+    found = verdict(checked((EVERYTHING, 8.0, 8.0)), 1, runs)
+    assert found.trusted is False
+    assert "k was 3 to 4" in found.because[0]
+
+
+def test_a_disk_that_was_measured_is_believed() -> None:
+    assert verdict(profile.load("cheetah-15k4"), 1, [summary(platform="real")]).trusted is True
+
+
+def test_nothing_is_recommended_from_what_is_off() -> None:
+    disk = checked(({"re-reads": 0.5}, 8.0, 16.0))
+    outcomes = tuple(outcome(experiment(name, disk=disk)) for name in ("cats", "none"))
+    found = Result("understudy predict", outcomes)
+    document = found.as_json()
+    assert document["trusted"] is False
+    assert document["because"] == list(found.verdict.because)
+    assert document["comparison"]["choices"] == []
+    said = "\n".join(table.sentences(found))
+    assert "no pick: " in said
+    assert " pick cats" not in said
+    assert {cells[1] for _, cells in table.ranked(found.comparison, trusted=False)} == {""}
+
+
+def test_what_requests_ask_for_is_counted_alike_by_simulator_and_records() -> None:
+    for name, disk, given in (
+        ("random", "cheetah-9lp", {"processes": 20, "writes_percent": 30, "think_ms": 5.0}),
+        ("surge-direct", "cheetah-15k4", {}),
+        ("surge-buffered", "cheetah-9lp", {}),
+        ("concurrent-read", "cheetah-15k4", {}),
+        ("poisson", "cheetah-15k4", {"rate": 50}),
+    ):
+        run = asked(
+            WORKLOADS[name], Choice("clook", ()), profile.load(disk), "sim", requests=1000, **given
+        )
+        kept = summarise(in_simulator.run(run, silent))
+        summed = in_simulator.summarise(run, silent)
+        for count in NAMES:
+            # A request may be merged of some that are measured and one that is not.
+            assert abs(getattr(kept, count) - getattr(summed, count)) <= 2, (name, count)
+
+
+def test_what_requests_ask_for() -> None:
+    """By hand: a write, a long read behind it, the first place again after a pause."""
+    rows = [
+        {"op": "write", "sector": 800, "sectors": 8, "arrival_ns": 0},
+        {"op": "read", "sector": 808, "sectors": 512, "arrival_ns": 1},
+        {"op": "read", "sector": 800, "sectors": 8, "arrival_ns": 10**9},
+    ]
+    found = summarise(replace(outcome(experiment(requests=3)), requests=served(rows)))
+    assert {name: getattr(found, name) for name in NAMES} == {
+        "written": 1,
+        "sized": 1,
+        "long_ones": 1,
+        "sequential": 1,
+        "again": 1,
+        "paused": 1,
+        "met_busy": 1,
+    }
+
+
+def served(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Each takes 4 ms."""
+    until_ns = 0
+    whole = []
+    for number, row in enumerate(rows, start=1):
+        begin_ns = max(until_ns, row["arrival_ns"])
+        idle_ns = begin_ns - until_ns if number > 1 else 0
+        until_ns = begin_ns + 4_000_000
+        whole.append(
+            {
+                **row,
+                "request_id": number,
+                "pick_ns": begin_ns,
+                "dispatch_ns": begin_ns,
+                "due_ns": until_ns,
+                "completion_ns": until_ns,
+                "model_service_ns": 4_000_000,
+                "idle_ns": idle_ns,
+            }
+        )
+    return frame(whole)
+
+
+TOML = """[model]
+intercept_ms = 4.0
+full_seek_ms = 5.0
+[[checks]]
+workload = "random reads"
+asks = { random = 1.0 }
+target_ms = 8.0
+model_ms = 8.1
+demerit_ms = 0.3
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("random = 1.0", "seeks = 1.0", "checks.0.asks.seeks"),
+        ("random = 1.0", "random = 1.5", "checks.0.asks.random: input should be less than"),
+        ("{ random = 1.0 }", "{}", "checks.0.asks: "),
+        ("target_ms = 8.0\n", "", "checks.0.target_ms: is missing"),
+        ("model_ms = 8.1", "model_ms = -1.0", "checks.0.model_ms: input should be greater"),
+        ("demerit_ms = 0.3", "demerit_ms = nan", "checks.0.demerit_ms: input should be a finite"),
+        ("demerit_ms = 0.3", "demerit_ms = 0.3\nwithin = true", "checks.0.within: is not a key"),
+        ("[[checks]]", "[checks]", "checks: input should be an array"),
+    ],
+)
+def test_a_bad_check_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(TOML)
+    assert profile.load(str(file)).holds_for == ("random",)
+    assert old in TOML
+    file.write_text(TOML.replace(old, new, 1))
+    with pytest.raises(UserError) as error:
+        profile.load(str(file))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_profile_shows_its_checks(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(TOML)
+    shown = CliRunner().invoke(main, ["disks", "show", str(file), "--out", str(tmp_path / "a.png")])
+    assert shown.exit_code == 0
+    assert "checks      within the limits in 1 of 1 checks" in shown.output
+    row = next(line for line in shown.output.splitlines() if line.startswith(" random reads"))
+    assert row.split() == ["random", "reads", "8.000", "8.100", "+1.2", "3.8", "within"]
+    document = json.loads(CliRunner().invoke(main, ["disks", "show", str(file), "--json"]).output)
+    assert document["checks"][0]["within"] is True
+    assert document["holds_for"] == ["random"]
+    assert np.isclose(document["checks"][0]["difference_percent"], 1.25)

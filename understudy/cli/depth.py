@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""How many requests the device that VMs share serves at once (D): as is given, as its profile says,
+or as the run folders say that the VMs are recorded in; refused where nobody says."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy.base.errors import UserError
+from understudy.consolidate.scenario import SERVERS_MOST
+from understudy.device import profile
+from understudy.traces.read import REQUESTS, parts
+
+UNKNOWN = (
+    "--depth: not given, and no trace says how many requests the device serves at once: give it, "
+    "as --depth 8, or the device, as --disk array-32. A rotating disk serves 1, an array as many "
+    "as it has servers, and none more than the kernel gives it (cat "
+    "/sys/block/X/device/queue_depth; of NVMe queue/nr_requests)"
+)
+
+
+@dataclass(frozen=True)
+class Depth:
+    """D, and who says so."""
+
+    servers: int
+    source: str
+
+
+def find(given: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
+    """D of the device that these VMs will share; UserError if nobody says, or not all the same."""
+    if given and disk:
+        raise UserError("--disk: not with --depth, which says how many its servers are")
+    if given:
+        return Depth(given, "--depth")
+    if disk:
+        return _within(Depth(profile.load(disk).servers, f"--disk {disk}"))
+    recorded = {name: _recorded(path) for name, path in vms.items()}
+    known = {name: one for name, one in recorded.items() if one}
+    if len(known) < len(recorded) or len(set(known.values())) > 1:
+        said = ", ".join(f"{name}: {one.servers} ({one.source})" for name, one in known.items())
+        raise UserError(f"{UNKNOWN}{f'; what traces say: {said}' if said else ''}")
+    return _within(next(iter(known.values())))
+
+
+def _within(found: Depth) -> Depth:
+    if found.servers > SERVERS_MOST:
+        raise UserError(
+            f"{found.source}: {found.servers:,} servers, more than {SERVERS_MOST:,}; give --depth"
+        )
+    return found
+
+
+def _recorded(path: Path) -> Depth | None:
+    """That of the disk which the result.json of a run folder names: a disk has one head.  None if
+    there is no such file, or it is of a device that keeps its servers to itself."""
+    file = path / REQUESTS if path.is_dir() else parts(str(path))[0]
+    if file.name != REQUESTS:
+        return None
+    try:
+        inputs = json.loads(file.with_name("result.json").read_text(encoding="utf-8"))["inputs"]
+        disk, at_once, real = inputs["disk"], int(inputs["depth"]), inputs["platform"] == "real"
+        servers = int(disk["array"]["servers"]) if disk["array"] else 1
+        source = f"recorded on {disk['name']}"
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return None if real and at_once > 1 else Depth(min(servers, at_once), source)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""How far an answer may be trusted: what was checked, and what its intervals cover.
+
+True: checked and within its limit.  None: not checked, and `because` names what was not.  False:
+checked and off, and `because` says by how much.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from understudy.consolidate.fit_report import JUDGED_LAGS
+from understudy.consolidate.replications import Merge
+from understudy.consolidate.scenario import Scenario, Tenant
+
+INTERVALS = (
+    "95 % intervals cover what is drawn: service times from the fitted processes, and runs of a VM "
+    "that has several; not another sample of the same VM, nor how well a process fits "
+    f"(autocorrelation beyond lag {JUDGED_LAGS} above all), nor what a device merges"
+)
+WORDS = {True: "checked and within", None: "not checked", False: "checked and off"}
+
+
+@dataclass(frozen=True)
+class Trust:
+    """An answer's state, with its reasons."""
+
+    trusted: bool | None
+    because: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{WORDS[self.trusted]}: {'; '.join(self.because)}"
+
+    def as_json(self) -> dict[str, object]:
+        """As it stands in result.json."""
+        return {"trusted": self.trusted, "because": list(self.because)}
+
+
+def of_prediction(scenario: Scenario, merge: Merge) -> Trust:
+    """Of VMs predicted on one device."""
+    serves = f"that the device serves {scenario.servers} at once"
+    checks = ("a run of these VMs together", f"{serves} and {_merges(max(merge))}")
+    return _verdict(scenario.tenants, checks)
+
+
+def of_placement(tenants: Sequence[Tenant], merge: float) -> Trust:
+    """Of VMs predicted on several devices."""
+    each = (
+        "that each device is as fast as the traced one, serves as many at once as it is given for"
+    )
+    return _verdict(tenants, ("a run of VMs together", f"{each} and {_merges(merge)}"))
+
+
+def _verdict(tenants: Sequence[Tenant], never_checked: tuple[str, ...]) -> Trust:
+    off = tuple(_contradicted(tenants))
+    return Trust(False, off) if off else Trust(None, never_checked)
+
+
+def _merges(most: float) -> str:
+    return f"merges up to {most:.3g} requests" if most > 1 else "merges nothing"
+
+
+def _contradicted(tenants: Sequence[Tenant]) -> Iterator[str]:
+    for tenant in tenants:
+        for reason in tenant.fitted.report.poor:
+            yield f"{tenant.vm.name}: fitted poorly: {reason}"
+        for run in tenant.vm.runs:
+            if run.contradiction:
+                yield f"{run.name}: {run.contradiction}"

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""[[checks]] of a profile: what the drive took and what its model takes, for one workload each.
+
+A check is of requests that no fit has seen, on places that no probe has used.  What it asks for
+is what a run may ask for as well (understudy/measure/demand.py): a run is held against the checks
+that ask for what it asks for (understudy/recommend/verdict.py).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field
+
+from understudy.device.section import MINUTE_MS, Section
+
+Ask = Literal[
+    "random", "sequences", "re-reads", "writes", "sizes", "long", "pauses", "sweeps", "queue"
+]
+ASKS: tuple[Ask, ...] = get_args(Ask)
+IN_WORDS: Mapping[Ask, str] = {
+    "random": "requests at random places",
+    "sequences": "sequential requests",
+    "re-reads": "reads of the same places again",
+    "writes": "writes",
+    "sizes": "requests that are not a page",
+    "long": "requests of more than 128 KiB",
+    "pauses": "pauses",
+    "sweeps": "requests in a scheduler's order",
+    "queue": "several requests in the drive at once",
+}
+LIMIT_PERCENT = 3.0
+DEMERIT_LIMIT_PERCENT = 8.0
+CHECKS_MAX = 100
+LEAST_MS = 1e-6  # 1 ns
+LEAST_SHARE = 0.01
+"""What fewer requests ask for is left out."""
+
+Time = Annotated[float, Field(ge=0, le=MINUTE_MS)]
+Limit = Annotated[float, Field(gt=0, le=1000)]
+
+
+class Check(Section):
+    """One workload.  `asks`: the share of its requests that ask for each."""
+
+    workload: Annotated[str, Field(min_length=1, max_length=80)]
+    asks: Annotated[dict[Ask, Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)]
+    target_ms: Time
+    model_ms: Time
+    demerit_ms: Time
+    limit_percent: Limit = LIMIT_PERCENT
+    demerit_limit_percent: Limit = DEMERIT_LIMIT_PERCENT
+
+    @property
+    def off_ms(self) -> float:
+        """By how much the model's mean is longer than the target's."""
+        return self.model_ms - self.target_ms
+
+    @property
+    def difference_percent(self) -> float:
+        """The same, of the target's mean."""
+        return 100 * self.off_ms / max(self.target_ms, LEAST_MS)
+
+    @property
+    def demerit_percent(self) -> float:
+        """Of the target's mean."""
+        return 100 * self.demerit_ms / max(self.target_ms, LEAST_MS)
+
+    @property
+    def within(self) -> bool:
+        """Whether mean and distribution are within their limits."""
+        return (
+            abs(self.difference_percent) <= self.limit_percent
+            and self.demerit_percent <= self.demerit_limit_percent
+        )
+
+    def said(self) -> str:
+        """By how much it is off, in words."""
+        if abs(self.difference_percent) > self.limit_percent:
+            return f"{abs(self.difference_percent):.3g} % off"
+        return f"off by a demerit of {self.demerit_percent:.3g} %"
+
+    def as_json(self) -> dict[str, Any]:
+        """Its entry with --json."""
+        return {
+            "workload": self.workload,
+            "asks": dict(self.asks),
+            "target_ms": self.target_ms,
+            "model_ms": self.model_ms,
+            "difference_percent": self.difference_percent,
+            "demerit_ms": self.demerit_ms,
+            "demerit_percent": self.demerit_percent,
+            "limit_percent": self.limit_percent,
+            "demerit_limit_percent": self.demerit_limit_percent,
+            "within": self.within,
+        }
+
+
+def standing(checks: Sequence[Check]) -> str:
+    """How many are within their limits, in words."""
+    if not checks:
+        return "never checked"
+    return f"within the limits in {sum(check.within for check in checks)} of {len(checks)} checks"
+
+
+def in_words(asks: Iterable[Ask]) -> str:
+    """In the order of ASKS."""
+    *others, last = [IN_WORDS[ask] for ask in ASKS if ask in {*asks}]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
+    """The share of the requests that ask for each, by the counts of understudy/native/demand.py."""
+    found: dict[Ask, int] = {
+        "random": max(0, requests - counts["sequential"] - counts["again"]),
+        "sequences": counts["sequential"],
+        "re-reads": counts["again"],
+        "writes": counts["written"],
+        "sizes": counts["sized"],
+        "long": counts["long_ones"],
+        "pauses": counts["paused"],
+        "sweeps": counts["met_busy"],
+    }
+    shares = {ask: count / max(1, requests) for ask, count in found.items()}
+    return {ask: share for ask, share in shares.items() if share >= LEAST_SHARE}
+
+
+def untried(checks: Sequence[Check], asked: Iterable[Ask]) -> list[str]:
+    """What of it no check has asked for, and which two of it none has asked for together."""
+    wanted = set(asked)
+    alone = [ask for ask in ASKS if ask in wanted and not _tried(checks, {ask})]
+    pairs = [
+        pair
+        for pair in combinations([ask for ask in ASKS if ask in wanted - {*alone}], 2)
+        if not _tried(checks, set(pair))
+    ]
+    together = (f"{IN_WORDS[one]} with {IN_WORDS[other]}" for one, other in pairs)
+    return [*(IN_WORDS[ask] for ask in alone), *together]
+
+
+def _tried(checks: Sequence[Check], asked: set[Ask]) -> bool:
+    return any(asked <= check.asks.keys() for check in checks)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""What requests ask of their device, counted as the simulator counts them (sim/demand.h)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy._core import lib
+
+PAGE_SECTORS: int = lib.DEMAND_PAGE_SECTORS
+LONG_SECTORS: int = lib.DEMAND_LONG_SECTORS
+PAUSE_NS: int = lib.DEMAND_PAUSE_NS
+ENDS: int = lib.DEMAND_ENDS
+PLACES: int = lib.DEMAND_PLACES
+NAMES = ("written", "sized", "long_ones", "sequential", "again", "paused", "met_busy")
+
+Integers = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+def asking(
+    write: Bools, sector: Integers, sectors: Integers, idle_ns: Integers, met_busy: Bools
+) -> Mapping[str, Bools]:
+    """By NAMES which of the requests do, in the order of completion; each came `idle_ns` after the
+    device had nothing more to do, or while it was busy."""
+    return {
+        "written": write,
+        "sized": sectors != PAGE_SECTORS,
+        "long_ones": sectors > LONG_SECTORS,
+        "sequential": _noted(sector, sector + sectors, ENDS),
+        "again": _noted(sector, sector, PLACES),
+        "paused": idle_ns >= PAUSE_NS,
+        "met_busy": met_busy,
+    }
+
+
+def counts(asking: Mapping[str, Bools]) -> dict[str, int]:
+    """How many do."""
+    return {name: int(asking[name].sum()) for name in NAMES}
+
+
+def _noted(asked: Integers, noted: Integers, slots: int) -> Bools:
+    """Which requests find the place that they ask for in its slot; each then notes its own."""
+    writers, readers = (
+        place // PAGE_SECTORS % slots * (len(asked) + 1) + np.arange(len(asked))
+        for place in (noted, asked)
+    )
+    by_slot = np.argsort(writers)
+    last = np.searchsorted(writers[by_slot], readers) - 1
+    found: Bools = (last >= 0) & (noted[by_slot[np.maximum(last, 0)]] == asked)
+    return found

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""Checks of a fitted model: requests as they are in use, served by the target and by the model.
+
+Each workload is one of what runs ask for (understudy/device/check.py), on places and seeds that no
+probe has used: without a pause, with think times and bursts, in an elevator's order, in streams
+with others between, again, of many sizes, with writes, and all of it together.  The model is asked
+as long after its last request as the target was.  Two are SIGCSE 2006's own check (section 2.2):
+random seeks, timed by reading one block where each ends, and random transfers of up to 16 MB, with
+the head put there before.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.base.progress import Report, silent
+from understudy.device.check import Ask, Check, asked
+from understudy.native import demand
+from understudy.profiler.target import Bench
+
+Times = npt.NDArray[np.float64]
+REQUESTS = 1000
+MEAN_READS = 2.0  # a check's request takes as long as so many random reads
+PAGE = 8  # sectors
+RUN = 16  # requests of a sequential run
+SWEEP = 20  # of a scheduler's sweep
+STREAMS = 4
+HOT_PLACES = 64
+BURST = 8
+LARGEST_POWER = 8  # sectors of a mixed size
+LARGEST = 2**15  # sectors: 16 MB
+MS = 1_000_000
+THINK_NS = 10 * MS
+LONG_PAUSE_NS = 300 * MS
+DRAINED_NS = 2_000 * MS
+PARTS = ((0.0, 0.01), (0.495, 0.505), (0.99, 1.0))
+
+
+class Step(NamedTuple):
+    """A request, `pause_ns` after the last one's completion; untimed ones move the head."""
+
+    op: str
+    sector: int
+    sectors: int = PAGE
+    pause_ns: int = 0
+    is_timed: bool = True
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Places, pauses and choices of one workload."""
+
+    random: random.Random
+    capacity_sectors: int
+    longest_sectors: int
+    requests: int
+
+    def place(self, sectors: int = PAGE, begin: float = 0.0, end: float = 1.0) -> int:
+        """Anywhere in a part of the disk where there is room."""
+        last = int(end * self.capacity_sectors) - sectors
+        return self.random.randint(int(begin * self.capacity_sectors), last)
+
+    def op(self) -> str:
+        """A third are writes."""
+        return self.random.choice(("read", "read", "write"))
+
+    def size(self) -> int:
+        """Of 1 to 256 sectors, each power of two as likely."""
+        return min(round(2 ** self.random.uniform(0, LARGEST_POWER)), self.longest_sectors)
+
+    def think_ns(self) -> int:
+        """Exponential."""
+        return round(self.random.expovariate(1 / THINK_NS))
+
+
+@dataclass(frozen=True)
+class Workload:
+    """`steps` takes the draws and an op for each request: "read", or a third "write".
+
+    `in_order`: they come as a scheduler would order those that wait.
+    """
+
+    name: str
+    steps: Callable[[Draw, Callable[[], str]], Iterator[Step]]
+    in_order: bool = False
+    writes: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What each request of a workload took on the target and on the model, ms."""
+
+    workload: str
+    asks: dict[Ask, float]
+    target_times_ms: Times
+    model_times_ms: Times
+
+    @cached_property
+    def check(self) -> Check:
+        """As the profile keeps it."""
+        return Check(
+            workload=self.workload,
+            asks={ask: max(round(share, 3), 0.001) for ask, share in self.asks.items()},
+            target_ms=_rounded(self.target_times_ms.mean()),
+            model_ms=_rounded(self.model_times_ms.mean()),
+            demerit_ms=_rounded(demerit(self.target_times_ms, self.model_times_ms)),
+        )
+
+
+def _rounded(ms: Any) -> float:
+    return round(float(ms), 6)
+
+
+def demerit(one: Times, other: Times) -> float:
+    """The root mean square horizontal distance of two distributions of equally many times
+    (Ruemmler and Wilkes 1994, "An introduction to disk drive modeling")."""
+    return float(np.sqrt(np.mean((np.sort(one) - np.sort(other)) ** 2)))
+
+
+def compare(
+    target: Bench,
+    model: Bench,
+    seed: int,
+    workloads: Sequence[Workload],
+    report: Report = silent,
+    requests: int = REQUESTS,
+) -> tuple[Compared, ...]:
+    """Each workload on both, with about so many requests."""
+    found = []
+    for number, workload in enumerate(workloads):
+        report(f"check: {workload.name}", number / len(workloads))
+        found.append(_compared(workload, target, model, seed, requests))
+    return tuple(found)
+
+
+def affordable(workloads: int, left_ns: int, read_ns: float) -> int:
+    """How many requests each may have in that time; a tenth at the least."""
+    each = left_ns / (workloads * MEAN_READS * max(read_ns, 1.0))
+    return round(min(max(each, REQUESTS / 10), REQUESTS))
+
+
+def _compared(
+    workload: Workload, target: Bench, model: Bench, seed: int, requests: int
+) -> Compared:
+    chance = random.Random(f"check {workload.name} {seed}")
+    draw = Draw(chance, target.capacity_sectors, target.longest_sectors, requests)
+    for bench in (target, model):
+        bench.wait(DRAINED_NS)
+    steps, times = [], []
+    for step in workload.steps(draw, draw.op if workload.writes else lambda: "read"):
+        served = both(step, target, model)
+        if step.is_timed:
+            steps.append(step)
+            times.append(served)
+    one, other = np.array(times).T / MS
+    return Compared(workload.name, _asks(steps, in_order=workload.in_order), one, other)
+
+
+def _asks(steps: Sequence[Step], *, in_order: bool) -> dict[Ask, float]:
+    ops, sector, sectors, pause_ns, _ = map(np.array, zip(*steps, strict=True))
+    met_busy = np.full(len(steps), in_order)
+    found = demand.asking(ops == "write", sector, sectors, pause_ns, met_busy)
+    return asked(demand.counts(found), len(steps))
+
+
+def both(step: Step, target: Bench, model: Bench) -> tuple[int, int]:
+    """What it takes here and there, ns."""
+    before_ns = target.now_ns
+    target.wait(step.pause_ns)
+    service_ns = target.serve(step.op, step.sector, step.sectors)
+    model.wait(target.sent_ns - before_ns)
+    return service_ns, model.serve(step.op, step.sector, step.sectors)
+
+
+def _random(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    for _ in range(draw.requests):
+        yield Step(op(), draw.place())
+
+
+def _paused(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    for _ in range(draw.requests):
+        yield Step(op(), draw.place(), PAGE, draw.think_ns())
+
+
+def _bursts(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """After long pauses."""
+    for number in range(draw.requests // 2):
+        pause_ns = 0 if number % BURST else draw.random.randrange(LONG_PAUSE_NS)
+        yield Step(op(), draw.place(), PAGE, pause_ns)
+
+
+def _sizes(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    for _ in range(draw.requests):
+        sectors = draw.size()
+        yield Step(op(), draw.place(sectors), sectors)
+
+
+def _runs(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """Sequential runs, each of reads or of writes."""
+    for _ in range(draw.requests // RUN):
+        place, chosen = draw.place(RUN * PAGE), op()
+        yield from (Step(chosen, place + number * PAGE) for number in range(RUN))
+
+
+def _paused_runs(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    for step in _runs(draw, op):
+        yield step._replace(pause_ns=draw.think_ns() if draw.random.random() < 0.5 else 0)
+
+
+def _streams(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """Several in turns, of many sizes, with others between."""
+    places = [draw.place(LARGEST) for _ in range(STREAMS)]
+    for _ in range(draw.requests):
+        stream, sectors = draw.random.randrange(STREAMS + 1), draw.size()
+        if stream == STREAMS:
+            yield Step(op(), draw.place(sectors), sectors)
+            continue
+        if draw.random.random() < 1 / RUN:
+            places[stream] = draw.place(LARGEST)
+        yield Step("read", places[stream], sectors)
+        places[stream] += sectors
+
+
+def _sweeps(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """Some at a time in the order of their places, as an elevator sends them."""
+    for _ in range(draw.requests // SWEEP):
+        yield from (Step(op(), place) for place in sorted(draw.place() for _ in range(SWEEP)))
+
+
+def _parts(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """Close together at the disk's beginning, middle and end."""
+    for part in PARTS:
+        yield from (Step(op(), draw.place(PAGE, *part)) for _ in range(draw.requests // len(PARTS)))
+
+
+def _hot(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """The same few places again and again."""
+    places = [draw.place() for _ in range(HOT_PLACES)]
+    for _ in range(draw.requests):
+        place = draw.random.choice(places) if draw.random.random() < 0.8 else draw.place()
+        yield Step(op(), place)
+
+
+def _everything(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """What a host does: batches in order of place, of runs and single requests of many sizes,
+    some of them again, some after a pause."""
+    seen = [draw.place(LARGEST) for _ in range(HOT_PLACES)]
+    for _ in range(draw.requests // SWEEP):
+        batch: list[Step] = []
+        while len(batch) < SWEEP:
+            place = draw.random.choice(seen) if draw.random.random() < 0.2 else draw.place(LARGEST)
+            seen[draw.random.randrange(HOT_PLACES)] = place
+            chosen = op()
+            for _ in range(draw.random.choice((1, 1, 1, 4))):
+                sectors = draw.random.choice((PAGE, PAGE, draw.size()))
+                batch.append(Step(chosen, place, sectors))
+                place += sectors
+        batch.sort(key=lambda step: step.sector)
+        for step in batch:
+            pause_ns = draw.think_ns() if draw.random.random() < 0.2 else 0
+            yield step._replace(pause_ns=pause_ns)
+
+
+def _seeks(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    for _ in range(draw.requests):
+        yield Step(op(), draw.place(1), 1, is_timed=False)
+        yield Step(op(), draw.place(1), 1)
+
+
+def _transfers(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """The block before is read first: it brings the head there, and what is timed is new."""
+    longest = min(LARGEST, draw.longest_sectors)
+    for _ in range(draw.requests // 5):
+        sectors = draw.random.randint(1, longest)
+        sector = draw.random.randint(1, draw.capacity_sectors - sectors)
+        yield Step(op(), sector - 1, 1, is_timed=False)
+        yield Step(op(), sector, sectors)
+
+
+SEEK, TRANSFER = "random seeks", "random transfers"
+WORKLOADS = (
+    Workload("random reads", _random),
+    Workload(SEEK, _seeks),
+    Workload("reads with think times", _paused),
+    Workload("bursts of reads", _bursts),
+    Workload("reads of many sizes", _sizes),
+    Workload(TRANSFER, _transfers),
+    Workload("sequential reads", _runs),
+    Workload("sequential reads with think times", _paused_runs),
+    Workload("streams of reads", _streams),
+    Workload("sweeps of reads", _sweeps, in_order=True),
+    Workload("reads close together", _parts, in_order=True),
+    Workload("reads of the same places", _hot),
+    Workload("a mix of reads", _everything, in_order=True),
+    Workload("reads and writes", _random, writes=True),
+    Workload("reads and writes with think times", _paused, writes=True),
+    Workload("bursts of reads and writes", _bursts, writes=True),
+    Workload("reads and writes of many sizes", _sizes, writes=True),
+    Workload("sequential reads and writes", _runs, writes=True),
+    Workload("sweeps of reads and writes", _sweeps, in_order=True, writes=True),
+    Workload("reads and writes of the same places", _hot, writes=True),
+    Workload("a mix of reads and writes", _everything, in_order=True, writes=True),
+)
+READS = tuple(each for each in WORKLOADS if not each.writes)
+SIGCSE_2006 = tuple(each for each in WORKLOADS if each.name in (SEEK, TRANSFER))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""How long a measurement will take, on the target's clock."""
+
+from dataclasses import dataclass
+
+from understudy.profiler import methods
+
+NS_PER_MINUTE = 60 * 10**9
+
+# What it takes as random reads, in thousands, from the least to the most of the detailed drives.
+READS = {methods.FULL: (30, 80), "perform-2010": (110, 150), "sigcse-2006": (50, 80)}
+MORE_READS = (40, 70)  # of a method that somebody added
+WRITES = (25, 100)
+
+
+@dataclass(frozen=True)
+class Duration:
+    """In minutes; `limited`: it ends then, whatever is not seen."""
+
+    least: float
+    most: float
+    limited: bool
+
+    def said(self) -> str:
+        """In words."""
+        if self.limited:
+            return f"takes {self.most:.3g} minutes of the drive's time, what matters most first"
+        return (
+            f"takes about {self.least:.2g} to {self.most:.2g} minutes of the drive's time; "
+            "--minutes N limits it to what matters most"
+        )
+
+
+def of(read_ns: float, method: str, minutes: float | None, *, writing: bool) -> Duration:
+    """From the mean time of a random read."""
+    least, most = (
+        (reads + more * writing) * 1000 * read_ns / NS_PER_MINUTE
+        for reads, more in zip(READS.get(method, MORE_READS), WRITES, strict=True)
+    )
+    if minutes is not None and minutes < most:
+        return Duration(min(least, minutes), minutes, limited=True)
+    return Duration(least, most, limited=False)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Whether a target is a magnetic disk at all: has it an arm, or a platter that turns?
+
+With an arm a read far from the last one takes longer than one near it; with a platter reads of one
+track wait for parts of a rotation (rotation.py).  Flash has neither: its times do not depend on
+where the last read was, and a profile of a disk would say the wrong things of it.
+"""
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.base.errors import RunFailed
+from understudy.profiler import rotation
+from understudy.profiler.target import Bench
+
+PAGE = 8  # sectors
+PAIRS = 200
+NEAR = (2_048, 16_384)  # sectors: beyond what one read brings into a cache
+SURE = 5.0  # standard deviations of the rank sum
+NO_DISK = (
+    "target: no arm and no rotation: a read takes as long wherever the last one was, so it is no "
+    "magnetic disk, and no profile of one is written; --as disk writes one all the same"
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`read_ns`: mean time of a random read."""
+
+    is_disk: bool
+    read_ns: float
+
+    def refuse_others(self) -> None:
+        """RunFailed if it is no disk."""
+        if not self.is_disk:
+            raise RunFailed(NO_DISK)
+
+
+def measure(bench: Bench) -> Kind:
+    """By reads of places of its own: later probes draw theirs as without it."""
+    draw = random.Random("kind")
+    far, near = [], []
+    for _ in range(PAIRS):
+        place = draw.randrange(bench.capacity_sectors - PAGE - NEAR[1])
+        far.append(bench.read(place, PAGE))
+        near.append(bench.read(place + draw.randint(*NEAR), PAGE))
+    is_disk = _are_longer(far, near) or rotation.measure(bench) is not None
+    return Kind(is_disk, float(np.mean(far)))
+
+
+def _are_longer(some: list[int], others: list[int]) -> bool:
+    """By the sum of their ranks (Mann and Whitney 1947)."""
+    times = np.sort([*some, *others])
+    ranks = (np.searchsorted(times, some) + np.searchsorted(times, some, "right") + 1) / 2
+    expected = PAIRS * (2 * PAIRS + 1) / 2
+    deviation = (PAIRS**2 * (2 * PAIRS + 1) / 12) ** 0.5
+    return bool(ranks.sum() - expected > SURE * deviation)

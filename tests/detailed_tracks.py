@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The recording zones of [layout] for a detailed drive (oracle/detailed), from the definitions of its zones.
+"""The recording zones of a detailed drive (oracle/detailed), from the definitions of its zones.
 
 oracle/detailed/layout.c says where tracks follow each other: all heads of a cylinder and then the
 next cylinder, or a band of cylinders on one surface and back on the next one.  The last band of a

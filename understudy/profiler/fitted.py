@@ -7,8 +7,8 @@ from typing import Any
 
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.progress import Report, silent
-from understudy.device.check import Check
 from understudy.device import table
+from understudy.device.check import Check
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
 from understudy.profiler import checks, document, duration, kind, methods, writes
@@ -67,7 +67,7 @@ class Fitted:
             if isinstance(found.value, str) and found.value.count("\n") > table.LONG
         }
         short = [replace(each, value=tables.get(each.key, each.value)) for each in self.findings]
-        texts = {tables[each.key]: each.value for each in self.findings if each.key in tables}
+        texts = {name: str(self.value(key)) for key, name in tables.items()}
         return texts | {f"{stem}.toml": replace(self, findings=tuple(short)).to_toml()}
 
     def as_json(self) -> dict[str, Any]:

@@ -148,9 +148,9 @@ def test_drive_refuses() -> None:
         Drive(line, 5, rotation_ns=DISK_NS_MAX + 1)
     with pytest.raises(ValueError, match=r"seek.point: 1025 of them, more than 1024"):
         Drive(many, 5)
-    with pytest.raises(ValueError, match=r"transfer: 1026 samples, more than 1024"):
+    with pytest.raises(ValueError, match=r"transfer.point: 1026 of them, more than 1024"):
         Drive([(0, 0), (5000, 5)], 5, zones=[(2 * i, 5 + i % 2) for i in range(513)])
-    with pytest.raises(ValueError, match=r"seek: 9, -5 is negative"):
+    with pytest.raises(ValueError, match=r"seek.point: a number is negative"):
         Drive([(0, 0), (9, -5)], 5)
     with pytest.raises(ValueError, match="transfer curve or zones"):
         Drive(line, 5, transfer=line, zones=[(0, 5)])

@@ -40,9 +40,7 @@ TRACKS = Tracks(
     zones=tuple(
         zone(i * SECTORS // TRACKS_ZONES_MAX, TRACK + i % 7) for i in range(TRACKS_ZONES_MAX)
     ),
-    slips=tuple(
-        (i * SECTORS // TRACKS_SLIPS_MAX + 1, 1 + i % 16) for i in range(TRACKS_SLIPS_MAX)
-    ),
+    slips=tuple((i * SECTORS // TRACKS_SLIPS_MAX + 1, 1 + i % 16) for i in range(TRACKS_SLIPS_MAX)),
     velocity=2**64 // ROTATION_NS,
     step=3 << 16,
 )

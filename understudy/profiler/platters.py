@@ -40,7 +40,6 @@ FARTHER = 3  # times, from one look to the next
 PARTS = 8  # of a track: what is in line in one of them only is so by accident
 CHANCES = 3
 FEW = 4  # tracks
-NEAR = 8  # sectors that may be in line by accident
 NEXT = 4  # tracks behind a slip, one of which has none
 MANY = 32  # tracks: no cylinder has so many, but a surface
 SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter one ends for another reason
@@ -181,14 +180,14 @@ class _Sweep:
         end = zone.track(bad)
         if bad - zone.tracks(begin - zone.first) < 2:
             return end  # where its end was measured
-        around = (end + NEAR, end - 1, end - zone.sectors // PARTS)
+        around = (end + zone.sectors // 2, end - 1, end - zone.sectors // PARTS)
         if [self._is_off(zone, min(at, self._last)) for at in around] == [True, False, False]:
             return end
         high = self._surely_bad(zone, bad)
         if high is None:
             return end
         first = self._first_off(zone, max(zone.track(bad - 1), begin), high)
-        return end if abs(first - end) < NEAR else first
+        return end if abs(first - end) < zone.sectors // PARTS else first
 
     def _first_off(self, zone: Zone, low: int, high: int) -> int:
         """Between one that may be the first and one that is behind it."""

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Measure, keep the results, and write docs/benchmarks.md: python -m bench [NAME ...]."""
+"""Measure, keep the results, and write docs/benchmarks.md: python -m bench [NAME ...].
+
+Or hold anybody's drive against its profile: python -m bench fidelity --target MODULE:FACTORY.
+"""
 
 import traceback
 
 import click
 
-from bench import page, part, results
+from bench import on_target, page, part, results
 from bench.part import Part, Row
 from understudy.base.catalog import unknown
 from understudy.base.errors import RunFailed, UserError
+
+ON_TARGET = {"full": {"seeds": 5, "requests": 5000}, "quick": {"seeds": 2, "requests": 1000}}
 
 
 @click.command("bench")
@@ -16,12 +21,34 @@ from understudy.base.errors import RunFailed, UserError
 @click.option("--quick", is_flag=True, help="Shorter runs; the page says so.")
 @click.option("--list", "listed", is_flag=True, help="Name the benchmarks and stop.")
 @click.option("--page", "only_page", is_flag=True, help="Measure nothing, write the page again.")
-def main(names: tuple[str, ...], quick: bool, listed: bool, only_page: bool) -> None:
+@click.option(
+    "--target",
+    metavar="MODULE:FACTORY",
+    help="With fidelity: profile this black box (its data are destroyed), predict it, print it.",
+)
+@click.option("--seed", default=1, show_default=True, help="Of the profile of --target.")
+@click.option("--seeds", type=click.IntRange(2), help="Runs of --target each.  [default: 5, 2]")
+@click.option("--json", "as_json", is_flag=True, help="Print --target's figures as JSON.")
+def main(
+    names: tuple[str, ...],
+    quick: bool,
+    listed: bool,
+    only_page: bool,
+    target: str | None,
+    seed: int,
+    seeds: int | None,
+    as_json: bool,
+) -> None:
     """Measure all benchmarks, or those that are named, and bring docs/benchmarks.md up to date.
 
     One that fails is named and keeps its last result; the others go on, and the exit
     code is 1.
     """
+    if target:
+        _on_target(names, target, seed, seeds, quick=quick, as_json=as_json)
+        return
+    if as_json or seeds:
+        raise click.UsageError(f"{'--json' if as_json else '--seeds'} goes with --target")
     parts = part.found()
     for name in names:
         if name not in parts:
@@ -35,6 +62,24 @@ def main(names: tuple[str, ...], quick: bool, listed: bool, only_page: bool) -> 
     page.write(parts)
     if failed:
         raise click.ClickException(f"failed: {', '.join(failed)}")
+
+
+def _on_target(
+    names: tuple[str, ...],
+    target: str,
+    seed: int,
+    seeds: int | None,
+    *,
+    quick: bool,
+    as_json: bool,
+) -> None:
+    if names != ("fidelity",):
+        raise click.UsageError("--target goes with fidelity alone: python -m bench fidelity")
+    size = ON_TARGET["quick" if quick else "full"]
+    try:
+        on_target.measure(target, seed, seeds or size["seeds"], size["requests"], as_json=as_json)
+    except (RunFailed, UserError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _measured(one: Part, size: str, parts: dict[str, Part]) -> bool:

@@ -50,11 +50,12 @@ def _plain(value: Any) -> str:
 
 def _text(part: Part, result: Result | None) -> str:
     rows = result.tables if result else {}
-    tables = {name: _table(part.tables[name], rows.get(name, ())) for name in part.tables}
+    tables = {name: table(part.tables[name], rows.get(name, ())) for name in part.tables}
     return ENVIRONMENT.from_string(part.text.strip()).render(tables)
 
 
-def _table(columns: Sequence[Column], rows: Sequence[Row]) -> str:
+def table(columns: Sequence[Column], rows: Sequence[Row]) -> str:
+    """In Markdown."""
     lines = [[column.heading for column in columns], ["---"] * len(columns)]
     lines += [[column.cell(row) for column in columns] for row in rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

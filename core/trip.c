@@ -4,7 +4,7 @@
 /* The first instant, counted from the beginning, at which the arm has come so far. */
 static u64 way_ns(const struct trip *trip, u64 sectors)
 {
-	u64 capacity = trip->arm.capacity_sectors;
+	u64 capacity = trip->sweep.capacity_sectors;
 	u64 ns = port_mul_div(trip->full_seek_ns, sectors, capacity);
 
 	if (!trip->full_seek_ns)
@@ -14,14 +14,14 @@ static u64 way_ns(const struct trip *trip, u64 sectors)
 
 static void leave(struct trip *trip, u64 now_ns)
 {
-	u64 edge = trip->arm.down ? 0 : trip->arm.capacity_sectors;
+	u64 edge = trip->sweep.down ? 0 : trip->sweep.capacity_sectors;
 
 	trip->leg = TRIP_OUT;
 	trip->left_ns = now_ns;
 	trip->serves_from = trip->circular ? 0 : edge;
-	trip->out = arm_distance(trip->arm.head, edge);
-	trip->serves = trip->out + arm_distance(edge, trip->serves_from);
-	trip->all = trip->serves + arm_distance(trip->serves_from, trip->arm.head);
+	trip->out = sweep_distance(trip->sweep.head, edge);
+	trip->serves = trip->out + sweep_distance(edge, trip->serves_from);
+	trip->all = trip->serves + sweep_distance(trip->serves_from, trip->sweep.head);
 }
 
 static void turn(struct trip *trip)
@@ -30,7 +30,7 @@ static void turn(struct trip *trip)
 	if (trip->circular)
 		trip->wraps++;
 	else
-		arm_turn(&trip->arm);
+		sweep_turn(&trip->sweep);
 }
 
 /* The arm is at the head again, after so long a way. */
@@ -43,14 +43,14 @@ static void end(struct trip *trip, u64 sectors)
 
 static struct io_request *ahead(const struct trip *trip)
 {
-	u64 from = trip->arm.head;
+	u64 from = trip->sweep.head;
 	u64 gone = trip->come;
 
 	if (trip->leg == TRIP_BACK) {
 		from = trip->serves_from;
 		gone = gone > trip->serves ? gone - trip->serves : 0;
 	}
-	return arm_ahead(&trip->arm, trip->arm.down ? from - gone : from + gone);
+	return sweep_ahead(&trip->sweep, trip->sweep.down ? from - gone : from + gone);
 }
 
 /* How far the arm goes from the head to this request, or else to the end of its leg. */
@@ -59,14 +59,15 @@ static u64 way_to(const struct trip *trip, const struct io_request *rq)
 	if (!rq)
 		return trip->leg == TRIP_OUT ? trip->out : trip->all;
 	if (trip->leg == TRIP_BACK)
-		return trip->serves + arm_distance(trip->serves_from, rq->sector);
-	return arm_distance(trip->arm.head, rq->sector);
+		return trip->serves + sweep_distance(trip->serves_from, rq->sector);
+	return sweep_distance(trip->sweep.head, rq->sector);
 }
 
 /* How far the arm has to have come for this request to be handed out. */
 static u64 way_before(const struct trip *trip, const struct io_request *rq)
 {
-	return way_to(trip, rq) - (rq ? arm_distance(trip->arm.head, rq->sector) : 0);
+	return way_to(trip, rq) -
+	       (rq ? sweep_distance(trip->sweep.head, rq->sector) : 0);
 }
 
 /* On with its leg; where the next request is the arm waits. */
@@ -80,7 +81,7 @@ static void go(struct trip *trip, u64 now_ns)
 	if (most > trip->all)
 		most = trip->all;
 	if (gone_ns < way_ns(trip, most)) {
-		come = port_mul_div(gone_ns, trip->arm.capacity_sectors,
+		come = port_mul_div(gone_ns, trip->sweep.capacity_sectors,
 				    trip->full_seek_ns);
 	} else {
 		come = most;
@@ -110,7 +111,7 @@ static void follow(struct trip *trip, u64 now_ns)
 void trip_add(void *state, struct io_request *rq, u64 now_ns)
 {
 	follow(state, now_ns);
-	arm_add(state, rq, now_ns);
+	sweep_add(state, rq, now_ns);
 }
 
 struct io_request *trip_next(void *state, u64 now_ns, u64 *wake_ns)
@@ -119,7 +120,7 @@ struct io_request *trip_next(void *state, u64 now_ns, u64 *wake_ns)
 	struct io_request *rq;
 	u64 before;
 
-	if (!trip->arm.pending.count)
+	if (!trip->sweep.pending.count)
 		return NULL;
 	follow(trip, now_ns);
 	if (trip->leg == TRIP_NONE && !ahead(trip)) {
@@ -133,5 +134,5 @@ struct io_request *trip_next(void *state, u64 now_ns, u64 *wake_ns)
 		return NULL;
 	}
 	end(trip, before);
-	return arm_serve(&trip->arm, rq);
+	return sweep_serve(&trip->sweep, rq);
 }

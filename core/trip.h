@@ -25,7 +25,7 @@
 #ifndef UNDERSTUDY_TRIP_H
 #define UNDERSTUDY_TRIP_H
 
-#include "arm.h"
+#include "sweep.h"
 
 enum trip_leg {
 	TRIP_NONE, /* the arm is where the head is */
@@ -35,7 +35,7 @@ enum trip_leg {
 
 /**
  * struct trip - an arm with its trips; the first member of a scheduler's state
- * @arm: the arm
+ * @sweep: the arm and what it may serve
  * @full_seek_ns: time from edge to edge; 0: a trip takes no time
  * @wraps: times that a circular arm was at the upper edge
  * @edge_sectors: by how much the arm's ways were longer than the head's
@@ -50,7 +50,7 @@ enum trip_leg {
  * @serves_from: the sector at which it serves on the way back
  */
 struct trip {
-	struct arm arm;
+	struct sweep sweep;
 
 	u64 full_seek_ns;
 

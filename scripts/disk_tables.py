@@ -71,7 +71,7 @@ def predicted_ms(disk: DiskProfile, capacity: int) -> float:
     """The mean of random reads of a page, one at a time, served by core/drive."""
     random = np.random.default_rng(1)
     sector = random.integers(0, capacity // PAGE_SECTORS, READS) * PAGE_SECTORS
-    drive = Drive.from_timing(disk.timing(capacity), seed=1)
+    drive = Drive(disk.timing(capacity), seed=1)
     service_ns, _ = drive.serve(np.full(READS, READ), sector, np.full(READS, PAGE_SECTORS))
     return float(service_ns.mean()) / 1e6
 

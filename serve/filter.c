@@ -67,7 +67,7 @@ static int map_disk(void)
 		nbdkit_error("timed-disk: not a struct timed_disk of these sources");
 		return -1;
 	}
-	disk_moved(&disk->drive.disk, disk->address, disk);
+	disk_moved(&disk->device.drive.disk, disk->address, disk);
 	disk->address = (uintptr_t)disk;
 	return 0;
 }
@@ -128,7 +128,7 @@ static int timed_block_size(nbdkit_next *next, void *handle, uint32_t *minimum,
 
 static int timed_is_rotational(nbdkit_next *next, void *handle)
 {
-	return !disk->array.servers;
+	return !disk->device.array.servers;
 }
 
 /* Zeroes take as long as other data. */
@@ -153,16 +153,12 @@ static bool is_whole(uint32_t count, uint64_t offset, int *err)
 	return false;
 }
 
-static struct held asked(enum timed_op op, uint32_t count, uint64_t offset)
+static struct held asked(u8 op, uint32_t count, uint64_t offset, uint32_t flags)
 {
-	return (struct held){ .request = { .op = op,
+	return (struct held){ .command = { .op = op,
+					   .through = flags & NBDKIT_FLAG_FUA,
 					   .sector = offset / SECTOR_BYTES,
 					   .sectors = count / SECTOR_BYTES } };
-}
-
-static enum timed_op write_op(uint32_t flags)
-{
-	return flags & NBDKIT_FLAG_FUA ? TIMED_WRITE_THROUGH : TIMED_WRITE;
 }
 
 static int answer(struct held *held, int result, const int *err)
@@ -174,7 +170,7 @@ static int answer(struct held *held, int result, const int *err)
 static int timed_pread(nbdkit_next *next, void *handle, void *data, uint32_t count,
 		       uint64_t offset, uint32_t flags, int *err)
 {
-	struct held held = asked(TIMED_READ, count, offset);
+	struct held held = asked(IO_READ, count, offset, 0);
 
 	if (!is_whole(count, offset, err))
 		return -1;
@@ -185,7 +181,7 @@ static int timed_pread(nbdkit_next *next, void *handle, void *data, uint32_t cou
 static int timed_pwrite(nbdkit_next *next, void *handle, const void *data,
 			uint32_t count, uint64_t offset, uint32_t flags, int *err)
 {
-	struct held held = asked(write_op(flags), count, offset);
+	struct held held = asked(IO_WRITE, count, offset, flags);
 
 	if (!is_whole(count, offset, err))
 		return -1;
@@ -195,7 +191,7 @@ static int timed_pwrite(nbdkit_next *next, void *handle, const void *data,
 
 static int timed_flush(nbdkit_next *next, void *handle, uint32_t flags, int *err)
 {
-	struct held held = asked(TIMED_FLUSH, 0, 0);
+	struct held held = asked(COMMAND_FLUSH, 0, 0, 0);
 
 	hold_arrived(&held);
 	return answer(&held, next->flush(next, flags, err), err);
@@ -204,7 +200,7 @@ static int timed_flush(nbdkit_next *next, void *handle, uint32_t flags, int *err
 static int timed_trim(nbdkit_next *next, void *handle, uint32_t count, uint64_t offset,
 		      uint32_t flags, int *err)
 {
-	struct held held = asked(TIMED_NOTHING, count, offset);
+	struct held held = asked(COMMAND_NOTHING, count, offset, 0);
 
 	if (!is_whole(count, offset, err))
 		return -1;
@@ -216,7 +212,7 @@ static int timed_trim(nbdkit_next *next, void *handle, uint32_t count, uint64_t 
 static int timed_zero(nbdkit_next *next, void *handle, uint32_t count, uint64_t offset,
 		      uint32_t flags, int *err)
 {
-	struct held held = asked(write_op(flags), count, offset);
+	struct held held = asked(IO_WRITE, count, offset, flags);
 	int result;
 
 	if (!is_whole(count, offset, err))

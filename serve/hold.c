@@ -5,8 +5,7 @@
  * that a wake-up takes here, and not more.
  *
  * The drive's next choice is made by whose request is due then, or by whoever arrives first
- * after that: both ask for what was begun by then, on the model's clock, so neither's own delay
- * changes a choice or a due time.
+ * after that: neither's own delay changes a choice or a due time (core/drive/device.h).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,9 +25,8 @@ static struct timed_disk *disk;
 static int records;
 static u64 lead_ns = LEAD_MAX_NS / 2; /* relaxed: any recent value will do */
 
-/* Guards the rest, and disk->lateness. */
+/* Guards the rest, disk->device and disk->lateness. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct due_times times;
 static u64 last_id;
 
 static u64 clock_ns(void)
@@ -39,67 +37,36 @@ static u64 clock_ns(void)
 	return (u64)now.tv_sec * 1000000000u + (u64)now.tv_nsec;
 }
 
-static u64 model_ns(u64 at_ns)
-{
-	return port_mul_div(at_ns, 1000, disk->scale_milli);
-}
-
-static u64 scaled_ns(u64 ns)
-{
-	return port_mul_div(ns, disk->scale_milli, 1000);
-}
-
-/* On ours, not before: then the model's clock says at least that. */
-static u64 clock_of_ns(u64 at_model_ns)
-{
-	u64 at_ns = scaled_ns(at_model_ns);
-
-	return model_ns(at_ns) < at_model_ns ? at_ns + 1 : at_ns;
-}
-
-static int init_array(void)
-{
-	u64 *free_ns = calloc(disk->array.servers, sizeof(*free_ns));
-
-	if (!free_ns)
-		return -ENOMEM;
-	due_times_of_array(&times, &disk->array, disk->array_seed, free_ns);
-	return 0;
-}
-
 int hold_init(struct timed_disk *given, int record_file)
 {
+	struct timed_device *device = &given->device;
+	u64 *free_ns = NULL;
+
 	disk = given;
 	records = record_file;
 	prctl(PR_SET_TIMERSLACK, 1);
-	if (!disk->scale_milli)
+	if (!device->scale_milli ||
+	    (!device->array.servers && drive_check(&device->drive)))
 		return -EINVAL;
-	if (disk->array.servers)
-		return init_array();
-	if (drive_check(&disk->drive))
-		return -EINVAL;
-	due_times_of_drive(&times, &disk->drive);
+	if (device->array.servers) {
+		free_ns = calloc(device->array.servers, sizeof(*free_ns));
+		if (!free_ns)
+			return -ENOMEM;
+	}
+	device_restart(device, free_ns, 0);
 	return 0;
-}
-
-static struct held *of_request(struct timed_request *request)
-{
-	return (void *)((char *)request - offsetof(struct held, request));
-}
-
-static void set_due(struct held *held)
-{
-	held->due_ns = later(held->arrival_ns, clock_of_ns(held->request.due_ns));
 }
 
 /* Tell those with which the drive has begun by then. */
 static void begin_until(u64 by_ns)
 {
-	struct timed_request *request;
+	struct command *command;
 
-	while ((request = due_times_next(&times, model_ns(by_ns)))) {
-		set_due(of_request(request));
-		pthread_cond_signal(&of_request(request)->begun);
+	while ((command = device_next(&disk->device, by_ns))) {
+		struct held *held =
+			(void *)((char *)command - offsetof(struct held, command));
+
+		pthread_cond_signal(&held->begun);
 	}
 }
 
@@ -110,10 +77,8 @@ void hold_arrived(struct held *held)
 	held->arrival_ns = clock_ns();
 	held->id = ++last_id;
 	begin_until(held->arrival_ns);
-	due_times_give(&times, &held->request, model_ns(held->arrival_ns));
-	held->queued = held->request.waits;
-	if (!held->queued)
-		set_due(held);
+	device_give(&disk->device, &held->command, held->arrival_ns);
+	held->queued = held->command.waits;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -124,11 +89,11 @@ static bool is_late(struct held *held)
 	bool late;
 
 	if (!held->queued)
-		return now_ns > held->due_ns;
+		return now_ns > held->command.due_ns;
 	pthread_mutex_lock(&lock);
 	begin_until(now_ns);
-	late = !held->request.waits && now_ns > held->due_ns;
-	while (held->request.waits)
+	late = !held->command.waits && now_ns > held->command.due_ns;
+	while (held->command.waits)
 		pthread_cond_wait(&held->begun, &lock);
 	pthread_mutex_unlock(&lock);
 	return late;
@@ -161,8 +126,8 @@ static void wait_until(u64 due_ns)
 static void count(const struct held *held)
 {
 	struct lateness *lateness = &disk->lateness;
-	u64 late_ns = held->answer_ns - held->due_ns;
-	u64 service_ns = scaled_ns(held->request.service_ns);
+	u64 late_ns = held->answer_ns - held->command.due_ns;
+	u64 service_ns = device_scaled_ns(&disk->device, held->command.service_ns);
 
 	moments_add(&lateness->all, late_ns);
 	histogram_add(&lateness->distribution, late_ns);
@@ -173,35 +138,22 @@ static void count(const struct held *held)
 	moments_add(&lateness->service_late, late_ns);
 }
 
-static u8 recorded_op(enum timed_op op)
-{
-	switch (op) {
-	case TIMED_READ:
-		return IO_READ;
-	case TIMED_WRITE:
-	case TIMED_WRITE_THROUGH:
-		return IO_WRITE;
-	default:
-		return VPT_OP_OTHER;
-	}
-}
-
 static void record(const struct held *held, int error)
 {
-	const struct timed_request *request = &held->request;
+	const struct command *command = &held->command;
 	struct vpt_record row = {
 		.arrival_ns = held->arrival_ns,
 		.pick_ns = held->arrival_ns,
 		.dispatch_ns = held->arrival_ns,
-		.due_ns = held->due_ns,
+		.due_ns = command->due_ns,
 		.completion_ns = held->answer_ns,
-		.sector = request->sector,
+		.sector = command->sector,
 		.request_id = held->id,
-		.model_service_ns = request->service_ns,
-		.sectors = request->sectors,
+		.model_service_ns = command->service_ns,
+		.sectors = command->sectors,
 		.error = -error,
-		.flags = (request->hit ? VPT_HIT : 0) | (held->late ? VPT_LATE : 0),
-		.op = recorded_op(request->op),
+		.flags = (command->hit ? VPT_HIT : 0) | (held->late ? VPT_LATE : 0),
+		.op = command->op < IO_OPS ? command->op : VPT_OP_OTHER,
 	};
 
 	if (write(records, &row, sizeof(row)) != sizeof(row))
@@ -212,7 +164,7 @@ void hold_until_due(struct held *held, int error)
 {
 	held->late = is_late(held);
 	if (!held->late)
-		wait_until(held->due_ns);
+		wait_until(held->command.due_ns);
 	pthread_mutex_lock(&lock);
 	held->answer_ns = clock_ns();
 	begin_until(held->answer_ns);

@@ -8,15 +8,13 @@
 
 #include <pthread.h>
 
-#include "due_times.h"
 #include "timed_disk.h"
 
-/* One request from its arrival to its answer; only @request.op and its places are to be set. */
+/* One request from its arrival to its answer; only the command is to be set. */
 struct held {
-	struct timed_request request;
+	struct command command;
 	u64 id;
 	u64 arrival_ns;
-	u64 due_ns;
 	u64 answer_ns;
 	bool queued;
 	bool late;

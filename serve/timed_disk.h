@@ -8,8 +8,7 @@
 #ifndef UNDERSTUDY_SERVE_TIMED_DISK_H
 #define UNDERSTUDY_SERVE_TIMED_DISK_H
 
-#include "../core/drive/array.h"
-#include "../core/drive/drive.h"
+#include "../core/drive/device.h"
 #include "../sim/moments.h"
 
 #define TIMED_ENOUGH_NS 1000000u
@@ -34,11 +33,8 @@ struct lateness {
  * struct timed_disk - the disk that is served
  * @bytes: sizeof(struct timed_disk); the drive's samples, zones and slips follow it
  * @address: of this structure, as whoever set those pointers sees it
- * @drive: the drive, unless there is an array
- * @array: no servers: it is the drive
- * @array_seed: of its draws
+ * @device: the disk in motion
  * @capacity_sectors: size
- * @scale_milli: k in thousandths, from 1 on
  * @serves: connections are taken
  * @record_error: errno of a record that could not be written; there are none after it
  * @lateness: the filter's answer
@@ -46,11 +42,8 @@ struct lateness {
 struct timed_disk {
 	u64 bytes;
 	u64 address;
-	struct drive drive;
-	struct array array;
-	u64 array_seed;
+	struct timed_device device;
 	u64 capacity_sectors;
-	u64 scale_milli;
 	u64 serves;
 	u64 record_error;
 	struct lateness lateness;

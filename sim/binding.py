@@ -23,6 +23,7 @@ struct sched_field {
     u64 initial, min, max;
     ...;
 };
+u64 *sched_field_value(void *state, const struct sched_field *field);
 
 /* core/request.h, core/tape.h, sim/replay.h */
 #define IO_WEIGHT_DEFAULT ...
@@ -76,7 +77,7 @@ void service_chain_begin(struct service_chain *chain, const struct service_times
 void service_chain_draw_all(struct service_chain *chain, const struct service_times *times,
                             u64 count, u64 *time_ns);
 
-/* sim/workload.h, sim/layout.h, sim/device.h, sim/bundling.h, sim/moments.h, sim/engine.h,
+/* sim/workload.h, sim/layout.h, sim/bundling.h, sim/moments.h, sim/engine.h,
    sim/check.h */
 struct workload {
     const char *name;
@@ -168,9 +169,6 @@ void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 
 /* core/drive/: curve.h, tracks.h, platter.h, disk.h, disk_cache.h, drive.h */
 #define CURVE_POINTS_MAX ...
-#define DISK_NS_MAX ...
-#define DISK_SECTOR_PS_MAX ...
-#define DISK_CACHE_SEGMENTS_MAX ...
 struct curve_point { u64 at, value; };
 struct curve { u32 nr_points; const struct curve_point *point; };
 #define TRACKS_SECTORS_MAX ...
@@ -190,38 +188,26 @@ struct tracks {
     const struct track_slip *slip;
     u64 velocity, step;
 };
-#define SEGMENTS_MAX ...
-#define WRITE_CACHE_SPANS_MAX ...
-#define QUEUE_DEPTH_MAX ...
 struct disk {
-    u64 capacity_sectors, intercept_ns, rotation_ns;
+    u64 capacity_sectors;
     struct curve seek, transfer;
     struct tracks tracks;
-    u64 switch_ns;
+    ...;
 };
 u64 platter_angle(const struct tracks *tracks, u64 sector);
 u64 tracks_arm(const struct tracks *tracks, u64 sector);
 u64 tracks_end(const struct tracks *tracks, u64 sector);
-struct segments { u64 nr, sectors; ...; };
-struct write_cache { u64 spans_max, sectors_max, idle_ns, order; ...; };
-struct buffer {
-    u64 bus_ps, write_ns, settle_ns, ahead_sectors, reach_sectors;
-    u64 ahead_to_track_end, ahead_overwrites, after_hit;
-    struct segments segments;
-    struct write_cache writes;
-    ...;
-};
-struct disk_cache { u64 segments, segment_sectors, prefetch_sectors; ...; };
-struct drive {
-    struct disk disk;
-    struct disk_cache cache;
-    u64 hit_ns, buffered;
-    struct buffer buffer;
-    u64 head, random_phase, seed, queue_depth, queue_age_ns;
-    ...;
-};
+struct drive { struct disk disk; u64 head; ...; };
 int drive_check(const struct drive *drive);
 void drive_reset(struct drive *drive);
+struct timed_device {
+    struct drive drive;
+    struct array array;
+    u64 array_seed, scale_milli;
+    ...;
+};
+extern const struct sched_field device_settings[];
+extern const u32 nr_device_settings;
 
 /* serve/timed_disk.h */
 #define TIMED_ENOUGH_NS ...
@@ -233,9 +219,8 @@ struct lateness {
 };
 struct timed_disk {
     u64 bytes, address;
-    struct drive drive;
-    struct array array;
-    u64 array_seed, capacity_sectors, scale_milli, serves, record_error;
+    struct timed_device device;
+    u64 capacity_sectors, serves, record_error;
     struct lateness lateness;
 };
 
@@ -323,15 +308,14 @@ int munmap(void *memory, size_t bytes);
 void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
                      const u32 *sectors, const u64 *idle_ns, u64 *now_ns, u64 *service_ns,
                      u8 *hit);
-int drive_serve_queued(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
-                       const u32 *sectors, const u64 *given_ns, u64 *start_ns,
-                       u64 *service_ns, u8 *hit);
+int device_serve_queued(struct timed_device *device, u64 n, const u8 *op, const u64 *sector,
+                        const u32 *sectors, const u64 *given_ns, u64 *start_ns,
+                        u64 *service_ns, u8 *hit);
 """
 
 SOURCE = """
-#include "core/drive/command_queue.h"
 #include "core/draw.h"
-#include "core/drive/drive.h"
+#include "core/drive/settings.h"
 #include "core/optimal_order.h"
 #include "serve/timed_disk.h"
 #include "sim/check.h"
@@ -370,55 +354,32 @@ static void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 
     }
 }
 
-struct queued {
-    struct drive *drive;
-    struct command_queue queue;
-    struct command *command;
-    u64 free_ns, *start_ns, *service_ns;
-    u8 *hit;
-};
-
-static void begin(struct queued *all, const struct command *command, u64 now_ns)
+/* From the beginning, each given at its time, in that order; -1: no memory. */
+static int device_serve_queued(struct timed_device *device, u64 n, const u8 *op,
+                               const u64 *sector, const u32 *sectors, const u64 *given_ns,
+                               u64 *start_ns, u64 *service_ns, u8 *hit)
 {
-    u64 i = command - all->command;
-    bool in_cache;
-
-    all->start_ns[i] = now_ns;
-    all->service_ns[i] = drive_serve(all->drive, command->op, command->sector,
-                                     command->sectors, now_ns, &in_cache);
-    all->hit[i] = in_cache;
-    all->free_ns = now_ns + all->service_ns[i];
-}
-
-static void choose_until(struct queued *all, u64 by_ns)
-{
-    while (all->queue.oldest && all->free_ns <= by_ns)
-        begin(all, command_queue_take(&all->queue, all->drive, all->free_ns),
-              all->free_ns);
-}
-
-/* Each is given at its time, in that order; -1: no memory. */
-static int drive_serve_queued(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
-                              const u32 *sectors, const u64 *given_ns, u64 *start_ns,
-                              u64 *service_ns, u8 *hit)
-{
-    struct queued all = { .drive = drive, .command = port_zalloc(n * sizeof(struct command)),
-                          .start_ns = start_ns, .service_ns = service_ns, .hit = hit };
+    struct command *command = port_zalloc(n * sizeof(*command));
     u64 i;
 
-    if (!all.command)
+    if (!command)
         return -1;
+    device_restart(device, NULL, 0);
     for (i = 0; i < n; i++) {
-        all.command[i] = (struct command){ .sector = sector[i], .sectors = sectors[i],
-                                           .op = op[i], .given_ns = given_ns[i] };
-        choose_until(&all, given_ns[i]);
-        if (all.free_ns <= given_ns[i])
-            begin(&all, &all.command[i], given_ns[i]);
-        else
-            command_queue_give(&all.queue, drive, &all.command[i]);
+        command[i] = (struct command){ .sector = sector[i], .sectors = sectors[i],
+                                       .op = op[i] };
+        while (device_next(device, given_ns[i]))
+            ;
+        device_give(device, &command[i], given_ns[i]);
     }
-    choose_until(&all, U64_MAX);
-    port_free(all.command);
+    while (device_next(device, U64_MAX))
+        ;
+    for (i = 0; i < n; i++) {
+        start_ns[i] = command[i].start_ns;
+        service_ns[i] = command[i].service_ns;
+        hit[i] = command[i].hit;
+    }
+    port_free(command);
     return 0;
 }
 """

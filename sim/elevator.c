@@ -5,7 +5,7 @@
 #include "fields.h"
 
 int elevator_init(struct elevator *elevator, const struct sim_input *input,
-		  struct pending *pool, struct device *device)
+		  struct pending *pool, struct timed_device *device)
 {
 	const struct scheduler *scheduler = input->scheduler;
 	struct sched_limits limits = {
@@ -14,7 +14,7 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		.depth = input->depth,
 	};
 
-	if (scheduler->needs_model && device->drive) {
+	if (scheduler->needs_model && input->drive) {
 		limits.positioning_ns = device_positioning_ns;
 		limits.device = device;
 	}

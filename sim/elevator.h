@@ -31,7 +31,7 @@ struct elevator {
 
 /* 0, -ENOMEM, or the error of the scheduler's init, which may ask the device if it is a disk. */
 int elevator_init(struct elevator *elevator, const struct sim_input *input,
-		  struct pending *pool, struct device *device);
+		  struct pending *pool, struct timed_device *device);
 
 /*
  * Also fit for one whose init failed, or that is zeroed; leaves the counters' values

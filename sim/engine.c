@@ -103,6 +103,30 @@ static int init_pool(struct sim *sim)
 	return event_queue_init(&sim->events, processes + 64);
 }
 
+/* Of servers it is told only where requests may have to wait for one. */
+static int init_device(struct sim *sim)
+{
+	const struct sim_input *input = sim->input;
+	struct timed_device *device = &sim->device;
+	u64 *free_ns = NULL;
+
+	device->scale_milli = 1000;
+	device->array_seed = input->world.seed;
+	if (input->drive)
+		device->drive = *input->drive;
+	else if (input->target)
+		device->array.servers = 1;
+	else
+		device->array = input->array;
+	if (device->array.servers && input->depth > device->array.servers) {
+		free_ns = port_zalloc(device->array.servers * sizeof(*free_ns));
+		if (!free_ns)
+			return -ENOMEM;
+	}
+	device_restart(device, free_ns, 0);
+	return 0;
+}
+
 #define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */
 
 static int set_up(struct sim *sim)
@@ -111,11 +135,9 @@ static int set_up(struct sim *sim)
 
 	draw_seed(&sim->bundle, input->world.seed, BUNDLE_STREAM);
 	return init_pool(sim)
-		       ?: device_init(&sim->device, input->drive, input->target,
-				      &input->array, input->depth, input->world.seed)
+		       ?: init_device(sim)
 		       ?: processes_init_pages(sim)
-		       ?: elevator_init(&sim->elevator, input, sim->pool,
-					&sim->device)
+		       ?: elevator_init(&sim->elevator, input, sim->pool, &sim->device)
 		       ?: init_workload(sim);
 }
 
@@ -124,7 +146,7 @@ static void take_down(struct sim *sim)
 	exit_workload(sim);
 	elevator_exit(&sim->elevator, sim->summary);
 	page_cache_exit(&sim->pages);
-	device_exit(&sim->device);
+	port_free(sim->device.servers.free_ns);
 	event_queue_exit(&sim->events);
 	wholes_exit(&sim->wholes);
 	slots_exit(&sim->slots);

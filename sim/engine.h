@@ -15,9 +15,9 @@
 #define UNDERSTUDY_ENGINE_H
 
 #include "../core/contract.h"
+#include "../core/drive/device.h"
 #include "bundling.h"
 #include "demand.h"
-#include "device.h"
 #include "moments.h"
 #include "watch.h"
 #include "workload.h"
@@ -33,6 +33,12 @@ struct sim_cache {
 	u32 page_sectors;
 	u32 read_ahead_pages;
 };
+
+/*
+ * One server that somebody else models: it is asked once for each request, in order, when one that
+ * it begins with at start_ns completes.
+ */
+typedef u64 target_fn(const struct io_request *rq, u64 start_ns);
 
 /**
  * struct sim_columns - where to put a row for each request; every array is the caller's
@@ -75,7 +81,7 @@ struct sim_process {
  * @tunables: one value for each of the scheduler's
  * @parameters: one value for each of the workload's
  * @drive: the disk, or NULL for @target or @array
- * @target: what is asked for the time of each request (sim/device.h), or NULL
+ * @target: what is asked for the time of each request, or NULL
  * @depth: most requests on the device at once: those that wait in it count
  * @max_pending: most requests that may wait for the scheduler and be in service
  * @merge_sectors: what touches becomes one request, up to this length, as long as it is

@@ -10,17 +10,17 @@ static void write_row(const struct sim_columns *columns, const struct pending *p
 
 	columns->arrival_ns[row] = bio->arrival_ns;
 	columns->dispatch_ns[row] = pending->dispatch_ns;
-	columns->start_ns[row] = pending->service.start_ns;
+	columns->start_ns[row] = pending->command.start_ns;
 	columns->completion_ns[row] = completion_ns;
 	columns->sector[row] = bio->sector;
 	columns->request_id[row] = io->id;
-	columns->model_service_ns[row] = pending->service.model_ns;
+	columns->model_service_ns[row] = pending->command.service_ns;
 	columns->idle_ns[row] = pending->idle_ns;
 	columns->sectors[row] = bio->sectors;
 	columns->owner[row] = bio->owner;
 	columns->op[row] = part->io.op; /* a bundle may have both */
 	columns->reason[row] = io->reason;
-	columns->hit[row] = pending->service.hit;
+	columns->hit[row] = pending->command.hit;
 }
 
 static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
@@ -62,13 +62,13 @@ static void sum_up_request(struct sim_summary *summary, const struct pending *pe
 
 	if (from_ns < previous_completion_ns)
 		from_ns = previous_completion_ns;
-	summary->hits += pending->service.hit;
+	summary->hits += pending->command.hit;
 	summary->predicted += io->reason == PICK_HIT;
-	summary->predicted_hits += pending->service.hit && io->reason == PICK_HIT;
+	summary->predicted_hits += pending->command.hit && io->reason == PICK_HIT;
 	summary->reason[io->reason]++;
 	moments_add(&summary->service, completion_ns - from_ns);
 	moments_add(&summary->device, completion_ns - pending->dispatch_ns);
-	moments_add(&summary->model, pending->service.model_ns);
+	moments_add(&summary->model, pending->command.service_ns);
 	demand_add(&summary->demand, io, pending->idle_ns, previous_completion_ns);
 }
 

@@ -7,7 +7,7 @@
 #define UNDERSTUDY_PENDING_H
 
 #include "../core/request.h"
-#include "device.h"
+#include "../core/drive/command.h"
 
 #define NOT_MEASURED U64_MAX
 
@@ -45,8 +45,7 @@ struct bio {
  * @next: whose bio goes with it, merged into it or joined to it, or NULL
  * @dispatch_ns: when it went to the device
  * @idle_ns: how long that had nothing to do before
- * @command: while it waits there
- * @service: what it met there
+ * @command: what it is there, and what it meets there
  */
 struct pending {
 	struct io_request io;
@@ -55,7 +54,6 @@ struct pending {
 	u64 dispatch_ns;
 	u64 idle_ns;
 	struct command command;
-	struct service service;
 };
 
 #endif

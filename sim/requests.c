@@ -68,6 +68,14 @@ static u32 whole_of(struct sim *sim, struct process *process)
 	return whole;
 }
 
+/* What a server of an array takes for it, given or drawn; a drive and a target say it later. */
+static u64 cost_ns(struct sim *sim, u64 given_ns)
+{
+	if (sim->input->drive || sim->input->target)
+		return 0;
+	return given_ns ?: array_service_ns(&sim->device.array, &sim->device.draw);
+}
+
 struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sectors)
 {
 	const struct step *step = &sim->process[process].step;
@@ -92,7 +100,7 @@ struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sector
 		.sector = sector,
 		.arrival_ns = sim->now_ns,
 		.id = sim->arrived,
-		.cost_ns = device_cost_ns(&sim->device, step->cost_ns),
+		.cost_ns = cost_ns(sim, step->cost_ns),
 		.sectors = sectors,
 		.owner = step->owner,
 		.op = step->op,
@@ -115,8 +123,8 @@ static void enquire_at(struct sim *sim, u64 time_ns)
 /* The device has begun with it. */
 static void begun(struct sim *sim, const struct pending *pending)
 {
-	sim_schedule(sim, pending->service.start_ns + pending->service.model_ns,
-		     EVENT_COMPLETION, pending - sim->pool);
+	sim_schedule(sim, pending->command.due_ns, EVENT_COMPLETION,
+		     pending - sim->pool);
 }
 
 /* What a server of an array takes for it: the mean of what is joined, rounded down. */
@@ -162,30 +170,46 @@ static struct pending *choose(struct sim *sim, u64 *cost_ns, u64 *wake_ns)
 	return first;
 }
 
+static void give(struct sim *sim, struct pending *pending, u64 cost_ns)
+{
+	struct timed_device *device = &sim->device;
+	struct command *command = &pending->command;
+	target_fn *target = sim->input->target;
+	u64 now_ns = sim->now_ns;
+
+	command->sector = pending->io.sector;
+	command->sectors = pending->io.sectors;
+	command->op = pending->io.op;
+	command->through = false;
+	if (target) {
+		now_ns = servers_start_ns(&device->servers, now_ns);
+		cost_ns = target(&pending->io, now_ns) - now_ns;
+	}
+	if (sim->input->drive)
+		device_give(device, command, now_ns);
+	else
+		device_serve_for(device, command, cost_ns, now_ns);
+}
+
 static void start(struct sim *sim, struct pending *pending, u64 cost_ns)
 {
 	sim->refusals = 0;
 	pending->dispatch_ns = sim->now_ns;
 	pending->idle_ns = sim->in_service ? 0 : sim->now_ns - sim->idle_since_ns;
 	sim->in_service++;
-	if (device_give(&sim->device, &pending->io, cost_ns, &pending->command,
-			&pending->service, sim->now_ns))
+	give(sim, pending, cost_ns);
+	if (!pending->command.waits)
 		begun(sim, pending);
 }
 
 /* The device goes on by itself with one that it has been given before. */
 static void go_on(struct sim *sim)
 {
-	struct service service;
-	struct command *command = device_next(&sim->device, &service, sim->now_ns);
-	struct pending *pending;
+	struct command *command = device_next(&sim->device, sim->now_ns);
 
-	if (!command)
-		return;
-	pending =
-		(struct pending *)((char *)command - offsetof(struct pending, command));
-	pending->service = service;
-	begun(sim, pending);
+	if (command)
+		begun(sim,
+		      (void *)((char *)command - offsetof(struct pending, command)));
 }
 
 /* The scheduler gave nothing: nothing more happens to it before it changes its mind. */

@@ -47,7 +47,6 @@ struct sim {
 	void *workload_state;
 	struct event_queue events;
 	struct elevator elevator;
-	struct device device;
 	struct page_cache pages;
 	struct draw bundle; /* how many requests are next */
 	struct process *process;
@@ -66,6 +65,7 @@ struct sim {
 	u64 hits_in_a_row; /* in the page cache, while the disk was idle */
 	u64 refusals; /* how often the scheduler said "none" since it gave something */
 	int error;
+	struct timed_device device; /* last: it is large */
 };
 
 /* A limit, and something for each process. */

@@ -48,7 +48,7 @@ def test_over_one_distance_the_arm_passes_as_many_cylinders(seed: int) -> None:
     """But for spare tracks, which nobody counts, and part of a cylinder."""
     detailed, disk = counted(seed)
     of = detailed.parameters
-    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    drive = Drive(disk.timing(detailed.capacity_sectors))
     cylinders = sum(zone.cylinders for zone in of.zone)
     draw = random.Random(seed)
     spare = sum(zone.spare_tracks / of.heads + 1 for zone in of.zone)
@@ -62,7 +62,7 @@ def test_over_one_distance_the_arm_passes_as_many_cylinders(seed: int) -> None:
 @pytest.mark.parametrize("seed", [1, 9, 82, 201])
 def test_the_profiler_counts_as_the_core_does(seed: int) -> None:
     detailed, disk = counted(seed)
-    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    drive = Drive(disk.timing(detailed.capacity_sectors))
     arm = Arm(found(disk, detailed.capacity_sectors))
     step = detailed.capacity_sectors / arm.tracks
     draw = random.Random(seed)
@@ -75,7 +75,7 @@ def test_the_profiler_counts_as_the_core_does(seed: int) -> None:
 def test_a_track_is_where_the_arm_was_sent(seed: int) -> None:
     """Within a cylinder, or where spare tracks lie between zones."""
     detailed, disk = counted(seed)
-    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    drive = Drive(disk.timing(detailed.capacity_sectors))
     assert drive.place(0) == 0
     arm = Arm(found(disk, detailed.capacity_sectors))
     draw = random.Random(seed)
@@ -90,9 +90,9 @@ def test_a_track_is_where_the_arm_was_sent(seed: int) -> None:
 def test_without_tracks_distances_are_sectors() -> None:
     parameters = random_parameters(1)
     timing = profiled(parameters).timing(DetailedDrive(parameters).capacity_sectors)
-    assert Drive.from_timing(timing).place(12345) == 12345
+    assert Drive(timing).place(12345) == 12345
     with pytest.raises(ValueError, match="sector -1 of"):
-        Drive.from_timing(timing).place(-1)
+        Drive(timing).place(-1)
 
 
 @pytest.mark.parametrize("seed", [16, 17, 82])
@@ -104,7 +104,7 @@ def test_zones_too_short_on_a_smaller_disk_are_part_of_those_before(seed: int) -
     assert len(disk.timing(real).tracks.zones) == len(disk.layout.zones)
     timing = disk.timing(small)
     assert 1 < len(timing.tracks.zones) < len(disk.layout.zones)
-    drive = Drive.from_timing(timing)
+    drive = Drive(timing)
     places = [drive.place(sector) for sector in range(0, small, 1000)]
     assert max(places) == pytest.approx(small, rel=0.01)
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pytest
 from scipy.special import stdtrit
 
+from understudy.device.timing import Timing
 from understudy.native import declared
 from understudy.native.arrays import Columns
 from understudy.native.drive import Drive
@@ -90,9 +91,9 @@ def constant_disk() -> tuple[Drive, float, float]:
 
 def rotating_disk() -> tuple[Drive, float, float]:
     """Any phase of a rotation of 8 ms, after 2 ms."""
-    seek = [(0, 0), (CAPACITY, 0)]
-    drive = Drive(seek, 2 * MS, rotation_ns=8 * MS, random_phase=True, seed=1)
-    return drive, 6.0, 36.0 + 8.0**2 / 12
+    seek = ((0, 0), (CAPACITY, 0))
+    timing = Timing(CAPACITY, 2 * MS, seek, rotation_ns=8 * MS, random_phase=True)
+    return Drive(timing, seed=1), 6.0, 36.0 + 8.0**2 / 12
 
 
 def line() -> tuple[Drive, float, float]:

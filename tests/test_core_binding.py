@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
 """The compiled core as Python sees it; its algorithms have C tests of their own."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.base.paths import ROOT
-from understudy.device.timing import Timing
+from understudy.device.timing import Timing, steps
 from understudy.native import declared, replay
 from understudy.native.arrays import U64
 from understudy.native.draw import Draw
-from understudy.native.drive import CURVE_POINTS_MAX, DISK_NS_MAX, Drive
+from understudy.native.drive import CURVE_POINTS_MAX, SETTINGS, Drive
 from understudy.native.optimal_order import optimal_order
 from understudy.native.request import READ, REASONS, WRITE
 
@@ -118,12 +121,17 @@ def test_drive_reads_ahead_and_forgets() -> None:
     assert not drive.serve([READ], [1064], [8])[1].any()
 
 
+def seeking(seek: Sequence[tuple[int, int]], **given: Any) -> Timing:
+    """And 5 ns for each."""
+    return Timing(seek[-1][0] if seek else 0, 5, tuple(seek), **given)
+
+
 def test_drive_takes_curves_and_zones() -> None:
     seek = [(0, 0), (10, 100), (1000, 200)]
-    drive = Drive(seek, 5, zones=[(0, 2000), (500, 1000)])
+    drive = Drive(seeking(seek, transfer=steps([(0, 2000), (500, 1000)], 1000)))
     service_ns, _ = drive.serve([READ] * 3, [10, 11, 512], [1, 1, 3])
     assert service_ns.tolist() == [5 + 100 + 2, 5 + 0 + 2, 5 + 149 + 3]
-    drive = Drive(seek, 5, transfer=[(0, 2000), (1000, 1000)], rotation_ns=61)
+    drive = Drive(seeking(seek, transfer=((0, 2000), (1000, 1000)), rotation_ns=61))
     service_ns, _ = drive.serve([READ] * 2, [10, 511], [1, 4])
     assert service_ns.tolist() == [5 + 100 + 30 + 1, 5 + 149 + 30 + 5]
     with pytest.raises(ValueError, match="past the end"):
@@ -132,8 +140,8 @@ def test_drive_takes_curves_and_zones() -> None:
 
 def test_noisy_curves_are_taken() -> None:
     """Samples of a real disk fall now and then."""
-    drive = Drive([(0, 5), (4, 9), (8, 4)], 0)
-    assert drive.serve([READ] * 2, [6, 0], [1, 1])[0].tolist() == [6, 5]
+    drive = Drive(seeking([(0, 5), (4, 9), (8, 4)]))
+    assert drive.serve([READ] * 2, [6, 0], [1, 1])[0].tolist() == [11, 10]
 
 
 def test_drive_refuses() -> None:
@@ -141,19 +149,27 @@ def test_drive_refuses() -> None:
     line = [(0, 0), (9, 5)]
     for seek in ([(0, 0)], [(1, 0), (2, 0)], [(0, 5), (9, 4), (9, 5)], []):
         with pytest.raises(ValueError, match=r"not as core/drive/drive\.h wants it"):
-            Drive(seek, 5)
+            Drive(seeking(seek))
     with pytest.raises(ValueError, match=r"not as core/drive/drive\.h wants it"):
-        Drive(line, 5, transfer=[(0, 5), (8, 5)])
-    with pytest.raises(ValueError, match=r"not as core/drive/drive\.h wants it"):
-        Drive(line, 5, rotation_ns=DISK_NS_MAX + 1)
+        Drive(seeking(line, transfer=((0, 5), (8, 5))))
     with pytest.raises(ValueError, match=r"seek.point: 1025 of them, more than 1024"):
-        Drive(many, 5)
+        Drive(seeking(many))
+    zones = steps([(2 * i, 5 + i % 2) for i in range(513)], 5000)
     with pytest.raises(ValueError, match=r"transfer.point: 1026 of them, more than 1024"):
-        Drive([(0, 0), (5000, 5)], 5, zones=[(2 * i, 5 + i % 2) for i in range(513)])
+        Drive(seeking([(0, 0), (5000, 5)], transfer=zones))
     with pytest.raises(ValueError, match=r"seek.point: a number is negative"):
-        Drive([(0, 0), (9, -5)], 5)
-    with pytest.raises(ValueError, match="transfer curve or zones"):
-        Drive(line, 5, transfer=line, zones=[(0, 5)])
+        Drive(seeking([(0, 0), (9, -5)]))
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_that_is_out_of_range_is_named(name: str) -> None:
+    """Each number of a disk has limits (core/drive/settings.c)."""
+    limits = SETTINGS[name]
+    for value in (limits.min - 1, limits.max + 1):
+        timing = seeking([(0, 0), (9, 5)], buffer={name: value})
+        words = f"{name} is {value}: has to be from {limits.min} to {limits.max}"
+        with pytest.raises(ValueError, match=f"^{words}$"):
+            Drive(timing, value if name == "rotation_seed" else 0)
 
 
 def test_a_random_phase_is_half_a_rotation_on_average() -> None:
@@ -163,7 +179,7 @@ def test_a_random_phase_is_half_a_rotation_on_average() -> None:
 
     def latencies(seed: int) -> U64:
         timing = Timing(9, 0, ((0, 0), (9, 0)), rotation_ns=rotation_ns, random_phase=True)
-        drive = Drive.from_timing(timing, seed)
+        drive = Drive(timing, seed)
         first, _ = drive.serve(*reads)
         drive.reset()
         assert (drive.serve(*reads)[0] == first).all()

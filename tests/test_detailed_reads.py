@@ -57,6 +57,17 @@ def test_a_read_ahead_of_the_head_waits_until_it_has_come_by(gap_ns: int) -> Non
     assert hits == pytest.approx(in_reach / 5, abs=5)
 
 
+@pytest.mark.parametrize(("share", "sectors"), [(0.5, 40), (1.0, 100), (1.0, 256)])
+def test_the_bus_waits_for_its_watermark(share: float, sectors: int) -> None:
+    """It sends all of a read from when a share of it has passed, or of a segment."""
+    p = replace(CACHED, bus_watermark=share, bus_sector_ns=30_000.0)
+    drive = DetailedDrive(p)
+    first_ns = medium_ns(drive, "read", 0, 0, 1, 0) - sector_ns(drive.locate(0))
+    mark = int(share * min(sectors, p.segment_sectors))
+    sent_ns = first_ns + mark * sector_ns(drive.locate(0)) + sectors * p.bus_sector_ns
+    assert drive.request("read", 0, sectors, 0) == pytest.approx(sent_ns, abs=ROUNDING_NS)
+
+
 def test_a_read_out_of_reach_is_a_miss() -> None:
     p = replace(CACHED, reach_sectors=20)
     near_ns, expected_ns = read_after(p, 0, 20)

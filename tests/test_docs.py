@@ -6,12 +6,12 @@ import runpy
 from understudy.base.paths import ROOT
 
 
-def test_the_table_of_schedulers_is_what_they_declare() -> None:
-    """Each one with its tunables, their defaults and ranges, and its counters."""
-    script = runpy.run_path(str(ROOT / "scripts" / "scheduler_table.py"))
+def test_the_tables_of_settings_and_schedulers_are_what_they_declare() -> None:
+    """A device's settings, and each scheduler with its tunables, their defaults and ranges, and its
+    counters."""
+    script = runpy.run_path(str(ROOT / "scripts" / "sysfs_tables.py"))
     page = script["PAGE"].read_text()
-    mended = script["with_table"](page)
-    assert page == mended, "python scripts/scheduler_table.py writes:\n" + script["table"]()
+    assert page == script["with_tables"](page), "python scripts/sysfs_tables.py mends it"
 
 
 def test_the_tables_of_real_drives_are_what_their_profiles_say() -> None:

@@ -144,7 +144,7 @@ def test_random_pages_take_what_is_expected(name: str) -> None:
     timing = disk.timing(capacity)
     random = np.random.default_rng(1)
     sector = random.integers(0, capacity - PAGE, 20_000)
-    drive = Drive.from_timing(timing, seed=1)
+    drive = Drive(timing, seed=1)
     service_ns, _ = drive.serve(np.full(20_000, READ), sector, np.full(20_000, PAGE))
     assert service_ns.mean() / 1e6 == pytest.approx(expected.random_read_ms(timing, PAGE), rel=0.01)
 

@@ -54,7 +54,7 @@ def test_each_sector_is_where_it_is(seed: int) -> None:
     """Thousands of random sectors, and those around where zones begin."""
     parameters = random_parameters(seed)
     detailed = DetailedDrive(parameters)
-    drive = Drive.from_timing(profiled(parameters).timing(detailed.capacity_sectors))
+    drive = Drive(profiled(parameters).timing(detailed.capacity_sectors))
     draw = random.Random(seed)
     last = detailed.capacity_sectors - 1
     sectors = [draw.randrange(detailed.capacity_sectors) for _ in range(SECTORS)]
@@ -76,7 +76,7 @@ def apart_in_turns(parameters: Parameters, seed: int) -> Counter[int]:
     """Random reads by both drives, each after a pause: how many turns are they apart?"""
     detailed = DetailedDrive(bare(parameters))
     disk = profiled(parameters, seek=seek(detailed))
-    drive = Drive.from_timing(disk.timing(detailed.capacity_sectors))
+    drive = Drive(disk.timing(detailed.capacity_sectors))
     draw = random.Random(seed)
     found: Counter[int] = Counter()
     theirs_ns = ours_ns = 0
@@ -126,7 +126,7 @@ def answers(seed: int, first_pause_ns: int = 0) -> list[int]:
     disk = atlas()
     assert disk.facts
     capacity = disk.facts.capacity_sectors
-    drive = Drive.from_timing(disk.timing(capacity), seed)
+    drive = Drive(disk.timing(capacity), seed)
     draw = random.Random(3)
     pauses = [first_pause_ns, *(draw.randrange(30 * MS) for _ in range(499))]
     return [
@@ -162,7 +162,7 @@ def test_a_disk_that_stands_in_keeps_its_zones() -> None:
     real, small = (disk.timing(sectors).tracks for sectors in (disk.facts.capacity_sectors, 2**20))
     assert [zone.first for zone in real.zones] == [zone.first for zone in disk.layout.zones]
     assert [zone.sectors for zone in small.zones] == [zone.sectors for zone in real.zones]
-    drive = Drive.from_timing(disk.timing(2**20))
+    drive = Drive(disk.timing(2**20))
     for there, here in zip(disk.layout.zones, small.zones, strict=True):
         assert abs(here.first - there.first / disk.facts.capacity_sectors * 2**20) < 1
         assert there.angle is not None
@@ -179,7 +179,7 @@ def test_what_is_slipped_lies_farther_on() -> None:
     capacity = plain.facts.capacity_sectors
     slips = ((1000, 1), (50_000, 3), (90_000, -1))
     disk = plain.model_copy(update={"layout": plain.layout.model_copy(update={"slips": slips})})
-    one, other = (Drive.from_timing(each.timing(capacity)) for each in (plain, disk))
+    one, other = (Drive(each.timing(capacity)) for each in (plain, disk))
     for sector, more in ((999, 0), (1000, 1), (49_999, 1), (50_000, 4), (90_000, 3), (90_001, 3)):
         assert other.angle(sector) == one.angle(sector + more)
     assert other.angle(after.first) == one.angle(after.first)
@@ -214,4 +214,4 @@ def test_angles_are_asked_of_who_knows() -> None:
         (atlas(), -1, "sector -1 of"),
     ):
         with pytest.raises(ValueError, match=why):
-            Drive.from_timing(disk.timing(2**20)).angle(sector)
+            Drive(disk.timing(2**20)).angle(sector)

@@ -14,14 +14,9 @@ from understudy.base.paths import profiles_dir
 from understudy.device import profile, section
 from understudy.device.timing import Timing
 from understudy.native.drive import (
-    CACHE_SEGMENTS_MAX,
     CURVE_POINTS_MAX,
-    DISK_NS_MAX,
-    QUEUE_DEPTH_MAX,
-    SECTOR_PS_MAX,
-    SEGMENTS_MAX,
+    SETTINGS,
     TRACK_SECTORS_MAX,
-    WRITES_MAX,
     Drive,
 )
 from understudy.native.request import READ, WRITE
@@ -47,7 +42,7 @@ def test_cheetah_is_the_papers_disk() -> None:
 
 
 def test_service_time_is_the_line_rounded_down() -> None:
-    drive = Drive.from_timing(profile.load("cheetah-15k4").timing(7))
+    drive = Drive(profile.load("cheetah-15k4").timing(7))
     service_ns, _ = drive.serve([READ, WRITE], [0, 4], [1, 3])
     assert service_ns.tolist() == [4_250_000, 4_250_000 + 5_250_000 * 3 // 7]
 
@@ -118,12 +113,13 @@ def test_a_key_of_an_older_profile_says_what_stands_for_it(tmp_path: Path, key: 
 
 def test_limits_are_the_cores() -> None:
     assert profile.SAMPLES_MAX == CURVE_POINTS_MAX
-    assert profile.CACHE_SEGMENTS_MAX == CACHE_SEGMENTS_MAX
-    assert section.MINUTE_MS * 10**6 == DISK_NS_MAX
-    assert profile.SECTOR_PS_MAX == SECTOR_PS_MAX
-    assert profile.SEGMENTS_MAX == SEGMENTS_MAX
-    assert profile.QUEUE_DEPTH_MAX == QUEUE_DEPTH_MAX
-    assert profile.WRITES_MAX == WRITES_MAX
+    most = {name: setting.max for name, setting in SETTINGS.items()}
+    assert most["cache_segments"] == profile.CACHE_SEGMENTS_MAX
+    assert most["intercept_ns"] == section.MINUTE_MS * 10**6
+    assert most["bus_sector_ps"] == profile.SECTOR_PS_MAX
+    assert most["buffer_segments"] == profile.SEGMENTS_MAX
+    assert most["queue_depth"] == profile.QUEUE_DEPTH_MAX
+    assert most["write_back_spans"] == profile.WRITES_MAX
     assert profile.TRACK_SECTORS_MAX == TRACK_SECTORS_MAX
 
 

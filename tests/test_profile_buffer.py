@@ -9,7 +9,7 @@ from profile_texts import SAMPLED, load_text
 
 from understudy.ask import tunables
 from understudy.base.errors import UserError
-from understudy.device.timing import Buffer, Timing
+from understudy.device.timing import Timing
 
 CACHE = """[cache]
 segments = 2
@@ -27,6 +27,7 @@ switch_ms = 0.5
 '''
 BUFFER = """[buffer]
 bus_mb_per_s = 10
+bus_watermark_percent = 75
 read_hit_us = 66
 write_us = 500
 write_settle_ms = 0.25
@@ -49,22 +50,23 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
     assert zones == [(0, 700), (5000, 560)]
     assert timing.switch_ns == 500_000
     assert timing.hit_ns == 66_000
-    assert timing.buffer == Buffer(
-        bus_sector_ps=51_200_000,
-        write_ns=500_000,
-        write_settle_ns=250_000,
-        buffer_segments=3,
-        buffer_segment_sectors=300,
-        read_ahead_sectors=300,
-        read_ahead_to_track_end=True,
-        read_ahead_overwrites=True,
-        read_reach_sectors=150,
-        after_hit=2,
-        write_back_spans=2,
-        write_back_sectors=600,
-        write_back_idle_ns=1_000_000,
-        write_back_order=1,
-    )
+    assert timing.buffer == {
+        "bus_sector_ps": 51_200_000,
+        "bus_watermark_percent": 75,
+        "write_ns": 500_000,
+        "write_settle_ns": 250_000,
+        "buffer_segments": 3,
+        "buffer_segment_sectors": 300,
+        "read_ahead_sectors": 300,
+        "read_ahead_to_track_end": True,
+        "read_ahead_overwrites": True,
+        "read_reach_sectors": 150,
+        "after_hit": 2,
+        "write_back_spans": 2,
+        "write_back_sectors": 600,
+        "write_back_idle_ns": 1_000_000,
+        "write_back_order": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -127,12 +129,12 @@ def test_cats_counts_on_what_is_read_ahead_at_once(bus_sector_ps: int, expected:
         0,
         ((0, 0), (1000, 0)),
         transfer=((0, 10_000_000), (1000, 15_000_000)),
-        buffer=Buffer(
-            bus_sector_ps=bus_sector_ps,
-            buffer_segments=3,
-            buffer_segment_sectors=300,
-            read_ahead_sectors=100,
-        ),
+        buffer={
+            "bus_sector_ps": bus_sector_ps,
+            "buffer_segments": 3,
+            "buffer_segment_sectors": 300,
+            "read_ahead_sectors": 100,
+        },
     )
     shadow = tunables.following("cats", timing)
     assert shadow["shadow_segments"] == 3

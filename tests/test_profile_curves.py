@@ -121,7 +121,7 @@ def test_vesper_is_its_formula_to_a_microsecond(name: str, capacity: int) -> Non
     random = np.random.default_rng(1)
     sectors = random.integers(1, 32769, 2000)
     sector = random.integers(0, capacity - sectors)
-    service_ns, _ = Drive.from_timing(disk.timing(capacity)).serve(np.zeros(2000), sector, sectors)
+    service_ns, _ = Drive(disk.timing(capacity)).serve(np.zeros(2000), sector, sectors)
     heads = [0, *(sector + sectors)[:-1]]
     expected = [
         formula(disk, capacity, *request) for request in zip(heads, sector, sectors, strict=True)
@@ -145,7 +145,7 @@ def test_random_curves_are_their_formula_to_a_microsecond(ms, mb_per_s, period_m
             "rotation": profile.Rotation(period_ms=period_ms),
         }
     )
-    drive = Drive.from_timing(disk.timing(capacity))
+    drive = Drive(disk.timing(capacity))
     for _ in range(20):
         head, sectors = drive.head, random.randint(1, 32768)
         sector = random.randint(0, capacity - sectors)

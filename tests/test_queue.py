@@ -15,7 +15,6 @@ from understudy.base.errors import RunFailed, UserError
 from understudy.device import profile
 from understudy.device.profile import CommandQueue, DiskProfile
 from understudy.measure import metrics, records
-from understudy.native.drive import Drive
 from understudy.platforms.sim import in_simulator
 
 LINE = "[model]\nintercept_ms = 4.0\nfull_seek_ms = 5.0\n"
@@ -112,26 +111,6 @@ def test_a_queue_that_is_not_used_changes_nothing(name: str, depth: int | None) 
 
 
 @pytest.mark.parametrize("name", DISKS)
-@pytest.mark.parametrize("depth", [2, 8, 32])
-def test_the_simulator_serves_as_the_drive_does(name: str, depth: int) -> None:
-    """The drive alone, given the same requests at the same times, begins with each at the same
-    time and takes as long.  Past the last measured arrival others are in its queue too."""
-    one = asked(queueing(name, age_limit_ms=100), queue_depth=depth, writes_percent=30)
-    rows = run(one).requests.unique("request_id").sort("dispatch_ns", "request_id")
-    drive = Drive.from_timing(one.device.timing(SECTORS), one.seed)
-    columns = {column: rows[column].to_numpy() for column in ("sector", "sectors", "dispatch_ns")}
-    start_ns, service_ns, hit = drive.serve_queued(
-        (rows["op"] == "write").to_numpy(), *(columns.values())
-    )
-    known = rows["completion_ns"].to_numpy() <= columns["dispatch_ns"].max()
-    assert known.sum() > 1400
-    ends = (start_ns + service_ns)[known]
-    assert ends.tolist() == rows["completion_ns"].to_numpy()[known].tolist()
-    assert service_ns[known].tolist() == rows["model_service_ns"].to_numpy()[known].tolist()
-    assert hit[known].tolist() == rows["hit"].to_numpy()[known].tolist()
-
-
-@pytest.mark.parametrize("name", DISKS)
 def test_no_more_are_on_it_than_the_run_uses(name: str) -> None:
     found = run(asked(queueing(name), queue_depth=8)).requests.unique("request_id")
     starts, ends = np.sort(found["dispatch_ns"]), np.sort(found["completion_ns"])
@@ -139,30 +118,10 @@ def test_no_more_are_on_it_than_the_run_uses(name: str) -> None:
     assert on_it.max() == 8
 
 
-def test_it_serves_one_at_a_time() -> None:
-    found = run(asked(queueing("atlas-10k"), queue_depth=8)).requests
-    found = found.unique("request_id").sort("completion_ns")
-    begun = (found["completion_ns"] - found["model_service_ns"]).to_numpy()
-    assert (begun[1:] >= found["completion_ns"].to_numpy()[:-1]).all()
-
-
 def test_a_deeper_queue_makes_up_for_a_scheduler_that_does_not_choose() -> None:
     disk = queueing("vesper-zoned")
     means = [mean_response_ms(asked(disk, queue_depth=depth)) for depth in (1, 4, 16)]
     assert means[0] > 1.1 * means[1] > 1.2 * means[2]
-
-
-def test_an_age_limit_of_nothing_is_the_order_in_which_they_came() -> None:
-    rows = run(asked(queueing("vesper-zoned", age_limit_ms=0), queue_depth=8)).requests
-    served = rows.sort("completion_ns")["request_id"].to_list()
-    assert served == rows.sort("dispatch_ns", "request_id")["request_id"].to_list()
-
-
-def test_nobody_waits_in_it_for_longer_than_its_age_limit_and_those_before_him() -> None:
-    rows = run(asked(queueing("vesper-zoned", age_limit_ms=50), queue_depth=16)).requests
-    begun = rows["completion_ns"] - rows["model_service_ns"]
-    longest_ns = int(rows["model_service_ns"].max())  # type: ignore[arg-type]
-    assert (begun - rows["dispatch_ns"]).max() < 50_000_000 + 17 * longest_ns  # type: ignore[operator]
 
 
 # ---- sptf

@@ -81,7 +81,7 @@ def test_the_drive_gives_the_records_service_times() -> None:
     found = run(asked(processes=8, scheduler="cats", writes_percent=30)).requests
     measured_only = found.filter(pl.col("dispatch_ns") <= pl.col("arrival_ns").max())
     served = measured_only.sort("dispatch_ns")
-    drive = Drive.from_timing(asked().device.disk.timing(SIZE // 512))
+    drive = Drive(asked().device.disk.timing(SIZE // 512))
     service_ns, hit = drive.serve(
         served["op"].to_physical().to_numpy(), served["sector"], served["sectors"]
     )

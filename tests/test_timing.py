@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.device.timing import Sample, lines, steps, zones
+from understudy.device.timing import Sample, Timing, lines, steps, zones
 from understudy.native.drive import Drive
 from understudy.native.request import READ
 
@@ -26,9 +26,9 @@ def samples(places: list[Fraction]) -> list[Sample]:
 def test_any_samples_are_a_curve_on_any_disk(places: list[Fraction], end: int) -> None:
     """Which the core accepts, as seeks and as zones."""
     curve = lines(samples(places), end)
-    assert Drive(curve, 0)
+    assert Drive(Timing(end, 0, curve))
     firsts = [(at, value) for at, value in samples(places) if at < 1]
-    assert Drive(curve, 0, transfer=zones(firsts, end))
+    assert Drive(Timing(end, 0, curve, zones(firsts, end)))
 
 
 @given(fractions, sizes)
@@ -59,7 +59,7 @@ def test_zones_begin_at_the_nearest_sector() -> None:
 
 
 def test_steps_are_constant_in_between() -> None:
-    drive = Drive([(0, 0), (90, 0)], 0, transfer=steps([(0, 1000), (40, 3000)], 90))
+    drive = Drive(Timing(90, 0, ((0, 0), (90, 0)), steps([(0, 1000), (40, 3000)], 90)))
     for sector, ns in ((0, 1), (39, 1), (40, 3), (89, 3)):
         assert drive.serve([READ], [sector], [1])[0][0] == ns
 

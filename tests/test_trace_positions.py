@@ -177,7 +177,7 @@ def test_a_kept_cache_is_the_only_one(tmp_path: Path) -> None:
     assert profiled(tmp_path, "--keep", "cheetah-15k4").exit_code == 0
     found = device.load(str(tmp_path / "mine.toml"))
     assert found.cache == device.load("cheetah-15k4").cache
-    assert found.buffer is None
+    assert not found.buffer
 
 
 def test_a_kept_disk_is_as_large(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from understudy.device.profile import DiskProfile
 from understudy.measure.metrics import Summary, summarise
 from understudy.native.demand import NAMES
 from understudy.platforms.sim import in_simulator
-from understudy.recommend.verdict import verdict
+from understudy.recommend.verdict import sentences, verdict
 from understudy.show import table
 
 READS: dict[Ask, float] = {"random": 1.0}
@@ -53,19 +53,19 @@ def test_what_was_checked_and_is_within_is_believed() -> None:
     found = verdict(checked((READS, 8.0, 8.1)), 1, [summary()])
     assert found.trusted is True
     assert not found.because
-    assert not found.sentences()
+    assert not sentences(found)
 
 
 def test_what_is_off_is_no_ground_for_a_choice() -> None:
     found = verdict(checked((READS, 8.0, 9.0)), 1, [summary()])
     assert found.trusted is False
-    assert found.sentences() == ["no pick: with check 0 this profile was 12.5 % off"]
+    assert sentences(found) == ["no pick: with check 0 this profile was 12.5 % off"]
 
 
 def test_a_third_of_writes_that_nobody_tried() -> None:
     found = verdict(checked((READS, 8.0, 8.0)), 1, [summary(written=333)])
     assert found.trusted is None
-    assert found.sentences() == ["not checked: cheetah-15k4 was never tried with writes"]
+    assert sentences(found) == ["not checked: cheetah-15k4 was never tried with writes"]
 
 
 def test_two_things_that_were_tried_apart() -> None:

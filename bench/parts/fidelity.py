@@ -112,7 +112,7 @@ def _on_trace(folder: Path, disk: DiskProfile) -> list[Row]:
     op = np.where(trace["op"].to_numpy() == "write", WRITE, READ).astype(np.uint8)
     pauses_us = trace["idle_before_next_us"].shift(1, fill_value=0).to_numpy()
     assert disk.facts
-    drive = Drive.from_timing(disk.timing(disk.facts.capacity_sectors), seed=1)
+    drive = Drive(disk.timing(disk.facts.capacity_sectors), seed=1)
     sector, sectors = trace["sector"].to_numpy(), trace["sectors"].to_numpy()
     service_ns, _ = drive.serve(op, sector, sectors, (pauses_us * 1000).astype(np.uint64))
     ours, theirs = service_ns / 1e6, trace["service_us"].to_numpy() / 1e3

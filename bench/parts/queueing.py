@@ -158,7 +158,7 @@ def _simulated(
         Simulation(
             workload="rows-closed",
             scheduler=scheduler,
-            device=Drive.from_timing(timing, 1),
+            device=Drive(timing, 1),
             capacity_sectors=capacity,
             requests=requests,
             processes=processes,

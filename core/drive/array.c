@@ -27,13 +27,13 @@ void servers_reset(struct servers *servers, u64 *free_ns, u32 nr)
 	u32 i;
 
 	*servers = (struct servers){ .nr = nr, .free_ns = free_ns };
-	for (i = 0; i < nr; i++)
+	for (i = 0; free_ns && i < nr; i++)
 		free_ns[i] = 0;
 }
 
 u64 servers_start_ns(const struct servers *servers, u64 now_ns)
 {
-	return later(now_ns, servers->free_ns[0]);
+	return servers->free_ns ? later(now_ns, servers->free_ns[0]) : now_ns;
 }
 
 void servers_occupy(struct servers *servers, u64 until_ns)
@@ -41,6 +41,8 @@ void servers_occupy(struct servers *servers, u64 until_ns)
 	u64 *free_ns = servers->free_ns;
 	u32 hole = 0, child;
 
+	if (!free_ns)
+		return;
 	while ((child = 2 * hole + 1) < servers->nr) {
 		if (child + 1 < servers->nr && free_ns[child + 1] < free_ns[child])
 			child++;

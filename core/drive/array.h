@@ -3,8 +3,6 @@
  * An array: equal servers that take one request each, in the order in which requests come (ICPE
  * 2011 section 4.1).  Its service times do not depend on the request.  A request that comes while
  * all servers are busy begins when the first of them is free, so what it meets is known at once.
- *
- * The throttle in the kernel and the simulator both ask it.
  */
 #ifndef UNDERSTUDY_ARRAY_H
 #define UNDERSTUDY_ARRAY_H
@@ -35,7 +33,8 @@ u64 array_slowest_ns(const struct array *array);
 /**
  * struct servers - until when each server is busy
  * @nr: how many
- * @free_ns: when each is free, the first of all in front: a heap, in memory of the host's
+ * @free_ns: when each is free, the first of all in front: a heap, in memory of the host's; NULL
+ *	where there are never more requests than servers
  */
 struct servers {
 	u32 nr;
@@ -45,7 +44,7 @@ struct servers {
 /* All of them are free. */
 void servers_reset(struct servers *servers, u64 *free_ns, u32 nr);
 
-/* When a request that comes now begins, ns; there is a server at least. */
+/* When a request that comes now begins, ns; there is at least one server. */
 u64 servers_start_ns(const struct servers *servers, u64 now_ns);
 
 /* The server that is free first is busy until then, which is not sooner. */

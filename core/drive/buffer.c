@@ -19,6 +19,23 @@ static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 			    drive->buffer.bus_ps, last_ns);
 }
 
+/* The same of a whole request: the bus begins with its watermark. */
+static u64 all_sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
+		       u64 *last_ns)
+{
+	const struct buffer *buffer = &drive->buffer;
+	u64 done_ns = sent_ns(drive, sector, end, from_ns, last_ns);
+	u64 mark = end - sector;
+
+	if (buffer->segments.nr)
+		mark = nearer(mark, buffer->segments.sectors);
+	mark = port_mul_div(buffer->watermark_percent, mark, 100);
+	if (!mark)
+		return done_ns;
+	return later(done_ns, disk_end_ns(&drive->disk, sector, mark, from_ns) +
+				      buffer_bus_ns(buffer, end - sector));
+}
+
 /* From the medium: the rest of what a segment holds a part of, or all. */
 static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 			  u64 now_ns)
@@ -33,7 +50,8 @@ static u64 from_medium_ns(struct drive *drive, u32 into, u64 sector, u64 end,
 		segment->start = segment->end = sector;
 	first = segment->end;
 	first_ns = position_ns(drive, first, 0, now_ns);
-	done_ns = sent_ns(drive, first, end, first_ns, &last_ns);
+	done_ns = (first == sector ? all_sent_ns : sent_ns)(drive, first, end, first_ns,
+							    &last_ns);
 	segments_trim(&buffer->segments, into, end);
 	position_leave(drive, end, last_ns);
 	buffer->writes.busy_until_ns = last_ns;
@@ -79,7 +97,7 @@ static u64 without_segments_ns(struct drive *drive, u64 sector, u64 end, u64 now
 {
 	u64 first_ns = position_ns(drive, sector, 0, now_ns);
 	u64 last_ns;
-	u64 done_ns = sent_ns(drive, sector, end, first_ns, &last_ns);
+	u64 done_ns = all_sent_ns(drive, sector, end, first_ns, &last_ns);
 
 	position_leave(drive, end, last_ns);
 	drive->buffer.writes.busy_until_ns = last_ns;
@@ -283,7 +301,8 @@ int buffer_check(const struct buffer *buffer)
 	const struct write_cache *writes = &buffer->writes;
 
 	if (buffer->bus_ps > DISK_SECTOR_PS_MAX || buffer->write_ns > DISK_NS_MAX ||
-	    buffer->settle_ns > DISK_NS_MAX || writes->idle_ns > DISK_NS_MAX)
+	    buffer->settle_ns > DISK_NS_MAX || writes->idle_ns > DISK_NS_MAX ||
+	    buffer->watermark_percent > 100)
 		return -EINVAL;
 	if (buffer->segments.nr > SEGMENTS_MAX ||
 	    writes->spans_max > WRITE_CACHE_SPANS_MAX ||

@@ -48,11 +48,13 @@ struct read_ahead {
 /**
  * struct buffer - what it is like, and what is in it
  * @bus_ps: a sector's transfer over the bus, picoseconds
+ * @watermark_percent: of a read, or of the segment if that is less, has to be there before the
+ *	bus begins (SCSI's buffer full ratio), if nothing of it is held or comes by; 0: one sector
  * @write_ns: of a write, besides the bus
  * @settle_ns: what a write takes longer than a read to reach the medium
  * @ahead_sectors: read on after each read that the medium served, at most
- * @reach_sectors: a read that begins at most so far ahead of what is being read waits for
- *	it to come by; for one farther ahead the arm goes there
+ * @reach_sectors: a read that begins with one of so many that come next waits for it to come
+ *	by; for one farther ahead the arm goes there, and 0 is a drive that misses the next one
  * @ahead_to_track_end: and at most to the end of the last sector's track, in sequence to that of
  *	the next
  * @ahead_overwrites: the segment's room for what was asked for is taken by what follows, once
@@ -68,6 +70,7 @@ struct read_ahead {
  */
 struct buffer {
 	u64 bus_ps;
+	u64 watermark_percent;
 	u64 write_ns;
 	u64 settle_ns;
 	u64 ahead_sectors;

@@ -150,7 +150,7 @@ bool read_ahead_holds(const struct drive *drive, u64 sector, u64 now_ns)
 	/* What was asked for has come, though its end may be rounded to the ns before. */
 	until = later(read_ahead_until(drive, now_ns), ahead->asked);
 	return buffer->segments.segment[ahead->into].start <= sector &&
-	       sector <= ahead->limit && sector <= until + buffer->reach_sectors;
+	       sector <= ahead->limit && sector < until + buffer->reach_sectors;
 }
 
 void read_ahead_return(struct drive *drive, u32 into, u64 sector, u64 end, u64 now_ns)

@@ -4,30 +4,30 @@
  * and sweep again.  Reads and writes are treated alike.  The classic compromise
  * between short seeks and a fair share for every sector (PERFORM 2010 section 2.2).
  */
-#include "../arm.h"
+#include "../sweep.h"
 
 struct clook {
-	struct arm arm;
+	struct sweep sweep;
 
 	u64 wraps;
 };
 
 static const struct sched_field clook_counters[] = {
 	SCHED_COUNTER(clook, wraps, "jumps back to the lowest pending request"),
-	ARM_TRAVEL,
+	SWEEP_TRAVEL,
 };
 
 static struct io_request *clook_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	struct clook *clook = state;
-	struct arm *arm = &clook->arm;
-	struct io_request *rq = sorted_queue_sweep(&arm->pending, arm->head);
+	struct sweep *sweep = &clook->sweep;
+	struct io_request *rq = sorted_queue_sweep(&sweep->pending, sweep->head);
 
 	if (!rq)
 		return NULL;
-	if (rq->sector < arm->head)
+	if (rq->sector < sweep->head)
 		clook->wraps++;
-	return arm_serve(arm, rq);
+	return sweep_serve(sweep, rq);
 }
 
 static const struct scheduler clook_scheduler = {
@@ -36,11 +36,11 @@ static const struct scheduler clook_scheduler = {
 	.state_size = sizeof(struct clook),
 	.counters = clook_counters,
 	.nr_counters = ARRAY_SIZE(clook_counters),
-	.init = arm_init,
-	.exit = arm_exit,
-	.add = arm_add,
-	.remove = arm_remove,
+	.init = sweep_init,
+	.exit = sweep_exit,
+	.add = sweep_add,
+	.remove = sweep_remove,
 	.next = clook_next,
-	.has_work = arm_has_work,
+	.has_work = sweep_has_work,
 };
 REGISTER_SCHEDULER(clook_scheduler);

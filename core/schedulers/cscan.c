@@ -12,7 +12,7 @@
 
 static const struct sched_field cscan_tunables[] = { TRIP_FULL_SEEK };
 
-static const struct sched_field cscan_counters[] = { TRIP_WRAPS, ARM_TRAVEL,
+static const struct sched_field cscan_counters[] = { TRIP_WRAPS, SWEEP_TRAVEL,
 						     TRIP_EDGE };
 
 static int cscan_init(void *state, const struct sched_limits *limits)
@@ -20,7 +20,7 @@ static int cscan_init(void *state, const struct sched_limits *limits)
 	struct trip *trip = state;
 
 	trip->circular = true;
-	return arm_init(state, limits);
+	return sweep_init(state, limits);
 }
 
 static const struct scheduler cscan_scheduler = {
@@ -32,11 +32,11 @@ static const struct scheduler cscan_scheduler = {
 	.counters = cscan_counters,
 	.nr_counters = ARRAY_SIZE(cscan_counters),
 	.init = cscan_init,
-	.exit = arm_exit,
-	.grown = arm_grown,
+	.exit = sweep_exit,
+	.grown = sweep_grown,
 	.add = trip_add,
-	.remove = arm_remove,
+	.remove = sweep_remove,
 	.next = trip_next,
-	.has_work = arm_has_work,
+	.has_work = sweep_has_work,
 };
 REGISTER_SCHEDULER(cscan_scheduler);

@@ -5,24 +5,24 @@
  * the arm goes; of several for one sector the oldest goes first.  The arm starts at
  * sector 0 and goes up.  Reads and writes are treated alike.
  */
-#include "../arm.h"
+#include "../sweep.h"
 
 struct look {
-	struct arm arm;
+	struct sweep sweep;
 };
 
-static const struct sched_field look_counters[] = { ARM_TURNS, ARM_TRAVEL };
+static const struct sched_field look_counters[] = { SWEEP_TURNS, SWEEP_TRAVEL };
 
 static struct io_request *look_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	struct look *look = state;
-	struct arm *arm = &look->arm;
+	struct sweep *sweep = &look->sweep;
 
-	if (!arm->pending.count)
+	if (!sweep->pending.count)
 		return NULL;
-	if (!arm_ahead(arm, arm->head))
-		arm_turn(arm);
-	return arm_serve(arm, arm_ahead(arm, arm->head));
+	if (!sweep_ahead(sweep, sweep->head))
+		sweep_turn(sweep);
+	return sweep_serve(sweep, sweep_ahead(sweep, sweep->head));
 }
 
 static const struct scheduler look_scheduler = {
@@ -31,11 +31,11 @@ static const struct scheduler look_scheduler = {
 	.state_size = sizeof(struct look),
 	.counters = look_counters,
 	.nr_counters = ARRAY_SIZE(look_counters),
-	.init = arm_init,
-	.exit = arm_exit,
-	.add = arm_add,
-	.remove = arm_remove,
+	.init = sweep_init,
+	.exit = sweep_exit,
+	.add = sweep_add,
+	.remove = sweep_remove,
 	.next = look_next,
-	.has_work = arm_has_work,
+	.has_work = sweep_has_work,
 };
 REGISTER_SCHEDULER(look_scheduler);

@@ -13,7 +13,8 @@
 
 static const struct sched_field scan_tunables[] = { TRIP_FULL_SEEK };
 
-static const struct sched_field scan_counters[] = { ARM_TURNS, ARM_TRAVEL, TRIP_EDGE };
+static const struct sched_field scan_counters[] = { SWEEP_TURNS, SWEEP_TRAVEL,
+						    TRIP_EDGE };
 
 static const struct scheduler scan_scheduler = {
 	.name = "scan",
@@ -23,12 +24,12 @@ static const struct scheduler scan_scheduler = {
 	.nr_tunables = ARRAY_SIZE(scan_tunables),
 	.counters = scan_counters,
 	.nr_counters = ARRAY_SIZE(scan_counters),
-	.init = arm_init,
-	.exit = arm_exit,
-	.grown = arm_grown,
+	.init = sweep_init,
+	.exit = sweep_exit,
+	.grown = sweep_grown,
 	.add = trip_add,
-	.remove = arm_remove,
+	.remove = sweep_remove,
 	.next = trip_next,
-	.has_work = arm_has_work,
+	.has_work = sweep_has_work,
 };
 REGISTER_SCHEDULER(scan_scheduler);

@@ -5,20 +5,20 @@
  * several for one sector the oldest.  Reads and writes are treated alike, and nothing
  * keeps a far request from waiting for ever.
  */
-#include "../arm.h"
+#include "../sweep.h"
 
 struct sstf {
-	struct arm arm;
+	struct sweep sweep;
 };
 
-static const struct sched_field sstf_counters[] = { ARM_TURNS, ARM_TRAVEL };
+static const struct sched_field sstf_counters[] = { SWEEP_TURNS, SWEEP_TRAVEL };
 
 static struct io_request *sstf_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	struct sstf *sstf = state;
-	struct io_request *rq = arm_nearest(&sstf->arm, 0);
+	struct io_request *rq = sweep_nearest(&sstf->sweep, 0);
 
-	return rq ? arm_turn_and_serve(&sstf->arm, rq) : NULL;
+	return rq ? sweep_turn_and_serve(&sstf->sweep, rq) : NULL;
 }
 
 static const struct scheduler sstf_scheduler = {
@@ -27,11 +27,11 @@ static const struct scheduler sstf_scheduler = {
 	.state_size = sizeof(struct sstf),
 	.counters = sstf_counters,
 	.nr_counters = ARRAY_SIZE(sstf_counters),
-	.init = arm_init,
-	.exit = arm_exit,
-	.add = arm_add,
-	.remove = arm_remove,
+	.init = sweep_init,
+	.exit = sweep_exit,
+	.add = sweep_add,
+	.remove = sweep_remove,
 	.next = sstf_next,
-	.has_work = arm_has_work,
+	.has_work = sweep_has_work,
 };
 REGISTER_SCHEDULER(sstf_scheduler);

@@ -10,10 +10,10 @@
  * upper one goes first, of several for one sector the oldest.  Reads and writes are
  * treated alike.
  */
-#include "../arm.h"
+#include "../sweep.h"
 
 struct vr {
-	struct arm arm;
+	struct sweep sweep;
 
 	u64 r_milli;
 };
@@ -23,15 +23,15 @@ static const struct sched_field vr_tunables[] = {
 		      "R in thousandths: from 0, SSTF, to 1000, LOOK"),
 };
 
-static const struct sched_field vr_counters[] = { ARM_TURNS, ARM_TRAVEL };
+static const struct sched_field vr_counters[] = { SWEEP_TURNS, SWEEP_TRAVEL };
 
 static struct io_request *vr_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	struct vr *vr = state;
-	u64 turn_sectors = port_mul_div(vr->arm.capacity_sectors, vr->r_milli, 1000);
-	struct io_request *rq = arm_nearest(&vr->arm, turn_sectors);
+	u64 turn_sectors = port_mul_div(vr->sweep.capacity_sectors, vr->r_milli, 1000);
+	struct io_request *rq = sweep_nearest(&vr->sweep, turn_sectors);
 
-	return rq ? arm_turn_and_serve(&vr->arm, rq) : NULL;
+	return rq ? sweep_turn_and_serve(&vr->sweep, rq) : NULL;
 }
 
 static const struct scheduler vr_scheduler = {
@@ -42,12 +42,12 @@ static const struct scheduler vr_scheduler = {
 	.nr_tunables = ARRAY_SIZE(vr_tunables),
 	.counters = vr_counters,
 	.nr_counters = ARRAY_SIZE(vr_counters),
-	.init = arm_init,
-	.exit = arm_exit,
-	.grown = arm_grown,
-	.add = arm_add,
-	.remove = arm_remove,
+	.init = sweep_init,
+	.exit = sweep_exit,
+	.grown = sweep_grown,
+	.add = sweep_add,
+	.remove = sweep_remove,
 	.next = vr_next,
-	.has_work = arm_has_work,
+	.has_work = sweep_has_work,
 };
 REGISTER_SCHEDULER(vr_scheduler);

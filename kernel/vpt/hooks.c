@@ -96,7 +96,7 @@ positioning_fn *vpt_model_of(struct request_queue *q)
 
 	rcu_read_lock();
 	disk = disk_of_queue(q);
-	is_drive = disk && !READ_ONCE(disk->model.array.servers);
+	is_drive = disk && !READ_ONCE(disk->model.device.array.servers);
 	rcu_read_unlock();
 	return is_drive ? positioning_ns : NULL;
 }

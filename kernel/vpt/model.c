@@ -9,7 +9,6 @@
 #include <linux/blkdev.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/overflow.h>
 #include <linux/string.h>
 
 #include "vpt.h"
@@ -19,8 +18,8 @@ void vpt_model_clear(struct vpt_disk *disk, u64 capacity_sectors)
 	struct vpt_model *model = &disk->model;
 
 	memset(model, 0, sizeof(*model));
-	disk_set_linear(&model->drive.disk, disk->line, capacity_sectors, 0, 0);
-	model->scale_milli = 1000;
+	disk_set_linear(&model->device.drive.disk, disk->line, capacity_sectors, 0, 0);
+	model->device.scale_milli = 1000;
 }
 
 void vpt_rows_free(struct vpt_disk *disk, const void *rows)
@@ -31,7 +30,7 @@ void vpt_rows_free(struct vpt_disk *disk, const void *rows)
 
 void vpt_model_free(struct vpt_disk *disk)
 {
-	const struct disk *described = &disk->model.drive.disk;
+	const struct disk *described = &disk->model.device.drive.disk;
 
 	vpt_rows_free(disk, described->seek.point);
 	vpt_rows_free(disk, described->transfer.point);
@@ -43,31 +42,26 @@ u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bde
 {
 	u32 sectors = queue_max_sectors(bdev_get_queue(bdev));
 
-	return max(drive_slowest_ns(&model->drive, sectors),
-		   array_slowest_ns(&model->array));
-}
-
-u64 vpt_model_scaled_ns(const struct vpt_model *model, u64 model_ns)
-{
-	u64 ns;
-
-	if (check_mul_overflow(model_ns, model->scale_milli, &ns))
-		return U64_MAX;
-	return div_u64(ns, 1000);
+	return max(drive_slowest_ns(&model->device.drive, sectors),
+		   array_slowest_ns(&model->device.array));
 }
 
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev)
 {
 	u64 slowest_ns;
 
-	if (drive_check(&model->drive))
+	if (drive_check(&model->device.drive))
 		return -EINVAL;
-	slowest_ns = vpt_model_scaled_ns(model, vpt_model_slowest_ns(model, bdev));
+	if (model->device.array.servers > VPT_REQUESTS_MAX ||
+	    model->device.drive.queue_age_ns > VPT_HOLD_MAX_NS)
+		return -ERANGE;
+	slowest_ns =
+		device_scaled_ns(&model->device, vpt_model_slowest_ns(model, bdev));
 	if (slowest_ns <= VPT_HOLD_MAX_NS)
 		return 0;
 	pr_err("%pg: with scale_milli %llu the slowest request would take %llu ms; "
 	       "%llu are allowed\n",
-	       bdev, model->scale_milli, div_u64(slowest_ns, NSEC_PER_MSEC),
+	       bdev, model->device.scale_milli, div_u64(slowest_ns, NSEC_PER_MSEC),
 	       VPT_HOLD_MAX_NS / NSEC_PER_MSEC);
 	return -ERANGE;
 }

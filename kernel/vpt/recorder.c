@@ -133,10 +133,10 @@ static void describe(struct vpt_record *r, const struct vpt_request *vr)
 {
 	r->pick_ns = vr->pick_ns;
 	r->dispatch_ns = vr->dispatch_ns;
-	r->due_ns = vr->due_ns;
+	r->due_ns = vr->command.due_ns;
 	r->request_id = vr->id;
-	r->model_service_ns = vr->model_service_ns;
-	r->flags |= vr->flags;
+	r->model_service_ns = vr->command.service_ns;
+	r->flags |= vr->flags | (vr->command.hit ? VPT_HIT : 0);
 	r->reason = vr->reason;
 }
 

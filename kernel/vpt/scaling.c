@@ -24,28 +24,29 @@
 
 void vpt_set_scale(struct vpt_disk *disk, u64 scale_milli)
 {
-	if (scale_milli == disk->model.scale_milli)
+	if (scale_milli == disk->model.device.scale_milli)
 		return;
-	vpt_move_model_clock(disk, max(ktime_get_ns(), disk->throttle.last_due_ns));
-	disk->model.scale_milli = scale_milli;
+	device_set_scale(&disk->model.device, scale_milli, ktime_get_ns());
 	memset(&disk->scaling, 0, sizeof(disk->scaling));
 }
 
 void vpt_keep_checked_scale(struct vpt_disk *disk, const struct vpt_model *changed)
 {
-	vpt_set_scale(disk, min(disk->model.scale_milli, changed->scale_milli));
+	vpt_set_scale(disk,
+		      min(disk->model.device.scale_milli, changed->device.scale_milli));
 }
 
 static u64 largest_scale_milli(const struct vpt_disk *disk)
 {
 	u64 slowest_ns = max(vpt_model_slowest_ns(&disk->model, disk->bdev), 1ULL);
 
-	return min(div64_u64(VPT_HOLD_MAX_NS * 1000, slowest_ns), VPT_SCALE_MAX_MILLI);
+	return min(div64_u64(VPT_HOLD_MAX_NS * 1000, slowest_ns),
+		   DEVICE_SCALE_MILLI_MAX);
 }
 
 static void raise(struct vpt_disk *disk)
 {
-	u64 k = disk->model.scale_milli;
+	u64 k = disk->model.device.scale_milli;
 	u64 raised = min(k + max(k / 4, 1ULL), largest_scale_milli(disk));
 
 	if (raised <= k)
@@ -56,7 +57,7 @@ static void raise(struct vpt_disk *disk)
 
 static void lower(struct vpt_disk *disk)
 {
-	u64 k = disk->model.scale_milli;
+	u64 k = disk->model.device.scale_milli;
 
 	if (k <= NORMAL_MILLI)
 		return;
@@ -78,7 +79,7 @@ void vpt_judged(struct vpt_disk *disk, const struct vpt_request *vr)
 {
 	struct vpt_scaling *scaling = &disk->scaling;
 
-	if (!vr->waits && !vr->model_service_ns)
+	if (!vr->command.waits && !vr->command.service_ns)
 		return;
 	count(scaling, vr->flags & VPT_LATE);
 	if (!disk->model.scale_auto)

@@ -221,6 +221,7 @@ int vpt_sysfs_init(void)
 {
 	int ret;
 
+	vpt_declare_settings();
 	vpt_folder = kobject_create_and_add("vpt", kernel_kobj);
 	if (!vpt_folder)
 		return -ENOMEM;

@@ -8,6 +8,8 @@
 #include "vpt.h"
 
 extern const struct attribute_group vpt_settings_group; /* sysfs_settings.c */
+/* Before a folder is made. */
+void vpt_declare_settings(void);
 extern const struct attribute_group vpt_curves_group; /* sysfs_curves.c */
 extern const struct attribute_group vpt_records_group; /* sysfs_records.c */
 

@@ -114,7 +114,7 @@ static ssize_t table_read(struct file *file, struct kobject *kobj,
 	if (!text)
 		return -ENOMEM;
 	mutex_lock(&disk->control);
-	length = print(&disk->model.drive.disk, table_of(attr), text);
+	length = print(&disk->model.device.drive.disk, table_of(attr), text);
 	mutex_unlock(&disk->control);
 	ret = memory_read_from_buffer(buffer, count, &position, text, length);
 	kvfree(text);
@@ -158,21 +158,21 @@ static int swap_rows(struct vpt_disk *disk, const struct table *table, u64 **row
 		     u32 nr)
 {
 	struct vpt_model *changed = vpt_model_copy(disk);
-	struct disk *used = &disk->model.drive.disk;
+	struct disk *used = &disk->model.device.drive.disk;
 	unsigned long flags;
 	int ret;
 
 	if (!changed)
 		return -ENOMEM;
-	*row_of(&changed->drive.disk, table) = *rows;
-	*nr_of(&changed->drive.disk, table) = nr;
+	*row_of(&changed->device.drive.disk, table) = *rows;
+	*nr_of(&changed->device.drive.disk, table) = nr;
 	ret = vpt_model_check(changed, disk->bdev);
 	if (!ret) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
 		vpt_keep_checked_scale(disk, changed);
 		swap(*row_of(used, table), *rows);
 		*nr_of(used, table) = nr;
-		command_queue_aim(&disk->throttle.queue, &disk->model.drive);
+		command_queue_aim(&disk->model.device.queue, &disk->model.device.drive);
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}
 	kvfree(changed);

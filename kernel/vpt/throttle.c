@@ -2,15 +2,9 @@
 /*
  * Service times, due times and held completions (Jones 2010 section 4.3).
  *
- * The disk that stands in serves one request at a time: a request starts when
- * the driver starts it, if the disk is free, and is due scale * (model service time)
- * after that.  What is started meanwhile waits in the disk's queue (core/drive/command_queue.h);
- * when a request is due the disk chooses the next one, which starts at that due time.
- * So one that waits has no due time, and that moment is made up for before anything else
- * is added: it chooses among those that were there then.
- *
- * An array serves as many as it has servers, in the order in which they were started, so each
- * has its due time at once.
+ * The modelled device (core/drive/device.h) is given a request when the driver starts it, and says when it
+ * is due, or that it waits in the drive's queue and has no due time yet.  What the drive has chosen
+ * is made up for before anything else is given to it.
  *
  * A completion that comes before the due time is held until a timer, in hard interrupt
  * context, lets it go; one that comes later is passed on and counted as late.
@@ -35,7 +29,6 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 
-#include "../../core/drive/estimate.h"
 #include "vpt.h"
 
 /*
@@ -47,8 +40,8 @@
 /* More are not finished than the device takes: the choice will have aged. */
 static void mark_stale(struct vpt_disk *disk, struct vpt_request *vr)
 {
-	u64 takes =
-		max3(disk->model.drive.queue_depth, disk->model.array.servers, 1ULL);
+	const struct timed_device *device = &disk->model.device;
+	u64 takes = max3(device->drive.queue_depth, device->array.servers, 1ULL);
 
 	if (disk->requests.nr_tracked > takes) {
 		vr->flags |= VPT_STALE;
@@ -73,7 +66,7 @@ static void stop_holding(struct vpt_request *vr)
 {
 	if (vr->state != VPT_HELD)
 		return;
-	if (!vr->waits)
+	if (!vr->command.waits)
 		list_del(&vr->held);
 	vr->state = VPT_RELEASED;
 }
@@ -84,36 +77,23 @@ static void insert_held(struct vpt_throttle *throttle, struct vpt_request *vr)
 
 	list_for_each_entry_reverse(before, &throttle->held, held)
 	{
-		if (before->due_ns <= vr->due_ns)
+		if (before->command.due_ns <= vr->command.due_ns)
 			break;
 	}
 	list_add(&vr->held, &before->held);
 }
 
-/* The drive is free, and begins with it. */
-static void serve(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns)
-{
-	vr->waits = false;
-	vr->model_service_ns = vpt_drive_service_ns(disk, vr, start_ns);
-	vr->due_ns = start_ns + vpt_model_scaled_ns(&disk->model, vr->model_service_ns);
-	disk->throttle.last_due_ns = vr->due_ns;
-	if (vr->state == VPT_HELD)
-		insert_held(&disk->throttle, vr);
-}
-
-/* What the drive has chosen by then: each at the moment when the one before was due. */
+/* What the drive has chosen by then has a due time. */
 static void choose_until(struct vpt_disk *disk, u64 by_ns)
 {
-	struct vpt_throttle *throttle = &disk->throttle;
+	struct command *command;
 
-	while (throttle->queue.oldest && throttle->last_due_ns <= by_ns) {
-		u64 start_ns = throttle->last_due_ns;
-		struct command *command =
-			command_queue_take(&throttle->queue, &disk->model.drive,
-					   vpt_model_clock_ns(disk, start_ns));
+	while ((command = device_next(&disk->model.device, by_ns))) {
+		struct vpt_request *vr =
+			container_of(command, struct vpt_request, command);
 
-		serve(disk, container_of(command, struct vpt_request, command),
-		      start_ns);
+		if (vr->state == VPT_HELD)
+			insert_held(&disk->throttle, vr);
 	}
 }
 
@@ -124,24 +104,11 @@ static u8 command_op(const struct request *rq)
 		return IO_READ;
 	case REQ_OP_WRITE:
 		return IO_WRITE;
+	case REQ_OP_FLUSH:
+		return COMMAND_FLUSH;
 	default:
-		return IO_OPS;
+		return COMMAND_NOTHING;
 	}
-}
-
-static void wait_in_queue(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
-{
-	struct request *rq = vr->rq;
-
-	vr->waits = true;
-	vr->command = (struct command){
-		.sector = blk_rq_pos(rq),
-		.given_ns = vpt_model_clock_ns(disk, now_ns),
-		.sectors = blk_rq_sectors(rq),
-		.op = command_op(rq),
-		.through = req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA,
-	};
-	command_queue_give(&disk->throttle.queue, &disk->model.drive, &vr->command);
 }
 
 /*
@@ -152,24 +119,29 @@ static void wait_in_queue(struct vpt_disk *disk, struct vpt_request *vr, u64 now
 static u64 handed_over_ns(struct vpt_disk *disk, const struct vpt_request *vr,
 			  u64 now_ns)
 {
-	const struct vpt_throttle *throttle = &disk->throttle;
-	u64 came_ns = vr->kept_back ? vr->pick_ns : vpt_arrival_ns(disk, vr->rq);
-	u64 start_ns;
+	const struct timed_device *device = &disk->model.device;
+	u64 came_ns;
 
-	if (!disk->model.subtract_overhead || !came_ns)
+	if (!disk->model.subtract_overhead || !device_is_free(device))
 		return now_ns;
-	start_ns = max3(came_ns, throttle->last_due_ns, throttle->model_at_ns);
-	return min(start_ns, now_ns);
+	came_ns = vr->kept_back ? vr->pick_ns : vpt_arrival_ns(disk, vr->rq);
+	return came_ns ? min(max(came_ns, device_free_ns(device)), now_ns) : now_ns;
 }
 
-static void serve_free_drive(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
+static void give(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 {
+	struct request *rq = vr->rq;
 	u64 start_ns = handed_over_ns(disk, vr, now_ns);
 
+	vr->command = (struct command){
+		.sector = blk_rq_pos(rq),
+		.sectors = blk_rq_sectors(rq),
+		.op = command_op(rq),
+		.through = req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA,
+	};
 	disk->counters.overhead_ns += now_ns - start_ns;
-	serve(disk, vr, start_ns);
-	/* k is too small for it: it will be late, but nothing is due before it is issued. */
-	vr->due_ns = disk->throttle.last_due_ns = max(vr->due_ns, now_ns);
+	/* If k is too small it will be late, but nothing is due before it is issued. */
+	device_give_late(&disk->model.device, &vr->command, start_ns, now_ns);
 }
 
 /* The first issue starts the service; after a requeue it fires again. */
@@ -193,12 +165,7 @@ void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 	vr->id = ++throttle->last_id;
 	vr->dispatch_ns = now_ns;
 	choose_until(disk, now_ns);
-	if (throttle->servers.nr)
-		vpt_serve_in_array(disk, vr, now_ns);
-	else if (throttle->last_due_ns <= now_ns)
-		serve_free_drive(disk, vr, now_ns);
-	else
-		wait_in_queue(disk, vr, now_ns);
+	give(disk, vr, now_ns);
 	disk->requests.on_disk++;
 	disk->counters.requests++;
 }
@@ -214,8 +181,7 @@ void vpt_requeued(struct vpt_disk *disk, struct request *rq)
 void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 {
 	stop_holding(vr);
-	if (vr->waits)
-		command_queue_remove(&disk->throttle.queue, &vr->command);
+	device_withdraw(&disk->model.device, &vr->command);
 	if (vr->state != VPT_PICKED) {
 		disk->counters.completed += !failed;
 		disk->counters.failed += failed;
@@ -227,21 +193,21 @@ void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 }
 
 /* When the timer has something to do; U64_MAX: never. */
-static u64 next_event_ns(struct vpt_throttle *throttle)
+static u64 next_event_ns(const struct vpt_disk *disk)
 {
-	const struct vpt_request *first =
-		list_first_entry_or_null(&throttle->held, struct vpt_request, held);
-	u64 choice_ns = throttle->queue.oldest ? throttle->last_due_ns : U64_MAX;
+	const struct vpt_request *first = list_first_entry_or_null(
+		&disk->throttle.held, struct vpt_request, held);
+	u64 choice_ns = device_next_ns(&disk->model.device);
 
-	return first ? min(first->due_ns, choice_ns) : choice_ns;
+	return first ? min(first->command.due_ns, choice_ns) : choice_ns;
 }
 
-static void arm_timer(struct vpt_throttle *throttle)
+static void arm_timer(struct vpt_disk *disk)
 {
-	u64 event_ns = next_event_ns(throttle);
+	u64 event_ns = next_event_ns(disk);
 
 	if (event_ns != U64_MAX)
-		hrtimer_start(&throttle->timer, ns_to_ktime(event_ns - LEAD_NS),
+		hrtimer_start(&disk->throttle.timer, ns_to_ktime(event_ns - LEAD_NS),
 			      HRTIMER_MODE_ABS);
 }
 
@@ -251,16 +217,16 @@ static void hold(struct vpt_disk *disk, struct vpt_request *vr)
 
 	vr->state = VPT_HELD;
 	disk->counters.held++;
-	if (!vr->waits)
+	if (!vr->command.waits)
 		insert_held(throttle, vr);
-	if (vr->waits || list_is_first(&vr->held, &throttle->held))
-		arm_timer(throttle);
+	if (vr->command.waits || list_is_first(&vr->held, &throttle->held))
+		arm_timer(disk);
 }
 
 static void pass_on(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 {
 	vr->state = VPT_RELEASED;
-	if (!vr->waits && now_ns > vr->due_ns) {
+	if (!vr->command.waits && now_ns > vr->command.due_ns) {
 		vr->flags |= VPT_LATE;
 		disk->counters.late++;
 	}
@@ -278,7 +244,8 @@ static bool take(struct vpt_disk *disk, struct vpt_request *vr)
 		return false;
 	now_ns = ktime_get_ns();
 	choose_until(disk, now_ns);
-	if (disk->throttle.holding && (vr->waits || now_ns < vr->due_ns))
+	if (disk->throttle.holding &&
+	    (vr->command.waits || now_ns < vr->command.due_ns))
 		hold(disk, vr);
 	else
 		pass_on(disk, vr, now_ns);
@@ -306,7 +273,7 @@ static struct vpt_request *take_due(struct vpt_throttle *throttle, u64 by_ns)
 	struct vpt_request *vr =
 		list_first_entry_or_null(&throttle->held, struct vpt_request, held);
 
-	if (!vr || vr->due_ns > by_ns)
+	if (!vr || vr->command.due_ns > by_ns)
 		return NULL;
 	stop_holding(vr);
 	return vr;
@@ -329,7 +296,7 @@ static enum hrtimer_restart release_due(struct hrtimer *timer)
 
 	for (;;) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
-		event_ns = next_event_ns(throttle);
+		event_ns = next_event_ns(disk);
 		if (event_ns > ktime_get_ns() + LEAD_NS)
 			break;
 		do
@@ -339,27 +306,22 @@ static enum hrtimer_restart release_due(struct hrtimer *timer)
 		vr = take_due(throttle, now_ns);
 		rq = vr ? vr->rq : NULL;
 		if (vr)
-			count_overshoot(&disk->counters, now_ns - vr->due_ns);
+			count_overshoot(&disk->counters, now_ns - vr->command.due_ns);
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 		if (rq)
 			throttle->complete(rq);
 	}
-	arm_timer(throttle);
+	arm_timer(disk);
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 	return HRTIMER_NORESTART;
 }
 
 u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 now_ns)
 {
-	u64 start_ns, ns;
-
-	if (disk->throttle.servers.nr)
+	if (disk->model.device.servers.nr)
 		return 0;
 	choose_until(disk, now_ns);
-	start_ns = max(now_ns, disk->throttle.last_due_ns);
-	ns = estimate_ns(&disk->model.drive, io->op, io->sector, io->sectors,
-			 vpt_model_clock_ns(disk, start_ns));
-	return vpt_model_scaled_ns(&disk->model, ns);
+	return device_positioning_ns(&disk->model.device, io, now_ns);
 }
 
 void vpt_start_holding(struct vpt_disk *disk)
@@ -401,7 +363,7 @@ void vpt_forget_all(struct vpt_disk *disk)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&disk->lock, flags);
-	disk->throttle.queue = (struct command_queue){ 0 };
+	choose_until(disk, U64_MAX);
 	vpt_untrack_all(disk);
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
@@ -410,18 +372,12 @@ void vpt_forget_all(struct vpt_disk *disk)
 void vpt_throttle_reset(struct vpt_disk *disk)
 {
 	choose_until(disk, U64_MAX);
-	drive_reset(&disk->model.drive);
-	array_seed(&disk->throttle.draw, disk->model.array_seed);
-	servers_reset(&disk->throttle.servers, disk->throttle.free_ns,
-		      disk->model.array.servers);
+	/* Free from now on: who waits in the elevator does not begin before. */
+	device_restart(&disk->model.device, disk->throttle.free_ns, ktime_get_ns());
 	memset(&disk->counters, 0, sizeof(disk->counters));
 	memset(&disk->scaling, 0, sizeof(disk->scaling));
 	disk->counters.requests = disk->requests.on_disk; /* they will complete */
 	disk->throttle.last_id = 0;
-	/* It is free from now on: who waits in the elevator does not begin before. */
-	disk->throttle.last_due_ns = ktime_get_ns();
-	disk->throttle.model_ns = 0;
-	disk->throttle.model_at_ns = 0;
 }
 
 /*

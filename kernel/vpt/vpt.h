@@ -12,7 +12,6 @@
  *	recorder.c      what happened to each bio, for user space
  *	throttle.c      due times, held completions
  *	scaling.c       k, and how it finds itself
- *	service.c       service times
  *	requests.c      the requests between their pick and their completion
  *	model.c         the profile of a disk, and its limit
  *	disk.c          all that there is of one throttled disk
@@ -44,8 +43,7 @@
 #include <linux/spinlock.h>
 
 #include "record.h"
-#include "../../core/drive/array.h"
-#include "../../core/drive/command_queue.h"
+#include "../../core/drive/device.h"
 #include "../iosched/model.h"
 
 /* The longest that a request may take: half of the block layer's time-out. */
@@ -57,20 +55,17 @@
 
 /* So many of the last requests say whether k is right (Jones 2010 section 4.3.2). */
 #define VPT_WINDOW 1000
-#define VPT_SCALE_MAX_MILLI 1000000ULL
 
 /* Longest text of a table: room for TRACKS_ZONES_MAX of the longest rows. */
 #define VPT_TABLE_TEXT_MAX SZ_512K
 
-/* What user space sets of a disk, and where its model drive is. */
+/* What user space sets of a disk, and the device that is modelled, in motion. */
 struct vpt_model {
-	u64 record_groups; /* owners in the records are control groups, not processes */
-	struct drive drive;
-	struct array array; /* no servers: it is the drive */
-	u64 array_seed;
-	u64 scale_milli; /* k */
-	u64 scale_auto; /* it follows what is late */
+	struct timed_device
+		device; /* first: offsets of its settings are offsets here */
+	u64 scale_auto; /* k follows what is late */
 	u64 subtract_overhead; /* a service begins when it could have */
+	u64 record_groups; /* owners in the records are control groups, not processes */
 };
 
 /* One request between its pick and its completion. */
@@ -78,13 +73,11 @@ struct vpt_request {
 	struct hlist_node by_rq;
 	struct list_head held; /* in order of due time */
 	struct request *rq;
-	struct command command; /* in the modelled drive's queue */
-	bool waits; /* there, and has no due time yet */
+	struct command command; /* to the modelled device */
 	bool kept_back; /* by the elevator, while the disk was free */
 	u64 id;
-	u64 pick_ns, dispatch_ns, due_ns;
-	u64 model_service_ns;
-	u16 flags; /* VPT_* */
+	u64 pick_ns, dispatch_ns;
+	u16 flags; /* VPT_* but for VPT_HIT */
 	u8 reason;
 	enum {
 		VPT_PICKED,
@@ -107,17 +100,11 @@ struct vpt_throttle {
 	void (*complete)(struct request *rq); /* past our own hooks; interrupts off */
 	bool holding;
 	struct list_head held; /* that have a due time */
-	struct command_queue queue; /* what the drive has not begun with */
 	struct hrtimer
 		timer; /* for the first of the held, or the drive's next choice */
 	u64 last_id;
-	u64 last_due_ns; /* the drive is free then */
 	u64 in_vain_ns; /* the elevator was asked last, and handed out nothing */
-	u64 model_ns; /* on the model drive's clock, which k slows down ... */
-	u64 model_at_ns; /* ... when it was that late on ours */
-	struct servers servers; /* of the array since the reset; none: a drive */
-	u64 free_ns[VPT_REQUESTS_MAX]; /* theirs */
-	struct draw draw; /* of its service times */
+	u64 free_ns[VPT_REQUESTS_MAX]; /* of an array's servers */
 };
 
 /* Which of the last requests were late, and how often k has followed. */
@@ -193,8 +180,6 @@ void vpt_rows_free(struct vpt_disk *disk, const void *rows);
 void vpt_model_free(struct vpt_disk *disk);
 /* Without k. */
 u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bdev);
-/* Times k; U64_MAX if that is less. */
-u64 vpt_model_scaled_ns(const struct vpt_model *model, u64 model_ns);
 /* 0, or -ERANGE and a line in the log: its slowest request looks like a dead disk. */
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev);
 /*
@@ -211,15 +196,6 @@ struct vpt_request *vpt_find(struct vpt_disk *disk, const struct request *rq);
 struct vpt_request *vpt_track(struct vpt_disk *disk, struct request *rq);
 void vpt_untrack(struct vpt_disk *disk, struct vpt_request *vr);
 void vpt_untrack_all(struct vpt_disk *disk);
-
-/* service.c: all with the lock held */
-u64 vpt_model_clock_ns(const struct vpt_disk *disk, u64 at_ns);
-/* It begins then, and moves the drive and its clock. */
-u64 vpt_drive_service_ns(struct vpt_disk *disk, struct vpt_request *vr, u64 start_ns);
-/* Sets its service and due time. */
-void vpt_serve_in_array(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns);
-/* What is being served keeps its time, and the model drive's clock goes on from there. */
-void vpt_move_model_clock(struct vpt_disk *disk, u64 start_ns);
 
 /* scaling.c: all with the lock held */
 void vpt_set_scale(struct vpt_disk *disk, u64 scale_milli);

@@ -51,6 +51,7 @@ static int times_are_possible(const struct detailed_parameters *p)
 	       is_time(p->write_settle_ns) && is_time(p->head_switch_ns) &&
 	       is_time(p->read_hit_overhead_ns) && is_time(p->read_miss_overhead_ns) &&
 	       is_time(p->write_overhead_ns) && p->bus_sector_ns > 0 &&
+	       p->bus_watermark >= 0 && p->bus_watermark <= 1 &&
 	       is_time(p->bus_sector_ns) && is_time(p->write_idle_ns) &&
 	       is_time(p->queue_age_ns);
 }
@@ -190,6 +191,21 @@ static double end_read(struct detailed_drive *d, struct segment *segment,
 	return bus->free_ns;
 }
 
+/* Nothing is sent before so much of it is in the buffer, or that is full; returns up to where. */
+static uint64_t read_to_watermark(struct detailed_drive *d, double *now_ns,
+				  uint64_t start, uint64_t end, struct bus *bus)
+{
+	uint64_t whole = end - start, room = d->parameters.segment_sectors;
+	uint64_t mark = d->parameters.bus_watermark * (whole < room ? whole : room);
+
+	if (!mark)
+		return start;
+	*now_ns = mechanism_pass(&d->layout, &d->background.arm, *now_ns, 0, start,
+				 start + mark, 0, NULL);
+	bus->free_ns = fmax(bus->free_ns, *now_ns) + mark * bus->sector_ns;
+	return start + mark;
+}
+
 /* `part` holds the beginning, or is NULL: the arm goes for the rest. */
 static double read_miss(struct detailed_drive *d, double at_ns, uint64_t start,
 			uint64_t end, struct segment *part)
@@ -202,6 +218,8 @@ static double read_miss(struct detailed_drive *d, double at_ns, uint64_t start,
 	struct bus bus = { ready_ns, d->parameters.bus_sector_ns };
 
 	bus.free_ns += (from - start) * bus.sector_ns;
+	if (from == start)
+		from = read_to_watermark(d, &now_ns, start, end, &bus);
 	now_ns = read_medium(d, now_ns, from, end, from - start, &bus);
 	return end_read(d, segment, start, end, now_ns, &bus);
 }

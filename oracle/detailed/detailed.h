@@ -74,6 +74,7 @@ struct detailed_parameters {
 	double read_miss_overhead_ns;
 	double write_overhead_ns;
 	double bus_sector_ns;
+	double bus_watermark; /* share of a miss, or of a segment, that the bus waits for (SCSI) */
 
 	/* Read cache: segments of equal size, least recently used replacement. */
 	uint32_t segments; /* 0: none */

@@ -77,6 +77,7 @@ class Parameters:
     read_miss_overhead_ns: float = 0.3 * MS
     write_overhead_ns: float = 0.3 * MS
     bus_sector_ns: float = 5 * US
+    bus_watermark: float = 0.0
     segments: int = 0
     segment_sectors: int = 256
     ahead_sectors: int = 0

@@ -62,6 +62,7 @@ static void draw_times(struct detailed_parameters *p)
 	p->read_miss_overhead_ns = draw(500000);
 	p->write_overhead_ns = draw(500000);
 	p->bus_sector_ns = 1 + draw(draw(2) ? 5000 : 200000);
+	p->bus_watermark = draw(2) ? 0 : draw(101) / 100.0;
 	p->write_idle_ns = draw(2) ? 0 : draw(50000000);
 	p->queue_age_ns = draw(100000000);
 }

@@ -1,63 +1,9 @@
 // SPDX-License-Identifier: MIT
-/*
- * An array's servers against a naive telling of the rule, which looks at all of them for each
- * request, and its service times against the draws they are made of.
- */
-#include <string.h>
-
+/* An array's service times against the draws they are made of; its servers: test_device.c. */
 #include "../../core/drive/array.h"
 #include "check.h"
 
 #define MS 1000000ull
-#define SERVERS_MAX 40
-
-/* Of all servers the one that is free first takes it; two alike are alike. */
-static u32 first_free(const u64 *free_ns, u32 nr)
-{
-	u32 first = 0, i;
-
-	for (i = 1; i < nr; i++)
-		if (free_ns[i] < free_ns[first])
-			first = i;
-	return first;
-}
-
-static void requests_begin_in_turn(struct draw *draw)
-{
-	u64 memory[SERVERS_MAX], naive[SERVERS_MAX] = { 0 };
-	u32 nr = 1 + draw_below(draw, SERVERS_MAX);
-	u64 longest = 1 + draw_below(draw, 2 * nr);
-	struct servers servers;
-	u64 now_ns = 0;
-	u32 i;
-
-	memset(memory, 0xff, sizeof(memory));
-	servers_reset(&servers, memory, nr);
-	for (i = 0; i < 300; i++) {
-		u32 server = first_free(naive, nr);
-		u64 start_ns;
-
-		now_ns += draw_below(draw, 3);
-		start_ns = naive[server] > now_ns ? naive[server] : now_ns;
-		CHECK_EQ(servers_start_ns(&servers, now_ns), start_ns);
-		naive[server] = start_ns + draw_below(draw, longest);
-		servers_occupy(&servers, naive[server]);
-	}
-}
-
-static void after_a_reset_all_are_free(void)
-{
-	u64 memory[2];
-	struct servers servers;
-
-	servers_reset(&servers, memory, 2);
-	servers_occupy(&servers, 5 * MS);
-	CHECK_EQ(servers_start_ns(&servers, 3), 3);
-	servers_occupy(&servers, 7 * MS);
-	CHECK_EQ(servers_start_ns(&servers, 3), 5 * MS);
-	servers_reset(&servers, memory, 2);
-	CHECK_EQ(servers_start_ns(&servers, 3), 3);
-}
 
 static void a_constant_takes_no_draw(void)
 {
@@ -103,8 +49,6 @@ static void the_bound_is_that_of_the_draw(void)
 
 int main(void)
 {
-	check_seeds(500, requests_begin_in_turn);
-	after_a_reset_all_are_free();
 	a_constant_takes_no_draw();
 	exponential_ones_are_drawn();
 	the_bound_is_that_of_the_draw();

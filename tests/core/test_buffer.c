@@ -22,6 +22,34 @@ static void reading_ahead_takes_time(void)
 	reads(1046, 60, HIT + 60 * BUS, true);
 }
 
+/* The bus begins when six of eight sectors have passed; of what is held in part it begins at once. */
+static void the_bus_waits_for_its_watermark(void)
+{
+	set_reading(4, 0);
+	drive.buffer.watermark_percent = 75;
+	reads(1000, 8, FAR + 6 * SECTOR + 8 * BUS, false);
+	reads(1000, 8, HIT + 8 * BUS, true);
+	/* the first six are held; the last two come while the bus is busy */
+	reads(1002, 8, NEAR + 2 * BUS, false);
+}
+
+/* No longer than for a segment to be full. */
+static void the_watermark_is_within_a_segment(void)
+{
+	set_reading(4, 0);
+	drive.buffer.watermark_percent = 100;
+	reads(1000, 150, FAR + 100 * SECTOR + 150 * BUS, false);
+}
+
+/* What comes by is sent at once: it is there before the bus is done. */
+static void what_comes_by_has_no_watermark(void)
+{
+	set_reading(4, 60);
+	drive.buffer.watermark_percent = 100;
+	reads(1000, 8, FAR + 8 * SECTOR + 8 * BUS, false);
+	reads(1008, 30, HIT + 30 * BUS, false);
+}
+
 /* What lies ahead comes by: 59 sectors in 590 us, of which 80 us are over, and goes out. */
 static void a_read_ahead_waits_for_it(void)
 {
@@ -37,7 +65,7 @@ static void what_is_far_ahead_is_not_waited_for(u64 reach_sectors)
 	set_reading(4, 90);
 	drive.buffer.reach_sectors = reach_sectors;
 	reads(1000, 8, MISS(FAR, 8), false); /* then 8 come while the bus is busy */
-	reads(1067, 1, reach_sectors < 51 ? MISS(FAR, 1) : 510 * US + BUS, false);
+	reads(1067, 1, reach_sectors < 52 ? MISS(FAR, 1) : 510 * US + BUS, false);
 }
 
 /* A read that goes on past where the drive would have stopped keeps the medium going. */
@@ -373,9 +401,12 @@ int main(void)
 {
 	a_hit_costs_its_length();
 	reading_ahead_takes_time();
+	the_bus_waits_for_its_watermark();
+	the_watermark_is_within_a_segment();
+	what_comes_by_has_no_watermark();
 	a_read_ahead_waits_for_it();
-	what_is_far_ahead_is_not_waited_for(50);
 	what_is_far_ahead_is_not_waited_for(51);
+	what_is_far_ahead_is_not_waited_for(52);
 	it_goes_on_past_its_limit();
 	it_stops_at_its_limit();
 	it_stops_at_the_track_end();

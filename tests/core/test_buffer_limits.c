@@ -10,6 +10,7 @@ static u64 below(struct draw *draw, u64 n)
 static struct buffer any_buffer(struct draw *draw)
 {
 	return (struct buffer){
+		.watermark_percent = below(draw, 2) * below(draw, 101),
 		.settle_ns = below(draw, 1000 * US),
 		.ahead_sectors = below(draw, 120),
 		.reach_sectors = below(draw, 120),
@@ -178,6 +179,7 @@ static void limits_are_held(void)
 		{ &buffer->segments.sectors, U32_MAX },
 		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
+		{ &buffer->watermark_percent, 100 },
 		{ &buffer->writes.order, WRITE_ASCENDING },
 		{ &buffer->after_hit, AFTER_HIT_RETURN },
 	};

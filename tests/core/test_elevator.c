@@ -61,12 +61,11 @@ static void begin(u32 merge_sectors)
 		.max_pending = POOL,
 		.merge_sectors = merge_sectors,
 	};
-	struct device no_disk = { 0 };
 
 	memset(pool, 0, sizeof(pool));
 	memset(&elevator, 0, sizeof(elevator));
 	nr_given = nr_adds = nr_removes = 0;
-	CHECK_EQ(elevator_init(&elevator, &input, pool, &no_disk), 0);
+	CHECK_EQ(elevator_init(&elevator, &input, pool, NULL), 0);
 }
 
 /* Request i has the id 10 + i, arrives at 100 * (1 + i) and costs a power of ten. */

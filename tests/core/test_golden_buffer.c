@@ -19,7 +19,7 @@
 #define STRETCH 400 /* sectors around a place, in which most requests lie */
 
 #define WITH_SEGMENTS .segments = { .nr = 4, .sectors = 100 }
-#define READ_AHEAD WITH_SEGMENTS, .ahead_sectors = 90, .reach_sectors = 100
+#define READ_AHEAD WITH_SEGMENTS, .ahead_sectors = 90, .reach_sectors = 101
 
 /* spans, sectors, idle, order */
 #define WRITTEN(...) READ_AHEAD, .after_hit = AFTER_HIT_GO_ON, .writes = { __VA_ARGS__ }
@@ -32,7 +32,7 @@ static const struct golden {
 	struct buffer buffer;
 } golden[] = {
 	{ "no segments", 0x437ce377011f4f1aull, 1, { 0 } },
-	{ "no reading ahead", 0x61af541634696f5bull, 1, { WITH_SEGMENTS } },
+	{ "no reading ahead", 0x61af541634696f5bull, 1, { WITH_SEGMENTS, .reach_sectors = 1 } },
 	{ "to the segment's end", 0xa667c7adf3ee9064ull, 1, { READ_AHEAD } },
 	{ "half a rotation", 0xb965887b2a84ceffull, 0, { READ_AHEAD } },
 	{ "to the track's end", 0xc53be67541297864ull, 1, { READ_AHEAD, .ahead_to_track_end = 1 } },

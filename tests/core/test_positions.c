@@ -175,8 +175,19 @@ static void a_little_ahead(u64 reach_sectors)
 	drive.buffer.reach_sectors = reach_sectors;
 	reads(10, 1, 11);
 	reads(11, 1, 1);
-	reads(13, 1, reach_sectors ? 2 : TURN + 2);
+	reads(13, 1, reach_sectors > 1 ? 2 : TURN + 2);
 	reads(14, 2, 2);
+}
+
+/* Who waits for nothing needs a turn for each read of a stream, but for what has come meanwhile. */
+static void the_next_sector_is_missed(void)
+{
+	set_reading();
+	drive.buffer.reach_sectors = 0;
+	reads(10, 1, 11);
+	reads(11, 1, TURN + 1);
+	now += 3;
+	hits(12, 3, 1);
 }
 
 /* Over the track's end it takes the skew. */
@@ -411,8 +422,9 @@ int main(void)
 	over_a_zone();
 	hits_cost_what_they_cost();
 	reading_on_stands_at_an_angle();
-	a_little_ahead(0);
+	the_next_sector_is_missed();
 	a_little_ahead(1);
+	a_little_ahead(2);
 	reading_on_over_a_track();
 	the_arm_returns_from_where_it_is();
 	a_write_waits_for_its_data();

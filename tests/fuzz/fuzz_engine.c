@@ -252,6 +252,7 @@ static void fill_tracks(struct given *given, struct program *program)
 static void fill_buffer(struct buffer *buffer, struct program *program)
 {
 	buffer->bus_ps = value(program, 100 * MS);
+	buffer->watermark_percent = value(program, 100);
 	buffer->write_ns = value(program, MS);
 	buffer->settle_ns = value(program, MS);
 	buffer->ahead_sectors = value(program, 500);

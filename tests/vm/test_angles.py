@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from guests import MIB, attempts, boot, group, once, text
 
-from understudy.device.timing import TrackLevel, Tracks, TrackZone, flat
+from understudy.device.timing import Timing, TrackLevel, Tracks, TrackZone, flat
 from understudy.measure import records
 from understudy.native.drive import TRACKS_SLIPS_MAX, TRACKS_ZONES_MAX, Drive
 from understudy.platforms.vm.machine import Result
@@ -185,7 +185,8 @@ def test_long_transfers_are_the_cores() -> None:
     records.check(rows)
     assert rows["sectors"].sum() == 16 * 2048
     assert rows["request_id"].n_unique() == rows.height
-    drive = Drive(SEEK, 0, rotation_ns=ROTATION_NS, tracks=TRACKS)
+    timing = Timing(SECTORS, 0, tuple(SEEK), rotation_ns=ROTATION_NS, tracks=TRACKS)
+    drive = Drive(timing)
     due_before = rows["due_ns"].shift(1, fill_value=0).to_numpy()
     pauses_ns = np.maximum(rows["dispatch_ns"].to_numpy() - due_before, 0)
     service_ns, _ = drive.serve(np.zeros(rows.height), rows["sector"], rows["sectors"], pauses_ns)

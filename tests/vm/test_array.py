@@ -2,8 +2,7 @@
 """An array in the VM: the throttle holds each request for a service time that the simulator draws
 as well, as many at once as there are servers; and what happens to it while it is full.
 
-Who serves whom is held against a naive telling of the rule, which looks at all servers for each
-request.
+Who serves whom: tests/core/test_device.c.
 """
 
 from typing import Any
@@ -85,37 +84,6 @@ def test_drawn_service_agrees(scheduler: str) -> None:
     vm, sim = metrics.summarise(kernel), metrics.summarise(ours)
     assert vm.mean_response_ms == pytest.approx(sim.mean_response_ms, rel=0.02)
     assert vm.mean_service_ms == pytest.approx(sim.mean_service_ms, rel=0.02)
-
-
-def due_by_hand(rows: pl.DataFrame, servers: int, scale: int) -> list[int]:
-    """When each request is due: of all servers the one that is free first takes it."""
-    free_ns = [0] * servers
-    due_ns = []
-    for dispatch_ns, model_ns in rows.select("dispatch_ns", "model_service_ns").iter_rows():
-        first = free_ns.index(min(free_ns))
-        free_ns[first] = max(dispatch_ns, free_ns[first]) + scale * model_ns
-        due_ns.append(free_ns[first])
-    return due_ns
-
-
-@pytest.mark.parametrize(
-    ("depth", "scale"),
-    [
-        pytest.param(None, 1, marks=group("array-drawn")),
-        pytest.param(45, 1, marks=group("array-drawn")),
-        pytest.param(8, 3, marks=group("array-constant")),
-    ],
-)
-def test_each_is_due_when_a_server_has_served_it(depth: int | None, scale: int) -> None:
-    """Some wait in the array, if it is given more than it serves; of an array that is given less
-    not all servers are used."""
-    run = {"disk": DRAWN, "scheduler": "fcfs", "queue_depth": depth, "scale": scale}
-    rows = carried(measured(**run))
-    assert rows["due_ns"].to_list() == due_by_hand(rows, min(32, depth or 32), scale)
-    waits_ns = rows["due_ns"] - rows["dispatch_ns"] - scale * rows["model_service_ns"]
-    assert (waits_ns.max() > 0) == (depth == 45)  # type: ignore[operator]
-    busy = scale * rows["model_service_ns"].sum() / metrics.span_ns(rows)
-    assert 0.85 < busy / min(32, depth or 32) <= 1
 
 
 # While it is full.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from guests import MIB, attempts, boot, group, once, text
 
+from understudy.device.timing import Timing
 from understudy.measure import records
 from understudy.native.draw import Draw
 from understudy.native.drive import Drive
@@ -113,7 +114,7 @@ def test_long_transfers_are_the_cores() -> None:
     records.check(rows)
     assert rows["sectors"].sum() == 16 * 2048
     assert rows["request_id"].n_unique() == rows.height
-    drive = Drive(SEEK, 1_500_000, transfer=TRANSFER, rotation_ns=7_000_001)
+    drive = Drive(Timing(SEEK[-1][0], 1_500_000, tuple(SEEK), tuple(TRANSFER), 7_000_001))
     service_ns, _ = drive.serve(np.zeros(rows.height), rows["sector"], rows["sectors"])
     assert rows["model_service_ns"].to_list() == service_ns.tolist()
 

@@ -6,7 +6,7 @@ has one, so that fsync() reaches the throttle; else it has none, and fsync() cos
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
@@ -23,7 +23,7 @@ pytestmark = group("flush")
 SECTORS = 4_000_000
 SOFTWARE_NS = 60_000  # what the kernel and the program may need for fsync() or FUA
 IDLE_NS = 2 * 10**9
-PLACES = (3_000_000, 100_000, 2_000_000)
+PLACES = (3_000_000, 2_000_000, 100_000)  # the nearest first
 FIXED = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
 NO_WRITES = {"write_back": 0}
 DRIVES = {
@@ -75,10 +75,8 @@ class Medium:
     def __init__(self) -> None:
         """The head at sector 0."""
         timing = DiskProfile.model_validate(DRIVES["write back"]).timing(SECTORS)
-        assert timing.buffer
-        self._settle_ns = timing.buffer.write_settle_ns
-        seek, transfer, rotation_ns = timing.seek, timing.transfer, timing.rotation_ns
-        self._drive = Drive(seek, 0, transfer=transfer, rotation_ns=rotation_ns)
+        self._settle_ns = timing.buffer["write_settle_ns"]
+        self._drive = Drive(replace(timing, intercept_ns=0, buffer={}))
 
     def ns(self, place: int) -> int:
         """Of one."""

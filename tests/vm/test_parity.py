@@ -86,6 +86,7 @@ def with_everything(disk: DiskProfile) -> DiskProfile:
     """Each rule of the buffer that a profile can turn on."""
     assert disk.buffer
     rules = {
+        "bus_watermark_percent": 60,
         "after_hit": "return",
         "segment_keeps": "ahead",
         "read_reach_sectors": 100,
@@ -255,7 +256,7 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     rows, known = up_to_the_first_unrecorded(rows)
     assert len(known) > REQUESTS[name] / 3
     picks = picks[picks["now_ns"] >= rows["arrival_ns"].min()][: len(known)]
-    drive = Drive.from_timing(load(name).device.timing(kernel.capacity_sectors), SEED)
+    drive = Drive(load(name).device.timing(kernel.capacity_sectors), SEED)
     due_ns, service_ns, hit = served(name, drive, picks, known)
 
     # What comes after the last one that is known may be chosen before others in the queue.

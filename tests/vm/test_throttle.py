@@ -94,7 +94,7 @@ def served(run: str) -> pl.DataFrame:
 
 def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.DataFrame:
     """What the core says of the same requests."""
-    drive = Drive.from_timing(run.device.disk.timing(capacity_sectors), run.seed)
+    drive = Drive(run.device.disk.timing(capacity_sectors), run.seed)
     op = (rows["op"] == "write").cast(pl.UInt8)
     service_ns, hit = drive.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
     return pl.DataFrame({"model_service_ns": service_ns.astype(np.int64), "hit": hit})
@@ -170,7 +170,7 @@ def test_a_random_phase_is_seen() -> None:
     rows = served("random phase")
     run = RUNS["random phase"]
     timing = run.device.disk.timing(outcome("random phase").facts["capacity_sectors"])
-    fixed = Drive.from_timing(replace(timing, rotation_ns=0))
+    fixed = Drive(replace(timing, rotation_ns=0))
     op = (rows["op"] == "write").cast(pl.UInt8)
     position_ns, hit = fixed.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
     waited = (rows["model_service_ns"].to_numpy() - position_ns.astype(np.int64))[~hit]

@@ -12,7 +12,7 @@ from understudy.ask.schedulers import Tunables
 from understudy.base.catalog import unknown
 from understudy.base.errors import UserError
 from understudy.device.profile import Servers
-from understudy.device.timing import Buffer, Timing
+from understudy.device.timing import Timing
 from understudy.native import declared, registry
 
 PAGE_SECTORS = 8
@@ -42,9 +42,9 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
     """
     segments, segment_sectors, prefetch_sectors = disk.cache
     if disk.buffer:
-        segments = disk.buffer.buffer_segments
-        segment_sectors = disk.buffer.buffer_segment_sectors
-        prefetch_sectors = _ahead_at_once(disk, disk.buffer)
+        segments = disk.buffer["buffer_segments"]
+        segment_sectors = disk.buffer["buffer_segment_sectors"]
+        prefetch_sectors = _ahead_at_once(disk)
     values = {
         "shadow_segments": segments,
         "shadow_segment_sectors": segment_sectors,
@@ -69,14 +69,15 @@ def _that_it_has(scheduler: str, values: dict[str, int]) -> dict[str, int]:
     return {name: value for name, value in values.items() if name in has}
 
 
-def _ahead_at_once(disk: Timing, buffer: Buffer) -> int:
+def _ahead_at_once(disk: Timing) -> int:
     """What a drive has read ahead, anywhere on the disk, when its answer to a page's read has
     passed over the bus: all that a scheduler may count on if another request follows at once."""
+    most = disk.buffer["read_ahead_sectors"]
     slowest_ps = max((ps for _, ps in disk.transfer), default=0)
     if not slowest_ps:
-        return buffer.read_ahead_sectors
-    spare_ps = PAGE_SECTORS * (buffer.bus_sector_ps - slowest_ps)
-    return min(buffer.read_ahead_sectors, max(0, spare_ps // slowest_ps))
+        return most
+    spare_ps = PAGE_SECTORS * (disk.buffer["bus_sector_ps"] - slowest_ps)
+    return min(most, max(0, spare_ps // slowest_ps))
 
 
 def check(scheduler: str, name: str, value: int) -> None:

@@ -21,11 +21,11 @@ from understudy.ask.experiment import Experiment, Outcome
 from understudy.base import run_folder
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import Summary, summarise
+from understudy.measure.trust import Trust
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
 from understudy.recommend import choice, verdict
 from understudy.recommend.choice import Choice
-from understudy.recommend.verdict import Verdict
 
 SCHEMA = "understudy.result/1"
 
@@ -49,7 +49,7 @@ class Result:
         return Comparison(self.summaries)
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Trust:
         """Whether to believe it."""
         device = self.experiment.device
         return verdict.verdict(device.disk, device.at_once, self.summaries)

@@ -28,9 +28,9 @@ from understudy.consolidate.prediction import Effort, Prediction, predict
 from understudy.consolidate.product_form import mean_relative_error
 from understudy.consolidate.replications import Replications
 from understudy.consolidate.scenario import Scenario, Tenant
-from understudy.consolidate.trust import Trust
 from understudy.consolidate.vm import Floats
 from understudy.device.profile import DiskProfile
+from understudy.measure.trust import Trust
 from understudy.native.arrays import I64
 
 CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -22,6 +22,7 @@ from understudy.consolidate.placement.problem import Device, Problem
 from understudy.consolidate.placement.search import BUDGET, FOUND, Outcome, place
 from understudy.consolidate.placement.simulated import Simulated
 from understudy.consolidate.scenario import SERVERS_MOST, Tenant
+from understudy.measure.trust import Trust
 
 EXAMPLE = (
     "Example: understudy place --each vms/ --devices fast=64,slow=32,slow2=32 --p95 50 "
@@ -213,7 +214,7 @@ def _put(
     inputs: dict[str, Any],
     problem: Problem,
     outcome: Outcome,
-    trusted: trust.Trust,
+    trusted: Trust,
     folder: Path,
     as_json: bool,
 ) -> None:

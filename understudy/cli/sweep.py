@@ -27,7 +27,8 @@ from understudy.cli.session import console, tell, warn_of_trace
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
-from understudy.recommend.verdict import Verdict
+from understudy.measure.trust import Trust
+from understudy.recommend.verdict import sentences
 from understudy.show import table
 
 EXAMPLE = (
@@ -164,7 +165,7 @@ def _verdicts(frame: pl.DataFrame) -> list[str]:
         f"{disk}, {workload}: {sentence}"
         for (disk, workload), rows in stable.group_by("disk", "workload", maintain_order=True)
         for trusted, because in rows.select("trusted", "because").unique(maintain_order=True).rows()
-        for sentence in Verdict(trusted, (because,)).sentences()
+        for sentence in sentences(Trust(trusted, (because,)))
     )
     return list(dict.fromkeys(found))
 

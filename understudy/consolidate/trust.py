@@ -6,34 +6,17 @@ checked and off, and `because` says by how much.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from understudy.consolidate.fit_report import JUDGED_LAGS
 from understudy.consolidate.replications import Merge
 from understudy.consolidate.scenario import Scenario, Tenant
+from understudy.measure.trust import Trust
 
 INTERVALS = (
     "95 % intervals cover what is drawn: service times from the fitted processes, and runs of a VM "
     "that has several; not another sample of the same VM, nor how well a process fits "
     f"(autocorrelation beyond lag {JUDGED_LAGS} above all), nor what a device merges"
 )
-WORDS = {True: "checked and within", None: "not checked", False: "checked and off"}
-
-
-@dataclass(frozen=True)
-class Trust:
-    """An answer's state, with its reasons."""
-
-    trusted: bool | None
-    because: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """In one line."""
-        return f"{WORDS[self.trusted]}: {'; '.join(self.because)}"
-
-    def as_json(self) -> dict[str, object]:
-        """As it stands in result.json."""
-        return {"trusted": self.trusted, "because": list(self.because)}
 
 
 def of_prediction(scenario: Scenario, merge: Merge) -> Trust:

@@ -16,7 +16,6 @@ from understudy.device.section import (
     to_ns,
     wrong,
 )
-from understudy.device.timing import Buffer
 
 SEGMENTS_MAX = 256  # core/drive/segments.h
 WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/drive/write_cache.h
@@ -42,6 +41,7 @@ class DriveBuffer(Section):
     it, and writes may be taken before they are on the medium (core/drive/buffer.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
+    bus_watermark_percent: Annotated[int, Field(ge=0, le=100)] = 0
     read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
     write_us: Us = 0.0
     segments: Annotated[int, Field(ge=0, le=SEGMENTS_MAX)] = 0
@@ -80,21 +80,22 @@ class DriveBuffer(Section):
             return self.segment_sectors
         return self.read_ahead_sectors
 
-    def timing(self) -> Buffer:
-        """In the units of core/."""
-        return Buffer(
-            bus_sector_ps=round(sector_ps(self.bus_mb_per_s)),
-            write_ns=to_ns(self.write_us, 10**3),
-            write_settle_ns=to_ns(self.write_settle_ms, 10**6),
-            buffer_segments=self.segments,
-            buffer_segment_sectors=self.segment_sectors,
-            read_ahead_sectors=self.ahead,
-            read_reach_sectors=self.read_reach_sectors,
-            read_ahead_to_track_end=self.to_track_end,
-            read_ahead_overwrites=self.segment_keeps == "ahead",
-            after_hit=AFTER_HIT.index(self.after_hit),
-            write_back_spans=self.write_back,
-            write_back_sectors=self.write_back * self.segment_sectors,
-            write_back_idle_ns=to_ns(self.write_back_idle_ms, 10**6),
-            write_back_order=WRITE_ORDERS.index(self.write_back_order),
-        )
+    def timing(self) -> dict[str, int]:
+        """In the units of core/, by the names of core/drive/settings.c."""
+        return {
+            "bus_sector_ps": round(sector_ps(self.bus_mb_per_s)),
+            "bus_watermark_percent": self.bus_watermark_percent,
+            "write_ns": to_ns(self.write_us, 10**3),
+            "write_settle_ns": to_ns(self.write_settle_ms, 10**6),
+            "buffer_segments": self.segments,
+            "buffer_segment_sectors": self.segment_sectors,
+            "read_ahead_sectors": self.ahead,
+            "read_reach_sectors": self.read_reach_sectors,
+            "read_ahead_to_track_end": self.to_track_end,
+            "read_ahead_overwrites": self.segment_keeps == "ahead",
+            "after_hit": AFTER_HIT.index(self.after_hit),
+            "write_back_spans": self.write_back,
+            "write_back_sectors": self.write_back * self.segment_sectors,
+            "write_back_idle_ns": to_ns(self.write_back_idle_ms, 10**6),
+            "write_back_order": WRITE_ORDERS.index(self.write_back_order),
+        }

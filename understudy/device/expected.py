@@ -28,7 +28,7 @@ def transfer_ms(timing: Timing, sectors: int) -> float:
     medium_ms = sectors * sector_ms(timing)
     if not timing.buffer:
         return medium_ms
-    return max(medium_ms, sector_ms(timing) + sectors * timing.buffer.bus_sector_ps / 1e9)
+    return max(medium_ms, sector_ms(timing) + sectors * timing.buffer["bus_sector_ps"] / 1e9)
 
 
 def _mean(

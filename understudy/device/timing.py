@@ -6,8 +6,8 @@ one virtual disk, for the throttle and the core alike.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
@@ -15,26 +15,6 @@ from operator import itemgetter
 Curve = tuple[tuple[int, int], ...]
 Sample = tuple[Fraction, Fraction]  # fraction of the disk, value
 TURN = 2**64  # core/drive/platter.h counts angles so
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """A buffer that works in time (core/drive/buffer.h), by the names of the throttle's files."""
-
-    bus_sector_ps: int = 0
-    write_ns: int = 0
-    write_settle_ns: int = 0
-    buffer_segments: int = 0
-    buffer_segment_sectors: int = 0
-    read_ahead_sectors: int = 0
-    read_reach_sectors: int = 0
-    read_ahead_to_track_end: bool = False
-    read_ahead_overwrites: bool = False
-    after_hit: int = 0
-    write_back_spans: int = 0
-    write_back_sectors: int = 0
-    write_back_idle_ns: int = 0
-    write_back_order: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,11 +72,11 @@ class Timing:
     """One disk at one size.
 
     `seek` has (distance, ns), `transfer` (first sector, ps for each sector; none: transfer
-    takes no time of its own), both a line between two points; `tracks` has (first sector
-    of a zone, sectors in a track), `switch_ns` is from one to the next; with a `platter` it is
-    known when a sector is under the head, and `transfer` is what its slots say; `cache` is
-    segments, sectors in each, prefetch; a disk with a `buffer` does not look at it.  `queue_depth`
-    is how much of its command queue is in use; 0: it takes one request at a time.
+    takes no time of its own), both a line between two points; `switch_ns` is from one of the
+    `tracks` to the next; if these have a velocity it is known when a sector is under the head, and
+    `transfer` is what its slots say; `cache` is segments, sectors in each, prefetch; a disk with a `buffer`, which is settings by their names,
+    does not look at it.  `queue_depth` is how much of its command queue is in use; 0: it takes one
+    request at a time.
     """
 
     capacity_sectors: int
@@ -109,9 +89,30 @@ class Timing:
     switch_ns: int = 0
     cache: tuple[int, int, int] = (0, 0, 0)
     hit_ns: int = 0
-    buffer: Buffer | None = None
+    buffer: Mapping[str, int] = field(default_factory=dict)
     queue_depth: int = 0
     queue_age_limit_ns: int = 0
+
+    def settings(self) -> dict[str, int]:
+        """What of it is a number, by the names of core/drive/settings.c."""
+        segments, segment_sectors, prefetch_sectors = self.cache
+        found = {
+            "intercept_ns": self.intercept_ns,
+            "rotation_ns": self.rotation_ns,
+            "rotation_random": self.random_phase,
+            "track_switch_ns": self.switch_ns,
+            "tracks_step": self.tracks.step,
+            "tracks_velocity": self.tracks.velocity,
+            "hit_ns": self.hit_ns,
+            "cache_segments": segments,
+            "cache_segment_sectors": segment_sectors,
+            "cache_prefetch_sectors": prefetch_sectors,
+            "queue_depth": self.queue_depth,
+            "queue_age_limit_ns": self.queue_age_limit_ns,
+        }
+        if self.buffer:
+            found |= {"buffered": 1, **self.buffer}
+        return {name: int(value) for name, value in found.items()}
 
 
 def lines(samples: Sequence[Sample], end: int) -> Curve:

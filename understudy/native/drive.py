@@ -8,81 +8,78 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
-from understudy.device.timing import NO_TRACKS, Buffer, Timing, Tracks, flat, steps
+from understudy.device.timing import Timing, flat
+from understudy.native import declared
 from understudy.native.arrays import U64, buffer, pointer_to, same_length, u64
 from understudy.native.shared_memory import Shared
 
 CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
-DISK_NS_MAX: int = lib.DISK_NS_MAX
-SECTOR_PS_MAX: int = lib.DISK_SECTOR_PS_MAX
-CACHE_SEGMENTS_MAX: int = lib.DISK_CACHE_SEGMENTS_MAX
-SEGMENTS_MAX: int = lib.SEGMENTS_MAX
-WRITES_MAX: int = lib.WRITE_CACHE_SPANS_MAX
-QUEUE_DEPTH_MAX: int = lib.QUEUE_DEPTH_MAX
 TRACK_SECTORS_MAX: int = lib.TRACKS_SECTORS_MAX
 TRACKS_ZONES_MAX: int = lib.TRACKS_ZONES_MAX
 TRACKS_SLIPS_MAX: int = lib.TRACKS_SLIPS_MAX
 PLATTER_TURN_NS_MAX: int = lib.PLATTER_TURN_NS_MAX
 
+SETTINGS = {one.name: one for one in declared.fields(lib.device_settings, lib.nr_device_settings)}
+_FIELDS = {name: lib.device_settings + number for number, name in enumerate(SETTINGS)}
+
 
 class Drive:
     """A drive in motion (core/drive/drive.h): curves, cache, head and phase."""
 
-    def __init__(
-        self,
-        seek: Sequence[tuple[int, int]],
-        intercept_ns: int,
-        *,
-        transfer: Sequence[tuple[int, int]] = (),
-        zones: Sequence[tuple[int, int]] = (),
-        rotation_ns: int = 0,
-        random_phase: bool = False,
-        seed: int = 0,
-        tracks: Tracks = NO_TRACKS,
-        switch_ns: int = 0,
-        cache: tuple[int, int, int] = (0, 0, 0),
-        hit_ns: int = 0,
-        drive_buffer: Buffer | None = None,
-        queue_depth: int = 0,
-        queue_age_limit_ns: int = 0,
-    ) -> None:
-        """`seek`: (distance, ns); `transfer`: (sector, ps for a sector there), a line
-        between two samples, or `zones`: (first sector, ps), the same up to the next; `cache`:
-        segments, sectors in each, prefetch."""
-        if transfer and zones:
-            raise ValueError("either a transfer curve or zones")
-        if not 0 <= cache[0] <= CACHE_SEGMENTS_MAX:
-            raise ValueError(f"a cache has up to {CACHE_SEGMENTS_MAX} segments")
-        self._drive = ffi.new("struct drive *")
+    def __init__(self, timing: Timing, seed: int = 0) -> None:
+        """The drive that a profile describes; `seed` is for a random phase."""
+        self._device = ffi.new("struct timed_device *", {"scale_milli": 1000})
+        self._drive = ffi.addressof(self._device, "drive")
+        for name, value in (timing.settings() | {"rotation_seed": seed}).items():
+            self._set(name, value)
         disk = self._drive.disk
-        disk.capacity_sectors = seek[-1][0] if seek else 0
-        disk.intercept_ns = intercept_ns
-        disk.rotation_ns = rotation_ns
-        disk.switch_ns = switch_ns
-        disk.tracks.velocity, disk.tracks.step = tracks.velocity, tracks.step
-        ends = steps(zones, disk.capacity_sectors) if zones else transfer
+        disk.capacity_sectors = timing.capacity_sectors
         self._arrays: dict[str, U64] = {}
-        self._fill("seek.point", seek, CURVE_POINTS_MAX)
-        self._fill("transfer.point", ends, CURVE_POINTS_MAX)
+        tracks = timing.tracks
+        self._fill("seek.point", timing.seek, CURVE_POINTS_MAX)
+        self._fill("transfer.point", timing.transfer, CURVE_POINTS_MAX)
         self._fill("tracks.zone", [flat(zone) for zone in tracks.zones], TRACKS_ZONES_MAX)
         self._fill("tracks.slip", tracks.slips, TRACKS_SLIPS_MAX)
-        segments, segment_sectors, prefetch_sectors = cache
-        self._drive.cache.segments = segments
-        self._drive.cache.segment_sectors = segment_sectors
-        self._drive.cache.prefetch_sectors = prefetch_sectors
-        self._drive.hit_ns = hit_ns
-        self._drive.random_phase = random_phase
-        self._drive.seed = seed
-        self._drive.queue_depth = queue_depth
-        self._drive.queue_age_ns = queue_age_limit_ns
-        if drive_buffer:
-            _fill_buffer(self._drive, drive_buffer)
         if lib.drive_check(self._drive):
             raise ValueError("a curve or a time is not as core/drive/drive.h wants it")
         kinds = {"op": "u8[1]", "sector": "u64[1]", "sectors": "u32[1]", "idle_ns": "u64[1]"}
         self._one = {name: ffi.new(kind) for name, kind in kinds.items()}
         self._answer = (ffi.new("u64[1]"), ffi.new("u8[1]"))
         self.reset()
+
+    @classmethod
+    def linear(
+        cls,
+        capacity_sectors: int,
+        intercept_ns: int,
+        full_seek_ns: int,
+        *,
+        cache: tuple[int, int, int] = (0, 0, 0),
+        hit_ns: int = 0,
+    ) -> Self:
+        """The papers' line."""
+        line = ((0, 0), (capacity_sectors, full_seek_ns))
+        return cls(Timing(capacity_sectors, intercept_ns, line, cache=cache, hit_ns=hit_ns))
+
+    def _set(self, name: str, value: int) -> None:
+        setting = SETTINGS[name]
+        if not setting.min <= value <= setting.max:
+            raise ValueError(f"{name} is {value}: has to be from {setting.min} to {setting.max}")
+        lib.sched_field_value(self._device, _FIELDS[name])[0] = value
+
+    def copy_to(self, shared: Shared, where: str) -> None:
+        """Into that member of a structure which has room for `placed`."""
+        *path, member = where.split(".")
+        structure = shared.structure
+        for part in path:
+            structure = getattr(structure, part)
+        setattr(structure, member, self._drive[0])
+        for name in self.placed(where):
+            shared.point(name)
+
+    def placed(self, where: str) -> dict[str, U64]:
+        """What a drive in that member points to, by which of its own members does."""
+        return {f"{where}.disk.{name}": array for name, array in self._arrays.items()}
 
     def _fill(self, name: str, rows: Sequence[Sequence[int]], most: int) -> None:
         """What the disk points to, which lives as long as this: by the pointer's name."""
@@ -98,50 +95,6 @@ class Drive:
         if len(rows):
             self._arrays[name] = array.reshape(-1)
             setattr(structure, member, pointer_to(array, structure, member))
-
-    @classmethod
-    def from_timing(cls, timing: Timing, seed: int = 0) -> Self:
-        """The drive that a profile describes; `seed` is for a random phase."""
-        return cls(
-            timing.seek,
-            timing.intercept_ns,
-            transfer=timing.transfer,
-            rotation_ns=timing.rotation_ns,
-            random_phase=timing.random_phase,
-            seed=seed,
-            tracks=timing.tracks,
-            switch_ns=timing.switch_ns,
-            cache=timing.cache,
-            hit_ns=timing.hit_ns,
-            drive_buffer=timing.buffer,
-            queue_depth=timing.queue_depth,
-            queue_age_limit_ns=timing.queue_age_limit_ns,
-        )
-
-    @classmethod
-    def linear(
-        cls,
-        capacity_sectors: int,
-        intercept_ns: int,
-        full_seek_ns: int,
-        *,
-        cache: tuple[int, int, int] = (0, 0, 0),
-        hit_ns: int = 0,
-    ) -> Self:
-        """The papers' line."""
-        line = [(0, 0), (capacity_sectors, full_seek_ns)]
-        return cls(line, intercept_ns, cache=cache, hit_ns=hit_ns)
-
-    def copy_to(self, shared: Shared) -> None:
-        """Into its member `drive`; `placed` says of which arrays it has room."""
-        shared.structure.drive = self._drive[0]
-        for name in self.placed:
-            shared.point(name)
-
-    @property
-    def placed(self) -> dict[str, U64]:
-        """What the structure points to, by where a member `drive` does."""
-        return {f"drive.disk.{name}": array for name, array in self._arrays.items()}
 
     @property
     def head(self) -> int:
@@ -203,8 +156,9 @@ class Drive:
         sectors: npt.ArrayLike,
         given_ns: npt.ArrayLike,
     ) -> tuple[U64, U64, npt.NDArray[np.bool_]]:
-        """Give it requests, each at its time on a clock that begins at 0, and let it choose
-        (core/drive/command_queue.h): when each service began, how long it took, which were hits."""
+        """From the beginning, give it requests, each at its time on a clock that begins at 0, and
+        let it choose (core/drive/device.h): when each service began, how long it took, which were
+        hits."""
         ops = np.ascontiguousarray(op, np.uint8)
         first, given = u64(sector), u64(given_ns)
         length = np.ascontiguousarray(sectors, np.uint32)
@@ -219,7 +173,7 @@ class Drive:
             np.empty(n, "u1"),
         )
         arrays = (ops, first, length, given, start_ns, service_ns, hit)
-        if lib.drive_serve_queued(self._drive, n, *(buffer(array) for array in arrays)):
+        if lib.device_serve_queued(self._device, n, *(buffer(array) for array in arrays)):
             raise MemoryError
         return start_ns, service_ns, hit.astype(np.bool_)
 
@@ -232,23 +186,3 @@ class Drive:
         one["sectors"][0], one["idle_ns"][0] = sectors, idle_ns
         lib.drive_serve_all(self._drive, 1, *one.values(), self._now_ns, *self._answer)
         return int(self._answer[0][0])
-
-
-def _fill_buffer(drive: Any, given: Buffer) -> None:
-    """The names of core/drive/buffer.h for those of the throttle's files."""
-    drive.buffered = True
-    to, segments, writes = drive.buffer, drive.buffer.segments, drive.buffer.writes
-    to.bus_ps = given.bus_sector_ps
-    to.write_ns = given.write_ns
-    to.settle_ns = given.write_settle_ns
-    to.ahead_sectors = given.read_ahead_sectors
-    to.reach_sectors = given.read_reach_sectors
-    to.ahead_to_track_end = given.read_ahead_to_track_end
-    to.ahead_overwrites = given.read_ahead_overwrites
-    to.after_hit = given.after_hit
-    segments.nr = given.buffer_segments
-    segments.sectors = given.buffer_segment_sectors
-    writes.spans_max = given.write_back_spans
-    writes.sectors_max = given.write_back_sectors
-    writes.idle_ns = given.write_back_idle_ns
-    writes.order = given.write_back_order

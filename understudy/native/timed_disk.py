@@ -10,6 +10,7 @@ from understudy.native.drive import Drive
 from understudy.native.shared_memory import Shared
 from understudy.native.simulation import Array
 
+PLACE = "device.drive"
 ENOUGH_NS: int = lib.TIMED_ENOUGH_NS
 
 
@@ -40,17 +41,18 @@ class TimedDisk(Shared):
         self, device: Drive | Array, capacity_sectors: int, scale_milli: int, seed: int
     ) -> None:
         """`seed` is for the draws of an array; a drive has its own."""
-        super().__init__("struct timed_disk", device.placed if isinstance(device, Drive) else {})
+        placed = device.placed(PLACE) if isinstance(device, Drive) else {}
+        super().__init__("struct timed_disk", placed)
         self.structure.bytes = ffi.sizeof("struct timed_disk")
         if isinstance(device, Drive):
-            device.copy_to(self)
+            device.copy_to(self, PLACE)
         else:
-            array = self.structure.array
+            array = self.structure.device.array
             array.servers, array.mean_service_ns = device.servers, device.mean_service_ns
             array.exponential = device.exponential
-        self.structure.array_seed = seed
+        self.structure.device.array_seed = seed
+        self.structure.device.scale_milli = scale_milli
         self.structure.capacity_sectors = capacity_sectors
-        self.structure.scale_milli = scale_milli
 
     @property
     def path(self) -> str:

@@ -125,14 +125,21 @@ class Prober:
         """Whether a read so little ahead of what is being read comes in the same turn."""
         return self._mostly(distance, lambda service_ns: service_ns < period_ns / 2)
 
+    def misses_the_next(self, period_ns: float) -> bool:
+        """Whether the very next sector is missed, wherever tracks end."""
+        return self._number(0, lambda service_ns: service_ns >= period_ns / 2) == TRIES
+
     def _mostly(self, distance: int, is_so: Callable[[int], bool]) -> bool:
-        """Of how long a read takes right after one so little before it."""
+        return self._number(distance, is_so) > TRIES / 2
+
+    def _number(self, distance: int, is_so: Callable[[int], bool]) -> int:
+        """Of tries, by how long a read takes right after one so little before it."""
         so = 0
         for _ in range(TRIES):
             place = self._bench.place(A_READ + distance + 1)
             self._bench.read(place, A_READ)
             so += is_so(self._bench.read(place + A_READ + distance))
-        return so > TRIES / 2
+        return so
 
     def waits(self, distance: int, period_ns: float) -> bool:
         """Whether a read so far ahead of what is being read waits for it: else it saves turns."""
@@ -163,7 +170,7 @@ def measure(
 ) -> Ahead:
     """How far; 0: not at all."""
     prober = Prober(bench, hits, medium)
-    farthest = _farthest(bench, prober, TRIES)
+    farthest = _farthest(bench, prober, TRIES) or _farthest(bench, prober, SHARE_TRIES)
     if not farthest:
         return Ahead(0, 1.0)
     share = prober.share(_way(farthest))
@@ -219,18 +226,20 @@ def _reach(
 
 
 def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None:
-    """How far ahead of what has come a read may begin, at most.
+    """How many of the sectors that come next a read may begin with.
 
     A drive that does not wait there has just missed the sector once it has understood what
-    to do, and takes a turn more.  None: nothing near takes that, and the rest of a turn makes
-    no difference.
+    to do, and takes a turn more, be it the very next one.  None: nothing near takes that, and the
+    rest of a turn makes no difference.
     """
+    if not there and prober.misses_the_next(period_ns):
+        return 0
     farther = 1
     while farther < turn / 4:
         if not prober.comes_by(there + farther, period_ns):
             low = farther // 2
             late = first(lambda each: not prober.comes_by(there + each, period_ns), low, farther)
-            return late - 1 if late - 1 > there // 2 else 0  # tracks are not alike
+            return late if late - 1 > there // 2 else 1  # tracks are not alike
         farther *= 2
     return None
 

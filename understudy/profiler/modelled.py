@@ -21,7 +21,7 @@ class ModelTarget:
     @classmethod
     def of(cls, disk: DiskProfile, capacity_sectors: int, seed: int = 0) -> "ModelTarget":
         """What a profile describes, at that size."""
-        return cls(Drive.from_timing(disk.timing(capacity_sectors), seed), capacity_sectors)
+        return cls(Drive(disk.timing(capacity_sectors), seed), capacity_sectors)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         """When it completes."""

@@ -9,6 +9,7 @@ is forgotten each time.
 """
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import Hits
@@ -19,6 +20,10 @@ A_READ = 8  # sectors
 MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py
 TRIES = 5
 LARGEST = 2**18  # sectors: 128 MiB
+SURE = 2  # places of the same size
+PLACES = 4  # at most
+STEPS = 4  # to each double distance, in search of what is held
+MOST_BEHIND = 4  # times what is read ahead of a single read
 PAUSE_NS = 100_000_000
 NUMBER_KEY, SIZE_KEY = "buffer.segments", "buffer.segment_sectors"
 
@@ -35,7 +40,7 @@ class Segments:
     def findings(self) -> list[Finding]:
         """In the profile's words."""
         tries = f"{self.agree} of {TRIES} tries{', or more' if self.number == MOST else ''}"
-        sure = "exact, at two places" if self.sure_of_size else "two places differ, the longer"
+        sure = f"exact, at {SURE} places" if self.sure_of_size else "places differ, the longest"
         return [
             Finding(NUMBER_KEY, self.number, tries),
             Finding(SIZE_KEY, self.sectors, sure)
@@ -67,22 +72,30 @@ def _count(bench: Bench, hits: Hits) -> int:
     return MOST
 
 
-def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float) -> Segments:
-    """The same, with how long a segment is."""
-    sizes = [size for _ in range(2) if (size := _Span(bench, hits, found, sector_ns).size())]
-    if not sizes:
-        return found
-    return replace(found, sectors=max(sizes), sure_of_size=len(sizes) == 2 and sizes[0] == sizes[1])
+def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead: int) -> Segments:
+    """The same, with how long a segment is; `ahead`: sectors that are read ahead of a read."""
+    sizes: list[int] = []
+    for _ in range(PLACES):
+        size = _Span(bench, hits, found, sector_ns, ahead).size()
+        if not size:
+            continue
+        sizes.append(size)
+        if sizes.count(size) == SURE:
+            return replace(found, sectors=size, sure_of_size=True)
+    return replace(found, sectors=max(sizes, default=None))
 
 
 class _Span:
     """What a long stream leaves in the cache, at one place."""
 
-    def __init__(self, bench: Bench, hits: Hits, segments: Segments, sector_ns: float) -> None:
+    def __init__(
+        self, bench: Bench, hits: Hits, segments: Segments, sector_ns: float, ahead: int
+    ) -> None:
         self._bench = bench
         self._hits = hits
         self._number = segments.number
         self._sector_ns = sector_ns
+        self._ahead = ahead
         self._largest = min(LARGEST, bench.capacity_sectors // 16)
         self._place = 1 + bench.place(4 * self._largest)
 
@@ -94,8 +107,7 @@ class _Span:
             if length > self._largest:
                 return None
         length *= 2
-        # The drive may have read on over all that was asked for, or not read on at all.
-        inside = next((at for at in (length, length - 1) if self._holds(length, at)), None)
+        inside = self._inside(length)
         if inside is None:
             return None
         step = 1
@@ -106,6 +118,17 @@ class _Span:
         low = first(lambda at: self._holds(length, at), -1, inside)
         high = first(lambda at: not self._holds(length, at), inside, inside + step)
         return high - low
+
+    def _inside(self, length: int) -> int | None:
+        """A sector that is held: the last one, if the drive does not prefetch, or one behind.
+
+        A prefetch to a track's end, or the next one's, may have overwritten all that was asked
+        for, and more.
+        """
+        behind = (round(2 ** (n / STEPS)) for n in range(STEPS * self._largest.bit_length()))
+        farthest = min(MOST_BEHIND * self._ahead, self._largest)
+        tried = (-1, 0, *takewhile(lambda at: at <= farthest, behind))
+        return next((length + at for at in tried if self._holds(length, length + at)), None)
 
     def _holds(self, length: int, at: int) -> bool:
         """After a stream of that length: that sector?"""

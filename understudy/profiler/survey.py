@@ -9,6 +9,7 @@ from understudy.base.progress import Report, silent
 from understudy.profiler import (
     ahead,
     at_once,
+    bus,
     document,
     hits,
     medium,
@@ -78,7 +79,7 @@ class Survey:
         self.findings += rotation.findings(self._rotation, isinstance(self._layout, Layout))
         self.findings += self._found_tracks()
         self.findings += cached
-        self._streams()
+        self._by_models()
 
     def read_cache(self) -> list[Finding]:
         """Instead of reads(): of nothing but the read cache."""
@@ -97,12 +98,18 @@ class Survey:
         if not self._in_time:
             self.findings += writes.unseen(LATE)
 
-    def _streams(self) -> None:
-        """What one read does not show if tracks' ends stop what follows."""
+    def _by_models(self) -> None:
+        """What shows by the model that is nearest: the bus's watermark, and what one read does not
+        show if tracks' ends stop what follows."""
+        if not self.hits or self._at_once:
+            return
+        draws = self._bench.random.getstate()
+        with self._share(1 / 4):
+            self.findings = self._with([bus.measure(self._bench, self._model)])
+        self._bench.random.setstate(draws)
         ahead, known = self._ahead, isinstance(self._layout, Layout)
         if not known or not ahead or not ahead.to_track_end or ahead.overwrites:
             return
-        draws = self._bench.random.getstate()
         with self._share(1 / 3):
             self.findings = self._with([streams.measure(self._bench, self._model)])
         self._bench.random.setstate(draws)
@@ -171,7 +178,7 @@ class Survey:
         self._report("size of segments", 0.45)
         with self._share(1 / 4):
             self._segments = segments.with_size(
-                self._bench, self.hits, self._segments, self._sector_ns
+                self._bench, self.hits, self._segments, self._sector_ns, self._ahead.sectors
             )
         found += segments.findings(self._segments)
         return found + ahead.findings(self._ahead, self._segments.sectors, self._track_sectors)

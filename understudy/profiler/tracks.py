@@ -51,7 +51,8 @@ class Tracks:
         """Lost at a track's end, on average; one that is far longer is a host that was away."""
         if not self.skews_ns:
             return 0.0
-        longest_ns = LONG * median(self.skews_ns)
+        middle_ns = median(self.skews_ns)
+        longest_ns = max(middle_ns, LONG * middle_ns)
         return float(np.mean([skew for skew in self.skews_ns if skew <= longest_ns]))
 
     def sectors(self, zone: Zone) -> int:

@@ -10,51 +10,38 @@ ask for that in comparison with the check, against their mean service.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from understudy.device.check import IN_WORDS, LEAST_MS, Ask, Check, asked, in_words, untried
 from understudy.device.profile import DiskProfile
 from understudy.measure.metrics import LATE_MAX_PERMILLE, Summary
+from understudy.measure.trust import Trust
 from understudy.native.demand import NAMES
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """`because`: a reason each, none if all was checked and is within."""
-
-    trusted: bool | None
-    because: tuple[str, ...] = ()
-
-    def sentences(self) -> list[str]:
-        """For people; nothing to say of what is checked and within."""
-        if self.trusted:
-            return []
-        state = "not checked" if self.trusted is None else "no pick"
-        return [f"{state}: {'; '.join(self.because)}"]
-
-    def as_json(self) -> dict[str, Any]:
-        """Its two entries in result.json."""
-        return {"trusted": self.trusted, "because": list(self.because)}
+def sentences(found: Trust) -> list[str]:
+    """Below a table; there is nothing to say of what is checked and within."""
+    if found.trusted:
+        return []
+    return [str(found) if found.trusted is None else f"no pick: {'; '.join(found.because)}"]
 
 
-def verdict(disk: DiskProfile, at_once: int, runs: Sequence[Summary]) -> Verdict:
+def verdict(disk: DiskProfile, at_once: int, runs: Sequence[Summary]) -> Trust:
     """Of runs that differ in scheduler and seed, on a disk with so many requests at once."""
     if broken := list(_broken(runs)):
-        return Verdict(False, tuple(broken))
+        return Trust(False, tuple(broken))
     if runs[0].platform == "real":
-        return Verdict(True)
+        return Trust(True)
     wanted = _most([_asked(run, disk, at_once) for run in runs])
     service_ms = sum(run.mean_service_ms for run in runs) / len(runs)
     if off := list(_off(disk, wanted, service_ms)):
-        return Verdict(False, tuple(off))
+        return Trust(False, tuple(off))
     if not disk.checks:
         made = f", made from {disk.limits}," if disk.limits else ""
         why = f"{disk.name}{made} was never held against its drive; this workload has"
-        return Verdict(None, (f"{why} {in_words(wanted)}",))
+        return Trust(None, (f"{why} {in_words(wanted)}",))
     if never := untried(disk.checks, wanted):
-        return Verdict(None, (f"{disk.name} was never tried with {', '.join(never)}",))
-    return Verdict(True)
+        return Trust(None, (f"{disk.name} was never tried with {', '.join(never)}",))
+    return Trust(True)
 
 
 def _broken(runs: Sequence[Summary]) -> Iterator[str]:

@@ -26,4 +26,4 @@ class ServedDisk:
         array = self.profile.array
         if array:
             return Array(array.servers, array.service_ns, array.distribution == "exponential")
-        return Drive.from_timing(self.profile.timing(sectors, self.at_once), self.seed)
+        return Drive(self.profile.timing(sectors, self.at_once), self.seed)

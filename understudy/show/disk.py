@@ -66,7 +66,7 @@ def _draw_medium(axes: Axes, disk: DiskProfile) -> None:
     at, ps = _points(timing.transfer)
     axes.plot(100 * at, SECTOR_BYTES * 1e6 / ps, label="medium")
     if timing.buffer:
-        bus = SECTOR_BYTES * 1e6 / timing.buffer.bus_sector_ps
+        bus = SECTOR_BYTES * 1e6 / timing.buffer["bus_sector_ps"]
         axes.axhline(bus, linestyle="--", color="C1", label="bus")
         axes.legend()
     axes.set(ylim=(0, None))

@@ -18,6 +18,7 @@ from understudy.measure.comparison import Comparison, Estimate
 from understudy.measure.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
+from understudy.recommend import verdict
 from understudy.recommend.choice import Best, best
 from understudy.show.grid import Grid
 
@@ -180,7 +181,7 @@ def sentences(result: Result) -> list[str]:
     )
     picks = [choice.sentence() for choice in result.picks]
     shadowed = (sentence for sentence in shadows if sentence)
-    return [*picks, *result.verdict.sentences(), *shadowed, *_instruments(result)]
+    return [*picks, *verdict.sentences(result.verdict), *shadowed, *_instruments(result)]
 
 
 def _instruments(result: Result) -> list[str]:

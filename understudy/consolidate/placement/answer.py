@@ -10,7 +10,8 @@ from typing import Any
 from understudy import __version__
 from understudy.consolidate.placement.problem import P95, Demand, Device, Problem, Verdict, each
 from understudy.consolidate.placement.search import Outcome
-from understudy.consolidate.trust import INTERVALS, Trust
+from understudy.consolidate.trust import INTERVALS
+from understudy.measure.trust import Trust
 
 SCHEMA = "understudy.placement/1"
 

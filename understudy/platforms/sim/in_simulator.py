@@ -140,7 +140,7 @@ def _device(experiment: Experiment) -> Drive | Array:
     array = experiment.device.disk.array
     if array:
         return Array(array.servers, array.service_ns, array.distribution == "exponential")
-    return Drive.from_timing(_timing(experiment), experiment.seed)
+    return Drive(_timing(experiment), experiment.seed)
 
 
 def _timing(experiment: Experiment) -> Timing:

@@ -3,7 +3,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from understudy.ask import schedulers, tunables
 from understudy.ask.experiment import Experiment
@@ -209,31 +209,14 @@ def profile(found: Timing, seed: int, name: str = "profile") -> str:
     In the order of their names: the rotation and the tracks come before the velocity, which is
     theirs.  That there is a buffer comes last: from then on its rules have to agree.
     """
-    segments, segment_sectors, prefetch_sectors = found.cache
     values: dict[str, int | str] = {
-        "intercept_ns": found.intercept_ns,
+        **found.settings(),
+        "rotation_seed": seed,
         "seek_curve": _rows(found.seek),
         "transfer_curve": _rows(found.transfer),
-        "rotation_ns": found.rotation_ns,
-        "rotation_random": int(found.random_phase),
-        "rotation_seed": seed,
         "tracks": _rows(map(flat, found.tracks.zones)),
         "tracks_slips": _rows(found.tracks.slips),
-        "tracks_step": found.tracks.step,
-        "tracks_velocity": found.tracks.velocity,
-        "track_switch_ns": found.switch_ns,
-        "hit_ns": found.hit_ns,
-        "cache_segments": segments,
-        "cache_segment_sectors": segment_sectors,
-        "cache_prefetch_sectors": prefetch_sectors,
     }
-    if found.queue_depth:
-        values |= {
-            "queue_depth": found.queue_depth,
-            "queue_age_limit_ns": found.queue_age_limit_ns,
-        }
-    if found.buffer:
-        values |= {"buffered": 1} | {name: int(v) for name, v in asdict(found.buffer).items()}
     return _told(values, name)
 
 
@@ -266,7 +249,7 @@ def _rows(rows: Iterable[Iterable[int]]) -> str:
 
 def write_cache(found: Timing, disk: Controller) -> str:
     """Shell: the disk says that it has a write cache, if the drive that it stands in for has."""
-    if not disk.flushes or not found.buffer or not found.buffer.write_back_spans:
+    if not disk.flushes or not found.buffer.get("write_back_spans"):
         return ""
     return f"echo 'write back' > /sys/block/{disk.disk}/queue/write_cache\n"
 

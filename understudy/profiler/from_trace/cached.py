@@ -140,6 +140,6 @@ def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
 
 def _wrong(served: Served, hit: Bools, model: Timing) -> int:
     """How many reads hit in one and not in the other."""
-    drive = Drive.from_timing(model)
+    drive = Drive(model)
     _, here = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
     return int(((here != hit) & served.reads).sum())

@@ -121,7 +121,7 @@ def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
 def _replayed(fitted: Fitted, served: Served, end: int) -> Iterator[Compared]:
     """The trace, request by request, each as long after the last one as it was; what counts is
     what comes after that end."""
-    drive = Drive.from_timing(fitted.disk().timing(fitted.capacity_sectors), fitted.seed)
+    drive = Drive(fitted.disk().timing(fitted.capacity_sectors), fitted.seed)
     ns, _ = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
     last = served.where(slice(end, None))
     there, here = last.service_ns / 1e6, ns[end:].astype(float) / 1e6

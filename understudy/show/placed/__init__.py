@@ -6,7 +6,7 @@ from typing import Any
 from understudy.consolidate.placement.answer import occupied
 from understudy.consolidate.placement.problem import Problem
 from understudy.consolidate.placement.search import Outcome
-from understudy.consolidate.trust import Trust
+from understudy.measure.trust import Trust
 from understudy.show import page
 from understudy.show.placed import figures, table
 from understudy.show.placed.table import show

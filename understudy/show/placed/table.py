@@ -9,7 +9,8 @@ from rich.console import Console
 from understudy.consolidate.placement.answer import Occupied, Placed, occupied
 from understudy.consolidate.placement.problem import Problem
 from understudy.consolidate.placement.search import FOUND, Outcome
-from understudy.consolidate.trust import INTERVALS, Trust
+from understudy.consolidate.trust import INTERVALS
+from understudy.measure.trust import Trust
 from understudy.show.grid import Block, Grid
 
 DEVICE = ("servers", "VMs", "load", "nearest to its target", "of it")

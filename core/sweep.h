@@ -4,17 +4,17 @@
  * requests by position, where the head is, which way the arm goes, and how far it
  * has come.  Reads and writes are alike to it.
  *
- * A struct arm is the first member of a scheduler's state, so that the functions
+ * A struct sweep is the first member of a scheduler's state, so that the functions
  * that take a state are operations of struct scheduler as they stand.
  */
-#ifndef UNDERSTUDY_ARM_H
-#define UNDERSTUDY_ARM_H
+#ifndef UNDERSTUDY_SWEEP_H
+#define UNDERSTUDY_SWEEP_H
 
 #include "scheduler.h"
 #include "sorted_queue.h"
 
 /**
- * struct arm - an arm and what it may serve
+ * struct sweep - an arm, and what it may serve
  * @turns: changes of direction
  * @travel_sectors: way of the head from the end of each request to the next one
  * @pending: the requests
@@ -22,7 +22,7 @@
  * @head: end of the last request that was served
  * @down: direction; an arm starts at sector 0 and goes up
  */
-struct arm {
+struct sweep {
 	u64 turns;
 	u64 travel_sectors;
 
@@ -32,39 +32,40 @@ struct arm {
 	bool down;
 };
 
-#define ARM_TURNS SCHED_COUNTER(arm, turns, "changes of direction")
-#define ARM_TRAVEL \
-	SCHED_COUNTER(arm, travel_sectors, "way of the head between requests, sectors")
+#define SWEEP_TURNS SCHED_COUNTER(sweep, turns, "changes of direction")
+#define SWEEP_TRAVEL                         \
+	SCHED_COUNTER(sweep, travel_sectors, \
+		      "way of the head between requests, sectors")
 
 /* Operations of struct scheduler. */
-int arm_init(void *state, const struct sched_limits *limits);
-void arm_exit(void *state);
-void arm_grown(void *state, u64 capacity_sectors);
-void arm_add(void *state, struct io_request *rq, u64 now_ns);
-void arm_remove(void *state, struct io_request *rq);
-bool arm_has_work(const void *state);
+int sweep_init(void *state, const struct sched_limits *limits);
+void sweep_exit(void *state);
+void sweep_grown(void *state, u64 capacity_sectors);
+void sweep_add(void *state, struct io_request *rq, u64 now_ns);
+void sweep_remove(void *state, struct io_request *rq);
+bool sweep_has_work(const void *state);
 
 /*
  * The nearest request in the arm's direction, seen from this sector; one that begins
  * there counts.  NULL if there is none.
  */
-struct io_request *arm_ahead(const struct arm *arm, u64 sector);
+struct io_request *sweep_ahead(const struct sweep *sweep, u64 sector);
 
 /*
  * The request nearest to the head, where one that makes the arm turn counts as so many
  * sectors farther away; of two at the same distance the upper one.  NULL: there is none.
  */
-struct io_request *arm_nearest(const struct arm *arm, u64 turn_sectors);
+struct io_request *sweep_nearest(const struct sweep *sweep, u64 turn_sectors);
 
-void arm_turn(struct arm *arm);
+void sweep_turn(struct sweep *sweep);
 
 /* Take the request and move the head to its end; the direction is the caller's. */
-struct io_request *arm_serve(struct arm *arm, struct io_request *rq);
+struct io_request *sweep_serve(struct sweep *sweep, struct io_request *rq);
 
 /* The same for a caller whose direction is that of the last way. */
-struct io_request *arm_turn_and_serve(struct arm *arm, struct io_request *rq);
+struct io_request *sweep_turn_and_serve(struct sweep *sweep, struct io_request *rq);
 
-static inline u64 arm_distance(u64 a, u64 b)
+static inline u64 sweep_distance(u64 a, u64 b)
 {
 	return a > b ? a - b : b - a;
 }

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""A drive as a black box: what is predicted with its profile, beside what the drive itself does.
+
+The simulator runs each workload twice with every scheduler: with the profile, and with the drive,
+which it asks request by request.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bench.part import Row
+from bench.predicted import Means, compared, is_within, may_be_none, ranked
+from understudy.ask.experiment import Experiment, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import Unstable
+from understudy.base.progress import silent
+from understudy.device.profile import DiskProfile
+from understudy.device.target import Target
+from understudy.measure.metrics import Summary
+from understudy.measure.trust import Trust
+from understudy.native import declared, simulator
+from understudy.platforms.sim import in_simulator
+from understudy.profiler.fitted import Fitted
+from understudy.recommend.verdict import verdict
+
+SURGE_BYTES = 12e9  # a larger file system takes minutes to lay out
+BUSY = 0.85  # of what random requests take
+SECTOR_BYTES = 512
+
+
+@dataclass(frozen=True)
+class Load:
+    """A workload and its arguments."""
+
+    workload: str
+    given: dict[str, Any]
+    writes: bool = False
+
+
+LOADS = {
+    "random1": Load("random", {"processes": 1}),
+    "random20": Load("random", {"processes": 20}),
+    "random50": Load("random", {"processes": 50}),
+    "random20writes": Load("random", {"processes": 20, "writes_percent": 30}, writes=True),
+    "poisson": Load("poisson", {}),
+    "sequential": Load("sequential", {"processes": 1}),
+    "surge": Load("surge-direct", {"processes": 50}),
+    "concurrent": Load("concurrent-read", {"processes": 10}),
+}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One workload on one drive.  `rows`: a scheduler each; `endless`: those for which more arrives
+    than is served, here or there; `summaries`: the runs with the profile."""
+
+    drive: str
+    workload: str
+    disk: DiskProfile
+    rows: list[Row] = field(default_factory=list)
+    endless: list[str] = field(default_factory=list)
+    summaries: list[Summary] = field(default_factory=list)
+
+    @cached_property
+    def ranks(self) -> Row:
+        """Pairs of schedulers, and what the choice costs."""
+        return ranked(self.drive, self.workload, self.rows)
+
+    @property
+    def verdict(self) -> Trust:
+        """What is said with the recommendation."""
+        return verdict(self.disk, 1, self.summaries)
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """A drive that was profiled; `fresh` gives it as it was when new."""
+
+    name: str
+    fresh: Callable[[], Target]
+    found: Fitted
+
+    @cached_property
+    def disk(self) -> DiskProfile:
+        """Its profile."""
+        return self.found.disk()
+
+    def takes(self, workload: str) -> bool:
+        """Whether that workload has a place on it."""
+        if workload == "surge":
+            return self.found.capacity_sectors * SECTOR_BYTES <= SURGE_BYTES
+        return self.fresh().writable or not LOADS[workload].writes
+
+    def predicted(self, workload: str, requests: int, seeds: int) -> Predicted:
+        """One scheduler after another, with each seed."""
+        answer = Predicted(self.name, workload, self.disk)
+        alone = [one.name for one in declared.schedulers().values() if not one.needs_model]
+        for scheduler in ["fcfs"] if workload == "random1" else alone:
+            try:
+                runs = [
+                    self._both(self._run(workload, scheduler, requests, seed + 1))
+                    for seed in range(seeds)
+                ]
+            except Unstable:
+                answer.endless.append(scheduler)
+                continue
+            summaries, theirs = zip(*runs, strict=True)
+            answer.summaries.extend(summaries)
+            ours = [Means(one.mean_service_ms, one.mean_response_ms) for one in summaries]
+            answer.rows.append(compared(self.name, workload, scheduler, ours, theirs))
+        return answer
+
+    def _run(self, workload: str, scheduler: str, requests: int, seed: int) -> Experiment:
+        load = LOADS[workload]
+        return asked(
+            WORKLOADS[load.workload],
+            Choice(scheduler, ()),
+            self.disk,
+            "sim",
+            seed=seed,
+            requests=requests,
+            virtual_bytes=self.found.capacity_sectors * SECTOR_BYTES,
+            **({"rate": self._rate} if workload == "poisson" else load.given),
+        )
+
+    @property
+    def _rate(self) -> float:
+        """By which arrivals keep it that busy."""
+        reads = next(check for check in self.found.checks if check.workload == "random reads")
+        return BUSY * 1000 / reads.target_ms
+
+    def _both(self, run: Experiment) -> tuple[Summary, Means]:
+        """With the profile, and on the drive."""
+        ours = in_simulator.summarise(run, silent)
+        simulation = replace(in_simulator.describe(run), device=self.fresh())
+        theirs = simulator.run(simulation, keep_rows=False).figures
+        return ours, Means(theirs.service.mean / 1e6, theirs.response.mean / 1e6)
+
+
+def summed_up(predictions: Sequence[Predicted]) -> Row:
+    """Of one workload on all drives."""
+    rows = [row for each in predictions for row in each.rows]
+    ranks = [each.ranks for each in predictions if each.rows]
+    endless = [f"{each.drive} {one}" for each in predictions for one in each.endless]
+    service, response = (
+        np.abs([row[f"{what}_percent"] for row in rows]) for what in ("service", "response")
+    )
+    return {
+        "workload": predictions[0].workload,
+        "drives": len(ranks),
+        "service_half": float(np.median(service)),
+        "service_all": float(service.max()),
+        "response_half": float(np.median(response)),
+        "response_all": float(response.max()),
+        "within": sum(is_within(row) for row in rows),
+        "excused": sum(not is_within(row) and may_be_none(row) for row in rows),
+        "overloaded": ", ".join(endless) or "none",
+        "cases": len(rows) + len(endless),
+        "ranked_right": sum(row["ranked_right"] for row in ranks),
+        "pairs": sum(row["pairs"] for row in ranks),
+        "choice_percent": max(row["chosen_costs_percent"] for row in ranks),
+    }

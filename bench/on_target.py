@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""python -m bench fidelity --target: anybody's black box, profiled blind and then predicted."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+import understudy
+from bench.black_box import LOADS, BlackBox, Predicted, summed_up
+from bench.page import table
+from bench.part import Column, Row
+from bench.predicted import RESPONSE_LIMIT, SERVICE_LIMIT
+from understudy.base.errors import RunFailed
+from understudy.device.target import Target
+from understudy.profiler import named
+from understudy.profiler.fitted import Fitted
+
+COLUMNS = (
+    Column("workload", "{workload}"),
+    Column(f"service within {SERVICE_LIMIT:g} %, half", "{service_half:.1f}"),
+    Column("all", "{service_all:.1f}"),
+    Column(f"response within {RESPONSE_LIMIT:g} %, half", "{response_half:.1f}"),
+    Column("all", "{response_all:.1f}"),
+    Column("within", "{within} of {cases}"),
+    Column("or no difference", "{excused}"),
+    Column("without an end", "{overloaded}"),
+    Column("pairs ranked right", "{ranked_right} of {pairs}"),
+    Column("pick", "{pick}"),
+    Column("best", "{best}"),
+    Column("the pick costs (%)", "{choice_percent:.1f}"),
+    Column("trusted", "{trusted}"),
+)
+
+
+def measure(name: str, seed: int, seeds: int, requests: int, *, as_json: bool) -> None:
+    """Profile it, its data are destroyed; print what is predicted beside what it does.
+
+    Before each run it is put back by its reset(), or made anew if it has none.
+    """
+    target = named.target(name)
+    found = understudy.profile(target, seed, destroy_data=True)
+    box = BlackBox(name, _fresh(name, target), found)
+    rows: list[Row] = []
+    if not as_json:
+        click.echo(_profiled(name, found))
+    for workload in filter(box.takes, LOADS):
+        predicted = box.predicted(workload, requests, seeds)
+        if not predicted.rows:
+            raise RunFailed(f"{name}: {workload}: no scheduler came to an end")
+        rows.append(_row(predicted))
+    if as_json:
+        click.echo(json.dumps(_as_json(name, found, rows), indent=1, allow_nan=False))
+        return
+    click.echo(table(COLUMNS, rows))
+    for row in rows:
+        click.echo("".join(f"{row['workload']}: {why}\n" for why in row["because"]), nl=False)
+
+
+def _fresh(name: str, target: Target) -> Callable[[], Target]:
+    def fresh() -> Target:
+        if not hasattr(target, "reset"):
+            return named.target(name)
+        target.reset()
+        return target
+
+    return fresh
+
+
+def _profiled(name: str, found: Fitted) -> str:
+    off = ", ".join(
+        f"{check.workload} {check.said()}" for check in found.checks if not check.within
+    )
+    within = sum(check.within for check in found.checks)
+    return (
+        f"{name}: {found.capacity_sectors:,} sectors, profiled with {found.requests:,} requests, "
+        f"{within} of {len(found.checks)} checks within their limits{': ' + off if off else ''}"
+    )
+
+
+def _row(predicted: Predicted) -> Row:
+    ranks, said = predicted.ranks, predicted.verdict
+    return {
+        **summed_up([predicted]),
+        "pick": ranks["best_by_profile"],
+        "best": ranks["best"],
+        "trusted": json.dumps(said.trusted),
+        "because": list(said.because),
+        "schedulers": predicted.rows,
+    }
+
+
+def _as_json(name: str, found: Fitted, rows: list[Row]) -> dict[str, Any]:
+    return {
+        "target": name,
+        "capacity_sectors": found.capacity_sectors,
+        "seed": found.seed,
+        "requests": found.requests,
+        "checks": [check.as_json() for check in found.checks],
+        "workloads": [{**row, "trusted": json.loads(row["trusted"])} for row in rows],
+    }

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""Drives that fit the model and drives that don't: is it said where a choice is wrong?"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import understudy
+from bench.part import Column, Row, Rows
+from bench.predicted import Means, compared, is_within, may_be_none
+from oracle.boxes import BOXES, Box
+from oracle.detailed.drive import SECTOR_BYTES, random_drive
+from understudy.ask.experiment import Experiment, asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.progress import silent
+from understudy.device.profile import DiskProfile
+from understudy.measure.comparison import Comparison
+from understudy.measure.metrics import Summary
+from understudy.native import declared, simulator
+from understudy.platforms.sim import in_simulator
+from understudy.profiler.fitted import Fitted
+from understudy.recommend.choice import GOALS, best
+from understudy.recommend.verdict import verdict
+
+TITLE = "Whether it is said where a profile does not fit"
+TEXT = """
+Random detailed drives, which fit the model, and the black boxes of `oracle/`, each of which does
+something that the model has no words for. Each is profiled blind, reads and writes, and the
+simulator answers a set of workloads twice: with the profile, and with the drive itself. The next
+run takes the drives from 4101 on.
+
+What a recommendation *costs* is how much longer the mean response of the recommended scheduler is,
+on the drive, than that of the best one there; very much, if it has no end there. *Warned of* are
+answers that recommend nothing since something that was checked is off (`"trusted": false`). A
+warning is *false* if the choice would have cost 5 % at most and all means are within the limits:
+service within 3 %, response within 5 %, or no difference. *Unchecked* are answers that name what
+was never tried (`null`); of *refused* drives there is no profile. *Missed* are recommendations
+that were said to be checked and within (`true`), and that cost more than 5 %. There must be none,
+and at most one warning in ten may be false. `sfq` in `concurrent` is left out of the limits.
+
+{{ kinds }}
+
+The choices that cost most, and what was said:
+
+{{ answers }}
+
+What the profiler says of each drive; the check is the one that is farthest off:
+
+{{ drives }}
+"""
+TABLES = {
+    "kinds": (
+        Column("drives", "{kind}"),
+        Column("number", "{drives}"),
+        Column("refused", "{refused}"),
+        Column("checked", "{checked}"),
+        Column("missed", "{missed}"),
+        Column("costs at most (%)", "{checked_percent:.1f}"),
+        Column("outside the limits", "{unsaid}"),
+        Column("unchecked", "{unchecked}"),
+        Column("costs at most (%)", "{unchecked_percent:.1f}"),
+        Column("warned of", "{warned}"),
+        Column("falsely", "{false}"),
+        Column("would cost at most (%)", "{warned_percent:.1f}"),
+    ),
+    "answers": (
+        Column("drive", "{drive}"),
+        Column("workload", "{workload}"),
+        Column("pick", "{pick}"),
+        Column("best", "{best}"),
+        Column("costs (%)", "{cost_percent:.1f}"),
+        Column("response farthest off (%)", "{response_percent:+.1f}"),
+        Column("trusted", "{trusted}"),
+        Column("because", "{because}"),
+    ),
+    "drives": (
+        Column("drive", "{drive}"),
+        Column("check", "{check}"),
+        Column("off by (%)", "{difference_percent:+.1f}"),
+        Column("demerit (%)", "{demerit_percent:.1f}"),
+        Column("refused", "{refused}"),
+    ),
+}
+ALL = ["detailed", *BOXES]
+SIZES = {
+    "full": {
+        "kinds": ALL,
+        "detailed": 12,
+        "boxes": 4,
+        "workloads": ["all"],
+        "requests": 1000,
+        "seeds": 3,
+    },
+    "quick": {
+        "kinds": ALL,
+        "detailed": 4,
+        "boxes": 2,
+        "workloads": ["all"],
+        "requests": 500,
+        "seeds": 2,
+    },
+    "tiny": {
+        "kinds": ["smr"],
+        "detailed": 1,
+        "boxes": 1,
+        "workloads": ["a third written"],
+        "requests": 200,
+        "seeds": 2,
+    },
+}
+IN_VM = False
+FIRST_DRIVE = 4001
+SURGE_BYTES = 12e9
+BUSY = 0.85  # of what random requests take
+COSTLY = 5.0  # %
+ENDLESS_MS = 1e6
+NO_ORDER = ("concurrent-read", "sfq")  # a few ns decide who is next: benchmark "blind"
+SHOWN = 30
+RESPONSE = GOALS["mean response"][0]
+
+
+@dataclass(frozen=True)
+class Load:
+    """A workload and its arguments."""
+
+    workload: str
+    given: dict[str, Any]
+
+
+LOADS = {
+    "random": Load("random", {"processes": 20}),
+    "a third written": Load("random", {"processes": 20, "writes_percent": 33}),
+    "thinking, half written": Load(
+        "random", {"processes": 4, "writes_percent": 50, "think_ms": 20}
+    ),
+    "poisson": Load("poisson", {}),
+    "streams": Load("sequential", {"processes": 4}),
+    "surge": Load("surge-direct", {"processes": 50}),
+    "concurrent": Load("concurrent-read", {"processes": 10}),
+}
+
+
+def measure(
+    kinds: list[str], detailed: int, boxes: int, workloads: list[str], requests: int, seeds: int
+) -> Rows:
+    """Drive by drive; what they have in common comes last."""
+    names = list(LOADS) if workloads == ["all"] else workloads
+    answers: list[Row] = []
+    for kind in kinds:
+        drives: list[Row] = []
+        mine: list[Row] = []
+        for number in range(FIRST_DRIVE, FIRST_DRIVE + (detailed if kind == "detailed" else boxes)):
+            drive = random_drive(number) if kind == "detailed" else BOXES[kind](number)
+            name = f"{kind} {number}"
+            try:
+                found = understudy.profile(drive, destroy_data=True)
+            except (RunFailed, UserError) as error:
+                drives.append(_refused(name, error))
+                continue
+            drives.append(_profiled(name, found))
+            mine += _answers(name, drive, found, names, requests, seeds)
+        yield from (("drives", row) for row in drives)
+        yield "kinds", _summed_up(kind, drives, mine)
+        answers += mine
+    answers.sort(key=lambda row: row["cost_percent"], reverse=True)
+    yield from (("answers", row) for row in answers[:SHOWN])
+
+
+def _refused(name: str, error: Exception) -> Row:
+    unmeasured = dict.fromkeys(("check", "difference_percent", "demerit_percent"))
+    return {"drive": name, **unmeasured, "refused": str(error)}
+
+
+def _profiled(name: str, found: Fitted) -> Row:
+    worst = max(found.checks, key=lambda check: abs(check.difference_percent))
+    return {
+        "drive": name,
+        "check": worst.workload,
+        "difference_percent": worst.difference_percent,
+        "demerit_percent": worst.demerit_percent,
+        "refused": "no",
+    }
+
+
+def _answers(
+    name: str, drive: Box, found: Fitted, workloads: Sequence[str], requests: int, seeds: int
+) -> Iterator[Row]:
+    """One for each workload."""
+    disk = found.disk()
+    for workload in workloads:
+        load = LOADS[workload]
+        if workload == "surge" and drive.capacity_sectors * SECTOR_BYTES > SURGE_BYTES:
+            continue
+        if workload == "poisson":
+            served_ms = next(
+                check.target_ms for check in found.checks if check.workload == "random reads"
+            )
+            load = Load("poisson", {"rate": BUSY * 1000 / served_ms})
+        yield {"drive": name, "workload": workload, **_answer(drive, disk, load, requests, seeds)}
+
+
+def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int) -> Row:
+    """What is recommended with the profile, what is said of it, what it costs on the drive.
+
+    Schedulers that serve a request never, or not as many as arrive, are nobody's choice.
+    """
+    predicted: list[Summary] = []
+    rows: list[Row] = []
+    for scheduler in (one.name for one in declared.schedulers().values() if not one.needs_model):
+        runs = [
+            asked(
+                WORKLOADS[load.workload],
+                Choice(scheduler, ()),
+                disk,
+                "sim",
+                seed=seed,
+                requests=requests,
+                virtual_bytes=drive.capacity_sectors * SECTOR_BYTES,
+                **load.given,
+            )
+            for seed in range(1, seeds + 1)
+        ]
+        try:
+            ours = [in_simulator.summarise(run, silent) for run in runs]
+        except RunFailed:
+            continue
+        predicted += ours
+        means = [Means(one.mean_service_ms, one.mean_response_ms) for one in ours]
+        rows.append(compared("", "", scheduler, means, [_on(drive, run) for run in runs]))
+    pick = best(Comparison(predicted), RESPONSE).best
+    foretold = [row for row in rows if (load.workload, row["scheduler"]) != NO_ORDER]
+    response = {row["scheduler"]: row["response_ms"] for row in rows}
+    first = min(response, key=response.__getitem__)
+    said = verdict(disk, 1, predicted)
+    return {
+        "pick": pick,
+        "best": first,
+        "cost_percent": 100 * (response[pick] / response[first] - 1),
+        "response_percent": max((row["response_percent"] for row in foretold), key=abs),
+        "within": all(is_within(row) or may_be_none(row) for row in foretold),
+        "trusted": json.dumps(said.trusted),
+        "because": "; ".join(said.because),
+    }
+
+
+def _on(drive: Box, run: Experiment) -> Means:
+    """On the drive itself, as new."""
+    drive.reset()
+    simulation = replace(in_simulator.describe(run), device=drive)
+    try:
+        figures = simulator.run(simulation, keep_rows=False).figures
+    except RunFailed:
+        return Means(ENDLESS_MS, ENDLESS_MS)
+    return Means(figures.service.mean / 1e6, figures.response.mean / 1e6)
+
+
+def _summed_up(kind: str, drives: Sequence[Row], answers: Sequence[Row]) -> Row:
+    checked, unchecked, warned = (
+        [row for row in answers if row["trusted"] == trusted]
+        for trusted in ("true", "null", "false")
+    )
+    refused = sum(row["refused"] != "no" for row in drives)
+    return {
+        "kind": kind,
+        "drives": len(drives),
+        "refused": refused,
+        "checked": len(checked),
+        "missed": sum(row["cost_percent"] > COSTLY for row in checked),
+        "checked_percent": _most(checked),
+        "unsaid": sum(not row["within"] for row in checked),
+        "unchecked": len(unchecked),
+        "unchecked_percent": _most(unchecked),
+        "warned": len(warned),
+        "false": sum(row["within"] and row["cost_percent"] <= COSTLY for row in warned),
+        "warned_percent": _most(warned),
+    }
+
+
+def _most(answers: Sequence[Row]) -> float:
+    return max((row["cost_percent"] for row in answers), default=0.0)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""How far an answer may be trusted: one of three states, never mixed up, and the reasons."""
+
+from dataclasses import dataclass
+from typing import Any
+
+WORDS = {True: "checked and within", None: "not checked", False: "checked and off"}
+
+
+@dataclass(frozen=True)
+class Trust:
+    """True: checked and within the limits.  None: `because` names what was not checked.  False:
+    `because` says what is off, and nothing is recommended."""
+
+    trusted: bool | None
+    because: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """In one line."""
+        return ": ".join([WORDS[self.trusted], *filter(None, ["; ".join(self.because)])])
+
+    def as_json(self) -> dict[str, Any]:
+        """Its two entries in result.json."""
+        return {"trusted": self.trusted, "because": list(self.because)}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""The bus's watermark: how much of a read is in the buffer before the bus begins.
+
+A drive sends with its first sector, or waits until a share of the read is there, so that the bus is
+free meanwhile (SCSI's buffer full ratio; Ruemmler and Wilkes 1994, "Simulating disk drives").
+Long reads that miss show it by what they take besides.  They are read from the drive and from
+models with one watermark each, all on the same clock, and the nearest one is it, if it is much
+nearer than none.
+"""
+
+import numpy as np
+
+from understudy.profiler.found import Finding
+from understudy.profiler.target import Bench
+from understudy.profiler.writes import Model
+
+KEY = "buffer.bus_watermark_percent"
+READS = 160
+SHORTEST_POWER, LONGEST_POWER = 3, 8  # of reads, sectors
+PAUSE_NS = 100_000_000  # models that are slower catch up
+STEPS = (25, 12, 6, 3, 1)  # percent, from the nearest watermark so far
+MUCH_NEARER = 0.5
+
+Read = tuple[int, int, int]  # sector, sectors, when it was sent
+
+
+def measure(bench: Bench, model: Model) -> Finding:
+    """In the profile's words."""
+    reads, seen_ns = _seen(bench)
+    off_ns: dict[int, float] = {}
+
+    def off(percent: int) -> float:
+        if percent not in off_ns:
+            took_ns = _modelled(model([Finding(KEY, percent)]), reads)
+            off_ns[percent] = float(np.mean(np.abs(np.sort(took_ns) - np.sort(seen_ns))))
+        return off_ns[percent]
+
+    nearest = min(range(0, 101, STEPS[0]), key=off)
+    for step in STEPS[1:]:
+        around = (nearest, nearest - step, nearest + step)
+        nearest = min((each for each in around if 0 <= each <= 100), key=off)
+    if off(nearest) > MUCH_NEARER * off(0):
+        return Finding(KEY, 0, f"{READS} reads are off by {off(0) / 1e6:.3f} ms, others much alike")
+    said = f"{READS} reads are off by {off(nearest) / 1e6:.3f} ms, by {off(0) / 1e6:.3f} without"
+    return Finding(KEY, nearest, said)
+
+
+def _seen(bench: Bench) -> tuple[list[Read], list[int]]:
+    """Reads all over the disk, and what they took."""
+    reads, took_ns = [], []
+    for _ in range(READS):
+        bench.wait(bench.random.uniform(1, 2) * PAUSE_NS)
+        sectors = round(2 ** bench.random.uniform(SHORTEST_POWER, LONGEST_POWER))
+        sector = bench.place(sectors)
+        took_ns.append(bench.read(sector, sectors))
+        reads.append((sector, sectors, bench.sent_ns))
+    return reads, took_ns
+
+
+def _modelled(model: Bench, reads: list[Read]) -> list[int]:
+    took_ns = []
+    for sector, sectors, sent_ns in reads:
+        model.wait(max(0, sent_ns - model.now_ns))
+        took_ns.append(model.read(sector, sectors))
+    return took_ns

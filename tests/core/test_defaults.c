@@ -30,7 +30,7 @@ static const struct expected {
 	{ "cats", "read_delay_ns", 100 * MS, 0, HOUR },
 	{ "cats", "min_write_delay_ns", 10 * MS, 0, HOUR },
 	{ "cats", "max_write_delay_ns", 500 * MS, 0, HOUR },
-	{ "cats", "shadow_segments", 64, 0, 1024 },
+	{ "cats", "shadow_segments", 64, 0, 512 },
 	{ "cats", "shadow_segment_sectors", 221, 0, 1ull << 32 },
 	{ "cats", "shadow_prefetch_sectors", 64, 0, 1ull << 32 },
 	{ "cfq", "slice_sync_ns", 100 * MS, 0, HOUR },

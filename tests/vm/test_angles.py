@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The throttle's layout by hand: what is read back is what was written, whatever the pieces; what is
-no such text or contradicts the capacity or the rotation is refused, from whichever side, and changes
-nothing.  Transfers of a megabyte on a disk without a buffer take what the core says, from the first
-instant of the clock on."""
+"""The throttle's layout by hand: what is read back is what was written, whatever the pieces; what
+is no such text or contradicts the capacity or the rotation is refused, from whichever side, and
+changes nothing.  Transfers of a megabyte on a disk without a buffer take what the core says, from
+the first instant of the clock on."""
 
 import numpy as np
 import pytest
@@ -145,7 +145,7 @@ def by_hand() -> Result:
 
 @group("angles")
 def test_any_pieces_make_them() -> None:
-    """As many zones and slips as there may be; what is refused changes nothing, the next disk has none."""
+    """As many as there may be; what is refused changes nothing, the next disk has none."""
     assert text(by_hand(), "same").split() == [*map(str, PIECES), "refused"]
     assert by_hand().out["fresh"] == b"\n\n0\n"
     assert by_hand().out["short"] == b"0:50\n"

@@ -74,9 +74,9 @@ class Timing:
     `seek` has (distance, ns), `transfer` (first sector, ps for each sector; none: transfer
     takes no time of its own), both a line between two points; `switch_ns` is from one of the
     `tracks` to the next; if these have a velocity it is known when a sector is under the head, and
-    `transfer` is what its slots say; `cache` is segments, sectors in each, prefetch; a disk with a `buffer`, which is settings by their names,
-    does not look at it.  `queue_depth` is how much of its command queue is in use; 0: it takes one
-    request at a time.
+    `transfer` is what their slots say; `cache` is segments, sectors in each, prefetch; a disk with
+    a `buffer`, which is settings by their names, does not look at it.  `queue_depth` is how much of
+    its command queue is in use; 0: it takes one request at a time.
     """
 
     capacity_sectors: int

@@ -112,16 +112,26 @@ static inline struct passage passage_of(const struct tracks *tracks, u64 sector,
 	struct track_view at_end = passage.view;
 	const struct track_zone *zone = passage.view.zone;
 	struct track_mark last;
+	u64 angle, place;
 
 	passage.stop = nearer(end, passage.view.end);
-	passage.first = mark_of(&passage.view, sector);
+	passage.first = last = mark_of(&passage.view, sector);
+	angle = angle_of(zone, &last);
+	passage.begin_ns = platter_passes_ns(tracks, angle, from_ns);
 	if (at_end.next_slip != at_end.last_slip &&
 	    at_end.next_slip->sector < passage.stop)
 		at_end = tracks_view(tracks, passage.stop - 1);
-	last = mark_of(&at_end, passage.stop - 1);
+	place = track_place(&at_end, passage.stop - 1) + 1;
+	if (place <= track_next(zone, &last)) { /* on one track */
+		u64 slots = place - last.place;
+
+		passage.end_ns = platter_passes_ns(
+			tracks, angle + slots * zone->slot,
+			passage.begin_ns + turned_ns(tracks, slots, zone->slot));
+		return passage;
+	}
+	last = track_mark(zone, place - 1);
 	last.slots++;
-	passage.begin_ns =
-		platter_passes_ns(tracks, angle_of(zone, &passage.first), from_ns);
 	passage.end_ns =
 		travel_ns(tracks, zone, &passage.first, &last, passage.begin_ns);
 	return passage;
@@ -154,11 +164,9 @@ static u64 sent_in_zone(const struct tracks *tracks, const struct passage *passa
 	u64 sector = passage->sector;
 
 	for (;;) {
-		u64 track = track_number(zone, &at);
-		struct track_mark next = track_first(zone, track + 1);
 		u64 begin_ns;
 
-		sector = track_sector(&view, sector, next.place);
+		sector = track_sector(&view, sector, track_next(zone, &at));
 		if (view.next_slip != view.last_slip &&
 		    view.next_slip->sector <= sector)
 			sector = view.next_slip->sector;
@@ -254,7 +262,7 @@ static u64 passed_in_zone(const struct tracks *tracks, const struct passage *pas
 		return 0;
 	at = track_at(tracks, passage, now_ns, &began_ns);
 	on_track = port_mul_div(now_ns - began_ns, tracks->velocity, zone->slot);
-	next = track_first(zone, track_number(zone, &at) + 1).place;
+	next = track_next(zone, &at);
 	return track_sector(&passage->view, passage->sector,
 			    nearer(at.place + on_track, next)) -
 	       passage->sector;

@@ -59,6 +59,20 @@ struct track_mark track_first(const struct track_zone *zone, u64 track)
 	return mark;
 }
 
+u64 track_next(const struct track_zone *zone, const struct track_mark *mark)
+{
+	const struct track_level *cylinder = &zone->cylinder, *band = &zone->band;
+	u64 place = mark->band * band->sectors;
+
+	if (band->tracks &&
+	    mark->cylinder * cylinder->tracks + mark->track + 1 == band->tracks)
+		return place + band->sectors;
+	place += mark->cylinder * cylinder->sectors;
+	if (mark->track + 1 == cylinder->tracks)
+		return place + cylinder->sectors;
+	return place + (mark->track + 1) * zone->sectors;
+}
+
 /* It has tracks, and each of them a sector: of a cylinder that ends with spare ones as well. */
 static bool level_is_sound(const struct track_level *level,
 			   const struct track_level *below, u64 sectors)
@@ -207,14 +221,13 @@ u64 tracks_end(const struct tracks *tracks, u64 sector)
 {
 	struct track_view view;
 	struct track_mark mark;
-	u64 next;
 
 	if (!tracks->nr_zones)
 		return U64_MAX;
 	view = tracks_view(tracks, sector);
 	mark = track_mark(view.zone, track_place(&view, sector));
-	next = track_first(view.zone, track_number(view.zone, &mark) + 1).place;
-	return nearer(track_sector(&view, sector, next), view.end);
+	return nearer(track_sector(&view, sector, track_next(view.zone, &mark)),
+		      view.end);
 }
 
 /* As the arm goes: what lies on all surfaces of a cylinder is one after the other. */

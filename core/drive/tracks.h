@@ -147,6 +147,9 @@ struct track_mark track_mark(const struct track_zone *zone, u64 place);
 /* A track's first place; tracks are counted from the zone's first. */
 struct track_mark track_first(const struct track_zone *zone, u64 track);
 
+/* The place after the last one of that track. */
+u64 track_next(const struct track_zone *zone, const struct track_mark *mark);
+
 u64 track_number(const struct track_zone *zone, const struct track_mark *mark);
 
 /* The first sector, from the one of the view on, that lies at that place or behind it. */

@@ -104,9 +104,9 @@ def test_a_bad_value_is_one_line_with_file_key_and_reason(
 
 @pytest.mark.parametrize("key", profile.DROPPED)
 def test_a_key_of_an_older_profile_says_what_stands_for_it(tmp_path: Path, key: str) -> None:
-    section, _, name = key.partition(".")
+    section, _, name = key.rpartition(".")
     with pytest.raises(UserError) as caught:
-        load_text(tmp_path, f"[{section}]\n{name} = 1\n" if name else f"{section} = 1\n")
+        load_text(tmp_path, f"[{section}]\n{name} = 1\n" if section else f"{name} = 1\n")
     said = f"{tmp_path / 'mine.toml'}: {key}: is no key any more: {profile.DROPPED[key]}"
     assert str(caught.value) == said
 

@@ -74,7 +74,16 @@ def loop(tmp_path: Path) -> Iterator[Path]:
 
 def command(folder: Path, target: Path, *words: str) -> Result:
     """Its last line is what went wrong, and nothing was written."""
-    words = ("profile", "--device", str(target), "--out", str(folder / "x.toml"), *words)
+    words = (
+        "profile",
+        "--device",
+        str(target),
+        "--out",
+        str(folder / "x.toml"),
+        "--as",
+        "disk",
+        *words,
+    )
     return CliRunner().invoke(main, list(words), catch_exceptions=False)
 
 
@@ -432,7 +441,7 @@ def test_a_drive_behind_a_host_is_recovered(seed: int, noise_ns: int) -> None:
     assert found.value("buffer.write_back") == is_so.write_extents
     for check in found.checks[:3]:
         assert check.model_ms == pytest.approx(check.target_ms, rel=0.08), check.workload
-    assert found.checks[0].demerit_percent < 2
+    assert found.checks[0].demerit_percent < 3
 
 
 # ---- the command ----------------------------------------------------------------------
@@ -472,7 +481,7 @@ def test_a_disk_that_fails_on_the_way(
     done = command(tmp_path, file)
     assert done.exit_code == 1
     last = done.stderr.splitlines()[-1]
-    assert last.startswith(f"understudy: --device: {file}: read of 1 sectors at sector ")
+    assert last.startswith(f"understudy: --device: {file}: read of 8 sectors at sector ")
     assert FAILURES[what] in last
     assert {path.name for path in tmp_path.iterdir()} == {"failing.py", "image"}
 
@@ -525,7 +534,9 @@ def sender_of(running: Running) -> str:
 
 def test_a_disk_that_hangs_can_be_interrupted(tmp_path: Path) -> None:
     home = Home(tmp_path).with_what_is_made()
-    running = Running(home, "profile", "--device", str(image(tmp_path)), "--out", "x.toml")
+    running = Running(
+        home, "profile", "--device", str(image(tmp_path)), "--out", "x.toml", "--as", "disk"
+    )
     running.wait_for("rotation")
     with frozen(sender_of(running)):
         running.press(CTRL_C)

@@ -22,7 +22,14 @@ from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.journal import Journal
 from understudy.profiler.target import Bench
 
-IDENTITY = {"target": "a drive", "capacity_sectors": CAPACITY, "seed": 1, "destroy_data": False}
+IDENTITY = {
+    "target": "a drive",
+    "capacity_sectors": CAPACITY,
+    "seed": 1,
+    "destroy_data": False,
+    "minutes": None,
+    "as_disk": True,
+}
 SLOW = """
 import time
 from pathlib import Path
@@ -83,13 +90,13 @@ def asked_of(found: Fitted) -> int:
 @pytest.mark.parametrize("stop_at", [1000, 3000, 7000])
 def test_interrupted_it_comes_to_the_same_profile(stop_at: int, tmp_path: Path) -> None:
     file = tmp_path / "x.toml.partial"
-    whole = profile(Stateless())
+    whole = profile(Stateless(), as_disk=True)
     with journaled(Stateless(stop_at), file) as first, pytest.raises(KeyboardInterrupt):
-        profile(first)
+        profile(first, as_disk=True)
     target = Stateless()
     with journaled(target, file) as again:
         assert 0 < again.told < stop_at
-        assert profile(again).to_toml() == whole.to_toml()
+        assert profile(again, as_disk=True).to_toml() == whole.to_toml()
     assert target.asked == asked_of(whole) - again.told + journal.FORGET
 
 
@@ -244,7 +251,7 @@ def test_any_lines(lines: list[str]) -> None:
 
 
 def command(folder: Path, *words: str) -> Result:
-    words = ("profile", "--target", "slow:make", "--out", "x.toml", *words)
+    words = ("profile", "--target", "slow:make", "--out", "x.toml", "--as", "disk", *words)
     return CliRunner().invoke(main, list(words), catch_exceptions=False)
 
 
@@ -252,7 +259,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path: Path) -> None:
     home = Home(tmp_path).with_what_is_made()
     (home.work / "slow.py").write_text(SLOW)
     (home.work / "slow").touch()
-    words = ("profile", "--target", "slow:make", "--out", "x.toml")
+    words = ("profile", "--target", "slow:make", "--out", "x.toml", "--as", "disk")
     running = Running(home, *words)
     partial = home.work / "x.toml.partial"
     while not (partial.exists() and partial.read_text().count("\n") > 2):
@@ -284,7 +291,7 @@ def test_an_interrupted_device_goes_on(tmp_path: Path) -> None:
     home = Home(tmp_path).with_what_is_made()
     with (home.work / "image").open("wb") as image:
         image.truncate(160 * 2**20)
-    words = ("profile", "--device", "image", "--out", "x.toml")
+    words = ("profile", "--device", "image", "--out", "x.toml", "--as", "disk")
     running = Running(home, *words)
     running.wait_for("seeks")
     running.press(CTRL_C)
@@ -302,7 +309,7 @@ def test_a_target_whose_code_has_changed(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "slow.py").write_text(SLOW)
     named = {"target": "slow:make", "code": "other", "method": "full"}
     asked = {**named, "capacity_sectors": 20_000_000}
-    identity = {**asked, "seed": 1, "destroy_data": False}
+    identity = {**asked, "seed": 1, "destroy_data": False, "minutes": None, "as_disk": True}
     with closing(Journal(Stateless(), partial, identity)) as kept:
         kept.request("read", 1, 1, 0)
         kept.milestone()

@@ -110,9 +110,10 @@ def test_what_a_hit_does_is_recovered(after_hit: str) -> None:
     assert buffer_of(profile(model(after_hit=after_hit)))["after_hit"] == after_hit
 
 
-def test_the_order_of_writes_is_recovered() -> None:
-    found = buffer_of(profile(model(write_back_order="ascending"), destroy_data=True))
-    assert found["write_back_order"] == "ascending"
+@pytest.mark.parametrize("order", ["ascending", "as they come"])
+def test_the_order_of_writes_is_recovered(order: str) -> None:
+    found = buffer_of(profile(model(write_back_order=order), destroy_data=True))
+    assert found["write_back_order"] == order
 
 
 def test_one_that_writes_through(recovered: Fitted) -> None:
@@ -247,7 +248,7 @@ def test_what_a_detailed_drive_puts_away_is_foreseen(seed: int) -> None:
     may stay as long as there are nearer ones."""
     found = profile(random_drive(seed), destroy_data=True)
     assert found.value("buffer.write_back_order") == "shortest positioning"
-    assert check_of(found, "reads and writes").demerit_percent < 2
+    assert check_of(found, "reads and writes").demerit_percent < 4
 
 
 @dataclass
@@ -360,7 +361,9 @@ def test_what_is_no_disk_is_told_from_one(name: str) -> None:
         def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
             return at_ns + int(STRANGE[name](draw, sectors))
 
-    found = profile(Strange(), destroy_data=True)
+    with pytest.raises(RunFailed, match=r"no arm and no rotation: .*; --as disk writes one"):
+        profile(Strange(), destroy_data=True)
+    found = profile(Strange(), destroy_data=True, as_disk=True)
     assert found.value("rotation.period_ms") is None
     assert found.disk().buffer is None
 
@@ -506,7 +509,7 @@ def test_the_command_writes_a_profile(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [
-        ("someones_drives:broken", 1, "target: read of 1 sectors at sector "),
+        ("someones_drives:broken", 1, "target: read of 8 sectors at sector "),
         ("someones_drives:nothing", 2, "what it returns has no capacity_sectors, writable, req"),
         ("someones_drives:absent", 2, "has no attribute 'absent'"),
         ("no_such_module:drive", 2, "No module named 'no_such_module'"),

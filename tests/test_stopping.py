@@ -31,7 +31,7 @@ IN_VM = (
 CONSOLIDATE = ("consolidate", "a=vm.csv", "b=vm.csv", "--depth", "32", "--accept-poor-fit")
 PLACE = ("place", "a=vm.csv", "--copies", "a=12", "--devices", "a=9,b=9", "--accept-poor-fit")
 KEPT = ("image", "vm.csv", "x.toml.partial")
-PROFILE = ("profile", "--device", "image", "--out", "x.toml")
+PROFILE = ("profile", "--device", "image", "--out", "x.toml", "--as", "disk")
 
 
 @dataclass(frozen=True)

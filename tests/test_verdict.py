@@ -107,7 +107,7 @@ def test_a_profile_that_was_never_held_against_its_drive() -> None:
     assert found.trusted is None
     assert found.because == (
         "cheetah-15k4, made from random reads of a page, one at a time, was never held against its "
-        "drive; this workload has requests at random places and requests in a scheduler's order",
+        "drive; this workload has random places and sweeps",
     )
 
 

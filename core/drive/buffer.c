@@ -221,8 +221,8 @@ static bool join_under_way(struct drive *drive, u64 sector, u64 sectors, u64 now
 {
 	struct write_cache *writes = &drive->buffer.writes;
 
-	if (!write_cache_is_busy(writes) || writes->under_way.end != sector ||
-	    now_ns > writes->medium_ns ||
+	if (writes->order == WRITE_AS_THEY_COME || !write_cache_is_busy(writes) ||
+	    writes->under_way.end != sector || now_ns > writes->medium_ns ||
 	    writes->sectors + sectors > writes->sectors_max)
 		return false;
 	writes->under_way.end += sectors;
@@ -259,10 +259,11 @@ u64 buffer_write(struct drive *drive, u64 sector, u32 sectors, u64 now_ns)
 	if (join_under_way(drive, sector, sectors, now_ns) ||
 	    write_cache_join(writes, sector, sectors))
 		return end_ns - now_ns;
-	while (!write_cache_has_room(writes, sectors))
+	while (!write_cache_has_room(writes, sector, sectors))
 		room_ns = put_away_one(drive, room_ns);
 	end_ns = later(end_ns, room_ns); /* the bus does not wait for room */
 	write_cache_add(writes, span_of(&drive->disk, sector, sectors));
+	put_away_coming(drive, room_ns, end_ns);
 	return end_ns - now_ns;
 }
 
@@ -306,7 +307,7 @@ int buffer_check(const struct buffer *buffer)
 		return -EINVAL;
 	if (buffer->segments.nr > SEGMENTS_MAX ||
 	    writes->spans_max > WRITE_CACHE_SPANS_MAX ||
-	    writes->order > WRITE_ASCENDING || buffer->after_hit > AFTER_HIT_RETURN)
+	    writes->order > WRITE_AS_THEY_COME || buffer->after_hit > AFTER_HIT_RETURN)
 		return -EINVAL;
 	if (buffer->segments.nr && !buffer->segments.sectors)
 		return -EINVAL;

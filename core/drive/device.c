@@ -70,8 +70,8 @@ static u64 serve(struct drive *drive, const struct command *command, u64 start_n
 			   start_ns, hit);
 }
 
-static void begun(const struct timed_device *device, struct command *command,
-		  u64 start_ns, u64 service_ns, bool hit)
+static inline void begun(const struct timed_device *device, struct command *command,
+			 u64 start_ns, u64 service_ns, bool hit)
 {
 	command->waits = false;
 	command->hit = hit;
@@ -80,7 +80,8 @@ static void begun(const struct timed_device *device, struct command *command,
 	command->due_ns = start_ns + device_scaled_ns(device, service_ns);
 }
 
-static void begin(struct timed_device *device, struct command *command, u64 start_ns)
+static inline void begin(struct timed_device *device, struct command *command,
+			 u64 start_ns)
 {
 	bool hit = false;
 	u64 service_ns;
@@ -117,22 +118,28 @@ static void give_array(struct timed_device *device, struct command *command, u64
 		begun(device, command, now_ns, 0, false);
 }
 
-void device_give_late(struct timed_device *device, struct command *command,
-		      u64 start_ns, u64 now_ns)
+static inline void give(struct timed_device *device, struct command *command,
+			u64 start_ns, u64 now_ns)
 {
-	if (device->servers.nr) {
+	if (device->servers.nr)
 		give_array(device, command, now_ns);
-	} else if (device->busy) {
+	else if (device->busy)
 		wait(device, command, now_ns);
-	} else {
+	else
 		begin(device, command, start_ns);
-		command->due_ns = device->free_ns = later(command->due_ns, now_ns);
-	}
 }
 
 void device_give(struct timed_device *device, struct command *command, u64 now_ns)
 {
-	device_give_late(device, command, now_ns, now_ns);
+	give(device, command, now_ns, now_ns);
+}
+
+void device_give_late(struct timed_device *device, struct command *command,
+		      u64 start_ns, u64 now_ns)
+{
+	give(device, command, start_ns, now_ns);
+	if (!command->waits && command->due_ns < now_ns)
+		command->due_ns = device->free_ns = now_ns;
 }
 
 struct command *device_next(struct timed_device *device, u64 by_ns)

@@ -81,7 +81,7 @@ static u64 written(const struct drive *drive, const struct arm *arm,
 
 	if (!command->through && writes->spans_max &&
 	    command->sectors <= writes->sectors_max &&
-	    write_cache_has_room(writes, command->sectors))
+	    write_cache_has_room(writes, command->sector, command->sectors))
 		return at_once(drive, arm, buffer->write_ns, command->sectors);
 	return medium(drive, arm, command, buffer->settle_ns, by_ns);
 }

@@ -65,19 +65,36 @@ static u32 next_to_put_away(struct drive *drive, u64 start_ns, u64 *first_ns)
 	return next;
 }
 
-/* Put one of those that wait away, from start_ns on; none is under way. */
-static void put_away(struct drive *drive, u64 start_ns)
+/* Put one of those that wait away: the arm may go from then on, its data are there by ready_ns;
+ * none is under way. */
+static void begin(struct drive *drive, u64 start_ns, u64 ready_ns)
 {
 	struct write_cache *writes = &drive->buffer.writes;
 	struct write_span *span = &writes->under_way;
-	u32 next;
+	u32 next = next_to_put_away(drive, start_ns, &writes->medium_ns);
 
-	read_ahead_stop(drive, start_ns);
-	next = next_to_put_away(drive, position_begin_ns(drive, start_ns),
-				&writes->medium_ns);
 	*span = write_cache_take(writes, next);
+	writes->medium_ns =
+		position_ready_ns(drive, span->start, writes->medium_ns, ready_ns);
 	writes->busy_until_ns = disk_end_ns(&drive->disk, span->start,
 					    span->end - span->start, writes->medium_ns);
+}
+
+static void put_away(struct drive *drive, u64 start_ns)
+{
+	read_ahead_stop(drive, start_ns);
+	if (drive->buffer.writes.order != WRITE_AS_THEY_COME)
+		start_ns = position_begin_ns(drive, start_ns);
+	begin(drive, start_ns, 0);
+}
+
+void put_away_coming(struct drive *drive, u64 start_ns, u64 ready_ns)
+{
+	const struct write_cache *writes = &drive->buffer.writes;
+
+	if (writes->order == WRITE_AS_THEY_COME && !writes->idle_ns &&
+	    !write_cache_is_busy(writes))
+		begin(drive, later(start_ns, writes->busy_until_ns), ready_ns);
 }
 
 /* What was on its way is on the medium; the buffer still holds it. */

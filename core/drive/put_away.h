@@ -17,6 +17,10 @@ u64 put_away_wait(struct drive *drive, u64 now_ns);
 u64 put_away_begin_ns(struct drive *drive, u64 now_ns);
 
 /* Have one put away, wanted or not; when that is done.  There must be one. */
+/* The arm goes for a write that has come, from start_ns on, if it is free and the drive destages as
+ * they come; the data are there by ready_ns. */
+void put_away_coming(struct drive *drive, u64 start_ns, u64 ready_ns);
+
 u64 put_away_one(struct drive *drive, u64 now_ns);
 
 #endif

@@ -65,8 +65,9 @@ const struct sched_field device_settings[] = {
 	SECTORS(write_back_sectors, drive.buffer.writes.sectors_max, "of them together"),
 	TIME(write_back_idle_ns, drive.buffer.writes.idle_ns,
 	     "how long a drive has been idle when it begins to destage"),
-	SETTING(write_back_order, drive.buffer.writes.order, WRITE_ASCENDING,
-		"0: the soonest under the head, 1: upwards and then from the lowest again"),
+	SETTING(write_back_order, drive.buffer.writes.order, WRITE_AS_THEY_COME,
+		"0: the soonest under the head, 1: upwards and then from the lowest again, 2: as they "
+		"come, each by itself, while its data still come over the bus"),
 	SETTING(queue_depth, drive.queue_depth, QUEUE_DEPTH_MAX,
 		"among how many of those that wait in the drive it chooses the one with the shortest "
 		"positioning time; 0 or 1: it takes them as they came"),

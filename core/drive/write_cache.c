@@ -7,9 +7,13 @@ bool write_cache_is_busy(const struct write_cache *cache)
 	return cache->under_way.start != cache->under_way.end;
 }
 
-bool write_cache_has_room(const struct write_cache *cache, u64 sectors)
+bool write_cache_has_room(const struct write_cache *cache, u64 sector, u64 sectors)
 {
-	return cache->nr + write_cache_is_busy(cache) < cache->spans_max &&
+	bool busy = write_cache_is_busy(cache);
+	bool follows = cache->order == WRITE_AS_THEY_COME && busy && !cache->nr &&
+		       cache->under_way.end == sector;
+
+	return cache->nr + busy < cache->spans_max + follows &&
 	       cache->sectors + sectors <= cache->sectors_max;
 }
 
@@ -17,7 +21,8 @@ bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors)
 {
 	u32 i;
 
-	if (cache->sectors + sectors > cache->sectors_max)
+	if (cache->order == WRITE_AS_THEY_COME ||
+	    cache->sectors + sectors > cache->sectors_max)
 		return false;
 	for (i = 0; i < cache->nr; i++) {
 		if (cache->span[i].end == sector) {
@@ -41,6 +46,8 @@ u32 write_cache_next(const struct write_cache *cache, u64 head)
 	u32 next = 0;
 	u32 i;
 
+	if (cache->order == WRITE_AS_THEY_COME)
+		return 0;
 	for (i = 1; i < cache->nr; i++) {
 		/* upwards and, past the end, around */
 		if (span[i].start - head < span[next].start - head)

@@ -12,12 +12,14 @@
 #define WRITE_CACHE_SPANS_MAX 256
 
 /*
- * In which order a drive puts away: the one that is soonest under its head, or upwards from
- * its head and then from the lowest again.
+ * In which order a drive destages: the one that is soonest under its head; upwards from its head
+ * and then from the lowest again; or as they come, each by itself, and the arm goes while the data
+ * still come over the bus.  The other two join a write to the one that it follows.
  */
 enum write_order {
 	WRITE_SHORTEST_POSITIONING,
 	WRITE_ASCENDING,
+	WRITE_AS_THEY_COME,
 };
 
 /**
@@ -62,16 +64,17 @@ struct write_cache {
 /* Is one on its way to the medium? */
 bool write_cache_is_busy(const struct write_cache *cache);
 
-/* Is there room for a span of that length, as another one? */
-bool write_cache_has_room(const struct write_cache *cache, u64 sectors);
+/* Is there room for these, as another span?  As they come, the first write that follows the one under
+ * way shares its room. */
+bool write_cache_has_room(const struct write_cache *cache, u64 sector, u64 sectors);
 
-/* Make one that waits longer by a write that begins where it ends: whether there is one. */
+/* Make one that waits longer by a write that begins where it ends: whether there is one to join. */
 bool write_cache_join(struct write_cache *cache, u64 sector, u64 sectors);
 
 /* There must be room. */
 void write_cache_add(struct write_cache *cache, struct write_span span);
 
-/* Whose turn it is by place: an index.  One must wait. */
+/* Whose turn it is, not by angle: an index.  One must wait. */
 u32 write_cache_next(const struct write_cache *cache, u64 head);
 
 /* Take it out of those that wait. */

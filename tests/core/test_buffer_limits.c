@@ -21,7 +21,7 @@ static struct buffer any_buffer(struct draw *draw)
 		.writes = { .spans_max = below(draw, 5),
 			    .sectors_max = 1 + below(draw, 100),
 			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
-			    .order = below(draw, 2) },
+			    .order = below(draw, 3) },
 	};
 }
 
@@ -180,7 +180,7 @@ static void limits_are_held(void)
 		{ &buffer->writes.spans_max, WRITE_CACHE_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
 		{ &buffer->watermark_percent, 100 },
-		{ &buffer->writes.order, WRITE_ASCENDING },
+		{ &buffer->writes.order, WRITE_AS_THEY_COME },
 		{ &buffer->after_hit, AFTER_HIT_RETURN },
 	};
 	u32 i;

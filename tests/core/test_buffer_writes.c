@@ -33,6 +33,25 @@ static void in_sequence_they_are_joined(void)
 	writes(5000, 8, FAR + 16 * SECTOR - WRITE - 8 * BUS);
 }
 
+/* The arm goes as soon as they come. */
+static void destaged_while_they_come(void)
+{
+	set_writing(1, 100);
+	drive.buffer.writes.order = WRITE_AS_THEY_COME;
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(5000, 8, FAR + 8 * SECTOR - WRITE - 8 * BUS);
+}
+
+/* The second one shares the first one's room, and has a way of its own; the third waits for both. */
+static void in_sequence_each_has_its_turn(void)
+{
+	set_writing(1, 100);
+	drive.buffer.writes.order = WRITE_AS_THEY_COME;
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(1008, 8, WRITE + 8 * BUS);
+	writes(1016, 8, FAR + 8 * SECTOR + NEAR + 8 * SECTOR - 2 * (WRITE + 8 * BUS));
+}
+
 /* What is under way is made longer until the medium begins with it, if there is room;
  * else it is put away before, and gone. */
 static void joined_until_it_begins(u64 late_ns, u64 sectors_max, u64 want_end)
@@ -158,6 +177,8 @@ int main(void)
 	writes_through();
 	one_is_taken_at_once();
 	in_sequence_they_are_joined();
+	destaged_while_they_come();
+	in_sequence_each_has_its_turn();
 	joined_until_it_begins(0, 16, 1016);
 	joined_until_it_begins(0, 15, 0);
 	joined_until_it_begins(1, 16, 0);

@@ -304,7 +304,7 @@ static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 		.writes = { .spans_max = draw_below(draw, 8),
 			    .sectors_max = 64,
 			    .idle_ns = draw_below(draw, 2 * MS),
-			    .order = draw_below(draw, 2) },
+			    .order = draw_below(draw, 3) },
 	};
 	if (!drive.buffer.segments.nr)
 		drive.buffer.ahead_sectors = drive.buffer.segments.sectors = 0;

@@ -192,7 +192,7 @@ static struct buffer random_buffer(struct draw *draw)
 			    .sectors_max = writes ? 1 + draw_below(draw, 100) : 0,
 			    .idle_ns =
 				    draw_below(draw, 2) * draw_below(draw, 20000) * US,
-			    .order = draw_below(draw, 2) },
+			    .order = draw_below(draw, 3) },
 	};
 }
 

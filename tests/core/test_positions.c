@@ -309,7 +309,7 @@ static void set_any(struct draw *draw)
 			     .writes = { .spans_max = draw_below(draw, 6),
 					 .sectors_max = 100,
 					 .idle_ns = draw_below(draw, 99 * SLOT),
-					 .order = draw_below(draw, 2) } });
+					 .order = draw_below(draw, 3) } });
 	drive.disk.tracks.velocity -= draw_below(draw, 1000);
 	for (i = 0; i < 2; i++) {
 		struct track_zone *zone = &zones[i];

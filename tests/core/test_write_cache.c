@@ -15,7 +15,7 @@ static void fill(void)
 				      .sectors_max = U32_MAX };
 	for (i = 0; i < WRITE_CACHE_SPANS_MAX; i++)
 		write_cache_add(&cache, (struct write_span){ i * EACH, i * EACH + 8 });
-	CHECK(!write_cache_has_room(&cache, 1));
+	CHECK(!write_cache_has_room(&cache, 0, 1));
 }
 
 static void one_is_taken_and_the_others_stay(u32 index)

@@ -265,7 +265,7 @@ static void fill_buffer(struct buffer *buffer, struct program *program)
 	buffer->writes.spans_max = value(program, 5);
 	buffer->writes.sectors_max = value(program, 300);
 	buffer->writes.idle_ns = value(program, 50 * MS);
-	buffer->writes.order = take(program, 2);
+	buffer->writes.order = take(program, 3);
 }
 
 static void fill_drive(struct given *given, struct program *program)

@@ -204,7 +204,7 @@ SETTINGS: dict[str, tuple[object, ...]] = {
     "read_ahead_to_track_end": (0, 1),
     "write_back_spans": (0, 1, 16, 64),
     "write_back_sectors": (0, 64, 4096),
-    "write_back_order": (0, 1),
+    "write_back_order": (0, 1, 2),
     "after_hit": (0, 1, 2),
     "rotation_ns": (0, ROTATION_NS, ROTATION_NS),
     "rotation_random": (0, 0, 1),

@@ -19,15 +19,15 @@ Ask = Literal[
 ]
 ASKS: tuple[Ask, ...] = get_args(Ask)
 IN_WORDS: Mapping[Ask, str] = {
-    "random": "requests at random places",
+    "random": "random places",
     "sequences": "sequential requests",
-    "re-reads": "reads of the same places again",
+    "re-reads": "re-reads",
     "writes": "writes",
-    "sizes": "requests that are not a page",
-    "long": "requests of more than 128 KiB",
+    "sizes": "sizes other than a page",
+    "long": "requests above 128 KiB",
     "pauses": "pauses",
-    "sweeps": "requests in a scheduler's order",
-    "queue": "several requests in the drive at once",
+    "sweeps": "sweeps",
+    "queue": "a queue in the drive",
 }
 LIMIT_PERCENT = 3.0
 DEMERIT_LIMIT_PERCENT = 8.0
@@ -79,6 +79,23 @@ class Check(Section):
         if abs(self.difference_percent) > self.limit_percent:
             return f"{abs(self.difference_percent):.3g} % off"
         return f"off by a demerit of {self.demerit_percent:.3g} %"
+
+    def toml_lines(self) -> list[str]:
+        """Its entry in a profile; what follows from it is a comment."""
+        asks = ", ".join(f"{ask} = {share:g}" for ask, share in self.asks.items())
+        within = "within" if self.within else f"{self.said()}, not within"
+        return [
+            "",
+            f"# {self.difference_percent:+.1f} %, {within} the limits",
+            "[[checks]]",
+            f'workload = "{self.workload}"',
+            f"asks = {{ {asks} }}",
+            f"target_ms = {self.target_ms!r}",
+            f"model_ms = {self.model_ms!r}",
+            f"demerit_ms = {self.demerit_ms!r}",
+            f"limit_percent = {self.limit_percent!r}",
+            f"demerit_limit_percent = {self.demerit_limit_percent!r}",
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """Its entry with --json."""

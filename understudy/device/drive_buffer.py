@@ -20,7 +20,7 @@ from understudy.device.section import (
 SEGMENTS_MAX = 256  # core/drive/segments.h
 WRITES_MAX = 256  # WRITE_CACHE_SPANS_MAX in core/drive/write_cache.h
 AFTER_HIT = ("stop", "go on", "return")  # enum after_hit
-WRITE_ORDERS = ("shortest positioning", "ascending")  # enum write_order
+WRITE_ORDERS = ("shortest positioning", "ascending", "as they come")  # enum write_order
 TO_TRACK_END = "to track end"
 UNSEEN = 2**18  # sectors of a segment whose end nobody has seen
 
@@ -53,7 +53,9 @@ class DriveBuffer(Section):
     write_settle_ms: Ms = 0.0
     write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
     write_back_idle_ms: Ms = 0.0
-    write_back_order: Literal["shortest positioning", "ascending"] = "shortest positioning"
+    write_back_order: Literal["shortest positioning", "ascending", "as they come"] = (
+        "shortest positioning"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:

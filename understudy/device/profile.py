@@ -462,8 +462,7 @@ def read(file: Path) -> DiskProfile:
     if "name" in document:
         raise UserError(f"{file}: name: not a key of a profile, the file's name is the disk's")
     for key, instead in DROPPED.items():
-        section, _, own = key.partition(".")
-        if own in document.get(section, ()) or (not own and section in document):
+        if _has(document, key.split(".")):
             raise UserError(f"{file}: {key}: is no key any more: {instead}")
     try:
         return DiskProfile.model_validate(
@@ -471,6 +470,15 @@ def read(file: Path) -> DiskProfile:
         ).with_curves()
     except ValidationError as error:
         raise UserError(f"{file}: {_first_reason(error)}") from None
+
+
+def _has(table: Any, path: Sequence[str]) -> bool:
+    """A key of a table, or of one in it."""
+    for name in path:
+        if not isinstance(table, dict) or name not in table:
+            return False
+        table = table[name]
+    return True
 
 
 def _parse(file: Path) -> dict[str, Any]:

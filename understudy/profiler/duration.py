@@ -8,9 +8,9 @@ from understudy.profiler import methods
 NS_PER_MINUTE = 60 * 10**9
 
 # What it takes as random reads, in thousands, from the least to the most of the detailed drives.
-READS = {methods.FULL: (30, 80), "perform-2010": (110, 150), "sigcse-2006": (50, 80)}
-MORE_READS = (40, 70)  # of a method that somebody added
-WRITES = (25, 100)
+READS = {methods.FULL: (40, 90), "perform-2010": (140, 220), "sigcse-2006": (55, 100)}
+MORE_READS = (40, 100)  # of a method that somebody added
+WRITES = (30, 80)
 
 
 @dataclass(frozen=True)

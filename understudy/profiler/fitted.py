@@ -55,7 +55,7 @@ class Fitted:
             f'summary = "profiled, {self.capacity_sectors} sectors"',
             *([f'limits = "{self.limits}"'] if self.limits else []),
             *toml_lines(self.findings),
-            *(line for check in self.checks for line in _entry(check)),
+            *(line for check in self.checks for line in check.toml_lines()),
         ]
         return "\n".join(lines) + "\n"
 
@@ -157,21 +157,3 @@ def _measured(by: Method, bench: Bench, writing: bool, part: Report, end_ns: int
         ) from None
     finally:
         bench.deadline_ns = NEVER_NS
-
-
-def _entry(check: Check) -> list[str]:
-    """As [[checks]]; what follows from it is a comment."""
-    asks = ", ".join(f"{ask} = {share:g}" for ask, share in check.asks.items())
-    within = "within" if check.within else f"{check.said()}, not within"
-    return [
-        "",
-        f"# {check.difference_percent:+.1f} %, {within} the limits",
-        "[[checks]]",
-        f'workload = "{check.workload}"',
-        f"asks = {{ {asks} }}",
-        f"target_ms = {check.target_ms!r}",
-        f"model_ms = {check.model_ms!r}",
-        f"demerit_ms = {check.demerit_ms!r}",
-        f"limit_percent = {check.limit_percent!r}",
-        f"demerit_limit_percent = {check.demerit_limit_percent!r}",
-    ]

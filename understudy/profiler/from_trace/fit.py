@@ -38,7 +38,8 @@ def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> F
         earlier = _fitted(served.where(slice(end)), capacity_sectors, seed, kept)
     except RunFailed:  # too little is left to fit without it
         return whole
-    return replace(whole, compared=tuple(_replayed(earlier, served, end)))
+    checked = replayed(earlier.disk(), capacity_sectors, served, end, seed)
+    return replace(whole, compared=tuple(checked))
 
 
 def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile | None) -> Fitted:
@@ -118,10 +119,12 @@ def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
     ]
 
 
-def _replayed(fitted: Fitted, served: Served, end: int) -> Iterator[Compared]:
-    """The trace, request by request, each as long after the last one as it was; what counts is
-    what comes after that end."""
-    drive = Drive(fitted.disk().timing(fitted.capacity_sectors), fitted.seed)
+def replayed(
+    disk: DiskProfile, capacity_sectors: int, served: Served, end: int = 0, seed: int = 1
+) -> Iterator[Compared]:
+    """A trace on a profile, request by request, each as long after the last one as it was; what
+    counts is what comes after that end."""
+    drive = Drive(disk.timing(capacity_sectors), seed)
     ns, _ = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
     last = served.where(slice(end, None))
     there, here = last.service_ns / 1e6, ns[end:].astype(float) / 1e6

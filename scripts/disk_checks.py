@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Write the checks of those profiles in profiles/ whose drives can be held against them.
+
+PYTHONPATH=. .venv/bin/python scripts/disk_checks.py
+
+cheetah-9lp: the trace that was timed on the drive (bench/drives/README.md); what writes cost was
+fitted to it, nothing else was.  detailed-10k: the drive of oracle/detailed that it was measured on.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from oracle.detailed.drive import random_drive
+from understudy.device import profile
+from understudy.device.profile import DiskProfile
+from understudy.profiler import checks
+from understudy.profiler.checks import Compared
+from understudy.profiler.from_trace import fit
+from understudy.profiler.from_trace.served import WRITE, Served
+from understudy.profiler.modelled import ModelTarget
+from understudy.profiler.target import Bench
+
+ROOT = Path(__file__).parents[1]
+DETAILED = 104
+SEED = 20261127
+BEGIN = "\n# Checks: scripts/disk_checks.py\n"
+
+
+def of_trace(disk: DiskProfile) -> Iterable[Compared]:
+    """By the trace of its drive."""
+    trace = pl.read_parquet(ROOT / "bench" / "drives" / disk.name / "trace.parquet")
+    op = np.where(trace["op"].to_numpy() == "write", WRITE, 0)
+    service_ns = (trace["service_us"].to_numpy() * 1000).astype(np.int64)
+    idle_ns = (trace["idle_before_next_us"].to_numpy() * 1000).astype(np.int64)
+    begin_ns = np.concatenate([[0], np.cumsum(service_ns + idle_ns)[:-1]])
+    sector, sectors = (trace[name].to_numpy().astype(np.int64) for name in ("sector", "sectors"))
+    served = Served(op, sector, sectors, begin_ns, begin_ns + service_ns)
+    assert disk.facts
+    return fit.replayed(disk, disk.facts.capacity_sectors, served)
+
+
+def of_drive(disk: DiskProfile) -> Iterable[Compared]:
+    """By asking it."""
+    drive = random_drive(DETAILED)
+    model = Bench(ModelTarget.of(disk, drive.capacity_sectors, SEED), SEED)
+    return checks.compare(Bench(drive, SEED), model, SEED, checks.WORKLOADS)
+
+
+def write(name: str, compared: Iterable[Compared]) -> None:
+    """Instead of those that are there."""
+    file = ROOT / "profiles" / f"{name}.toml"
+    before = file.read_text().partition(BEGIN)[0].rstrip()
+    lines = [line for each in compared for line in each.check.toml_lines()]
+    file.write_text(f"{before}\n{BEGIN}" + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    write("cheetah-9lp", of_trace(profile.load("cheetah-9lp")))
+    write("detailed-10k", of_drive(profile.load("detailed-10k")))

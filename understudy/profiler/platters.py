@@ -98,6 +98,7 @@ class _Sweep:
         self._bench = bench
         self._protractor = protractor
         self._is_referring = False
+        self._slots = 0  # of the last zone's tracks
         self._last = bench.capacity_sectors - 1
 
     def parts(self) -> list[Part]:
@@ -148,7 +149,8 @@ class _Sweep:
         """And how many tracks."""
         for _ in range(TRIES):
             zone, is_followed = self._first_two(first)
-            if is_followed:
+            if is_followed and 2 * zone.slots > self._slots:  # else an answer came late
+                self._slots = zone.slots
                 return self._whole(zone)
         return zone.alone(), 1
 
@@ -181,8 +183,9 @@ class _Sweep:
         if bad - zone.tracks(begin - zone.first) < 2:
             return end  # where its end was measured
         around = (end + zone.sectors // 2, end - 1, end - zone.sectors // PARTS)
-        if [self._is_off(zone, min(at, self._last)) for at in around] == [True, False, False]:
-            return end
+        for _ in range(TRIES):  # an answer may come late
+            if [self._is_off(zone, min(at, self._last)) for at in around] == [True, False, False]:
+                return end
         high = self._surely_bad(zone, bad)
         if high is None:
             return end

@@ -290,16 +290,18 @@ class _Sweep:
 
     def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int] | None:
         """Of so many, or one more that is shorter, and how far it goes on."""
+        bands = []
         if tracks % zone.cylinder == 0:
             skew = zone.cylinder_skew + self._surely_off(zone, tracks)
-            bands = zone.with_bands(tracks, skew)
-        else:
-            tracks, spare, skew = self._short(zone, tracks)
-            bands = zone.with_bands(tracks, skew, spare)
-        if not self._begins(bands, tracks + 1) or not self._repeats(bands, tracks):
-            return None
-        bands, most = self._followed(bands, tracks)
-        return (bands, most) if most > tracks + min(tracks, zone.cylinder) else None
+            bands.append(zone.with_bands(tracks, skew))
+        number, spare, skew = self._short(zone, tracks)
+        bands.append(zone.with_bands(number, skew, spare))
+        for band in bands:
+            size = band.band
+            if self._begins(band, size + 1) and self._repeats(band, size):
+                found, most = self._followed(band, size)
+                return (found, most) if most > size + min(size, zone.cylinder) else None
+        return None
 
     def _repeats(self, zone: Zone, tracks: int) -> bool:
         """As many more, the last of them and what comes behind them are where they should be."""

@@ -295,7 +295,8 @@ class _Sweep:
             skew = zone.cylinder_skew + self._surely_off(zone, tracks)
             bands.append(zone.with_bands(tracks, skew))
         number, spare, skew = self._short(zone, tracks)
-        bands.append(zone.with_bands(number, skew, spare))
+        if not bands or spare > self._protractor.noise * NOISE * zone.slots:
+            bands.append(zone.with_bands(number, skew, spare))
         for band in bands:
             size = band.band
             if self._begins(band, size + 1) and self._repeats(band, size):

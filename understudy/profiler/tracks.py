@@ -143,7 +143,7 @@ def _track(turns: list[float], step: int, period_ns: float) -> Track:
     skewed = [abs(each) > 0.25 * usual_ns for each in beyond]
     plain = [turn for turn, is_skewed in zip(turns, skewed, strict=True) if not is_skewed]
     skews = [each % period_ns for each, is_skewed in zip(beyond, skewed, strict=True) if is_skewed]
-    return Track(float(np.mean(plain)) / step, tuple(skews))
+    return Track(float(np.mean(plain or [usual_ns])) / step, tuple(skews))
 
 
 def _error(values: tuple[float, ...]) -> float:

@@ -69,6 +69,11 @@ def settings(disk: Path) -> dict[str, str]:
     return {str(file.relative_to(queue)): text(file) for file in files}
 
 
+def scheduler(disk: Path) -> str:
+    """This file stays while those of the scheduler that leaves come and go."""
+    return text(Path("/sys/block") / disk.name / "queue" / "scheduler")
+
+
 def text(file: Path) -> str:
     try:
         return file.read_text()
@@ -220,7 +225,7 @@ def started(disk: Path, folder: Path) -> "subprocess.Popen[str]":
 def wait_for_change(disk: Path, command: "subprocess.Popen[str]") -> None:
     """The scheduler is one of the command's."""
     end = time.monotonic() + PATIENCE_SECONDS
-    while "[mq-deadline]" in settings(disk)["scheduler"]:
+    while "[mq-deadline]" in scheduler(disk):
         assert command.poll() is None, command.communicate()
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -3,9 +3,9 @@
 
 A write that an idle drive takes at a cost that does not depend on the platter has gone into
 its cache.  Places that are written without a pause are taken until there is no room for
-another.  Once the cache is full the next write shows
-by its time whether anything has been put away meanwhile, so the pause that it takes says how long
-the drive waits before it begins.  What is left, the order and a write's settling, is what
+another.  A pause between a write at the disk's end and a read where the arm was before shows
+how long the drive waits before it destages: a read after a longer one takes a way back.
+What is left, the order and a write's settling, is what
 brings the model of all this nearest to the drive under six loads.
 Settling is found from the mean times of five; the order from how far apart all six are by rank and
 in the mean, since a wrong order may have the right mean.
@@ -13,8 +13,7 @@ in the mean, since a wrong order may have the right mean.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,13 +32,11 @@ IDLE_NS = 2_000_000_000
 MOST = 256  # WRITES_MAX in understudy/device/profile.py
 SUSTAINED = 2000 + MOST
 LONGEST_PAUSE_NS = 1_000_000_000
-READS_BEHIND = 64
-BEHIND = 1.4  # as long as one that is not behind a write: it waited
-LEAST_IDLE_NS = 1e6
+SHORTEST_PAUSE_NS = 50_000
 BACK = ("back", "back_idle_ms", "back_order")
 KEYS = {name: f"buffer.write_{name}" for name in ("us", "settle_ms", *BACK)}
-IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
-AN_END = 0.01  # of the disk
+IDLE_SAID = "+- 1 %; 0: at once"
+NEAR, AROUND, FAR = (0.0, 0.01), (0.0, 0.05), (0.99, 1.0)  # of the disk
 UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
 A_SWEEP = 20
 A_RUN = 16
@@ -108,7 +105,7 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     repeated = [number for number in bursts if bursts.count(number) > 1]
     number = max(1, min(repeated or bursts))  # a single one may be a host that was away
     bench.milestone()
-    idle_ns = cache.idle_ns(number)
+    idle_ns = cache.idle_ns()
     bench.milestone()
     return Taken(overhead_ns, number, bursts.count(number), idle_ns)
 
@@ -143,35 +140,34 @@ class _Cache:
                 return number
         return MOST
 
-    def idle_ns(self, number: int) -> float:
-        """From the last request until the first write is put away, without the time that takes.
+    def idle_ns(self) -> float:
+        """From the last request until the arm leaves for a write at the disk's other end.
 
-        A read right behind a write waits for it on a drive that does not wait itself.  The second
-        write is put away without the wait.
+        A read where the arm was takes a way back then, however long ago that was.
         """
-        if self._read_behind_ns() > BEHIND * self._single_ns:
-            return 0.0
-        first_ns = self._pause_ns(number, 1)
-        away_ns = self._pause_ns(number, 2) - first_ns if number > 1 else self._single_ns
-        return max(LEAST_IDLE_NS, first_ns - away_ns)
-
-    def _pause_ns(self, number: int, more: int) -> float:
-        """After which a full cache takes so many more, mostly."""
+        stays_ns = self._back_ns(lambda: None)
+        leaves_ns = self._back_ns(lambda: self._bench.read(self._bench.place(A_WRITE, *FAR)))
+        limit_ns = (stays_ns + leaves_ns) / 2
         low, high = 0.0, float(LONGEST_PAUSE_NS)
-        while high - low > 0.02 * high + 100_000:
+        while high - low > 0.01 * high + SHORTEST_PAUSE_NS:
             middle = (low * high) ** 0.5 if low else high / 8
-            has_room = sum(self._room(number, more, middle) for _ in range(TRIES)) > TRIES / 2
-            low, high = (low, middle) if has_room else (middle, high)
-        return high
+            stays = self._back_ns(lambda: self._leave_write(middle)) < limit_ns  # noqa: B023
+            low, high = (middle, high) if stays else (low, middle)
+        return (low + high) / 2 if low else 0.0
 
-    def _read_behind_ns(self) -> float:
-        """Mean of reads elsewhere, each right behind a write."""
+    def _leave_write(self, pause_ns: float) -> None:
+        self._bench.write(self._bench.place(A_WRITE, *FAR), A_WRITE)
+        self._bench.wait(pause_ns)
+
+    def _back_ns(self, between: Callable[[], Any]) -> float:
+        """What a read takes near the last one, and that between; short, but no hit by chance."""
         times = []
-        for _ in range(READS_BEHIND):
+        for _ in range(TRIES):
             self._bench.wait(IDLE_NS)
-            self._write(A_WRITE)
-            times.append(self._bench.read(self._bench.place(A_WRITE), A_WRITE))
-        return float(np.mean(times))
+            self._bench.read(self._bench.place(A_WRITE, *AROUND), A_WRITE)
+            between()
+            times.append(self._bench.read(self._bench.place(A_WRITE, *AROUND), A_WRITE))
+        return float(np.quantile(times, 1 / 3))
 
     def _write(self, sectors: int) -> int:
         return self._bench.write(self._bench.place(sectors), sectors)
@@ -179,21 +175,6 @@ class _Cache:
     def _is_taken(self, service_ns: float, sectors: int) -> bool:
         cost_ns = self._overhead_ns + sectors * self._hits.bus_sector_ns
         return service_ns <= cost_ns + max(self._hits.tolerance_ns, 0.02 * cost_ns)
-
-    def _room(self, number: int, more: int, pause_ns: float) -> bool:
-        """It was full that long ago: are more taken at once?"""
-        self._bench.wait(IDLE_NS)
-        for _ in range(number):
-            self._write(A_WRITE)
-        self._bench.wait(pause_ns)
-        return all(self._is_taken(self._write(A_WRITE), A_WRITE) for _ in range(more))
-
-    @cached_property
-    def _single_ns(self) -> float:
-        """About what it takes to put one away: a read costs as much."""
-        self._bench.wait(IDLE_NS)
-        reads = [self._bench.read(self._bench.place(A_WRITE)) for _ in range(READS_BEHIND)]
-        return float(np.mean(reads))
 
 
 def _findings(taken: Taken | None) -> list[Finding]:
@@ -216,14 +197,13 @@ def _scattered(bench: Bench) -> Sequence[int]:
 
 def _with_strays(bench: Bench) -> Sequence[int]:
     """At one end, and now and then at the other: who takes the nearest leaves those until last."""
-    near, far = (0.0, AN_END), (1 - AN_END, 1.0)
-    ends = [far if n % A_STRAY == 0 else near for n in range(SUSTAINED)]
+    ends = [NEAR if n % A_STRAY else FAR for n in range(SUSTAINED)]
     return [bench.write(bench.place(A_WRITE, *end), A_WRITE) for end in ends]
 
 
 def _gathered(bench: Bench) -> Sequence[int]:
     """Where hardly anything is a seek: who knows the angle waits less."""
-    middle = (0.5, 0.5 + AN_END)
+    middle = (0.5, 0.51)
     return [bench.write(bench.place(A_WRITE, *middle), A_WRITE) for _ in range(SUSTAINED)]
 
 

@@ -138,7 +138,8 @@ static u64 held_ns(struct drive *drive, const struct command *command, u32 found
 	struct segment *segment = &ahead->segments.segment[found];
 	u64 sector = command->sector, end = end_of(command);
 	bool in_sequence = sector <= segment->asked && segment->asked <= end;
-	bool idle = drive->arm.free_ns <= now_ns && !drive->writes.nr;
+	bool idle = drive->arm.free_ns <= now_ns &&
+		    (!drive->writes.nr || drive->writes.idle_ns);
 
 	if (ahead->after_hit != AFTER_HIT_GO_ON)
 		read_ahead_stop(ahead, &drive->disk, &drive->arm, now_ns);
@@ -161,9 +162,11 @@ static u64 taken_ns(struct drive *drive, const struct command *command, u64 now_
 	segments_drop(&drive->ahead.segments, sector, sectors);
 	if (write_back_join(writes, &drive->disk, &drive->arm, sector, sectors, now_ns))
 		return done_ns;
-	while (!write_back_has_room(writes, sector, sectors))
+	while (!write_back_has_room(writes, sector, sectors)) {
+		writes->full = true;
 		room_ns = destage_one(writes, &drive->ahead, &drive->disk, &drive->arm,
 				      room_ns);
+	}
 	done_ns = later(done_ns, room_ns); /* the bus does not wait for room */
 	write_back_add(writes, &drive->disk, sector, sectors);
 	destage_coming(writes, &drive->disk, &drive->arm, room_ns, done_ns);
@@ -186,22 +189,15 @@ static u64 through_ns(struct drive *drive, const struct command *command, u64 no
 	return done_ns;
 }
 
-/* A write goes to the medium before. */
-static u64 destaged_ns(struct drive *drive, const struct command *command, u64 now_ns)
-{
-	if (write_back_touches(&drive->writes, command->sector, command->sectors))
-		return destage_one(&drive->writes, &drive->ahead, &drive->disk,
-				   &drive->arm, now_ns);
-	return destage_wait(&drive->writes, &drive->ahead, &drive->arm, now_ns);
-}
-
 u64 commit_plan(struct drive *drive, const struct command *command,
 		struct drive_plan plan, u64 now_ns, bool *hit)
 {
 	while (plan.write_first) {
 		struct drive_outlook look;
 
-		now_ns = destaged_ns(drive, command, now_ns);
+		now_ns = destage_touched(&drive->writes, &drive->ahead, &drive->disk,
+					 &drive->arm, command->sector, command->sectors,
+					 now_ns);
 		look = drive_outlook(drive, now_ns);
 		plan = drive_plan(drive, &look, command);
 	}

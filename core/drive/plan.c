@@ -41,7 +41,8 @@ static bool waits_for_write(const struct write_back *writes,
 
 	return (span->start < command->sector + command->sectors &&
 		command->sector < span->end) ||
-	       write_back_touches(writes, command->sector, command->sectors);
+	       write_back_touched(writes, command->sector, command->sectors) !=
+		       writes->nr;
 }
 
 static struct drive_plan read(const struct drive *drive,

@@ -93,6 +93,62 @@ static void order_of_putting_away(u64 order, u64 want_head)
 	CHECK_EQ(drive.ahead.segments.segment[2].start, want_head);
 }
 
+/* Reads do not move the place from which the last two go on. */
+static void order_from_the_last(u64 order, u64 want_last)
+{
+	set_writing(3, 100);
+	drive.writes.order = order;
+	drive.writes.idle_ns = 1000 * US;
+	drive.writes.last = 46000;
+	writes(50000, 1, WRITE + BUS);
+	writes(10, 1, WRITE + BUS);
+	writes(40000, 1, WRITE + BUS);
+	drive_flush(&drive, now);
+	CHECK_EQ(drive.writes.last, want_last);
+}
+
+static void a_rewrite_takes_no_room(void)
+{
+	set_writing(2, 100);
+	drive.writes.idle_ns = 50000 * US;
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(1002, 6, WRITE + 6 * BUS);
+	CHECK_EQ(drive.writes.nr, 1);
+	CHECK_EQ(drive.writes.sectors, 8);
+}
+
+/* A read that finds a part of a write waits for that one, whosever turn it is. */
+static void only_what_a_read_needs_is_destaged(void)
+{
+	set_writing(3, 100);
+	drive.writes.order = WRITE_ASCENDING;
+	drive.writes.idle_ns = 50000 * US;
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(50000, 8, WRITE + 8 * BUS);
+	reads(49996, 8, FAR + 8 * SECTOR + MISS(FAR, 8), false);
+	CHECK_EQ(drive.writes.nr, 1);
+	CHECK_EQ(drive.writes.span[0].start, 1000);
+}
+
+/* One that was full goes on until it keeps no more, or as soon as nobody asks for anything. */
+static void a_full_one_does_not_wait(u64 low_sectors, u64 full_idle_ns, u64 destages)
+{
+	set_writing(3, 100);
+	drive.writes.order = WRITE_AS_THEY_COME;
+	drive.writes.idle_ns = 50000 * US;
+	drive.writes.full_idle_ns = full_idle_ns;
+	drive.writes.low_sectors = low_sectors;
+	writes(1000, 8, WRITE + 8 * BUS);
+	writes(30000, 8, WRITE + 8 * BUS);
+	writes(50000, 8, WRITE + 8 * BUS);
+	writes(70000, 8, FAR + 8 * SECTOR);
+	reads(90000, 8, destages * (FAR + 8 * SECTOR) + MISS(FAR, 8), false);
+	CHECK_EQ(drive.writes.nr, 3 - destages);
+	now += 49000 * US;
+	reads(20000, 8, MISS(FAR, 8), false);
+	CHECK_EQ(drive.writes.nr, low_sectors / 8);
+}
+
 /* As long as there is something to do it is not idle, and puts nothing away. */
 static void idleness_begins_anew(void)
 {
@@ -184,6 +240,15 @@ int main(void)
 	read_back();
 	what_waits_is_there();
 	order_of_putting_away(WRITE_ASCENDING, 50000);
+	order_from_the_last(WRITE_ASCENDING, 50001);
+	order_from_the_last(WRITE_ASCENDING_FROM_LAST, 40001);
+	order_from_the_last(WRITE_NEAREST_TO_LAST, 11);
+	a_rewrite_takes_no_room();
+	only_what_a_read_needs_is_destaged();
+	a_full_one_does_not_wait(24, 0, 0);
+	a_full_one_does_not_wait(8, 1, 0);
+	a_full_one_does_not_wait(0, 1, 0);
+	a_full_one_does_not_wait(0, 0, 1);
 	idleness_begins_anew();
 	the_soonest_goes_first(WRITE_ASCENDING, 60000);
 	the_soonest_goes_first(WRITE_SHORTEST_POSITIONING, 3400);

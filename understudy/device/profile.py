@@ -78,8 +78,8 @@ DROPPED = {
     "buffer.read_ahead_finishes_sector": "the arm leaves at once",
     "buffer.write_waits_for_read_ahead": "a write stops reading ahead",
     "buffer.read_discards": "what was sent is kept",
-    "buffer.write_back_sectors": "write_back counts segments, segment_sectors says how long",
-    "buffer.write_back_low_sectors": "a full cache makes room for the next write",
+    "buffer.write_back_sectors": "write_back says it",
+    "buffer.write_back_low_sectors": "write_back says it",
 }
 
 

@@ -109,6 +109,14 @@ def test_room_for_writes_and_what_a_full_drive_keeps(tmp_path: Path) -> None:
                 "[2, 8, 1, 1]",
             )
         ),
+        *(
+            (
+                "idle_ms = 1",
+                f"idle_ms = {bad}",
+                "buffer.write_back_idle_ms: input should be 0 to 60",
+            )
+            for bad in ("-1", "true", "nan", '"a"', "[1]", "[1, -1]", "[1, 1, 1]", "[1, 60001]")
+        ),
         (TRACKS, "", "buffer.read_ahead_sectors: no tracks say where one ends"),
         (
             '"to track end"',

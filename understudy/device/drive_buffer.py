@@ -47,6 +47,15 @@ def _write_back(value: Any) -> Any:
     )
 
 
+def _waits(value: Any) -> Any:
+    both = value if isinstance(value, list) else [value, 0]
+    if len(both) == 2 and all(type(ms) in (int, float) and 0 <= ms <= MINUTE_MS for ms in both):
+        return value
+    raise PydanticCustomError(
+        "waits", f"input should be 0 to {MINUTE_MS} ms, or [those, those of a full drive]"
+    )
+
+
 def _ahead(value: Any) -> Any:
     if value == TO_TRACK_END or (type(value) is int and 0 <= value < CACHE_SPAN_MAX):
         return value
@@ -55,6 +64,7 @@ def _ahead(value: Any) -> Any:
 
 Us = Annotated[float, Field(ge=0, le=MINUTE_MS * 1000)]
 WriteBack = Annotated[int | list[int], PlainValidator(_write_back)]
+Waits = Annotated[float | list[float], PlainValidator(_waits)]
 Span = Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)]
 Ahead = Annotated[int | Literal["to track end"], PlainValidator(_ahead)]
 
@@ -75,7 +85,7 @@ class DriveBuffer(Section):
     after_hit: Literal["stop", "go on", "return"] = "go on"
     write_settle_ms: Ms = 0.0
     write_back: WriteBack = 0
-    write_back_idle_ms: Ms | Annotated[list[Ms], Field(min_length=2, max_length=2)] = 0.0
+    write_back_idle_ms: Waits = 0.0
     write_back_order: Order = "shortest positioning"
 
     @model_validator(mode="after")

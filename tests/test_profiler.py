@@ -301,9 +301,11 @@ def test_noise_hides_nothing(seed: int) -> None:
     for key, value in {
         "segments": is_so.segments,
         "segment_sectors": is_so.segment_sectors,
-        "write_back": [is_so.write_extents, is_so.write_sectors],
     }.items():
         assert found.value(f"buffer.{key}") == value, key
+    buffer = found.disk().buffer
+    assert buffer
+    assert buffer.write_room[:2] == (is_so.write_extents, is_so.write_sectors)
     assert found.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
     outer = is_so.zone[0].sectors + is_so.zone[0].spare_sectors
     assert found.value("tracks.sectors")[0] == pytest.approx(outer, abs=2)

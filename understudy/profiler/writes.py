@@ -293,15 +293,18 @@ def _by_loads(
     served: Served, taken: Taken | None, found: list[Finding], seen: list[Times]
 ) -> list[Finding]:
     """Settling, the order, and what a drive that was full keeps: what brings the model nearest to
-    all loads.  In the wrong order it is not seen what it keeps: all or nothing is tried before."""
+    all loads.  In the wrong order it is not seen what it keeps: all or nothing is tried before.  In
+    one that does not wait the last two orders look like ascending."""
     if taken:
         waits, rooms = taken.waits(), taken.rooms()
+        orders = WRITE_ORDERS if taken.idle_ns else WRITE_ORDERS[:3]
     else:
         waits = [not_seen(KEYS["back_idle_ms"], THROUGH_SAID)]
         rooms = [Finding(KEYS["back"], 0, THROUGH_SAID)]
+        orders = WRITE_ORDERS[:1]
     nearest = _Nearest(served, found, seen)
     fits = []
-    for name in WRITE_ORDERS if taken else WRITE_ORDERS[:1]:
+    for name in orders:
         order = Finding(KEYS["back_order"], name, ORDER_SAID)
         fit = nearest.fitted((waits[0], rooms[-1], order))
         fits += [fit, *(nearest.like(fit, (wait, rooms[0], order)) for wait in waits)]

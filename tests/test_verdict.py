@@ -190,6 +190,14 @@ def test_a_disk_that_was_measured_is_believed() -> None:
     assert verdict(profile.load("cheetah-15k4"), 1, [summary(platform="real")]).trusted is True
 
 
+def test_a_profile_was_tried_with_each_two_things_together() -> None:
+    """But for a queue, and for long requests, of which only reads without a pause are tried."""
+    asks = [ask for ask in check.ASKS if ask != "queue"]
+    never = check.untried(profile.load("detailed-10k").checks, asks)
+    assert all(check.IN_WORDS["long"] in each for each in never)
+    assert len(never) == 7
+
+
 def test_nothing_is_recommended_from_what_is_off() -> None:
     disk = checked(({"re-reads": 0.5}, 8.0, 16.0))
     outcomes = tuple(outcome(experiment(name, disk=disk)) for name in ("cats", "none"))

@@ -42,7 +42,7 @@ DRAINED_NS = 2_000 * MS
 
 
 class Step(NamedTuple):
-    """A request, `pause_ns` after the last one's completion; untimed ones move the head."""
+    """A request, `pause_ns` after the last one's completion; untimed ones prepare for others."""
 
     op: str
     sector: int
@@ -282,7 +282,7 @@ def _everything(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
                 sectors = draw.random.choice((PAGE, PAGE, draw.size()))
                 batch.append(Step(chosen, place, sectors))
                 place += sectors
-            seen[draw.random.randrange(HOT_PLACES)] = draw.random.choice((start, place))
+            seen[draw.random.randrange(HOT_PLACES)] = draw.random.choice((start, min(place, last)))
         batch.sort(key=lambda step: step.sector)
         for step in batch:
             pause_ns = draw.think_ns() if draw.random.random() < 0.2 else 0

@@ -60,13 +60,16 @@ static int map_disk(void)
 
 	if (file < 0 || fstat(file, &status))
 		return complain("timed-disk");
-	disk = mmap(NULL, sizeof(*disk), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	disk = mmap(NULL, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (disk == MAP_FAILED)
 		return complain("timed-disk");
-	if (status.st_size >= (off_t)sizeof(*disk) && disk->bytes == sizeof(*disk))
-		return 0;
-	nbdkit_error("timed-disk: not a struct timed_disk of these sources");
-	return -1;
+	if (status.st_size < (off_t)sizeof(*disk) || disk->bytes != sizeof(*disk)) {
+		nbdkit_error("timed-disk: not a struct timed_disk of these sources");
+		return -1;
+	}
+	disk_moved(&disk->device.drive.disk, disk->address, disk);
+	disk->address = (uintptr_t)disk;
+	return 0;
 }
 
 static int timed_get_ready(int thread_model)

@@ -31,7 +31,8 @@ struct lateness {
 
 /**
  * struct timed_disk - the disk that is served
- * @bytes: sizeof(struct timed_disk)
+ * @bytes: sizeof(struct timed_disk); the drive's samples, zones and slips follow it
+ * @address: of this structure, as whoever set those pointers sees it
  * @device: the disk in motion
  * @capacity_sectors: size
  * @serves: connections are taken
@@ -40,6 +41,7 @@ struct lateness {
  */
 struct timed_disk {
 	u64 bytes;
+	u64 address;
 	struct timed_device device;
 	u64 capacity_sectors;
 	u64 serves;

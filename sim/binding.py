@@ -170,26 +170,36 @@ int optimal_order_init(struct optimal_order *table, u32 max, u64 farthest);
 void optimal_order_exit(struct optimal_order *table);
 void optimal_order_find(struct optimal_order *table, u32 n, u64 head);
 
-/* core/drive/: curve.h, platter.h, disk.h, disk_cache.h, drive.h */
+/* core/drive/: curve.h, tracks.h, platter.h, disk.h, disk_cache.h, drive.h */
 #define CURVE_POINTS_MAX ...
 struct curve_point { u64 at, value; };
-struct curve { u32 nr_points; struct curve_point point[...]; ...; };
+struct curve { u32 nr_points; const struct curve_point *point; };
 #define TRACKS_SECTORS_MAX ...
-#define PLATTER_ZONES_MAX ...
+#define TRACKS_ZONES_MAX ...
+#define TRACKS_SLIPS_MAX ...
 #define PLATTER_TURN_NS_MAX ...
-struct platter_zone {
-    u64 slot, angle, skew, cylinder, cylinder_skew, band, band_skew, spare;
-    u64 place, step, surfaces;
+struct track_level { u64 tracks, sectors, skew; };
+struct track_zone {
+    u64 first, sectors, slot, angle, skew;
+    struct track_level cylinder, band;
+    u64 before, surfaces;
 };
-struct platter { u64 velocity; u32 nr_zones; struct platter_zone zone[...]; };
+struct track_slip { u64 sector, slipped; };
+struct tracks {
+    u32 nr_zones, nr_slips;
+    const struct track_zone *zone;
+    const struct track_slip *slip;
+    u64 velocity, step;
+};
 struct disk {
     u64 capacity_sectors;
-    struct curve seek, transfer, tracks;
-    struct platter platter;
+    struct curve seek, transfer;
+    struct tracks tracks;
     ...;
 };
-u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64 sector);
-u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector);
+u64 platter_angle(const struct tracks *tracks, u64 sector);
+u64 tracks_arm(const struct tracks *tracks, u64 sector);
+u64 tracks_end(const struct tracks *tracks, u64 sector);
 struct head { u64 sector; ...; };
 struct arm { struct head head; ...; };
 struct drive { struct disk disk; struct arm arm; ...; };
@@ -213,7 +223,7 @@ struct lateness {
     struct moments service, service_late;
 };
 struct timed_disk {
-    u64 bytes;
+    u64 bytes, address;
     struct timed_device device;
     u64 capacity_sectors, serves, record_error;
     struct lateness lateness;

@@ -30,8 +30,7 @@ static const char *check_drive(const struct drive *drive)
 	if (cache->segment_sectors >= SPAN_MAX || cache->prefetch_sectors >= SPAN_MAX)
 		return "a segment of the disk's cache has 2^48 sectors or more";
 	if (!tracks_check(&drive->disk.tracks, drive->disk.capacity_sectors) &&
-	    platter_check(&drive->disk.platter, &drive->disk.tracks,
-			  drive->disk.rotation_ns))
+	    platter_check(&drive->disk.tracks, drive->disk.rotation_ns))
 		return "the angles are not of these tracks, or not of that rotation";
 	if (disk_check(&drive->disk))
 		return "the disk is impossible";

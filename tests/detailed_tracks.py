@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The keys of [tracks] for a detailed drive (oracle/detailed), from the definitions of its zones.
+"""The recording zones of a detailed drive (oracle/detailed), from the definitions of its zones.
 
 oracle/detailed/layout.c says where tracks follow each other: all heads of a cylinder and then the
 next cylinder, or a band of cylinders on one surface and back on the next one.  The last band of a
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.detailed.drive import SURFACE_SERPENTINE, Parameters, Zone
+from understudy.device.layout import Level, zones_text
+from understudy.device.layout import Zone as Recorded
 from understudy.device.profile import DiskProfile
-
-NEVER = 2**30  # tracks
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def _by_cylinder(parameters: Parameters, zone: Zone) -> Iterator[Part]:
         skew=zone.track_skew,
         cylinder=parameters.heads,
         cylinder_skew=zone.cylinder_skew,
-        band=NEVER * parameters.heads,
+        band=0,
         band_skew=0,
     )
 
@@ -76,39 +76,33 @@ def _surfaces(
     )
 
 
-def tracks(parameters: Parameters) -> dict[str, list[Any]]:
-    """The keys, a value for each zone; `at` is among them."""
-    keys: dict[str, list[Any]] = {name: [] for name in KEYS}
+def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
+    """They, of the whole disk."""
+    found = []
     first = 0
     for zone in parameters.zone:
         slots = zone.sectors + zone.spare_sectors
+
+        def turns(skew: int, zone: Zone = zone, slots: int = slots) -> float:
+            return (skew + zone.spare_sectors) % slots / slots
+
         by = _by_surface if parameters.layout == SURFACE_SERPENTINE else _by_cylinder
         for part in by(parameters, zone):
             skews = part.heads_before * zone.track_skew + part.cylinders_before * zone.cylinder_skew
-            keys["first"].append(first)
-            keys["sectors"].append(zone.sectors)
-            keys["slots"].append(slots)
-            keys["angle"].append(skews % slots / slots)
-            for name in ("skew", "cylinder_skew", "band_skew"):
-                turns = (getattr(part, name) + zone.spare_sectors) % slots / slots
-                keys[name].append(turns)
-            keys["cylinder"].append(part.cylinder)
-            keys["band"].append(part.band)
+            found.append(
+                Recorded(
+                    first,
+                    zone.sectors,
+                    slots,
+                    skews % slots / slots,
+                    turns(part.skew),
+                    Level(part.cylinder, turns(part.cylinder_skew)),
+                    Level(part.band, turns(part.band_skew)) if part.band else None,
+                    surfaces,
+                )
+            )
             first += part.tracks * zone.sectors
-    return keys | {"at": [at / first for at in keys["first"]]}
-
-
-KEYS = (
-    "first",
-    "sectors",
-    "slots",
-    "angle",
-    "skew",
-    "cylinder",
-    "cylinder_skew",
-    "band",
-    "band_skew",
-)
+    return found
 
 
 def capacity(parameters: Parameters) -> int:
@@ -116,13 +110,13 @@ def capacity(parameters: Parameters) -> int:
     return sum(_tracks(parameters, zone) * zone.sectors for zone in parameters.zone)
 
 
-def document(parameters: Parameters, **sections: Any) -> dict[str, Any]:
+def document(parameters: Parameters, *, surfaces: bool = False, **sections: Any) -> dict[str, Any]:
     """A profile with these positions; its seeks take no time unless somebody says."""
     return {
         "name": "detailed",
         "seek": {"ms": [0.0, 0.0]},
         "rotation": {"period_ms": parameters.period_ns / 1e6, "phase": "known"},
-        "tracks": tracks(parameters),
+        "layout": {"zones": zones_text(zones(parameters, surfaces=surfaces))},
         "facts": {"vendor": "", "model": "", "capacity_sectors": capacity(parameters)},
     } | sections
 

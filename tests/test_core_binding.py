@@ -152,12 +152,12 @@ def test_drive_refuses() -> None:
             Drive(seeking(seek))
     with pytest.raises(ValueError, match=r"not as core/drive/drive\.h wants it"):
         Drive(seeking(line, transfer=((0, 5), (8, 5))))
-    with pytest.raises(ValueError, match=r"seek: 1025 samples, more than 1024"):
+    with pytest.raises(ValueError, match=r"seek.point: 1025 of them, more than 1024"):
         Drive(seeking(many))
     zones = steps([(2 * i, 5 + i % 2) for i in range(513)], 5000)
-    with pytest.raises(ValueError, match=r"transfer: 1026 samples, more than 1024"):
+    with pytest.raises(ValueError, match=r"transfer.point: 1026 of them, more than 1024"):
         Drive(seeking([(0, 0), (5000, 5)], transfer=zones))
-    with pytest.raises(ValueError, match=r"seek: 9, -5 is negative"):
+    with pytest.raises(ValueError, match=r"seek.point: a number is negative"):
         Drive(seeking([(0, 0), (9, -5)]))
 
 

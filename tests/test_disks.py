@@ -78,15 +78,21 @@ def test_one_says_what_it_does_and_how_far_to_believe_it(name: str, expected: st
     assert expected in "\n".join(" ".join(line.split()) for line in said.splitlines())
 
 
+ZONES = """\
+first_sector,track_sectors,slots,angle_turns,skew_turns
+0,100,100,0,0.2
+500000,90,96,0.5,0.2
+"""
+SLIPS = "sector,slots\n9,1\n"
+
+
 def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -> str:
     """A profile in two zones that says where each sector is."""
     rate = "[throughput]\nmb_per_s = [8.5, 8.0]\n" if throughput else ""
     file = folder / "mine.toml"
     file.write_text(
         f'summary = "ours"\n[seek]\nms = [1, 9]\n{rate}[rotation]\nperiod_ms = {period}\n'
-        f'phase = "{phase}"\n[tracks]\nat = [0, 0.5]\nsectors = [100, 90]\n'
-        "first = [0, 500_000]\nslots = [100, 96]\nangle = [0, 0.5]\nskew = [0.2, 0.2]\n"
-        "cylinder = [4, 4]\ncylinder_skew = [0.3, 0.3]\n"
+        f'phase = "{phase}"\n[layout]\nzones = """\n{ZONES}"""\nslips = """\n{SLIPS}"""\n'
         '[facts]\nvendor = "x"\nmodel = "y"\ncapacity_sectors = 1_000_000\n'
     )
     return str(file)
@@ -95,7 +101,7 @@ def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -
 @pytest.mark.parametrize(
     ("phase", "expected"),
     [
-        ("known", "positions known, of each sector in 2 zones: no latency is drawn\n"),
+        ("known", "positions known, of each sector in 2 zones and 1 slips: no latency is drawn\n"),
         ("random", 'positions known, but not used: rotation.phase is not "known"\n'),
     ],
 )

@@ -114,9 +114,12 @@ def test_random_reads_take_as_long_as_the_manual_says(name: str, seconds: float)
 @pytest.mark.parametrize("name", TIMED)
 def test_a_track_passes_in_a_rotation(name: str) -> None:
     disk = load(name)
-    assert disk.throughput.at == disk.tracks.at
-    for mb_per_s, sectors in zip(disk.throughput.mb_per_s, disk.tracks.sectors, strict=True):
-        rate = sectors * SECTOR_BYTES / disk.rotation.period_ms / 1000
+    capacity = disk.facts.capacity_sectors
+    for mb_per_s, at, zone in zip(
+        disk.throughput.mb_per_s, disk.throughput.at, disk.layout.zones, strict=True
+    ):
+        assert zone.first == round(at * capacity)
+        rate = zone.sectors * SECTOR_BYTES / disk.rotation.period_ms / 1000
         assert mb_per_s == pytest.approx(rate, rel=1e-3)
     assert disk.rotation.period_ms == pytest.approx(60_000 / disk.facts.rpm, rel=1e-3)
 

@@ -291,7 +291,8 @@ def test_the_next_command_puts_back_what_nobody_could(disk: Path, tmp_path: Path
         command = started(disk, tmp_path)
         wait_for_change(disk, command)
         workers = descendants(command.pid)
-        command.kill()
+        for pid in (command.pid, *workers):
+            os.kill(pid, signal.SIGKILL)
         command.communicate(timeout=PATIENCE_SECONDS)
         end = time.monotonic() + PATIENCE_SECONDS
         while any(Path(f"/proc/{pid}").exists() for pid in workers):

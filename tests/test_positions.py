@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from detailed_seeks import seek
-from detailed_tracks import profiled, tracks
+from detailed_tracks import profiled, zones
 from positioned import positioned
 
 from oracle.detailed.drive import (
@@ -19,10 +19,10 @@ from oracle.detailed.drive import (
     Parameters,
     random_parameters,
 )
-from understudy.device import profile
-from understudy.device import tracks as device_tracks
+from understudy.device import layout, profile
 from understudy.device.timing import TURN
-from understudy.native.drive import PLATTER_TURN_NS_MAX, PLATTER_ZONES_MAX, Drive
+from understudy.native import drive as native
+from understudy.native.drive import PLATTER_TURN_NS_MAX, Drive
 from understudy.native.request import READ, WRITE
 
 SEEDS = range(1, 25)
@@ -45,7 +45,7 @@ def test_the_seeds_have_everything() -> None:
     assert {bool(one.band_cylinders) for one in found} == {False, True}
     assert any(zone.spare_sectors for one in found for zone in one.zone)
     assert any(zone.spare_tracks for one in found for zone in one.zone)
-    assert any(len(tracks(one)["first"]) > len(one.zone) for one in found), "no band is cut short"
+    assert any(len(zones(one)) > len(one.zone) for one in found), "no band is cut short"
     assert all(len(one.zone) > 1 for one in found)
 
 
@@ -58,7 +58,7 @@ def test_each_sector_is_where_it_is(seed: int) -> None:
     draw = random.Random(seed)
     last = detailed.capacity_sectors - 1
     sectors = [draw.randrange(detailed.capacity_sectors) for _ in range(SECTORS)]
-    for first in tracks(parameters)["first"]:
+    for first in (zone.first for zone in zones(parameters)):
         sectors += [max(0, first - 1), first, first + 1]
     worst = max(
         apart(drive.angle(sector) / TURN, detailed.locate(sector).angle)
@@ -158,16 +158,35 @@ def test_a_disk_that_stands_in_keeps_its_zones() -> None:
     """A zone begins at its share of the disk, at its angle; its tracks are as long."""
     disk = atlas()
     assert disk.facts
-    assert disk.tracks
-    assert disk.tracks.angle
-    real, small = (disk.timing(sectors) for sectors in (disk.facts.capacity_sectors, 2**20))
-    assert [first for first, _ in real.tracks] == list(disk.tracks.first or ())
-    assert [length for _, length in small.tracks] == list(disk.tracks.sectors)
-    assert small.platter == real.platter
-    drive = Drive(small)
-    for (first, _), at, angle in zip(small.tracks, disk.tracks.at, disk.tracks.angle, strict=True):
-        assert abs(first - at * 2**20) < 1
-        assert apart(drive.angle(first) / TURN, angle) < 1e-12
+    assert disk.layout
+    real, small = (disk.timing(sectors).tracks for sectors in (disk.facts.capacity_sectors, 2**20))
+    assert [zone.first for zone in real.zones] == [zone.first for zone in disk.layout.zones]
+    assert [zone.sectors for zone in small.zones] == [zone.sectors for zone in real.zones]
+    drive = Drive(disk.timing(2**20))
+    for there, here in zip(disk.layout.zones, small.zones, strict=True):
+        assert abs(here.first - there.first / disk.facts.capacity_sectors * 2**20) < 1
+        assert there.angle is not None
+        assert apart(drive.angle(here.first) / TURN, there.angle) < 1e-12
+
+
+def test_what_is_slipped_lies_farther_on() -> None:
+    """From there to the zone's end, by as many slots; -1 takes it up again.  Tracks end as many
+    sectors earlier.  On a disk of another size nothing is slipped."""
+    plain = atlas()
+    assert plain.facts
+    assert plain.layout
+    zone, after = plain.layout.zones[:2]
+    capacity = plain.facts.capacity_sectors
+    slips = ((1000, 1), (50_000, 3), (90_000, -1))
+    disk = plain.model_copy(update={"layout": plain.layout.model_copy(update={"slips": slips})})
+    one, other = (Drive(each.timing(capacity)) for each in (plain, disk))
+    for sector, more in ((999, 0), (1000, 1), (49_999, 1), (50_000, 4), (90_000, 3), (90_001, 3)):
+        assert other.angle(sector) == one.angle(sector + more)
+    assert other.angle(after.first) == one.angle(after.first)
+    assert other.track_end(999) == zone.sectors * 3 - 1
+    for sector, more in ((1000, 1), (60_000, 4), (99_000, 3)):
+        assert other.track_end(sector) == one.track_end(sector + more) - more
+    assert disk.timing(2**20).tracks == plain.timing(2**20).tracks
 
 
 @pytest.mark.parametrize(("short", "stays"), [(0, True), (2047, True), (2048, False), (-1, False)])
@@ -181,13 +200,18 @@ def test_a_size_in_whole_mib_is_the_real_one(short: int, stays: bool) -> None:
 
 def test_limits_are_those_of_the_core() -> None:
     """profile.py stands on nothing, and repeats them."""
-    assert device_tracks.ZONES_MAX == PLATTER_ZONES_MAX
+    assert layout.ZONES_MAX == native.TRACKS_ZONES_MAX
+    assert layout.SLIPS_MAX == native.TRACKS_SLIPS_MAX
     assert profile.TURN_MS_MAX * MS == PLATTER_TURN_NS_MAX
 
 
 def test_angles_are_asked_of_who_knows() -> None:
     """Not of a disk without, nor past the end."""
     plain = profile.load("atlas-10k")
-    for disk, sector in ((plain, 0), (atlas(), 2**20), (atlas(), -1)):
-        with pytest.raises(ValueError, match="nobody knows"):
+    for disk, sector, why in (
+        (plain, 0, "nobody knows"),
+        (atlas(), 2**20, "sector 1048576 of"),
+        (atlas(), -1, "sector -1 of"),
+    ):
+        with pytest.raises(ValueError, match=why):
             Drive(disk.timing(2**20)).angle(sector)

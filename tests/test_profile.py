@@ -71,7 +71,7 @@ def test_whole_numbers_may_stand_for_times(tmp_path: Path) -> None:
         ("full_seek_ms = 5.25", "full_seek_ms = true", "model.full_seek_ms", "True"),
         ("hit_us = 250", 'hit_us = "250"', "cache.hit_us", "'250'"),
         ("segments = 64", "segments = 64.5", "cache.segments", "64.5"),
-        ("segments = 64", "segments = 5000", "cache.segments", "1024"),
+        ("segments = 64", "segments = 5000", "cache.segments", "512"),
         ("prefetch_sectors = 64", "prefetch_sectors = -1", "cache.prefetch_sectors", "-1"),
         ("hit_us = 250", "hit_us = 0.0009", "cache.hit_us", "equal to 0.001"),
         (

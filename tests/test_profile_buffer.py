@@ -17,11 +17,14 @@ segment_sectors = 64
 prefetch_sectors = 8
 hit_us = 100
 """
-TRACKS = """[tracks]
-at = [0, 0.5]
-sectors = [700, 560]
-switch_ms = 0.5
+TRACKS = '''[layout]
+zones = """
+first_sector,track_sectors
+0,700
+35156250,560
 """
+switch_ms = 0.5
+'''
 BUFFER = """[buffer]
 bus_mb_per_s = 10
 bus_watermark_percent = 75
@@ -43,7 +46,8 @@ write_back_order = "ascending"
 def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
     """Whole ns, ps and sectors; tracks by the sectors of the virtual disk."""
     timing = load_text(tmp_path, SAMPLED + TRACKS + BUFFER).timing(10_000)
-    assert timing.tracks == ((0, 700), (5000, 560))
+    zones = [(zone.first, zone.sectors) for zone in timing.tracks.zones]
+    assert zones == [(0, 700), (5000, 560)]
     assert timing.switch_ns == 500_000
     assert timing.hit_ns == 66_000
     assert timing.buffer == {
@@ -80,7 +84,7 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
             "segment_sectors = 3000000000",
             "buffer.write_back: 2 segments have too many sectors",
         ),
-        (TRACKS, "", "buffer.read_ahead_sectors: no tracks say where one ends"),
+        (TRACKS, "", "buffer.read_ahead_sectors: no layout says where a track ends"),
         (
             '"to track end"',
             '"far"',
@@ -90,13 +94,11 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         ('"ahead"', '"all"', "buffer.segment_keeps: input should be 'request' or 'ahead'"),
         ('"ascending"', '"random"', "buffer.write_back_order: input should be 'shortest pos"),
         (
-            "[700, 560]",
-            "[700, 500000]",
-            "tracks.sectors: 500000 sectors from 0.5 on take",
+            ",560",
+            ",400000",
+            "layout.zones: 400000 sectors from 35156250 on take",
         ),
-        ("at = [0, 0.5]", "at = [0, 1]", "tracks.at: a zone begins at 1, where the disk ends"),
-        ("at = [0, 0.5]", "at = [0]", "tracks.at: has 1 places for 2 values"),
-        ("[700, 560]", "[700, 0]", "tracks.sectors.1: input should be greater than or equal to 1"),
+        (",560", ",0", "layout.zones: line 3, column track_sectors: 0 is not from 1 to 1048576"),
         ("bus_mb_per_s = 10", "bus_mb_per_s = 0", "buffer.bus_mb_per_s: input should be greater"),
     ],
 )
@@ -113,13 +115,6 @@ def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
     """Not both."""
     with pytest.raises(UserError, match="buffer: does not go with cache: a disk has one of them"):
         load_text(tmp_path, SAMPLED + CACHE + TRACKS + BUFFER)
-
-
-def test_a_track_fits_into_its_zone_at_that_size(tmp_path: Path) -> None:
-    """Which the file alone can't say."""
-    disk = load_text(tmp_path, SAMPLED + TRACKS + BUFFER)
-    with pytest.raises(UserError, match="a track of 700 is longer than its zone of 600 sectors"):
-        disk.timing(1200)
 
 
 @pytest.mark.parametrize(

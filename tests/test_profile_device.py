@@ -433,7 +433,9 @@ def test_a_drive_behind_a_host_is_recovered(seed: int, noise_ns: int) -> None:
     found = profile(Hosted(drive, noise_ns=noise_ns), destroy_data=True)
     assert found.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
     outer = is_so.zone[0].sectors + is_so.zone[0].spare_sectors
-    assert found.value("tracks.sectors")[0] == pytest.approx(outer, rel=0.005)
+    layout = found.disk().layout
+    assert layout
+    assert layout.zones[0].sectors == pytest.approx(outer, rel=0.005)
     assert found.value("buffer.segments") == is_so.segments
     assert found.value("buffer.segment_sectors") == is_so.segment_sectors
     assert found.value("buffer.write_back") == is_so.write_extents

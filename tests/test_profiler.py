@@ -281,7 +281,9 @@ def test_noise_hides_nothing(seed: int) -> None:
         assert found.value(f"buffer.{key}") == value, key
     assert found.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
     outer = is_so.zone[0].sectors + is_so.zone[0].spare_sectors
-    assert found.value("tracks.sectors")[0] == pytest.approx(outer, abs=2)
+    layout = found.disk().layout
+    assert layout
+    assert layout.zones[0].sectors == pytest.approx(outer, abs=2)
     assert found.value("buffer.read_hit_us") == pytest.approx(
         is_so.read_hit_overhead_ns / 1e3, abs=6
     )
@@ -436,8 +438,10 @@ def test_a_small_disk() -> None:
     parameters = random_drive(7).parameters
     zone = replace(parameters.zone[0], cylinders=60)
     found = profile(DetailedDrive(replace(parameters, zone=(zone,), heads=12)))
-    assert found.value("tracks.sectors") == [zone.sectors]
-    assert found.value("tracks.slots") == [zone.sectors + zone.spare_sectors]
+    layout = found.disk().layout
+    assert layout
+    slots = zone.sectors + zone.spare_sectors
+    assert [(one.sectors, one.slots) for one in layout.zones] == [(zone.sectors, slots)]
 
 
 def well(trouble: Trouble, completion_ns: int) -> int:

@@ -5,7 +5,7 @@ where each sector is, and never claimed of what has none."""
 import math
 import random
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
@@ -24,6 +24,7 @@ from oracle.detailed.drive import (
     random_parameters,
 )
 from understudy.device import profile as profiles
+from understudy.device.layout import Zone as Recorded
 from understudy.device.target import Target
 from understudy.profiler import hits, platters, rotation, segments
 from understudy.profiler.fitted import Fitted, profile
@@ -104,7 +105,7 @@ def test_each_sector_of_a_detailed_drive_is_where_it_is(seed: int) -> None:
         zone = found.zone(first)
         assert zone.sectors == there.sectors
         assert zone.slots == there.sectors + there.spare_sectors
-    assert reads < 5100
+    assert reads < 6400
 
 
 def made(layout: int = CYLINDERS, heads: int = 12, **zone: int) -> DetailedDrive:
@@ -280,23 +281,26 @@ class Slipped(Rearranged):
         return sector + bisect_right(self._moved, sector)
 
 
-@pytest.mark.parametrize("seed", [201, 202, 203, 207])
-def test_sectors_that_are_left_out_do_no_harm(seed: int) -> None:
-    """As many as the Cheetah 9LP has."""
+@pytest.mark.parametrize(("seed", "zones"), [(201, 200), (202, 18), (203, 17), (207, 80)])
+def test_sectors_that_are_left_out_are_slips(seed: int, zones: int) -> None:
+    """As many as the Cheetah 9LP has, to the sector; some on surfaces end a zone."""
     drive = Slipped(random_drive(seed), 400)
     found = seen(drive)
-    assert len(found.zones) < 600
-    assert sum(each < 0.01 for each in drive.off(found)) > 0.98 * SECTORS
+    assert len(found.zones) <= zones
+    assert 400 - zones <= len(found.slips) <= 400
+    assert sum(each < 5e-4 for each in drive.off(found)) > 0.99 * SECTORS
 
 
 @dataclass
 class Spared(Rearranged):
-    """A drive that keeps the last sectors of each cylinder, as many, for others that go bad."""
+    """A drive that keeps the last sectors of so many cylinders, as many, for others that go bad."""
+
+    together: int = 1
 
     def __post_init__(self) -> None:
         of = self.drive.parameters
         sizes = [(z.cylinders * of.heads - z.spare_tracks) * z.sectors for z in of.zone]
-        cylinders = [of.heads * zone.sectors for zone in of.zone]
+        cylinders = [self.together * of.heads * zone.sectors for zone in of.zone]
         self._cylinders = cylinders
         self._there = [0, *accumulate(sizes)]
         kept = [
@@ -324,10 +328,22 @@ def test_spare_sectors_at_the_end_of_each_cylinder(seed: int, spare: int) -> Non
     assert max(drive.off(found)) < 1e-3
 
 
+@pytest.mark.parametrize("seed", [203, 204])
+def test_spare_sectors_at_the_end_of_some_cylinders(seed: int) -> None:
+    """They are a band."""
+    drive = Spared(random_drive(seed), 60, together=6)
+    found = seen(drive)
+    assert len(found.zones) == len(drive.drive.parameters.zone)
+    assert {(zone.band // zone.cylinder, zone.band_spare) for zone in found.zones} == {(6, 60)}
+    assert max(drive.off(found)) < 1e-3
+
+
 def test_a_drive_with_spare_sectors_is_predicted() -> None:
     """By the profile, and by the core that has read it."""
     found = profile(Spared(random_drive(203), 60), seed=1)
-    assert set(found.value("tracks.cylinder_spare")) == {60}
+    layout = found.disk().layout
+    assert layout
+    assert {zone.cylinder.spare for zone in layout.zones if zone.cylinder} == {60}
     for check in found.checks:
         assert abs(check.difference_percent) < 1, check.workload
 
@@ -359,8 +375,8 @@ def test_a_layout_that_contradicts_itself_is_none() -> None:
     found = worded(Layout((zone,), 237_000))
     assert isinstance(found, Unseen)
     assert found.why == (
-        "what was found contradicts itself: 0.1 of a turn is less than the 54 spare slots of 291, "
-        "which count"
+        "what was found contradicts itself: line 2: a skew of 0.1 is less than the 54 spare slots "
+        "of 291"
     )
     alone = Layout((zone.alone(),), 237_000)
     assert worded(alone) == alone
@@ -447,15 +463,24 @@ def test_a_cache_without_end() -> None:
 # ---- in the profile ---------------------------------------------------------------------------
 
 
+def zones(found: Fitted) -> Sequence[Recorded]:
+    """Of its profile."""
+    layout = found.disk().layout
+    assert layout
+    return layout.zones
+
+
 def test_the_profile_says_where_sectors_are() -> None:
     drive = random_drive(2)
     found = understudy.profile(drive)
     disk = found.disk()
     assert disk.knows_positions
-    assert disk.tracks
-    assert disk.tracks.first == tuple(firsts(drive))
-    assert found.value("tracks.cylinder") == [drive.parameters.heads] * 5
-    assert "# angle: 100.0% of 400 random sectors are within 1 % of a turn" in found.to_toml()
+    assert disk.layout
+    assert [zone.first for zone in disk.layout.zones] == list(firsts(drive))
+    assert {zone.cylinder and zone.cylinder.tracks for zone in disk.layout.zones} == {
+        drive.parameters.heads
+    }
+    assert "# zones: 100.0% of 400 random sectors are within 1 % of a turn" in found.to_toml()
 
 
 def test_what_is_not_seen_is_a_comment_and_latencies_are_drawn() -> None:
@@ -463,22 +488,25 @@ def test_what_is_not_seen_is_a_comment_and_latencies_are_drawn() -> None:
     disk = found.disk()
     assert disk.rotation
     assert disk.rotation.phase == "random"
-    assert disk.tracks
-    assert disk.tracks.angle is None
-    (why,) = {found.finding(f"tracks.{key}").confidence for key in ("first", "skew")}  # type: ignore[union-attr]
-    assert why.startswith("not seen: ")
-    assert f"# first: {why}" in found.to_toml()
-    assert disk.facts is None
+    assert disk.layout
+    assert not disk.layout.knows_angles
+    why = found.finding("layout.angles")
+    assert why
+    assert why.confidence.startswith("not seen: ")
+    assert f"# angles: {why.confidence}" in found.to_toml()
 
 
 def test_our_own_model_with_known_angles_is_recovered() -> None:
     """What a profile says of a detailed drive, measured again."""
     first = understudy.profile(random_drive(2))
     again = understudy.profile(ModelTarget.of(first.disk(), first.capacity_sectors))
-    for key in ("first", "sectors", "slots", "cylinder"):
-        assert again.value(f"tracks.{key}") == first.value(f"tracks.{key}"), key
-    for key in ("skew", "cylinder_skew"):
-        assert again.value(f"tracks.{key}") == pytest.approx(first.value(f"tracks.{key}"), abs=1e-6)
+    for one, other in zip(zones(again), zones(first), strict=True):
+        assert (one.first, one.sectors, one.slots) == (other.first, other.sectors, other.slots)
+        assert one.skew == pytest.approx(other.skew, abs=1e-6)
+        assert one.cylinder
+        assert other.cylinder
+        assert one.cylinder.tracks == other.cylinder.tracks
+        assert one.cylinder.skew == pytest.approx(other.cylinder.skew, abs=1e-6)
 
 
 class Interrupted(Around):
@@ -503,8 +531,8 @@ def test_a_run_that_was_interrupted_meanwhile_finds_the_same(tmp_path: Path) -> 
     with pytest.raises(KeyboardInterrupt):
         look_for(target, file)
     again = look_for(Interrupted(random_drive(2)), file)
-    for key in ("first", "sectors", "slots", "cylinder"):
-        assert again.value(f"tracks.{key}") == whole.value(f"tracks.{key}"), key
+    for one, other in zip(zones(again), zones(whole), strict=True):
+        assert (one.first, one.sectors, one.slots) == (other.first, other.sectors, other.slots)
 
 
 def look_for(target: Target, file: Path) -> Fitted:

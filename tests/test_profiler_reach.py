@@ -42,7 +42,9 @@ def test_single_reads_are_foreseen(seed: int) -> None:
     drive = random_drive(seed)
     found = profile(drive)
     assert found.value("seek.over") == "tracks"
-    assert bool(found.value("tracks.surfaces")) == (seed in (9, 82, 201, 549, 818))
+    layout = found.disk().layout
+    assert layout
+    assert layout.zones[0].surfaces == (seed in (9, 82, 201, 549, 818))
     assert foreseen(found, drive) > 0.985
 
 

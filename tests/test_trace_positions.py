@@ -55,16 +55,15 @@ def known() -> Fitted:
 
 def test_a_known_layout_is_recovered(known: Fitted) -> None:
     """The period, and zones with spare sectors, skews and cylinders."""
-    tracks = known.disk().tracks
-    assert tracks
-    assert tracks.first
+    layout = known.disk().layout
+    assert layout
+    zones = layout.zones
     assert known.value("rotation.period_ms") == pytest.approx(PERIOD_NS / 1e6, rel=1e-7)
     assert known.value("rotation.phase") == "known"
-    assert [tracks.sectors[0], tracks.sectors[-1]] == [120, 97]
-    assert sorted(set(tracks.slots or ()), reverse=True) == [122, 97]
-    assert set(tracks.cylinder or ()) == {HEADS}
+    assert [(zone.sectors, zone.slots) for zone in zones] == [(120, 122), (97, 97)]
+    assert {zone.cylinder.tracks for zone in zones if zone.cylinder} == {HEADS}
     end = ZONES[0].cylinders * HEADS * 120
-    assert any(abs(first - end) <= HEADS * 97 for first in tracks.first)
+    assert abs(zones[1].first - end) <= HEADS * 97
 
 
 def test_other_reads_are_foreseen(known: Fitted) -> None:
@@ -92,7 +91,7 @@ def test_answers_that_come_at_any_time_show_nothing() -> None:
     served = recorded(DetailedDrive(DRIVE), noise_ns=PERIOD_NS)
     found = turning.measure(served, np.zeros(len(served), bool), PERIOD_NS)
     assert found == Unseen("reads of one place end at any part of a turn")
-    assert fit.profile(served).value("tracks.first") is None
+    assert fit.profile(served).disk().layout is None
 
 
 def test_too_few_places_are_read_twice() -> None:
@@ -130,17 +129,9 @@ def test_what_is_behind_them_is_farther_on(slipped: list[int]) -> None:
         place = sector + sum(each <= sector for each in slipped)
         off = abs((found.zone(sector).turn(sector) - RULE.turn(place) + 0.5) % 1 - 0.5)
         behind = min((sector - each for each in slipped if each <= sector), default=10**6)
-        assert off < (1e-6 if behind > RULE.cylinder * RULE.sectors else 0.3)
-
-
-def test_more_of_them_than_a_profile_has_zones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shortest parts are left out: most reads are within a slot or two."""
-    monkeypatch.setattr(positions, "ZONES_MAX", 256)
-    slipped = sorted(random.Random(1).sample(range(2_000_000), 300))
-    found = positions.measure(turned(slipped, 20_000, 2_000_000), 2_000_000)
-    assert isinstance(found, Layout)
-    assert len(found.zones) == 256
-    assert found.share > 0.95
+        assert off < (1e-6 if behind > 1000 else 0.3)  # until a read shows it
+    assert len(found.zones) == 1
+    assert sum(slots for _, slots in found.slips) >= len(slipped)
 
 
 def test_angles_without_a_rule() -> None:
@@ -221,5 +212,5 @@ def test_the_cheetah_comes_out_as_in_the_library(tmp_path: Path) -> None:
     asked = ["profile", "--trace", str(READS_OF_CHEETAH), "--keep", "cheetah-9lp"]
     assert CliRunner().invoke(main, [*asked, "--out", str(out)]).exit_code == 0
     mine, theirs = device.load(str(out)), device.load("cheetah-9lp")
-    for section in ("seek", "rotation", "tracks", "throughput", "buffer", "facts"):
+    for section in ("seek", "rotation", "layout", "throughput", "buffer", "facts"):
         assert getattr(mine, section) == getattr(theirs, section)

@@ -128,9 +128,10 @@ static bool set_up(const char *scheduler)
 	struct sched_limits limits = { .capacity_sectors = CAPACITY,
 				       .max_requests = OWNERS_MAX,
 				       .positioning_ns = positioning_ns };
+	static struct curve_point line[2];
 	u32 i;
 
-	disk_set_linear(&loop.drive.disk, CAPACITY, 4250000, 5250000);
+	disk_set_linear(&loop.drive.disk, line, CAPACITY, 4250000, 5250000);
 	loop.drive.cache.segments = 64;
 	loop.drive.cache.segment_sectors = 221;
 	loop.drive.cache.prefetch_sectors = 64;

@@ -2,8 +2,8 @@
 /*
  * positions PHASE BUFFER WRITES PROCESSES QUEUE REQUESTS: simulate processes that read and write
  * 4 KiB at random on a disk of 16 zones and don't think; print the CPU time a request, ns.  PHASE:
- * "drawn" or "known", BUFFER: 0 or 1, with all that a buffer does, WRITES: per cent, QUEUE: how
- * many commands the drive chooses among.
+ * "drawn", "known", or "slipped", which has 400 slips as well; BUFFER: 0 or 1, with all that a
+ * buffer does; WRITES: per cent; QUEUE: how many commands the drive chooses among.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #define TURN_NS 6000000ull
 #define ZONES 16
 #define SAMPLES 400
+#define SLIPS 400
 #define WAITING 16 /* writes in the buffer */
 #define TURN_PART(n) ((u64)((n)*18446744073709551616.0)) /* of a turn, as an angle */
 
@@ -32,45 +33,45 @@ static u64 track_sectors(u32 zone)
 /* Seeks of many samples, zones of tracks, and what a sector takes in each. */
 static void set_disk(struct disk *disk)
 {
+	static struct curve_point seek[SAMPLES], transfer[ZONES + 1];
+	static struct track_zone zone[ZONES];
 	u32 i;
 
 	disk->capacity_sectors = CAPACITY;
 	disk->rotation_ns = TURN_NS;
 	disk->switch_ns = 900000;
-	disk->seek.nr_points = SAMPLES;
+	disk->seek = (struct curve){ SAMPLES, seek };
 	for (i = 0; i < SAMPLES; i++)
-		disk->seek.point[i] =
-			(struct curve_point){ CAPACITY * i / (SAMPLES - 1),
-					      500000 + 20000ull * i };
-	disk->tracks.nr_points = ZONES;
-	disk->transfer.nr_points = ZONES + 1;
-	for (i = 0; i <= ZONES; i++) {
-		u64 at = CAPACITY * i / ZONES;
-
-		disk->transfer.point[i] =
-			(struct curve_point){ at, 1000 * TURN_NS / track_sectors(i) };
-		if (i < ZONES)
-			disk->tracks.point[i] =
-				(struct curve_point){ at, track_sectors(i) };
-	}
-}
-
-static void set_platter(struct platter *platter)
-{
-	u32 i;
-
-	platter->velocity = U64_MAX / TURN_NS;
-	platter->nr_zones = ZONES;
+		seek[i] = (struct curve_point){ CAPACITY * i / (SAMPLES - 1),
+						500000 + 20000ull * i };
+	disk->transfer = (struct curve){ ZONES + 1, transfer };
+	for (i = 0; i <= ZONES; i++)
+		transfer[i] = (struct curve_point){ CAPACITY * i / ZONES,
+						    1000 * TURN_NS / track_sectors(i) };
+	disk->tracks = (struct tracks){ .nr_zones = ZONES, .zone = zone };
 	for (i = 0; i < ZONES; i++)
-		platter->zone[i] = (struct platter_zone){
+		zone[i] = (struct track_zone){
+			.first = CAPACITY * i / ZONES,
+			.sectors = track_sectors(i),
 			.slot = U64_MAX / (track_sectors(i) + 10),
 			.angle = TURN_PART(0.3),
 			.skew = TURN_PART(0.15),
-			.cylinder = 4,
-			.cylinder_skew = TURN_PART(0.2),
-			.band = 64,
-			.band_skew = TURN_PART(0.25),
+			.cylinder = { 4, 4 * track_sectors(i), TURN_PART(0.2) },
+			.band = { 64, 64 * track_sectors(i), TURN_PART(0.25) },
 		};
+}
+
+/* Between sectors that were left out, if there are any. */
+static void set_slips(struct tracks *tracks)
+{
+	static struct track_slip slip[SLIPS];
+	u32 i;
+
+	for (i = 0; i < SLIPS; i++)
+		slip[i] = (struct track_slip){ CAPACITY * i / SLIPS + 77,
+					       1 + i % (SLIPS / ZONES) };
+	tracks->nr_slips = SLIPS;
+	tracks->slip = slip;
 }
 
 static void set_buffer(void)
@@ -91,7 +92,7 @@ static void set_buffer(void)
 	drive.writes.order = WRITE_SHORTEST_POSITIONING;
 }
 
-static void set_drive(bool known, bool buffered, u64 queue)
+static void set_drive(bool known, bool slipped, bool buffered, u64 queue)
 {
 	set_disk(&drive.disk);
 	drive.bus.hit_ns = 100000;
@@ -99,7 +100,9 @@ static void set_drive(bool known, bool buffered, u64 queue)
 	drive.queue_depth = queue;
 	drive.queue_age_ns = 60000000000ull;
 	if (known)
-		set_platter(&drive.disk.platter);
+		drive.disk.tracks.velocity = U64_MAX / TURN_NS;
+	if (slipped)
+		set_slips(&drive.disk.tracks);
 	if (buffered)
 		set_buffer();
 }
@@ -139,7 +142,8 @@ int main(int argc, char **argv)
 		return 2;
 	input.world.processes = atoi(argv[4]);
 	input.depth = atoi(argv[5]);
-	set_drive(!strcmp(argv[1], "known"), atoi(argv[2]), input.depth);
+	set_drive(strcmp(argv[1], "drawn"), !strcmp(argv[1], "slipped"), atoi(argv[2]),
+		  input.depth);
 	set_initial(tunables, input.scheduler->tunables, input.scheduler->nr_tunables);
 	set_initial(parameters, input.workload->parameters,
 		    input.workload->nr_parameters);

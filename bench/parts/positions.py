@@ -29,6 +29,7 @@ TABLES = {
         Column("writes (%)", "{writes}"),
         Column("drawn", "{drawn:,.0f}"),
         Column("known", "{known:,.0f}"),
+        Column("400 slips", "{slipped:,.0f}"),
     ),
     "queue": (
         Column("disk", "{name}"),
@@ -62,7 +63,7 @@ def measure(requests: int) -> Rows:
                 phase: programs.instructions(
                     program, "run", phase, buffered, writes, 8, 1, requests
                 )
-                for phase in ("drawn", "known")
+                for phase in ("drawn", "known", "slipped")
             }
             each = {phase: count / requests for phase, count in found.items()}
             yield "cost", {"name": name, "writes": writes, **each}

@@ -18,7 +18,9 @@ static struct sim_summary summary;
 
 static void set_drive(void)
 {
-	disk_set_linear(&drive.disk, CAPACITY, 4250000, 5250000);
+	static struct curve_point line[2];
+
+	disk_set_linear(&drive.disk, line, CAPACITY, 4250000, 5250000);
 	drive.cache.segments = 64;
 	drive.cache.segment_sectors = 221;
 	drive.cache.prefetch_sectors = 64;

@@ -31,10 +31,9 @@ u64 arm_begin_ns(const struct disk *disk, u64 free_ns)
 
 u64 arm_passes_ns(const struct disk *disk, u64 sector, u64 from_ns)
 {
-	const struct platter *platter = &disk->platter;
+	const struct tracks *tracks = &disk->tracks;
 
-	return platter_passes_ns(platter, platter_angle(platter, &disk->tracks, sector),
-				 from_ns);
+	return platter_passes_ns(tracks, platter_angle(tracks, sector), from_ns);
 }
 
 u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns)

@@ -74,7 +74,7 @@ u64 arm_passes_ns(const struct disk *disk, u64 sector, u64 from_ns);
 static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
 				 u64 angle, u64 from_ns, u64 by_ns)
 {
-	u64 passes_ns = platter_passes_ns(&disk->platter, angle, from_ns);
+	u64 passes_ns = platter_passes_ns(&disk->tracks, angle, from_ns);
 	u64 arrives_ns;
 
 	/* Nobody asks how long the arm takes to one that would pass too late in any case. */
@@ -83,7 +83,7 @@ static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
 	arrives_ns = from_ns + disk_move_ns(disk, from, place);
 	if (arrives_ns <= passes_ns)
 		return passes_ns;
-	return platter_passes_ns(&disk->platter, angle, arrives_ns);
+	return platter_passes_ns(&disk->tracks, angle, arrives_ns);
 }
 
 /* Positioned for first_ns, but not ready before ready_ns: when the sector is there again. */

@@ -5,6 +5,8 @@
  *
  * Places are whole numbers, so a curve can also jump: from one value at n - 1 to
  * another at n.  A function that is constant in pieces takes two samples for each.
+ *
+ * The samples are the host's, and stay where they are as long as the curve is used.
  */
 #ifndef UNDERSTUDY_CURVE_H
 #define UNDERSTUDY_CURVE_H
@@ -26,7 +28,7 @@ struct curve_point {
  */
 struct curve {
 	u32 nr_points;
-	struct curve_point point[CURVE_POINTS_MAX];
+	const struct curve_point *point;
 };
 
 /*

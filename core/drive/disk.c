@@ -2,16 +2,29 @@
 #include "disk.h"
 #include "../least.h"
 
-void disk_set_linear(struct disk *disk, u64 capacity_sectors, u64 intercept_ns,
-		     u64 full_seek_ns)
+void disk_set_linear(struct disk *disk, struct curve_point line[2],
+		     u64 capacity_sectors, u64 intercept_ns, u64 full_seek_ns)
 {
+	line[0] = (struct curve_point){ 0, 0 };
+	line[1] = (struct curve_point){ capacity_sectors, full_seek_ns };
 	disk->capacity_sectors = capacity_sectors;
 	disk->intercept_ns = intercept_ns;
 	disk->rotation_ns = 0;
-	disk->seek.nr_points = 2;
-	disk->seek.point[0] = (struct curve_point){ 0, 0 };
-	disk->seek.point[1] = (struct curve_point){ capacity_sectors, full_seek_ns };
-	disk->transfer.nr_points = 0;
+	disk->seek = (struct curve){ 2, line };
+	disk->transfer = (struct curve){ 0 };
+}
+
+static const void *moved(const void *pointer, u64 from, const void *to)
+{
+	return pointer ? (const char *)to + ((unsigned long)pointer - from) : NULL;
+}
+
+void disk_moved(struct disk *disk, u64 from, const void *to)
+{
+	disk->seek.point = moved(disk->seek.point, from, to);
+	disk->transfer.point = moved(disk->transfer.point, from, to);
+	disk->tracks.zone = moved(disk->tracks.zone, from, to);
+	disk->tracks.slip = moved(disk->tracks.slip, from, to);
 }
 
 int disk_check(const struct disk *disk)
@@ -24,7 +37,7 @@ int disk_check(const struct disk *disk)
 		return -EINVAL;
 	if (curve_check(&disk->seek, end, DISK_NS_MAX))
 		return -EINVAL;
-	if (platter_check(&disk->platter, &disk->tracks, disk->rotation_ns))
+	if (platter_check(&disk->tracks, disk->rotation_ns))
 		return -EINVAL;
 	if (!disk->transfer.nr_points)
 		return 0;
@@ -33,9 +46,7 @@ int disk_check(const struct disk *disk)
 
 u64 disk_place(const struct disk *disk, u64 sector)
 {
-	if (!disk_knows_angles(disk))
-		return sector;
-	return platter_place(&disk->platter, &disk->tracks, sector);
+	return tracks_arm(&disk->tracks, sector);
 }
 
 u64 disk_arm_place(const struct disk *disk, u64 head)
@@ -45,8 +56,6 @@ u64 disk_arm_place(const struct disk *disk, u64 head)
 
 u64 disk_track_end(const struct disk *disk, u64 sector)
 {
-	if (disk_knows_angles(disk))
-		return platter_track_end(&disk->platter, &disk->tracks, sector);
 	return tracks_end(&disk->tracks, sector);
 }
 
@@ -95,8 +104,8 @@ u64 disk_transfer_ns(const struct disk *disk, u64 sector, u64 sectors)
 u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 {
 	if (disk_knows_angles(disk))
-		return platter_end_ns(&disk->platter, &disk->tracks, disk->switch_ns,
-				      sector, sectors, from_ns);
+		return platter_end_ns(&disk->tracks, disk->switch_ns, sector, sectors,
+				      from_ns);
 	return from_ns + disk_transfer_ns(disk, sector, sectors);
 }
 
@@ -121,8 +130,8 @@ u64 disk_sent_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
 		 u64 bus_ps, u64 *last_ns)
 {
 	if (disk_knows_angles(disk))
-		return platter_sent_ns(&disk->platter, &disk->tracks, disk->switch_ns,
-				       sector, sectors, from_ns, bus_ps, last_ns);
+		return platter_sent_ns(&disk->tracks, disk->switch_ns, sector, sectors,
+				       from_ns, bus_ps, last_ns);
 	*last_ns = from_ns + disk_transfer_ns(disk, sector, sectors);
 	return later(*last_ns,
 		     sent_in_turn_ns(disk, sector, sector + sectors, from_ns, bus_ps));
@@ -135,8 +144,8 @@ u64 disk_next_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 	if (!sectors)
 		return from_ns;
 	if (disk_knows_angles(disk))
-		return platter_next_ns(&disk->platter, &disk->tracks, disk->switch_ns,
-				       sector, sectors, from_ns);
+		return platter_next_ns(&disk->tracks, disk->switch_ns, sector, sectors,
+				       from_ns);
 	from_ns += disk_transfer_ns(disk, sector, sectors);
 	return tracks_end(&disk->tracks, next - 1) == next ? from_ns + disk->switch_ns
 							   : from_ns;
@@ -168,8 +177,8 @@ u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
 		u64 now_ns)
 {
 	if (disk_knows_angles(disk))
-		return platter_passed(&disk->platter, &disk->tracks, disk->switch_ns,
-				      sector, sectors, from_ns, now_ns);
+		return platter_passed(&disk->tracks, disk->switch_ns, sector, sectors,
+				      from_ns, now_ns);
 	return passed_after(disk, sector, sectors, now_ns - from_ns);
 }
 
@@ -179,29 +188,18 @@ u64 disk_service_ns(const struct disk *disk, u64 head, u64 sector, u32 sectors)
 	       disk_transfer_ns(disk, sector, sectors);
 }
 
-/* Sectors of the shortest track, one that a cylinder ends with; U64_MAX if unknown. */
-static u64 shortest_track(const struct disk *disk)
-{
-	u64 shortest = tracks_shortest(&disk->tracks);
-	u32 i;
-
-	for (i = 0; i < disk->platter.nr_zones; i++)
-		shortest = nearer(shortest, disk->tracks.point[i].value -
-						    disk->platter.zone[i].spare);
-	return shortest;
-}
-
 u64 disk_slowest_ns(const struct disk *disk, u64 sectors)
 {
-	u64 switches = port_mul_div(sectors, 1, shortest_track(disk)) + 1;
+	u64 places = tracks_places_most(&disk->tracks, sectors);
+	u64 switches = port_mul_div(places, 1, tracks_shortest(&disk->tracks)) + 1;
 	u64 arm_ns = disk->intercept_ns + curve_max(&disk->seek) + disk->rotation_ns;
 	u64 switch_ns = disk->switch_ns;
 	u64 transfer_ns = port_mul_div(curve_max(&disk->transfer), sectors, 1000);
 
 	if (disk_knows_angles(disk)) {
-		switch_ns += disk->rotation_ns;
+		switch_ns += 2 * disk->rotation_ns; /* a skew, and spare sectors */
 		transfer_ns =
-			product_at_most(sectors, platter_slowest_ns(&disk->platter));
+			product_at_most(places, platter_slowest_ns(&disk->tracks));
 	}
 	return sum_at_most(
 		arm_ns, sum_at_most(transfer_ns, product_at_most(switches, switch_ns)));

@@ -37,9 +37,8 @@
  * @transfer: time for one sector to pass under the head, picoseconds, by place, from
  *	0 to @capacity_sectors; no samples if transfer takes no time of its own.  It is
  *	the time that is a line between two samples, not the throughput
- * @tracks: where they end (core/drive/tracks.h)
+ * @tracks: the layout (core/drive/tracks.h), with angles or without
  * @switch_ns: from the end of one to the beginning of the next, in a transfer
- * @platter: the angles of their sectors
  */
 struct disk {
 	u64 capacity_sectors;
@@ -47,14 +46,19 @@ struct disk {
 	u64 rotation_ns;
 	struct curve seek;
 	struct curve transfer;
-	struct curve tracks;
+	struct tracks tracks;
 	u64 switch_ns;
-	struct platter platter;
 };
 
-/* The line: the full stroke takes full_seek_ns. */
-void disk_set_linear(struct disk *disk, u64 capacity_sectors, u64 intercept_ns,
-		     u64 full_seek_ns);
+/* The line: the full stroke takes full_seek_ns; its samples are put into memory of the caller's. */
+void disk_set_linear(struct disk *disk, struct curve_point line[2],
+		     u64 capacity_sectors, u64 intercept_ns, u64 full_seek_ns);
+
+/*
+ * The samples, zones and slips have been moved, together: what was at from is at to.  For memory
+ * that processes share.
+ */
+void disk_moved(struct disk *disk, u64 from, const void *to);
 
 /* 0, or -EINVAL if it is not as promised above. */
 int disk_check(const struct disk *disk);
@@ -82,13 +86,13 @@ u64 disk_turn(const struct disk *disk, u64 sector);
 /* Is it known when a sector passes? */
 static inline bool disk_knows_angles(const struct disk *disk)
 {
-	return disk->platter.nr_zones;
+	return disk->tracks.velocity;
 }
 
 /* Are places of the arm tracks, and not sectors? */
 static inline bool disk_counts_tracks(const struct disk *disk)
 {
-	return disk_knows_angles(disk) && disk->platter.zone->step;
+	return disk->tracks.step;
 }
 
 /* When sectors have passed, of which the first one begins to pass at from_ns. */

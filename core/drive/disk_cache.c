@@ -2,15 +2,49 @@
 #include "disk_cache.h"
 #include "../span.h"
 
+static u64 turn(u64 part)
+{
+	return part % DISK_CACHE_PARTS;
+}
+
+static void count(struct disk_cache *cache, const struct disk_span *span, int one)
+{
+	if (span->end)
+		cache->begun[turn(span->start >> cache->part)] += one;
+}
+
+static void put(struct disk_cache *cache, struct disk_span *span, struct disk_span is)
+{
+	count(cache, span, -1);
+	*span = is;
+	count(cache, span, 1);
+}
+
+static void make_longer(struct disk_cache *cache, u64 sectors)
+{
+	u32 i;
+
+	cache->longest = sectors;
+	while (cache->part < 63 && 1ull << cache->part < sectors)
+		cache->part++;
+	memset(cache->begun, 0, sizeof(cache->begun));
+	for (i = 0; i < DISK_CACHE_SEGMENTS_MAX; i++)
+		count(cache, &cache->span[i], 1);
+}
+
 /*
- * The first test nearly always says no, and can be foreseen: before the span the
- * difference wraps around and is huge.
+ * One that holds the sector begins in its part of the disk or in the one before, where nearly
+ * always none does.  Of the two tests of a span the first one nearly always says no, and can be
+ * foreseen: before the span the difference wraps around and is huge.
  */
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors)
 {
 	const struct disk_span *end = cache->span + cache->segments;
 	const struct disk_span *span;
+	u64 part = sector >> cache->part;
 
+	if (!cache->begun[turn(part)] && !cache->begun[turn(part - 1)])
+		return false;
 #pragma GCC unroll 8
 	for (span = cache->span; span < end; span++) {
 		if (sector - span->start < cache->longest &&
@@ -30,10 +64,10 @@ struct disk_span disk_cache_insert(struct disk_cache *cache, u64 sector, u32 sec
 	if (end - start > cache->segment_sectors)
 		start = end - cache->segment_sectors;
 	if (end - start > cache->longest)
-		cache->longest = end - start;
+		make_longer(cache, end - start);
 	if (cache->next >= cache->segments)
 		cache->next = 0;
-	cache->span[cache->next] = (struct disk_span){ start, end };
+	put(cache, &cache->span[cache->next], (struct disk_span){ start, end });
 	return cache->span[cache->next++];
 }
 
@@ -44,12 +78,13 @@ void disk_cache_drop(struct disk_cache *cache, u64 sector, u32 sectors)
 
 	for (i = 0; i < cache->segments; i++) {
 		if (span_touches(span[i].start, span[i].end, sector, sectors))
-			span[i] = (struct disk_span){ 0, 0 };
+			put(cache, &span[i], (struct disk_span){ 0, 0 });
 	}
 }
 
 void disk_cache_clear(struct disk_cache *cache)
 {
+	memset(cache->begun, 0, sizeof(cache->begun));
 	memset(cache->span, 0, sizeof(cache->span));
 	cache->next = 0;
 }

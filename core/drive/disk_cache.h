@@ -14,7 +14,8 @@
 
 #include "../port.h"
 
-#define DISK_CACHE_SEGMENTS_MAX 1024
+#define DISK_CACHE_SEGMENTS_MAX 512
+#define DISK_CACHE_PARTS 1024
 
 /* Sectors [start, end); empty if start == end. */
 struct disk_span {
@@ -28,6 +29,8 @@ struct disk_span {
  * @prefetch_sectors: read on after each miss
  * @next: segment to overwrite next
  * @longest: no span is longer
+ * @part: parts of the disk, as a power of two of sectors; no span is longer than one
+ * @begun: how many spans begin in a part; parts take turns
  * @span: the segments
  *
  * The first three are parameters and may change at any time.
@@ -38,6 +41,8 @@ struct disk_cache {
 	u64 prefetch_sectors;
 	u64 next;
 	u64 longest;
+	u32 part;
+	u16 begun[DISK_CACHE_PARTS];
 	struct disk_span span[DISK_CACHE_SEGMENTS_MAX];
 };
 

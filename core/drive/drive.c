@@ -142,17 +142,17 @@ u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 
 static bool has_few_tracks(const struct drive *drive)
 {
-	const struct curve *tracks = &drive->disk.tracks;
+	const struct tracks *tracks = &drive->disk.tracks;
 	u32 i;
 
 	if (disk_knows_angles(&drive->disk))
 		return true; /* nothing counts them */
-	for (i = 0; i < tracks->nr_points; i++) {
-		u64 sectors = tracks->point[i].value;
+	for (i = 0; i < tracks->nr_zones; i++) {
+		u64 sectors = tracks->zone[i].sectors;
 
 		if (port_mul_div(ahead_most(&drive->ahead), 1, sectors) >
 			    TRACKS_AHEAD_MAX ||
-		    port_mul_div(disk_turn(&drive->disk, tracks->point[i].at), 1,
+		    port_mul_div(disk_turn(&drive->disk, tracks->zone[i].first), 1,
 				 sectors) > TRACKS_IN_TURN_MAX)
 			return false;
 	}

@@ -33,27 +33,18 @@ static struct drive_plan from_segments(const struct segments *segments,
 	return plan(PLAN_MEDIUM, found, end);
 }
 
-/* Has a write to go to the medium before? */
-static bool waits_for_write(const struct write_back *writes,
-			    const struct command *command)
-{
-	const struct write_span *span = &writes->under_way;
-
-	return (span->start < command->sector + command->sectors &&
-		command->sector < span->end) ||
-	       write_back_touches(writes, command->sector, command->sectors);
-}
-
 static struct drive_plan read(const struct drive *drive,
 			      const struct drive_outlook *look,
 			      const struct command *command)
 {
 	bool may_hold =
 		!look->sieve || sieve_lets_through(look->sieve, command->sector);
+	const struct write_back *writes = &drive->writes;
+	u64 sector = command->sector, sectors = command->sectors;
+	bool touches = may_hold && write_back_touches(writes, sector, sectors);
 	struct drive_plan is;
 
-	if (may_hold &&
-	    write_back_holds(&drive->writes, command->sector, command->sectors))
+	if (touches && write_back_holds(writes, sector, sectors))
 		return plan(PLAN_WRITTEN, SEGMENTS_NONE, 0);
 	if (read_ahead_holds(&drive->ahead, look->until, command->sector))
 		is = coming(&drive->ahead, look->until, command);
@@ -62,7 +53,9 @@ static struct drive_plan read(const struct drive *drive,
 	else
 		is = plan(PLAN_MEDIUM, SEGMENTS_NONE, command->sector);
 	if (!look->sieve)
-		is.write_first = waits_for_write(&drive->writes, command);
+		is.write_first =
+			touches || span_touches(writes->under_way.start,
+						writes->under_way.end, sector, sectors);
 	return is;
 }
 
@@ -223,7 +216,7 @@ void plan_aim(const struct drive *drive, struct command *command)
 	if (!disk_knows_angles(disk) || command->op >= IO_OPS)
 		return; /* what has no place may name a sector that the disk has not */
 	command->place = disk_place(disk, command->sector);
-	command->angle = platter_angle(&disk->platter, &disk->tracks, command->sector);
+	command->angle = platter_angle(&disk->tracks, command->sector);
 }
 
 static u64 wait_ns(struct drive *drive, struct command *command, u64 start_ns)

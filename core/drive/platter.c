@@ -2,310 +2,242 @@
 #include "platter.h"
 #include "../least.h"
 
-/* A zone of the platters and of the tracks. */
-struct zone_view {
-	const struct platter_zone *turn;
-	u64 first; /* sector */
-	u64 end;
-	u64 sectors; /* on a track */
-};
-
-/* A gap between two sectors of a zone, counted from its first: on the track after or before. */
-struct gap {
-	u64 sector;
-	u64 track;
-};
-
-/* How many skews of each kind lie before a track. */
+/* How many skews of each kind lie before a place. */
 struct skews {
 	u64 plain;
 	u64 cylinders;
 	u64 bands;
 };
 
-static struct zone_view zone_of(const struct platter *platter,
-				const struct curve *tracks, u64 sector)
+static struct skews skews_before(const struct track_zone *zone,
+				 const struct track_mark *mark)
 {
-	u32 i = tracks_zone(tracks, sector);
+	u64 track = track_number(zone, mark);
+	u64 cylinders = mark->cylinder;
 
-	return (struct zone_view){
-		.turn = platter->zone + i,
-		.first = tracks->point[i].at,
-		.end = i + 1 < tracks->nr_points ? tracks->point[i + 1].at : U64_MAX,
-		.sectors = tracks->point[i].value,
-	};
+	if (mark->band)
+		cylinders += mark->band * port_mul_div(zone->band.tracks - 1, 1,
+						       zone->cylinder.tracks);
+	return (struct skews){ track - cylinders - mark->band, cylinders, mark->band };
 }
 
-static u64 cylinder_sectors(const struct zone_view *zone)
+static u64 angle_of(const struct track_zone *zone, const struct track_mark *mark)
 {
-	return zone->turn->cylinder * zone->sectors - zone->turn->spare;
-}
+	struct skews skews = skews_before(zone, mark);
 
-/* The track of a sector that is counted from the zone's first. */
-static u64 track_of(const struct zone_view *zone, u64 in_zone)
-{
-	if (zone->turn->spare)
-		in_zone += port_mul_div(in_zone, 1, cylinder_sectors(zone)) *
-			   zone->turn->spare;
-	return port_mul_div(in_zone, 1, zone->sectors);
-}
-
-/* A track's first sector, counted so. */
-static u64 first_of(const struct zone_view *zone, u64 track)
-{
-	u64 sectors = track * zone->sectors;
-
-	if (!zone->turn->spare)
-		return sectors;
-	return sectors -
-	       port_mul_div(track, 1, zone->turn->cylinder) * zone->turn->spare;
-}
-
-static struct gap before(const struct zone_view *zone, u64 sector)
-{
-	u64 in_zone = sector - zone->first;
-
-	return (struct gap){ in_zone, track_of(zone, in_zone) };
-}
-
-static struct gap behind(const struct zone_view *zone, u64 sector)
-{
-	struct gap gap = before(zone, sector);
-
-	gap.sector++;
-	return gap;
-}
-
-static struct skews skews_before(const struct platter_zone *turn, u64 track)
-{
-	u64 bands = turn->band ? port_mul_div(track, 1, turn->band) : 0;
-	u64 cylinders = port_mul_div(track, 1, turn->cylinder) - bands;
-
-	return (struct skews){ track - cylinders - bands, cylinders, bands };
-}
-
-static u64 angle_of(const struct platter_zone *turn, struct gap gap)
-{
-	struct skews skews = skews_before(turn, gap.track);
-
-	return turn->angle + gap.sector * turn->slot + skews.plain * turn->skew +
-	       skews.cylinders * turn->cylinder_skew + skews.bands * turn->band_skew;
+	return zone->angle + mark->slots * zone->slot + skews.plain * zone->skew +
+	       skews.cylinders * zone->cylinder.skew + skews.bands * zone->band.skew;
 }
 
 /* So many of these angles, ns. */
-static u64 turned_ns(const struct platter *platter, u64 count, u64 angle)
+static u64 turned_ns(const struct tracks *tracks, u64 count, u64 angle)
 {
-	return count ? port_mul_div(count, angle, platter->velocity) : 0;
+	return count ? port_mul_div(count, angle, tracks->velocity) : 0;
 }
 
 /*
- * From one gap, which passes at from_ns, to another one behind it.  Each term is rounded
+ * From one place, which passes at from_ns, to another one behind it.  Each term is rounded
  * down: the whole turns are right, and what is missing of the rest is a few ns.
  */
-static u64 travel_ns(const struct platter *platter, const struct platter_zone *turn,
-		     struct gap from, struct gap to, u64 from_ns)
+static u64 travel_ns(const struct tracks *tracks, const struct track_zone *zone,
+		     const struct track_mark *from, const struct track_mark *to,
+		     u64 from_ns)
 {
-	u64 at_ns = from_ns + turned_ns(platter, to.sector - from.sector, turn->slot);
+	struct skews a = skews_before(zone, from);
+	struct skews b = skews_before(zone, to);
 
-	if (to.track != from.track) {
-		struct skews a = skews_before(turn, from.track);
-		struct skews b = skews_before(turn, to.track);
-
-		at_ns += turned_ns(platter, b.plain - a.plain, turn->skew) +
-			 turned_ns(platter, b.cylinders - a.cylinders,
-				   turn->cylinder_skew) +
-			 turned_ns(platter, b.bands - a.bands, turn->band_skew);
-	}
-	return platter_passes_ns(platter, angle_of(turn, to), at_ns);
+	from_ns += turned_ns(tracks, to->slots - from->slots, zone->slot) +
+		   turned_ns(tracks, b.plain - a.plain, zone->skew) +
+		   turned_ns(tracks, b.cylinders - a.cylinders, zone->cylinder.skew) +
+		   turned_ns(tracks, b.bands - a.bands, zone->band.skew);
+	return platter_passes_ns(tracks, angle_of(zone, to), from_ns);
 }
 
-int platter_check(const struct platter *platter, const struct curve *tracks,
-		  u64 rotation_ns)
+int platter_check(const struct tracks *tracks, u64 rotation_ns)
 {
 	u64 turn_ns;
 	u32 i;
 
-	if (!platter->nr_zones)
+	if (!tracks->velocity)
 		return 0;
-	if (platter->nr_zones > PLATTER_ZONES_MAX ||
-	    platter->nr_zones != tracks->nr_points || !platter->velocity)
-		return -EINVAL;
-	turn_ns = port_mul_div(U64_MAX, 1, platter->velocity);
+	turn_ns = port_mul_div(U64_MAX, 1, tracks->velocity);
 	if (turn_ns > PLATTER_TURN_NS_MAX || turn_ns + 1 < rotation_ns ||
 	    turn_ns > rotation_ns + 1)
 		return -EINVAL;
-	for (i = 0; i < platter->nr_zones; i++) {
-		const struct platter_zone *turn = platter->zone + i;
+	for (i = 0; i < tracks->nr_zones; i++) {
+		const struct track_zone *zone = tracks->zone + i;
 
-		if (turn->slot < PLATTER_SLOT_MIN ||
-		    turn->slot - 1 > port_mul_div(U64_MAX, 1, tracks->point[i].value))
-			return -EINVAL;
-		if (!turn->cylinder ||
-		    turn->band != port_mul_div(turn->band, 1, turn->cylinder) *
-					  turn->cylinder)
-			return -EINVAL;
-		if (turn->surfaces > PLATTER_SURFACES_MAX ||
-		    turn->cylinder > PLATTER_TRACKS_MAX ||
-		    turn->spare >= tracks->point[i].value ||
-		    !turn->step != !platter->zone->step)
+		if (zone->slot < PLATTER_SLOT_MIN ||
+		    zone->slot - 1 > port_mul_div(U64_MAX, 1, zone->sectors))
 			return -EINVAL;
 	}
 	return 0;
 }
 
-u64 platter_angle(const struct platter *platter, const struct curve *tracks, u64 sector)
+static struct track_mark mark_of(const struct track_view *view, u64 sector)
 {
-	struct zone_view zone = zone_of(platter, tracks, sector);
-
-	return angle_of(zone.turn, before(&zone, sector));
+	return track_mark(view->zone, track_place(view, sector));
 }
 
-u64 platter_track_end(const struct platter *platter, const struct curve *tracks,
-		      u64 sector)
+u64 platter_angle(const struct tracks *tracks, u64 sector)
 {
-	struct zone_view zone = zone_of(platter, tracks, sector);
-	u64 next = first_of(&zone, before(&zone, sector).track + 1);
+	struct track_view view = tracks_view(tracks, sector);
+	struct track_mark mark = mark_of(&view, sector);
 
-	return nearer(zone.first + next, zone.end);
+	return angle_of(view.zone, &mark);
 }
 
-/* As the arm goes: what lies on all surfaces of a cylinder is one after the other. */
-static u64 along_surfaces(const struct platter_zone *turn, u64 track)
+u64 platter_passes_ns(const struct tracks *tracks, u64 angle, u64 from_ns)
 {
-	u64 band = turn->cylinder * turn->surfaces;
-	u64 first = port_mul_div(track, 1, band) * band;
-	u64 surface = port_mul_div(track - first, 1, turn->cylinder);
-	u64 along = track - first - surface * turn->cylinder;
+	u64 turns = angle - from_ns * tracks->velocity;
 
-	if (surface & 1)
-		along = turn->cylinder - 1 - along;
-	return first + along * turn->surfaces;
-}
-
-u64 platter_place(const struct platter *platter, const struct curve *tracks, u64 sector)
-{
-	struct zone_view zone;
-	u64 track;
-
-	if (!platter->zone->step)
-		return sector;
-	zone = zone_of(platter, tracks, sector);
-	track = before(&zone, sector).track;
-	if (zone.turn->surfaces)
-		track = along_surfaces(zone.turn, track);
-	return zone.turn->place + port_mul_div(track, zone.turn->step, 1 << 16);
-}
-
-u64 platter_passes_ns(const struct platter *platter, u64 angle, u64 from_ns)
-{
-	u64 turns = angle - from_ns * platter->velocity;
-
-	return from_ns + port_mul_div(turns, 1, platter->velocity);
+	return from_ns + port_mul_div(turns, 1, tracks->velocity);
 }
 
 /* Sectors of one zone that pass. */
 struct passage {
-	struct gap first;
-	struct gap last;
+	struct track_view view; /* from the first one */
+	u64 sector;
+	u64 stop;
+	struct track_mark first;
 	u64 begin_ns;
 	u64 end_ns;
 };
 
-static inline struct passage passage_of(const struct platter *platter,
-					const struct zone_view *zone, u64 sector,
+static inline struct passage passage_of(const struct tracks *tracks, u64 sector,
 					u64 end, u64 from_ns)
 {
-	struct passage passage = { .first = before(zone, sector),
-				   .last = behind(zone, end - 1) };
+	struct passage passage = { .view = tracks_view(tracks, sector),
+				   .sector = sector };
+	struct track_view at_end = passage.view;
+	const struct track_zone *zone = passage.view.zone;
+	struct track_mark last;
+	u64 angle, place;
 
-	passage.begin_ns = platter_passes_ns(
-		platter, angle_of(zone->turn, passage.first), from_ns);
-	passage.end_ns = travel_ns(platter, zone->turn, passage.first, passage.last,
-				   passage.begin_ns);
+	passage.stop = nearer(end, passage.view.end);
+	passage.first = last = mark_of(&passage.view, sector);
+	angle = angle_of(zone, &last);
+	passage.begin_ns = platter_passes_ns(tracks, angle, from_ns);
+	if (at_end.next_slip != at_end.last_slip &&
+	    at_end.next_slip->sector < passage.stop)
+		at_end = tracks_view(tracks, passage.stop - 1);
+	place = track_place(&at_end, passage.stop - 1) + 1;
+	if (place <= track_next(zone, &last)) { /* on one track */
+		u64 slots = place - last.place;
+
+		passage.end_ns = platter_passes_ns(
+			tracks, angle + slots * zone->slot,
+			passage.begin_ns + turned_ns(tracks, slots, zone->slot));
+		return passage;
+	}
+	last = track_mark(zone, place - 1);
+	last.slots++;
+	passage.end_ns =
+		travel_ns(tracks, zone, &passage.first, &last, passage.begin_ns);
 	return passage;
 }
 
-u64 platter_end_ns(const struct platter *platter, const struct curve *tracks,
-		   u64 switch_ns, u64 sector, u64 sectors, u64 from_ns)
+u64 platter_end_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
+		   u64 from_ns)
 {
 	u64 end = sector + sectors;
 
 	while (sector < end) {
-		struct zone_view zone = zone_of(platter, tracks, sector);
-		u64 stop = nearer(end, zone.end);
+		struct passage passage = passage_of(tracks, sector, end, from_ns);
 
-		from_ns = passage_of(platter, &zone, sector, stop, from_ns).end_ns;
-		if (stop < end)
+		from_ns = passage.end_ns;
+		sector = passage.stop;
+		if (sector < end)
 			from_ns += switch_ns;
-		sector = stop;
 	}
 	return from_ns;
 }
 
-u64 platter_sent_ns(const struct platter *platter, const struct curve *tracks,
-		    u64 switch_ns, u64 sector, u64 sectors, u64 from_ns, u64 bus_ps,
-		    u64 *last_ns)
+/* As platter_sent_ns(), of a passage: the bus may wait for each track, and for what was slipped. */
+static u64 sent_in_zone(const struct tracks *tracks, const struct passage *passage,
+			u64 end, u64 bus_ps)
+{
+	const struct track_zone *zone = passage->view.zone;
+	struct track_view view = passage->view;
+	struct track_mark at = passage->first;
+	u64 sent_ns = over_bus_ns(passage->begin_ns, end - passage->sector, bus_ps);
+	u64 sector = passage->sector;
+
+	for (;;) {
+		u64 begin_ns;
+
+		sector = track_sector(&view, sector, track_next(zone, &at));
+		if (view.next_slip != view.last_slip &&
+		    view.next_slip->sector <= sector)
+			sector = view.next_slip->sector;
+		if (sector >= passage->stop)
+			return sent_ns;
+		view = tracks_view(tracks, sector);
+		at = mark_of(&view, sector);
+		begin_ns = travel_ns(tracks, zone, &passage->first, &at,
+				     passage->begin_ns);
+		sent_ns = later(sent_ns, over_bus_ns(begin_ns, end - sector, bus_ps));
+	}
+}
+
+u64 platter_sent_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
+		    u64 from_ns, u64 bus_ps, u64 *last_ns)
 {
 	u64 end = sector + sectors;
 	u64 sent_ns = over_bus_ns(from_ns, sectors, bus_ps);
 
 	*last_ns = from_ns;
 	while (sector < end) {
-		struct zone_view zone = zone_of(platter, tracks, sector);
-		u64 stop = nearer(end, zone.end);
-		struct passage passage =
-			passage_of(platter, &zone, sector, stop, from_ns);
-		struct gap at = passage.first;
+		struct passage passage = passage_of(tracks, sector, end, from_ns);
 
-		sent_ns = later(sent_ns,
-				over_bus_ns(passage.begin_ns, end - sector, bus_ps));
-		while (at.track < passage.last.track) {
-			u64 begin_ns;
-
-			at.track++;
-			at.sector = first_of(&zone, at.track);
-			begin_ns = travel_ns(platter, zone.turn, passage.first, at,
-					     passage.begin_ns);
-			sent_ns =
-				later(sent_ns, over_bus_ns(begin_ns,
-							   end - zone.first - at.sector,
-							   bus_ps));
-		}
+		sent_ns = later(sent_ns, sent_in_zone(tracks, &passage, end, bus_ps));
 		*last_ns = passage.end_ns;
 		from_ns = passage.end_ns + switch_ns;
-		sector = stop;
+		sector = passage.stop;
 	}
 	return later(sent_ns, *last_ns);
 }
 
-u64 platter_next_ns(const struct platter *platter, const struct curve *tracks,
-		    u64 switch_ns, u64 sector, u64 sectors, u64 from_ns)
+u64 platter_next_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
+		    u64 from_ns)
 {
 	u64 next = sector + sectors;
-	struct zone_view zone = zone_of(platter, tracks, next);
+	struct track_view view = tracks_view(tracks, next);
+	struct track_mark to = mark_of(&view, next);
+	struct track_mark from;
 
-	from_ns = platter_end_ns(platter, tracks, switch_ns, sector, sectors, from_ns);
-	if (next == zone.first)
-		from_ns += switch_ns;
-	return platter_passes_ns(platter, angle_of(zone.turn, before(&zone, next)),
-				 from_ns);
+	if (sector < view.zone->first) {
+		u64 before = view.zone->first - sector;
+
+		from_ns = switch_ns +
+			  platter_end_ns(tracks, switch_ns, sector, before, from_ns);
+		sector = view.zone->first;
+	}
+	view = tracks_view(tracks, sector);
+	from = mark_of(&view, sector);
+	from_ns = platter_passes_ns(tracks, angle_of(view.zone, &from), from_ns);
+	return travel_ns(tracks, view.zone, &from, &to, from_ns);
 }
 
 /* The beginning of the track that the head is on at that time, or of what passes of it. */
-static struct gap track_at(const struct platter *platter, const struct zone_view *zone,
-			   struct gap first, u64 from_ns, u64 now_ns, u64 *began_ns)
+static struct track_mark track_at(const struct tracks *tracks,
+				  const struct passage *passage, u64 now_ns,
+				  u64 *began_ns)
 {
-	u64 sectors = port_mul_div(now_ns - from_ns, platter->velocity,
-				   zone->turn->slot); /* if there were no skews */
-	u64 low = first.track;
-	u64 high = track_of(zone, first.sector + sectors);
-	struct gap at = first;
+	const struct track_zone *zone = passage->view.zone;
+	u64 places = port_mul_div(now_ns - passage->begin_ns, tracks->velocity,
+				  zone->slot); /* if there were no skews */
+	struct track_mark at = passage->first;
+	struct track_mark far = track_mark(zone, at.place + places);
+	u64 low = track_number(zone, &at);
+	u64 high = track_number(zone, &far);
 
-	*began_ns = from_ns;
+	*began_ns = passage->begin_ns;
 	while (low < high) {
 		u64 middle = high - (high - low) / 2;
-		struct gap begin = { first_of(zone, middle), middle };
-		u64 ns = travel_ns(platter, zone->turn, first, begin, from_ns);
+		struct track_mark begin = track_first(zone, middle);
+		u64 ns = travel_ns(tracks, zone, &passage->first, &begin,
+				   passage->begin_ns);
 
 		if (ns > now_ns) {
 			high = middle - 1;
@@ -318,48 +250,49 @@ static struct gap track_at(const struct platter *platter, const struct zone_view
 	return at;
 }
 
-/* As platter_passed(), of sectors of one zone that have not all passed. */
-static u64 passed_in_zone(const struct platter *platter, const struct zone_view *zone,
-			  const struct passage *passage, u64 now_ns)
+/* As platter_passed(), of a passage that has not ended. */
+static u64 passed_in_zone(const struct tracks *tracks, const struct passage *passage,
+			  u64 now_ns)
 {
-	struct gap at;
-	u64 began_ns, on_track;
+	const struct track_zone *zone = passage->view.zone;
+	struct track_mark at;
+	u64 began_ns, on_track, next;
 
 	if (now_ns <= passage->begin_ns)
 		return 0;
-	at = track_at(platter, zone, passage->first, passage->begin_ns, now_ns,
-		      &began_ns);
-	on_track = port_mul_div(now_ns - began_ns, platter->velocity, zone->turn->slot);
-	return nearer(at.sector + on_track, first_of(zone, at.track + 1)) -
-	       passage->first.sector;
+	at = track_at(tracks, passage, now_ns, &began_ns);
+	on_track = port_mul_div(now_ns - began_ns, tracks->velocity, zone->slot);
+	next = track_next(zone, &at);
+	return track_sector(&passage->view, passage->sector,
+			    nearer(at.place + on_track, next)) -
+	       passage->sector;
 }
 
-u64 platter_passed(const struct platter *platter, const struct curve *tracks,
-		   u64 switch_ns, u64 sector, u64 sectors, u64 from_ns, u64 now_ns)
+u64 platter_passed(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
+		   u64 from_ns, u64 now_ns)
 {
 	u64 end = sector + sectors;
 	u64 at = sector;
 
 	while (at < end) {
-		struct zone_view zone = zone_of(platter, tracks, at);
-		u64 stop = nearer(end, zone.end);
-		struct passage passage = passage_of(platter, &zone, at, stop, from_ns);
+		struct passage passage = passage_of(tracks, at, end, from_ns);
 
 		if (now_ns < passage.end_ns)
-			return at - sector +
-			       passed_in_zone(platter, &zone, &passage, now_ns);
-		at = stop;
+			return at - sector + passed_in_zone(tracks, &passage, now_ns);
+		at = passage.stop;
 		from_ns = passage.end_ns + switch_ns;
 	}
 	return sectors;
 }
 
-u64 platter_slowest_ns(const struct platter *platter)
+u64 platter_slowest_ns(const struct tracks *tracks)
 {
 	u64 slowest = 0;
 	u32 i;
 
-	for (i = 0; i < platter->nr_zones; i++)
-		slowest = later(slowest, platter->zone[i].slot);
-	return slowest ? port_mul_div(slowest, 1, platter->velocity) + 1 : 0;
+	if (!tracks->velocity)
+		return 0;
+	for (i = 0; i < tracks->nr_zones; i++)
+		slowest = later(slowest, tracks->zone[i].slot);
+	return port_mul_div(slowest, 1, tracks->velocity) + 1;
 }

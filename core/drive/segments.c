@@ -22,12 +22,16 @@ u32 segments_find(const struct segments *segments, u64 sector)
 u32 segments_take(struct segments *segments)
 {
 	struct segment *segment = segments->segment;
+	u64 used = segment[0].used;
 	u32 oldest = 0;
 	u32 i;
 
+#pragma GCC unroll 4
 	for (i = 1; i < segments->nr; i++) {
-		if (segment[i].used < segment[oldest].used)
-			oldest = i;
+		if (segment[i].used >= used)
+			continue;
+		used = segment[i].used;
+		oldest = i;
 	}
 	segment[oldest] = (struct segment){ .used = ++segments->uses };
 	return oldest;

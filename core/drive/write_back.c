@@ -72,7 +72,7 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 		.place = disk_place(disk, sector),
 	};
 	if (disk_knows_angles(disk))
-		span->angle = platter_angle(&disk->platter, &disk->tracks, sector);
+		span->angle = platter_angle(&disk->tracks, sector);
 	writes->sectors += sectors;
 }
 

@@ -176,7 +176,7 @@ int vpt_attach(struct vpt_disk *disk)
 {
 	int ret;
 
-	vpt_model_clear(&disk->model, bdev_nr_sectors(disk->bdev));
+	vpt_model_clear(disk, bdev_nr_sectors(disk->bdev));
 	ret = vpt_hook(disk);
 	if (ret)
 		return ret;

@@ -15,7 +15,7 @@ struct vpt_disk *vpt_disk_alloc(void)
 	raw_spin_lock_init(&disk->lock);
 	hash_init(disk->recorder.in_flight);
 	vpt_throttle_init(disk);
-	vpt_model_clear(&disk->model, 0);
+	vpt_model_clear(disk, 0);
 	if (vpt_requests_init(&disk->requests)) {
 		vpt_disk_free(disk);
 		return NULL;
@@ -26,5 +26,7 @@ struct vpt_disk *vpt_disk_alloc(void)
 void vpt_disk_free(struct vpt_disk *disk)
 {
 	vpt_requests_exit(&disk->requests);
+	vpt_model_free(disk);
+	kvfree(disk->incoming.text);
 	kvfree(disk);
 }

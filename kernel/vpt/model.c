@@ -13,11 +13,29 @@
 
 #include "vpt.h"
 
-void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors)
+void vpt_model_clear(struct vpt_disk *disk, u64 capacity_sectors)
 {
+	struct vpt_model *model = &disk->model;
+
 	memset(model, 0, sizeof(*model));
-	disk_set_linear(&model->device.drive.disk, capacity_sectors, 0, 0);
+	disk_set_linear(&model->device.drive.disk, disk->line, capacity_sectors, 0, 0);
 	model->device.scale_milli = 1000;
+}
+
+void vpt_rows_free(struct vpt_disk *disk, const void *rows)
+{
+	if (rows != disk->line)
+		kvfree(rows);
+}
+
+void vpt_model_free(struct vpt_disk *disk)
+{
+	const struct disk *described = &disk->model.device.drive.disk;
+
+	vpt_rows_free(disk, described->seek.point);
+	vpt_rows_free(disk, described->transfer.point);
+	vpt_rows_free(disk, described->tracks.zone);
+	vpt_rows_free(disk, described->tracks.slip);
 }
 
 u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bdev)

@@ -1,142 +1,177 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt/DISK: what of the profile is a curve.
+ * /sys/kernel/vpt/DISK: what of the profile is a table, its rows apart by spaces, the numbers of a
+ * row, two at least, by colons; those that are left out at its end are 0.
  *
  *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
  *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
- *	tracks                  "sector:sectors sector:sectors ...", from 0 on, or nothing
- *	zone_angles             when the sectors of each of those pass, or nothing (platter_text.h)
+ *	tracks                  a row for each zone as struct track_zone has it, or nothing
+ *	tracks_slips            "sector:slipped sector:slipped ...", or nothing
  *
  * Their text is longer than a page, so these are binary attributes: it comes and goes
- * in pieces.  A curve is complete, and takes effect, with its newline.
+ * in pieces.  A table is complete, and takes effect, with its newline.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 
-#include "platter_text.h"
 #include "sysfs.h"
 
-static struct bin_attribute bin_attr_seek_curve;
-static struct bin_attribute bin_attr_transfer_curve;
-static struct bin_attribute bin_attr_zone_angles;
+static ssize_t table_read(struct file *file, struct kobject *kobj,
+			  struct bin_attribute *attr, char *buffer, loff_t position,
+			  size_t count);
+static ssize_t table_write(struct file *file, struct kobject *kobj,
+			   struct bin_attribute *attr, char *buffer, loff_t position,
+			   size_t count);
 
-static struct curve *curve_of(struct vpt_model *model, const struct bin_attribute *attr)
+/**
+ * struct table - a file, and where its rows are in struct disk
+ * @attr: the file
+ * @row, @nr: offsets of the pointer to the rows, which are all u64, and of their number
+ * @columns: of them
+ * @most: rows
+ * @largest: in the second column
+ */
+struct table {
+	struct bin_attribute attr;
+	size_t row, nr;
+	u32 columns, most;
+	u64 largest;
+};
+
+#define TABLE(name_, row_, nr_, type_, most_, largest_)                      \
+	static struct table name_##_table = {                                \
+		.attr = __BIN_ATTR(name_, 0644, table_read, table_write, 0), \
+		.row = offsetof(struct disk, row_),                          \
+		.nr = offsetof(struct disk, nr_),                            \
+		.columns = sizeof(type_) / sizeof(u64),                      \
+		.most = most_,                                               \
+		.largest = largest_,                                         \
+	}
+
+TABLE(seek_curve, seek.point, seek.nr_points, struct curve_point, CURVE_POINTS_MAX,
+      VPT_HOLD_MAX_NS);
+TABLE(transfer_curve, transfer.point, transfer.nr_points, struct curve_point,
+      CURVE_POINTS_MAX, DISK_SECTOR_PS_MAX);
+TABLE(tracks, tracks.zone, tracks.nr_zones, struct track_zone, TRACKS_ZONES_MAX,
+      TRACKS_SECTORS_MAX);
+TABLE(tracks_slips, tracks.slip, tracks.nr_slips, struct track_slip, TRACKS_SLIPS_MAX,
+      U64_MAX);
+
+static const struct table *table_of(const struct bin_attribute *attr)
 {
-	struct disk *disk = &model->device.drive.disk;
-
-	if (attr == &bin_attr_seek_curve)
-		return &disk->seek;
-	return attr == &bin_attr_transfer_curve ? &disk->transfer : &disk->tracks;
+	return container_of(attr, struct table, attr);
 }
 
-static u64 largest_value(const struct bin_attribute *attr)
+static u64 **row_of(struct disk *disk, const struct table *table)
 {
-	if (attr == &bin_attr_seek_curve)
-		return VPT_HOLD_MAX_NS;
-	return attr == &bin_attr_transfer_curve ? DISK_SECTOR_PS_MAX
-						: TRACKS_SECTORS_MAX;
+	return (void *)disk + table->row;
 }
 
-static size_t print(struct vpt_model *model, const struct bin_attribute *attr,
-		    char *text)
+static u32 *nr_of(struct disk *disk, const struct table *table)
 {
-	const struct curve *curve = curve_of(model, attr);
-	size_t length = 0;
+	return (void *)disk + table->nr;
+}
+
+static size_t print_row(const u64 *value, u32 columns, char *text, size_t room)
+{
+	size_t length = scnprintf(text, room, "%llu:%llu", value[0], value[1]);
 	u32 i;
 
-	if (attr == &bin_attr_zone_angles)
-		return vpt_platter_print(&model->device.drive.disk.platter, text,
-					 VPT_CURVE_TEXT_MAX);
-	for (i = 0; i < curve->nr_points; i++)
-		length += scnprintf(text + length, VPT_CURVE_TEXT_MAX - length,
-				    i ? " %llu:%llu" : "%llu:%llu", curve->point[i].at,
-				    curve->point[i].value);
+	while (columns > 2 && !value[columns - 1])
+		columns--;
+	for (i = 2; i < columns; i++)
+		length += scnprintf(text + length, room - length, ":%llu", value[i]);
 	return length;
 }
 
-static ssize_t curve_read(struct file *file, struct kobject *kobj,
+static size_t print(struct disk *disk, const struct table *table, char *text)
+{
+	const u64 *value = *row_of(disk, table);
+	u32 nr = *nr_of(disk, table);
+	size_t length = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (i)
+			text[length++] = ' ';
+		length += print_row(value + i * table->columns, table->columns,
+				    text + length, VPT_TABLE_TEXT_MAX - length);
+	}
+	return length + scnprintf(text + length, VPT_TABLE_TEXT_MAX - length, "\n");
+}
+
+static ssize_t table_read(struct file *file, struct kobject *kobj,
 			  struct bin_attribute *attr, char *buffer, loff_t position,
 			  size_t count)
 {
 	struct vpt_disk *disk = vpt_disk_of(kobj);
-	char *text = kvmalloc(VPT_CURVE_TEXT_MAX, GFP_KERNEL);
+	char *text = kvmalloc(VPT_TABLE_TEXT_MAX, GFP_KERNEL);
 	size_t length;
 	ssize_t ret;
 
 	if (!text)
 		return -ENOMEM;
 	mutex_lock(&disk->control);
-	length = print(&disk->model, attr, text);
+	length = print(&disk->model.device.drive.disk, table_of(attr), text);
 	mutex_unlock(&disk->control);
-	length += scnprintf(text + length, VPT_CURVE_TEXT_MAX - length, "\n");
 	ret = memory_read_from_buffer(buffer, count, &position, text, length);
 	kvfree(text);
 	return ret;
 }
 
-static int parse_point(struct curve_point *point, char *word)
+static int parse_row(const struct table *table, u64 *value, char *word)
 {
-	char *at = strsep(&word, ":");
+	char *number;
+	u32 i;
 
-	if (!word)
+	memset(value, 0, table->columns * sizeof(*value));
+	for (i = 0; (number = strsep(&word, ":")); i++) {
+		if (i == table->columns || kstrtou64(number, 10, value + i))
+			return -EINVAL;
+	}
+	if (i < 2)
 		return -EINVAL;
-	return kstrtou64(at, 10, &point->at) ?: kstrtou64(word, 10, &point->value);
+	return value[1] > table->largest ? -ERANGE : 0;
 }
 
-static int parse_curve(struct curve *curve, char *text, u64 max)
+static int parse(const struct table *table, char *text, u64 *value, u32 *nr)
 {
-	struct curve_point *point = curve->point;
 	char *word;
 	int ret;
 
-	while ((word = strsep(&text, " \t\n"))) {
+	for (*nr = 0; (word = strsep(&text, " \t\n"));) {
 		if (!*word)
 			continue;
-		if (point == curve->point + CURVE_POINTS_MAX)
+		if (*nr == table->most)
 			return -E2BIG;
-		ret = parse_point(point, word);
+		ret = parse_row(table, value + (*nr)++ * table->columns, word);
 		if (ret)
 			return ret;
-		if (point++->value > max)
-			return -ERANGE;
 	}
-	curve->nr_points = point - curve->point;
 	return 0;
 }
 
-static int parse(struct vpt_model *model, const struct bin_attribute *attr, char *text)
-{
-	if (attr == &bin_attr_zone_angles)
-		return vpt_platter_parse(&model->device.drive.disk.platter, text);
-	return parse_curve(curve_of(model, attr), text, largest_value(attr));
-}
-
-static void take(struct vpt_model *model, struct vpt_model *changed,
-		 const struct bin_attribute *attr)
-{
-	if (attr == &bin_attr_zone_angles)
-		model->device.drive.disk.platter = changed->device.drive.disk.platter;
-	else
-		*curve_of(model, attr) = *curve_of(changed, attr);
-}
-
-/* All of the new curve or all of the old one, whatever is being served. */
-static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr)
+/* All of the new rows or all of the old ones, whatever is being served; rows: those not used. */
+static int swap_rows(struct vpt_disk *disk, const struct table *table, u64 **rows,
+		     u32 nr)
 {
 	struct vpt_model *changed = vpt_model_copy(disk);
+	struct disk *used = &disk->model.device.drive.disk;
 	unsigned long flags;
 	int ret;
 
 	if (!changed)
 		return -ENOMEM;
-	ret = parse(changed, attr, disk->incoming.text);
-	ret = ret ?: vpt_model_check(changed, disk->bdev);
+	*row_of(&changed->device.drive.disk, table) = *rows;
+	*nr_of(&changed->device.drive.disk, table) = nr;
+	ret = vpt_model_check(changed, disk->bdev);
 	if (!ret) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
 		vpt_keep_checked_scale(disk, changed);
-		take(&disk->model, changed, attr);
+		swap(*row_of(used, table), *rows);
+		*nr_of(used, table) = nr;
 		command_queue_aim(&disk->model.device.queue, &disk->model.device.drive);
 		raw_spin_unlock_irqrestore(&disk->lock, flags);
 	}
@@ -144,17 +179,41 @@ static int replace_curve(struct vpt_disk *disk, const struct bin_attribute *attr
 	return ret;
 }
 
+static int replace(struct vpt_disk *disk, const struct table *table)
+{
+	size_t room = array3_size(table->most, table->columns, sizeof(u64));
+	u64 *rows = kvmalloc(room, GFP_KERNEL);
+	u32 nr;
+	int ret;
+
+	if (!rows)
+		return -ENOMEM;
+	ret = parse(table, disk->incoming.text, rows, &nr);
+	ret = ret ?: swap_rows(disk, table, &rows, nr);
+	vpt_rows_free(disk, rows);
+	return ret;
+}
+
+static void forget(struct vpt_table_text *incoming)
+{
+	kvfree(incoming->text);
+	*incoming = (struct vpt_table_text){ 0 };
+}
+
 /* Another piece; a write at the beginning of the file gives up what was unfinished. */
-static int take_piece(struct vpt_curve_text *incoming, struct file *file,
+static int take_piece(struct vpt_table_text *incoming, struct file *file,
 		      const char *piece, loff_t position, size_t count)
 {
 	if (!position) {
+		forget(incoming);
+		incoming->text = kvmalloc(VPT_TABLE_TEXT_MAX + 1, GFP_KERNEL);
 		incoming->file = file;
-		incoming->length = 0;
+		if (!incoming->text)
+			return -ENOMEM;
 	}
 	if (file != incoming->file || position != incoming->length)
 		return -EINVAL;
-	if (count > VPT_CURVE_TEXT_MAX - incoming->length)
+	if (count > VPT_TABLE_TEXT_MAX - incoming->length)
 		return -E2BIG;
 	memcpy(incoming->text + incoming->length, piece, count);
 	incoming->length += count;
@@ -162,7 +221,7 @@ static int take_piece(struct vpt_curve_text *incoming, struct file *file,
 	return 0;
 }
 
-static ssize_t curve_write(struct file *file, struct kobject *kobj,
+static ssize_t table_write(struct file *file, struct kobject *kobj,
 			   struct bin_attribute *attr, char *buffer, loff_t position,
 			   size_t count)
 {
@@ -174,23 +233,18 @@ static ssize_t curve_write(struct file *file, struct kobject *kobj,
 	ret = take_piece(&disk->incoming, file, buffer, position, count);
 	complete = buffer[count - 1] == '\n';
 	if (!ret && complete)
-		ret = replace_curve(disk, attr);
+		ret = replace(disk, table_of(attr));
 	if (ret || complete)
-		disk->incoming.length = 0;
+		forget(&disk->incoming);
 	mutex_unlock(&disk->control);
 	return ret ?: count;
 }
 
-static BIN_ATTR(seek_curve, 0644, curve_read, curve_write, 0);
-static BIN_ATTR(transfer_curve, 0644, curve_read, curve_write, 0);
-static BIN_ATTR(tracks, 0644, curve_read, curve_write, 0);
-static BIN_ATTR(zone_angles, 0644, curve_read, curve_write, 0);
-
 static struct bin_attribute *curves_attrs[] = {
-	&bin_attr_seek_curve,
-	&bin_attr_transfer_curve,
-	&bin_attr_tracks,
-	&bin_attr_zone_angles,
+	&seek_curve_table.attr,
+	&transfer_curve_table.attr,
+	&tracks_table.attr,
+	&tracks_slips_table.attr,
 	NULL,
 };
 

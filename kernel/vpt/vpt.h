@@ -56,9 +56,8 @@
 /* So many of the last requests say whether k is right (Jones 2010 section 4.3.2). */
 #define VPT_WINDOW 1000
 
-/* Longest text of a curve: room for CURVE_POINTS_MAX of the longest samples, and
- * for the angles of PLATTER_ZONES_MAX zones. */
-#define VPT_CURVE_TEXT_MAX SZ_256K
+/* Longest text of a table: room for TRACKS_ZONES_MAX of the longest rows. */
+#define VPT_TABLE_TEXT_MAX SZ_512K
 
 /* What user space sets of a disk, and the device that is modelled, in motion. */
 struct vpt_model {
@@ -139,11 +138,11 @@ struct vpt_recorder {
 	DECLARE_HASHTABLE(in_flight, 10);
 };
 
-/* A curve on its way in; what is missing comes from the same open file. */
-struct vpt_curve_text {
+/* A table on its way in; what is missing comes from the same open file. */
+struct vpt_table_text {
 	struct file *file;
 	size_t length;
-	char text[VPT_CURVE_TEXT_MAX + 1];
+	char *text;
 };
 
 /* One throttled disk. */
@@ -151,7 +150,8 @@ struct vpt_disk {
 	struct kobject kobj;
 	struct list_head among_disks; /* disks.c */
 	struct mutex control;
-	struct vpt_curve_text incoming;
+	struct vpt_table_text incoming;
+	struct curve_point line[2]; /* of a disk that nobody described */
 
 	struct file *file; /* that keeps it open */
 	struct block_device *bdev;
@@ -173,7 +173,11 @@ struct vpt_disk *vpt_disk_alloc(void);
 void vpt_disk_free(struct vpt_disk *disk);
 
 /* model.c: with control held */
-void vpt_model_clear(struct vpt_model *model, u64 capacity_sectors);
+void vpt_model_clear(struct vpt_disk *disk, u64 capacity_sectors);
+/* Rows of a table that the model does not point to any more. */
+void vpt_rows_free(struct vpt_disk *disk, const void *rows);
+/* All of them, with the disk. */
+void vpt_model_free(struct vpt_disk *disk);
 /* Without k. */
 u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bdev);
 /* 0, or -ERANGE and a line in the log: its slowest request looks like a dead disk. */

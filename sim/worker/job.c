@@ -78,6 +78,7 @@ static void unpack_input(struct job *job)
 	UNPACK(job, input->columns);
 	UNPACK(job, input->each);
 	UNPACK(job, job->summary.counters);
+	disk_moved(&job->drive.disk, job->address, job);
 }
 
 static void unpack_replay(struct job *job)

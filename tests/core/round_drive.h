@@ -9,6 +9,7 @@
 
 #include "../../core/drive/drive.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define US 1000ull
 #define SECTOR (10 * US)
@@ -35,10 +36,9 @@ static inline void set(struct drive is)
 		.capacity_sectors = CAPACITY,
 		.intercept_ns = 1000 * US,
 		.rotation_ns = 6000 * US,
-		.seek = { 3, { { 0, 0 }, { 1, 2000 * US }, { CAPACITY, 2000 * US } } },
-		.transfer = { 2,
-			      { { 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR } } },
-		.tracks = { 1, { { 0, TRACK } } },
+		.seek = CURVE({ 0, 0 }, { 1, 2000 * US }, { CAPACITY, 2000 * US }),
+		.transfer = CURVE({ 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR }),
+		.tracks = ZONES({ .sectors = TRACK }),
 	};
 	CHECK_EQ(drive_check(&drive), 0);
 	drive_reset(&drive);

@@ -26,7 +26,7 @@ void simulation_init(struct simulation *sim, const struct scheduler *scheduler,
 		     const struct workload *workload)
 {
 	memset(sim, 0, sizeof(*sim));
-	disk_set_linear(&sim->drive.disk, SIM_CAPACITY, 1 * MS, 5 * MS);
+	disk_set_linear(&sim->drive.disk, sim->line, SIM_CAPACITY, 1 * MS, 5 * MS);
 	sim->drive.cache.segments = 8;
 	sim->drive.cache.segment_sectors = 64;
 	sim->drive.cache.prefetch_sectors = 16;

@@ -28,6 +28,7 @@ struct simulation {
 	struct sim_watch watch;
 	struct sim_columns columns;
 	struct drive drive;
+	struct curve_point line[2];
 	u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
 
 	u64 extents;

@@ -54,7 +54,7 @@ static void bounds(struct draw *draw)
 
 	set(any_buffer(draw));
 	drive.arm.random_phase = below(draw, 2);
-	drive.disk.transfer.point[0].value += below(draw, 1000 * SECTOR);
+	SAMPLE(drive.disk.transfer, 0).value += below(draw, 1000 * SECTOR);
 	again = *draw;
 	for (round = 0; round < 2; round++) {
 		*draw = again;
@@ -152,7 +152,7 @@ static void what_was_begun_counts(void)
 	drive.ahead.sectors = 0;
 	CHECK_EQ(drive_check(&drive), 0);
 	drive.disk.rotation_ns /= 5; /* so short a track is one of few in a turn */
-	drive.disk.tracks.point[0].value = TRACK / 5;
+	ZONE(drive.disk, 0).sectors = TRACK / 5;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
@@ -193,7 +193,7 @@ static void limits_are_held(void)
 		goes_up_to(limits[i].value, limits[i].limit);
 	}
 	set_writing(1, 100);
-	drive.disk.tracks.nr_points = 0;
+	drive.disk.tracks.nr_zones = 0;
 	goes_up_to(&buffer->ahead.sectors, U32_MAX);
 }
 
@@ -208,9 +208,9 @@ static void what_contradicts_itself_is_refused(void)
 	drive.ahead.segments.nr = 0;
 	CHECK_EQ(drive_check(&drive), 0);
 	set_writing(1, 100);
-	drive.disk.tracks.point[0].value = 600 / (TRACKS_IN_TURN_MAX + 1) + 1;
+	ZONE(drive.disk, 0).sectors = 600 / (TRACKS_IN_TURN_MAX + 1) + 1;
 	CHECK_EQ(drive_check(&drive), 0);
-	drive.disk.tracks.point[0].value--;
+	ZONE(drive.disk, 0).sectors--;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 

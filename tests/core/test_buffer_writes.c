@@ -140,7 +140,7 @@ static void a_flush_puts_all_away(void)
 static void what_is_put_away_needs_no_command(u64 spared_ns)
 {
 	set_writing(3, 100);
-	drive.disk.seek.point[0].value = spared_ns;
+	SAMPLE(drive.disk.seek, 0).value = spared_ns;
 	drive.writes.idle_ns = 50000 * US;
 	now = 10000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
@@ -155,7 +155,7 @@ static void one_that_waits_has_been_understood(u64 before_ns, u64 want_less_ns)
 	u64 free_ns = WRITE + 8 * BUS + 1000 * US + FAR - 300 * US + 8 * SECTOR;
 
 	set_writing(3, 100);
-	drive.disk.seek.point[0].value = 300 * US;
+	SAMPLE(drive.disk.seek, 0).value = 300 * US;
 	drive.writes.idle_ns = 1000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	now = free_ns - before_ns;

@@ -5,6 +5,7 @@
  */
 #include "../../core/drive/command_queue.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define MS 1000000ull
 #define CAPACITY 100000
@@ -20,7 +21,7 @@ static void set(u64 depth, u64 age_ns)
 	drive = (struct drive){ .bus.hit_ns = MS / 10,
 				.queue_depth = depth,
 				.queue_age_ns = age_ns };
-	disk_set_linear(&drive.disk, CAPACITY, MS, 10 * MS);
+	linear(&drive.disk, CAPACITY, MS, 10 * MS);
 	drive.cache.segments = 2;
 	drive.cache.segment_sectors = 64;
 	CHECK_EQ(drive_check(&drive), 0);
@@ -274,16 +275,16 @@ static void set_turning(u64 depth)
 {
 	set(depth, 60000 * MS);
 	drive.disk.rotation_ns = 1 << 22;
-	drive.disk.tracks = (struct curve){ 2, { { 0, 100 }, { CAPACITY / 2, 100 } } };
-	drive.disk.platter = (struct platter){
-		.velocity = 1ull << 42,
-		.nr_zones = 2,
-		.zone = { { .slot = 1ull << 57, .skew = 1ull << 60, .cylinder = 4 },
-			  { .slot = 1ull << 57,
-			    .angle = 1ull << 62,
-			    .cylinder = 4,
-			    .cylinder_skew = 1ull << 61 } },
-	};
+	drive.disk.tracks = ZONES({ .sectors = 100,
+				    .slot = 1ull << 57,
+				    .skew = 1ull << 60,
+				    .cylinder = { 4, 400, 0 } },
+				  { .first = CAPACITY / 2,
+				    .sectors = 100,
+				    .slot = 1ull << 57,
+				    .angle = 1ull << 62,
+				    .cylinder = { 4, 400, 1ull << 61 } });
+	drive.disk.tracks.velocity = 1ull << 42;
 }
 
 /* Who is no sooner than the one before is not asked how long its way is: that changes nothing. */
@@ -291,7 +292,7 @@ static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 {
 	set_turning(1 + draw_below(draw, 40));
 	if (!draw_below(draw, 4))
-		drive.disk.platter = (struct platter){ 0 }; /* angles are not known */
+		drive.disk.tracks.velocity = 0; /* angles are not known */
 	drive.buffered = draw_below(draw, 4) > 0;
 	drive.bus.sector_ps = 1000000;
 	drive.ahead.sectors = draw_below(draw, 500);
@@ -316,17 +317,17 @@ static void another_disk_has_them_elsewhere(void)
 {
 	set_turning(8);
 	drive.disk.intercept_ns = 0;
-	drive.disk.seek = (struct curve){ 2, { { 0, 0 }, { CAPACITY, 0 } } };
+	drive.disk.seek = CURVE({ 0, 0 }, { CAPACITY, 0 });
 	CHECK_EQ(drive_check(&drive), 0);
 	give(0, 10, 0);
 	give(1, 90, 0);
-	drive.disk.platter.zone[0].angle = 1ull << 63;
+	ZONE(drive.disk, 0).angle = 1ull << 63;
 	command_queue_aim(&queue, &drive);
 	takes((1 << 22) * 3 / 4, &command[1]);
 	takes((1 << 22) * 3 / 4, &command[0]);
 	give(0, 10, 0);
 	give(1, 90, 0);
-	drive.disk.platter.zone[0].angle = 0;
+	ZONE(drive.disk, 0).angle = 0;
 	command_queue_aim(&queue, &drive);
 	takes((1 << 22) * 3 / 4, &command[0]);
 }

@@ -7,8 +7,7 @@ static struct curve curve;
 
 static void set(u32 nr_points, const struct curve_point *point)
 {
-	curve.nr_points = nr_points;
-	memcpy(curve.point, point, nr_points * sizeof(*point));
+	curve = (struct curve){ nr_points, point };
 }
 
 static void rounded_down_on_the_way_up_and_down(void)
@@ -92,25 +91,26 @@ static void refused(void)
 
 static void random_points(struct draw *draw)
 {
+	static struct curve_point point[CURVE_POINTS_MAX];
 	u32 i;
 
-	curve.nr_points = 2 + draw_below(draw, CURVE_POINTS_MAX - 1);
-	curve.point[0] = (struct curve_point){ 0, draw_below(draw, 1000000) };
+	set(2 + draw_below(draw, CURVE_POINTS_MAX - 1), point);
+	point[0] = (struct curve_point){ 0, draw_below(draw, 1000000) };
 	for (i = 1; i < curve.nr_points; i++) {
-		curve.point[i].at =
-			curve.point[i - 1].at + 1 + draw_below(draw, 1u << 20);
-		curve.point[i].value = draw_below(draw, 1000000);
+		point[i].at = point[i - 1].at + 1 + draw_below(draw, 1u << 20);
+		point[i].value = draw_below(draw, 1000000);
 	}
 }
 
 /* Exact at the samples, between its neighbours' values elsewhere. */
 static void between_the_neighbours(struct draw *draw)
 {
-	const struct curve_point *point = curve.point;
+	const struct curve_point *point;
 	u64 at, value;
 	u32 i;
 
 	random_points(draw);
+	point = curve.point;
 	CHECK_EQ(curve_check(&curve, point[curve.nr_points - 1].at, 1000000), 0);
 	for (i = 0; i + 1 < curve.nr_points; i++) {
 		at = point[i].at + draw_below(draw, point[i + 1].at - point[i].at);

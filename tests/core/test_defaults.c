@@ -30,7 +30,7 @@ static const struct expected {
 	{ "cats", "read_delay_ns", 100 * MS, 0, HOUR },
 	{ "cats", "min_write_delay_ns", 10 * MS, 0, HOUR },
 	{ "cats", "max_write_delay_ns", 500 * MS, 0, HOUR },
-	{ "cats", "shadow_segments", 64, 0, 1024 },
+	{ "cats", "shadow_segments", 64, 0, 512 },
 	{ "cats", "shadow_segment_sectors", 221, 0, 1ull << 32 },
 	{ "cats", "shadow_prefetch_sectors", 64, 0, 1ull << 32 },
 	{ "cfq", "slice_sync_ns", 100 * MS, 0, HOUR },
@@ -118,7 +118,8 @@ static void what_others_read(void)
 	CHECK_EQ(IO_LEVEL_DEFAULT, 4);
 	CHECK_EQ(IO_WEIGHT_DEFAULT, 100);
 	CHECK_EQ(CURVE_POINTS_MAX, 1024);
-	CHECK_EQ(DISK_CACHE_SEGMENTS_MAX, 1024);
+	CHECK_EQ(DISK_CACHE_SEGMENTS_MAX, 512);
+	CHECK(sizeof(struct drive) < 32 << 10);
 }
 
 int main(void)

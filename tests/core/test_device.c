@@ -8,6 +8,7 @@
 #include "../../core/drive/device.h"
 #include "../../core/least.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define MS 1000000ull
 #define CAPACITY 100000
@@ -31,7 +32,7 @@ static void set(u64 depth, u64 age_ns)
 	device.scale_milli = 1000;
 	device.drive.queue_depth = depth;
 	device.drive.queue_age_ns = age_ns;
-	disk_set_linear(&device.drive.disk, CAPACITY, MS, 10 * MS);
+	linear(&device.drive.disk, CAPACITY, MS, 10 * MS);
 }
 
 static void start(u64 now_ns)
@@ -50,7 +51,7 @@ static void set_started(u64 depth)
 static void set_flat(void)
 {
 	set(8, AGED);
-	disk_set_linear(&device.drive.disk, CAPACITY, MS, 0);
+	linear(&device.drive.disk, CAPACITY, MS, 0);
 	start(0);
 }
 

@@ -7,6 +7,7 @@
 
 #include "../../core/drive/disk.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define CAPACITY 143374744ull
 #define LONGEST_SECTORS \
@@ -16,7 +17,7 @@ static struct disk disk;
 
 static void the_papers_line(void)
 {
-	disk_set_linear(&disk, CAPACITY, 4250000, 5250000);
+	linear(&disk, CAPACITY, 4250000, 5250000);
 	CHECK_EQ(disk_check(&disk), 0);
 	CHECK_EQ(disk_service_ns(&disk, 0, 0, 8), 4250000);
 	CHECK_EQ(disk_service_ns(&disk, CAPACITY, 0, 8), 9500000);
@@ -29,12 +30,10 @@ static void the_papers_line(void)
 /* All four terms; the next request in line pays seek(0) and half a rotation as well. */
 static void every_term_is_charged(void)
 {
-	disk_set_linear(&disk, 1000, 10, 1000);
+	linear(&disk, 1000, 10, 1000);
 	disk.rotation_ns = 601;
-	disk.seek.point[0].value = 200;
-	disk.transfer.nr_points = 2;
-	disk.transfer.point[0] = (struct curve_point){ 0, 5000 };
-	disk.transfer.point[1] = (struct curve_point){ 1000, 7000 };
+	SAMPLE(disk.seek, 0).value = 200;
+	disk.transfer = CURVE({ 0, 5000 }, { 1000, 7000 });
 	CHECK_EQ(disk_check(&disk), 0);
 	CHECK_EQ(disk_service_ns(&disk, 0, 0, 3), 10 + 200 + 300 + 15);
 	CHECK_EQ(disk_service_ns(&disk, 500, 500, 1), 10 + 200 + 300 + 6);
@@ -45,13 +44,9 @@ static void every_term_is_charged(void)
 
 static void zones_are_jumps(void)
 {
-	const struct curve_point zone[] = {
-		{ 0, 5000 }, { 499, 5000 }, { 500, 7999 }, { 1000, 7999 }
-	};
-
-	disk_set_linear(&disk, 1000, 10, 1000);
-	disk.transfer.nr_points = 4;
-	memcpy(disk.transfer.point, zone, sizeof(zone));
+	linear(&disk, 1000, 10, 1000);
+	disk.transfer =
+		CURVE({ 0, 5000 }, { 499, 5000 }, { 500, 7999 }, { 1000, 7999 });
 	CHECK_EQ(disk_check(&disk), 0);
 	CHECK_EQ(disk_service_ns(&disk, 0, 0, 3), 10 + 15);
 	CHECK_EQ(disk_service_ns(&disk, 499, 499, 2), 10 + 10);
@@ -60,29 +55,27 @@ static void zones_are_jumps(void)
 
 static void refused(void)
 {
-	disk_set_linear(&disk, 0, 1, 1);
+	linear(&disk, 0, 1, 1);
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk_set_linear(&disk, 10, 1, 1);
+	linear(&disk, 10, 1, 1);
 	disk.seek.nr_points = 0;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk_set_linear(&disk, 10, 1, 1);
+	linear(&disk, 10, 1, 1);
 	disk.capacity_sectors = 11;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk_set_linear(&disk, 10, DISK_NS_MAX + 1, 1);
+	linear(&disk, 10, DISK_NS_MAX + 1, 1);
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk_set_linear(&disk, 10, 1, DISK_NS_MAX + 1);
+	linear(&disk, 10, 1, DISK_NS_MAX + 1);
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk_set_linear(&disk, 10, 1, 1);
+	linear(&disk, 10, 1, 1);
 	disk.rotation_ns = DISK_NS_MAX + 1;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk_set_linear(&disk, 10, 1, 1);
+	linear(&disk, 10, 1, 1);
 	disk.transfer.nr_points = 1;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk.transfer.nr_points = 2;
-	disk.transfer.point[0] = (struct curve_point){ 0, 1 };
-	disk.transfer.point[1] = (struct curve_point){ 10, DISK_SECTOR_PS_MAX + 1 };
+	disk.transfer = CURVE({ 0, 1 }, { 10, DISK_SECTOR_PS_MAX + 1 });
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk.transfer.point[1].value--;
+	SAMPLE(disk.transfer, 1).value--;
 	CHECK_EQ(disk_check(&disk), 0);
 	CHECK_EQ(disk_slowest_ns(&disk, U32_MAX), 2 + U32_MAX * 100000000ull);
 }
@@ -92,8 +85,8 @@ static void more_than_can_be_counted_is_for_ever(void)
 {
 	static struct disk slow;
 
-	disk_set_linear(&slow, 10, 1, 1);
-	slow.tracks = (struct curve){ 1, { { 0, 1 } } };
+	linear(&slow, 10, 1, 1);
+	slow.tracks = ZONES({ .sectors = 1 });
 	slow.switch_ns = DISK_NS_MAX;
 	CHECK_EQ(disk_check(&slow), 0);
 	CHECK_EQ(disk_slowest_ns(&slow, U32_MAX), U64_MAX);
@@ -102,26 +95,24 @@ static void more_than_can_be_counted_is_for_ever(void)
 /* A minute for each part, 100 us for a sector; not more. */
 static void the_limits(void)
 {
-	disk_set_linear(&disk, 10, 60000000000ull, 60000000000ull);
+	linear(&disk, 10, 60000000000ull, 60000000000ull);
 	disk.rotation_ns = 60000000000ull;
 	CHECK_EQ(disk_check(&disk), 0);
-	disk.seek.point[1].value++;
+	SAMPLE(disk.seek, 1).value++;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	disk.seek.point[1].value--;
+	SAMPLE(disk.seek, 1).value--;
 	disk.rotation_ns++;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
 	disk.rotation_ns--;
 	disk.intercept_ns++;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
 	disk.intercept_ns--;
-	disk.transfer.nr_points = 2;
-	disk.transfer.point[0] = (struct curve_point){ 0, 100000000000ull };
-	disk.transfer.point[1] = (struct curve_point){ 10, 100000000000ull };
+	disk.transfer = CURVE({ 0, 100000000000ull }, { 10, 100000000000ull });
 	CHECK_EQ(disk_check(&disk), 0);
-	disk.transfer.point[0].value++;
+	SAMPLE(disk.transfer, 0).value++;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
 	/* A line has no transfer of its own, whatever the disk was before. */
-	disk_set_linear(&disk, 10, 1, 1);
+	linear(&disk, 10, 1, 1);
 	CHECK_EQ(disk_check(&disk), 0);
 	CHECK_EQ(disk_service_ns(&disk, 0, 0, 1000), 1);
 }
@@ -129,17 +120,18 @@ static void the_limits(void)
 /* Samples at random places of the disk, in order. */
 static void random_curve(struct draw *draw, struct curve *curve, u64 end, u64 max)
 {
+	struct curve_point point[401];
 	u32 intervals = 1 + draw_below(draw, 400);
 	u32 i;
 
-	curve->nr_points = intervals + 1;
 	for (i = 0; i <= intervals; i++) {
-		curve->point[i].at = end / intervals * i;
+		point[i].at = end / intervals * i;
 		if (i && i < intervals)
-			curve->point[i].at += draw_below(draw, end / intervals);
-		curve->point[i].value = draw_below(draw, max + 1);
+			point[i].at += draw_below(draw, end / intervals);
+		point[i].value = draw_below(draw, max + 1);
 	}
-	curve->point[intervals].at = end;
+	point[intervals].at = end;
+	*curve = curve_of(intervals + 1, point);
 }
 
 static void random_disk(struct draw *draw)
@@ -215,18 +207,12 @@ static void the_slowest_is_over_the_shortest_tracks(void)
 	static struct disk kept;
 	u64 turn_ns = 1000000;
 
-	disk_set_linear(&kept, 1000, 0, 5000);
+	linear(&kept, 1000, 0, 5000);
 	kept.rotation_ns = turn_ns;
-	kept.tracks = (struct curve){ 1, { { 0, 10 } } };
-	kept.platter = (struct platter){
-		.velocity = U64_MAX / turn_ns,
-		.nr_zones = 1,
-		.zone = { { .slot = U64_MAX / 10,
-			    .skew = U64_MAX / 10 * 8,
-			    .cylinder = 1,
-			    .cylinder_skew = U64_MAX / 10 * 8,
-			    .spare = 9 } },
-	};
+	kept.tracks = ZONES({ .sectors = 10,
+			      .slot = U64_MAX / 10,
+			      .cylinder = { 1, 1, U64_MAX / 10 * 8 } });
+	kept.tracks.velocity = U64_MAX / turn_ns;
 	CHECK_EQ(disk_check(&kept), 0);
 	CHECK(disk_end_ns(&kept, 0, 10, 0) > 8 * turn_ns);
 	CHECK(disk_end_ns(&kept, 0, 10, 0) <= disk_slowest_ns(&kept, 10));

@@ -4,6 +4,7 @@
 
 #include "../../core/drive/drive.h"
 #include "check.h"
+#include "laid_out.h"
 
 static struct disk_cache cache;
 
@@ -193,7 +194,7 @@ static u64 serve(u8 op, u64 sector, bool want_hit)
 /* A hit costs hit_ns and changes nothing; a miss fills; a write drops. */
 static void the_device(void)
 {
-	disk_set_linear(&drive.disk, 1000000, 1000, 1000000);
+	linear(&drive.disk, 1000000, 1000, 1000000);
 	drive.cache.segments = 2;
 	drive.cache.segment_sectors = 221;
 	drive.cache.prefetch_sectors = 64;

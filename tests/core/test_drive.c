@@ -4,6 +4,7 @@
 
 #include "../../core/drive/drive.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define ROTATION_NS 5999999ull
 #define SEEK_NS 1000000
@@ -14,7 +15,7 @@ static struct drive drive;
 static void set(u64 random_phase, u64 seed)
 {
 	drive = (struct drive){ .arm.random_phase = random_phase, .arm.seed = seed };
-	disk_set_linear(&drive.disk, 1000, SEEK_NS, 0);
+	linear(&drive.disk, 1000, SEEK_NS, 0);
 	drive.disk.rotation_ns = ROTATION_NS;
 	drive_reset(&drive);
 }
@@ -90,9 +91,7 @@ static void the_rate_is_that_of_the_place(void)
 
 	set(0, 1);
 	drive.disk.rotation_ns = 0;
-	drive.disk.transfer.nr_points = 2;
-	drive.disk.transfer.point[0] = (struct curve_point){ 0, 1000000 };
-	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 2000000 };
+	drive.disk.transfer = CURVE({ 0, 1000000 }, { 1000, 2000000 });
 	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit), SEEK_NS + 8 * 1500);
 	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 4, 0, &hit), SEEK_NS + 4 * 1100);
 }
@@ -104,11 +103,9 @@ static void from_where_the_last_one_ended(u64 rotation_ns)
 	bool hit;
 
 	set(0, 1);
-	disk_set_linear(&drive.disk, 1000, SEEK_NS, 1000000);
+	linear(&drive.disk, 1000, SEEK_NS, 1000000);
 	drive.disk.rotation_ns = rotation_ns;
-	drive.disk.transfer.nr_points = 2;
-	drive.disk.transfer.point[0] = (struct curve_point){ 0, 2000000 };
-	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 2000000 };
+	drive.disk.transfer = CURVE({ 0, 2000000 }, { 1000, 2000000 });
 	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit),
 		 each_ns + 500000 + 16000);
 	CHECK_EQ(drive_serve(&drive, IO_READ, 508, 4, 0, &hit), each_ns + 8000);
@@ -158,11 +155,9 @@ static void set_slowest(struct drive is)
 	drive.ahead = is.ahead;
 	drive.writes = is.writes;
 	drive_reset(&drive);
-	disk_set_linear(&drive.disk, 1000, SEEK_NS, 2000000);
+	linear(&drive.disk, 1000, SEEK_NS, 2000000);
 	drive.disk.rotation_ns = 6000000;
-	drive.disk.transfer.nr_points = 2;
-	drive.disk.transfer.point[0] = (struct curve_point){ 0, 1000000 };
-	drive.disk.transfer.point[1] = (struct curve_point){ 1000, 3000000 };
+	drive.disk.transfer = CURVE({ 0, 1000000 }, { 1000, 3000000 });
 }
 
 static void the_slowest_is_a_miss_or_a_hit(void)
@@ -199,7 +194,7 @@ static void more_than_can_be_counted_is_for_ever(void)
 	set_slowest(
 		(struct drive){ .writes = { .spans_max = 1, .sectors_max = U32_MAX } });
 	drive.buffered = 1;
-	drive.disk.tracks = (struct curve){ 1, { { 0, 1 } } };
+	drive.disk.tracks = ZONES({ .sectors = 1 });
 	drive.disk.switch_ns = DISK_NS_MAX;
 	drive.disk.rotation_ns = 0;
 	CHECK_EQ(drive_check(&drive), 0);
@@ -213,7 +208,7 @@ static void no_zone_has_too_many_tracks_to_count(void)
 {
 	set_slowest((struct drive){ .ahead.sectors = TRACKS_AHEAD_MAX });
 	drive.disk.rotation_ns = 0;
-	drive.disk.tracks = (struct curve){ 2, { { 0, 100 }, { 500, 1 } } };
+	drive.disk.tracks = ZONES({ .sectors = 100 }, { .first = 500, .sectors = 1 });
 	drive.buffered = 1;
 	CHECK_EQ(drive_check(&drive), 0);
 	drive.ahead.sectors++;

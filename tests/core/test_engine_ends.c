@@ -377,7 +377,7 @@ static void init_refuses(void)
 	use("fcfs", "random");
 	simulation_set(&sim, "sectors", 1 << 15);
 	sim.drive.disk.capacity_sectors = 1 << 14;
-	sim.drive.disk.seek.point[1].at = 1 << 14;
+	sim.line[1].at = 1 << 14;
 	sim.input.world.capacity_sectors = 1 << 14;
 	CHECK_EQ(simulation_run(&sim), -ENOSPC);
 }

@@ -340,7 +340,9 @@ static void a_disk_is_reset(void)
 	sim.input.world.processes = 1;
 	sim.input.requests = 4;
 	sim.drive.arm.head.sector = 5000;
-	sim.drive.cache.span[0] = (struct disk_span){ 0, 1000 };
+	sim.drive.cache.segment_sectors = 1000;
+	CHECK_EQ(disk_cache_insert(&sim.drive.cache, 0, 1000).start, 16);
+	sim.drive.cache.segment_sectors = 64;
 	CHECK_EQ(simulation_run(&sim), 0);
 	CHECK_EQ(sim.drive.arm.head.sector, 5000);
 	CHECK_EQ(sim.columns.completion_ns[0], 1 * MS);

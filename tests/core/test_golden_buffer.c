@@ -9,6 +9,7 @@
  */
 #include "../../core/drive/drive.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define US 1000ull
 #define MS 1000000ull
@@ -67,9 +68,10 @@ static void set(const struct golden *is)
 		.capacity_sectors = CAPACITY,
 		.intercept_ns = 300 * US,
 		.rotation_ns = 6 * MS,
-		.seek = { 3, { { 0, 0 }, { 500, 900 * US }, { CAPACITY, 9 * MS } } },
-		.transfer = { 2, { { 0, 15000 * US }, { CAPACITY, 25000 * US } } },
-		.tracks = { 2, { { 0, 400 }, { CAPACITY / 2, 240 } } },
+		.seek = CURVE({ 0, 0 }, { 500, 900 * US }, { CAPACITY, 9 * MS }),
+		.transfer = CURVE({ 0, 15000 * US }, { CAPACITY, 25000 * US }),
+		.tracks = ZONES({ .sectors = 400 },
+				{ .first = CAPACITY / 2, .sectors = 240 }),
 		.switch_ns = 700 * US,
 	};
 	drive.bus.sector_ps = 9000 * US;

@@ -2,6 +2,7 @@
 /* The arm's way in tracks: against an arm that walks along surfaces, there and back. */
 #include "../../core/drive/disk.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define TRACK 10 /* sectors */
 #define TRACKS 1000
@@ -9,30 +10,26 @@
 
 static struct disk disk;
 
-/* Two zones; the arm needs a ns a place. */
+/* Two zones; the arm needs a ns a sector. */
 static void sound(u64 step, u64 cylinder, u64 surfaces)
 {
-	const struct platter_zone zone = { .slot = 1ull << 60,
-					   .cylinder = cylinder,
-					   .step = step,
-					   .surfaces = surfaces };
+	struct track_zone zone = { .sectors = TRACK,
+				   .cylinder = { cylinder, cylinder * TRACK, 0 },
+				   .surfaces = surfaces };
+	struct track_zone second = zone;
 
+	second.first = TRACKS * TRACK;
+	second.before = TRACKS;
 	disk = (struct disk){ 0 };
-	disk_set_linear(&disk, CAPACITY, 0, CAPACITY);
-	disk.rotation_ns = 1 << 20;
-	disk.tracks.nr_points = disk.platter.nr_zones = 2;
-	disk.tracks.point[0] = (struct curve_point){ 0, TRACK };
-	disk.tracks.point[1] = (struct curve_point){ TRACKS * TRACK, TRACK };
-	disk.platter.velocity = 1ull << 44;
-	disk.platter.zone[0] = disk.platter.zone[1] = zone;
-	disk.platter.zone[1].place = step * TRACKS >> 16;
+	linear(&disk, CAPACITY, 0, CAPACITY);
+	disk.tracks = ZONES(zone, second);
+	disk.tracks.step = step;
 	CHECK_EQ(disk_check(&disk), 0);
 }
 
 static u64 place(u64 track)
 {
-	return platter_place(&disk.platter, &disk.tracks,
-			     track * TRACK + track % TRACK);
+	return tracks_arm(&disk.tracks, track * TRACK + track % TRACK);
 }
 
 /* Cylinders are passed one by one; at a surface's end the head is another one. */
@@ -45,11 +42,10 @@ static void as_walked(struct draw *draw)
 
 	sound(step, cylinder, surfaces);
 	for (track = 0; track < TRACKS; track++) {
-		u64 along = (band * cylinder + at) * surfaces;
+		u64 along = (band * cylinder + at) * surfaces; /* tracks */
 
 		CHECK_EQ(place(track), step * along >> 16);
-		CHECK_EQ(place(TRACKS + track),
-			 (step * TRACKS >> 16) + (step * along >> 16));
+		CHECK_EQ(place(TRACKS + track), step * (TRACKS + along) >> 16);
 		if (--left) {
 			at += back ? -1 : 1;
 			continue;
@@ -90,21 +86,20 @@ static void by_sectors_unless_somebody_says(void)
 {
 	sound(0, 4, 0);
 	CHECK_EQ(disk_reach_ns(&disk, 70, 1003), 933);
-	disk.platter.nr_zones = 0;
-	CHECK_EQ(disk_reach_ns(&disk, 70, 1003), 933);
 }
 
-static void what_is_no_way_is_refused(void)
+/* A track that lies behind a slip is one more. */
+static void slipped_tracks_count(void)
 {
-	sound(1 << 16, 4, 3);
-	disk.platter.zone[1].step = 0;
-	CHECK_EQ(disk_check(&disk), -EINVAL);
-	sound(1 << 16, 4, 3);
-	disk.platter.zone[1].surfaces = PLATTER_SURFACES_MAX + 1;
-	CHECK_EQ(disk_check(&disk), -EINVAL);
-	sound(1 << 16, 4, 3);
-	disk.platter.zone[0].cylinder = PLATTER_TRACKS_MAX + 1;
-	CHECK_EQ(disk_check(&disk), -EINVAL);
+	static const struct track_slip slip = { 5 * TRACK, 2 * TRACK };
+
+	sound(5 << 16, 4, 0);
+	disk.tracks.slip = &slip;
+	disk.tracks.nr_slips = 1;
+	CHECK_EQ(disk_check(&disk), 0);
+	CHECK_EQ(place(4), 5 * 4);
+	CHECK_EQ(place(5), 5 * 7);
+	CHECK_EQ(place(TRACKS), 5 * TRACKS);
 }
 
 int main(void)
@@ -113,6 +108,6 @@ int main(void)
 	track_by_track();
 	the_arm_stays_at_a_track_s_end();
 	by_sectors_unless_somebody_says();
-	what_is_no_way_is_refused();
+	slipped_tracks_count();
 	return 0;
 }

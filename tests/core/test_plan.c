@@ -6,6 +6,7 @@
 #include "../../core/drive/command_queue.h"
 #include "../../core/least.h"
 #include "check.h"
+#include "laid_out.h"
 
 #define US 1000ull
 #define TURN (6000 * US)
@@ -24,24 +25,20 @@ static void set_disk(bool known, u64 step)
 	drive.disk = (struct disk){
 		.capacity_sectors = CAPACITY,
 		.rotation_ns = TURN,
-		.seek = { 3,
-			  { { 0, 700 * US },
-			    { 1, 2000 * US },
-			    { CAPACITY, 5000 * US } } },
-		.transfer = { 2,
-			      { { 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR } } },
-		.tracks = { 1, { { 0, TURN_SECTORS - 2 } } },
+		.seek = CURVE({ 0, 700 * US }, { 1, 2000 * US },
+			      { CAPACITY, 5000 * US }),
+		.transfer = CURVE({ 0, 1000 * SECTOR }, { CAPACITY, 1000 * SECTOR }),
+		.tracks = ZONES({ .sectors = TURN_SECTORS - 2 }),
 	};
-	if (known)
-		drive.disk.platter = (struct platter){
-			.velocity = U64_MAX / TURN,
-			.nr_zones = 1,
-			.zone = { { .slot = slot,
-				    .skew = SKEW_SECTORS * slot,
-				    .cylinder = 4,
-				    .cylinder_skew = SKEW_SECTORS * slot,
-				    .step = step } },
-		};
+	if (!known)
+		return;
+	drive.disk.tracks = ZONES(
+		{ .sectors = TURN_SECTORS - 2,
+		  .slot = slot,
+		  .skew = SKEW_SECTORS * slot,
+		  .cylinder = { 4, 4 * (TURN_SECTORS - 2), SKEW_SECTORS * slot } });
+	drive.disk.tracks.velocity = U64_MAX / TURN;
+	drive.disk.tracks.step = step;
 }
 
 /* With a buffer, but for one in eight. */
@@ -232,7 +229,7 @@ static void a_far_one_is_a_seek_and_half_a_turn(bool random)
 	set_disk(false, 0);
 	drive.arm.random_phase = random;
 	drive_reset(&drive);
-	drive.disk.seek.point[2].value = 2000 * US;
+	SAMPLE(drive.disk.seek, 2).value = 2000 * US;
 	CHECK_EQ(estimate_ns(&drive, IO_READ, 50000, 8, 0), 2000 * US + TURN / 2);
 	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 50000, 8, 0), 2500 * US + TURN / 2);
 	CHECK_EQ(estimate_through_ns(&drive, 50000, 0), 2500 * US + TURN / 2);
@@ -243,7 +240,7 @@ static void without_a_buffer_a_write_is_a_read(void)
 {
 	drive = (struct drive){ .writes.settle_ns = 500 * US };
 	set_disk(false, 0);
-	drive.disk.seek.point[2].value = 2000 * US;
+	SAMPLE(drive.disk.seek, 2).value = 2000 * US;
 	CHECK_EQ(estimate_ns(&drive, IO_WRITE, 50000, 8, 0), 2000 * US + TURN / 2);
 	CHECK_EQ(estimate_through_ns(&drive, 50000, 0), 2000 * US + TURN / 2);
 }

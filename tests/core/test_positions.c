@@ -17,22 +17,31 @@
 static struct drive drive;
 static u64 now; /* slots */
 
+static struct curve_point seek[] = { { 0, 0 },
+				     { 1, 8 * SLOT },
+				     { CAPACITY, 8 * SLOT } };
+static struct track_zone zones[2];
+
 static const struct disk disk = {
 	.capacity_sectors = CAPACITY,
 	.intercept_ns = SLOT,
 	.rotation_ns = TURN * SLOT,
-	.seek = { 3, { { 0, 0 }, { 1, 8 * SLOT }, { CAPACITY, 8 * SLOT } } },
-	.tracks = { 2, { { 0, 60 }, { 600, 60 } } },
+	.seek = { 3, seek },
+	.tracks = { .nr_zones = 2, .zone = zones, .velocity = 1ull << 42 },
 	.switch_ns = 5 * SLOT,
-	.platter = { .velocity = 1ull << 42,
-		     .nr_zones = 2,
-		     .zone = { { ANGLE(1), 0, ANGLE(10), 4, ANGLE(20), 0, 0 },
-			       { ANGLE(1), ANGLE(9), ANGLE(10), 4, ANGLE(20), 8,
-				 ANGLE(30) } } },
 };
 
 static void set(u64 buffered, struct drive is)
 {
+	zones[0] = (struct track_zone){ .sectors = 60,
+					.slot = ANGLE(1),
+					.skew = ANGLE(10),
+					.cylinder = { 4, 240, ANGLE(20) } };
+	zones[1] = zones[0];
+	zones[1].first = 600;
+	zones[1].angle = ANGLE(9);
+	zones[1].band = (struct track_level){ 8, 480, ANGLE(30) };
+	seek[2].value = 8 * SLOT;
 	drive = is;
 	drive.disk = disk;
 	drive.bus.hit_ns = SLOT;
@@ -199,7 +208,7 @@ static void the_arm_returns_from_where_it_is(void)
 			       .ahead.sectors = 100,
 			       .ahead.to_track_end = 1,
 			       .ahead.after_hit = AFTER_HIT_RETURN });
-	drive.disk.platter.zone[0].step = drive.disk.platter.zone[1].step = 1 << 16;
+	drive.disk.tracks.step = 1 << 16;
 	CHECK_EQ(drive_check(&drive), 0);
 	reads(50, 4, 54);
 	now += 10 * TURN;
@@ -298,9 +307,9 @@ static void set_any(struct draw *draw)
 					.sectors_max = 100,
 					.idle_ns = draw_below(draw, 99 * SLOT),
 					.order = draw_below(draw, 3) } });
-	drive.disk.platter.velocity -= draw_below(draw, 1000);
+	drive.disk.tracks.velocity -= draw_below(draw, 1000);
 	for (i = 0; i < 2; i++) {
-		struct platter_zone *zone = &drive.disk.platter.zone[i];
+		struct track_zone *zone = &zones[i];
 
 		zone->slot -= draw_below(draw, zone->slot / 100);
 		zone->angle = draw_u64(draw);
@@ -336,13 +345,10 @@ static u64 soonest_end(u64 now_ns)
 /* The arm goes farther on the second zone's tracks, and surface by surface. */
 static void set_ways(struct draw *draw)
 {
-	struct platter_zone *zone = drive.disk.platter.zone;
-
-	drive.disk.seek.point[2].value = draw_below(draw, 200 * SLOT);
-	zone[0].step = 40 << 16;
-	zone[1].step = 62 << 16;
-	zone[1].place = 400;
-	zone[1].surfaces = draw_below(draw, 3);
+	seek[2].value = draw_below(draw, 200 * SLOT);
+	drive.disk.tracks.step = 60 << 16;
+	zones[1].before = 10;
+	zones[1].surfaces = draw_below(draw, 3);
 	CHECK_EQ(drive_check(&drive), 0);
 }
 
@@ -377,11 +383,10 @@ static void none_is_sooner(struct draw *draw)
 /* Where the last sector ends, in turns from its end at that time. */
 static u64 late_by(u64 last, u64 at_ns)
 {
-	const struct platter *platter = &drive.disk.platter;
-	u64 end = platter_angle(platter, &drive.disk.tracks, last) +
-		  platter->zone[tracks_zone(&drive.disk.tracks, last)].slot;
+	const struct tracks *tracks = &drive.disk.tracks;
+	u64 end = platter_angle(tracks, last) + tracks_view(tracks, last).zone->slot;
 
-	return end - at_ns * platter->velocity;
+	return end - at_ns * tracks->velocity;
 }
 
 static void served_at_their_angles(struct draw *draw)
@@ -403,7 +408,7 @@ static void served_at_their_angles(struct draw *draw)
 		at_ns += ns;
 		if (!hit && !drive.buffered)
 			CHECK(late_by(sector + sectors - 1, at_ns) <
-			      drive.disk.platter.velocity);
+			      drive.disk.tracks.velocity);
 	}
 }
 

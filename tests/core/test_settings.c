@@ -4,6 +4,7 @@
 
 #include "../../core/drive/settings.h"
 #include "check.h"
+#include "laid_out.h"
 
 static struct timed_device device;
 
@@ -44,7 +45,7 @@ static void the_most_is_what_a_drive_takes(const char *name)
 	const struct sched_field *setting = named(name);
 
 	device = (struct timed_device){ 0 };
-	disk_set_linear(&device.drive.disk, 1000, 0, 0);
+	linear(&device.drive.disk, 1000, 0, 0);
 	*sched_field_value(&device, setting) = setting->max;
 	CHECK_EQ(drive_check(&device.drive), 0);
 	(*sched_field_value(&device, setting))++;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "simulation.h"
+#include "laid_out.h"
 
 static struct simulation sim;
 
@@ -109,11 +110,8 @@ static void know_angles(void)
 	struct disk *disk = &sim.drive.disk;
 
 	disk->rotation_ns = 1 << 22;
-	disk->tracks = (struct curve){ 1, { { 0, 60 } } };
-	disk->platter.velocity = 1ull << 42;
-	disk->platter.nr_zones = 1;
-	disk->platter.zone[0] =
-		(struct platter_zone){ .slot = 1ull << 58, .cylinder = 1 };
+	disk->tracks = ZONES({ .sectors = 60, .slot = 1ull << 58 });
+	disk->tracks.velocity = 1ull << 42;
 }
 
 static void angles(void)
@@ -121,11 +119,10 @@ static void angles(void)
 	struct disk *disk = &sim.drive.disk;
 
 	PASSES(know_angles());
-	REFUSED("angles", know_angles(), disk->platter.nr_zones = 2);
-	REFUSED("angles", know_angles(), disk->platter.velocity++,
+	REFUSED("angles", know_angles(), disk->tracks.velocity++,
 		disk->rotation_ns *= 2);
-	REFUSED("angles", know_angles(), disk->platter.zone[0].slot *= 2);
-	REFUSED("impossible", know_angles(), disk->tracks.point[0].value = 0);
+	REFUSED("angles", know_angles(), ZONE(*disk, 0).slot *= 2);
+	REFUSED("impossible", know_angles(), ZONE(*disk, 0).sectors = 0);
 	REFUSED("drawn", know_angles(), sim.drive.arm.random_phase = 1);
 }
 
@@ -145,7 +142,7 @@ static void device(void)
 	REFUSED("impossible", disk->seek.nr_points = CURVE_POINTS_MAX + 1);
 	REFUSED("impossible", disk->transfer.nr_points = CURVE_POINTS_MAX + 1);
 	REFUSED("impossible", disk->intercept_ns = DISK_NS_MAX + 1);
-	REFUSED("impossible", disk->seek.point[1].value = U64_MAX);
+	REFUSED("impossible", SAMPLE(disk->seek, 1).value = U64_MAX);
 	REFUSED("over a minute", sim.drive.bus.hit_ns = DISK_NS_MAX + 1);
 	REFUSED("too many segments", sim.drive.cache.segments = 1025);
 	REFUSED("a segment", sim.drive.cache.segment_sectors = 1ull << 48);
@@ -156,14 +153,14 @@ static void device(void)
 	PASSES(simulation_array(&sim, 1 << 16, (1ull << 56) - 1, true));
 	PASSES(simulation_array(&sim, 1, 0, true));
 	PASSES(input->depth = 1 << 20);
-	PASSES(sim.drive.cache.segments = 1024);
+	PASSES(sim.drive.cache.segments = 512);
 	PASSES(sim.drive.cache.segment_sectors = (1ull << 48) - 1);
 	PASSES(sim.drive.cache.prefetch_sectors = (1ull << 48) - 1);
 	REFUSED("a segment", sim.drive.cache.prefetch_sectors = 1ull << 48);
 	PASSES(sim.drive.bus.hit_ns = DISK_NS_MAX);
-	PASSES(disk_set_linear(disk, (1ull << 48) - 1, 1, 1),
+	PASSES(linear(disk, (1ull << 48) - 1, 1, 1),
 	       input->world.capacity_sectors = (1ull << 48) - 1);
-	PASSES(disk_set_linear(disk, 1, 1, 1), input->world.capacity_sectors = 1,
+	PASSES(linear(disk, 1, 1, 1), input->world.capacity_sectors = 1,
 	       input->world.rows.first = NULL, input->world.layout.files = 0);
 }
 
@@ -307,7 +304,7 @@ static void limits_run(void)
 	simulation_exit(&sim);
 	use();
 	sim.drive.disk.intercept_ns = DISK_NS_MAX;
-	sim.drive.disk.seek.point[1].value = DISK_NS_MAX;
+	sim.line[1].value = DISK_NS_MAX;
 	sim.drive.bus.hit_ns = DISK_NS_MAX;
 	sim.drive.cache.prefetch_sectors = (1ull << 48) - 1;
 	CHECK_EQ(simulation_run(&sim), 0);

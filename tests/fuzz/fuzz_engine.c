@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "../../core/least.h"
 #include "../../sim/check.h"
 #include "../../sim/registry.h"
 #include "../core/schedulers.h"
@@ -16,6 +17,8 @@
 
 #define MS 1000000ull
 #define STEPS_MAX 300
+#define SAMPLES 6
+#define SLIPS 4
 #define ARRAYS_MAX 64
 #define ARRAYS_FOR 1000 /* processes, or requests; more get no arrays */
 #define BYTES_MAX (8u << 20)
@@ -43,6 +46,9 @@ struct given {
 	struct sim_watch watch;
 	struct sim_columns columns;
 	struct drive drive;
+	struct curve_point seek[SAMPLES], transfer[SAMPLES];
+	struct track_zone zone[2];
+	struct track_slip slip[SLIPS];
 	u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
 	u64 rows, extents;
 	struct bundling bundling;
@@ -183,53 +189,63 @@ static void fill_limits(struct given *given, struct program *program)
 		fill_columns(given);
 }
 
-static void fill_curve(struct curve *curve, struct program *program, u64 end, u64 max)
+static void fill_curve(struct curve *curve, struct curve_point *point,
+		       struct program *program, u64 end, u64 max)
 {
 	u32 i;
 
-	curve->nr_points = 2 + take(program, 4);
+	*curve = (struct curve){ 2 + take(program, 4), point };
 	for (i = 0; i < curve->nr_points; i++) {
-		curve->point[i].at = port_mul_div(end, i, curve->nr_points - 1);
-		curve->point[i].value = value(program, max);
+		point[i].at = port_mul_div(end, i, curve->nr_points - 1);
+		point[i].value = value(program, max);
 	}
-	curve->point[i - 1].at = value(program, 0) ?: end;
-	curve->nr_points = value(program, 0) ?: curve->nr_points;
+	point[i - 1].at = value(program, 0) ?: end;
+	curve->nr_points = nearer(value(program, 0) ?: curve->nr_points, SAMPLES);
 }
 
-static void fill_tracks(struct curve *tracks, struct program *program, u64 capacity)
+static struct track_level draw_level(struct program *program, u64 tracks, u64 sectors)
 {
-	tracks->nr_points = take(program, 3);
-	tracks->point[0] = (struct curve_point){ 0, 1 + value(program, 500) };
-	tracks->point[1] =
-		(struct curve_point){ capacity / 2, 1 + value(program, 500) };
+	return (struct track_level){ tracks, tracks * sectors - value(program, sectors),
+				     value(program, U64_MAX) };
 }
 
-/* Mostly of these tracks and that rotation, with which no latency is drawn. */
-static void fill_platter(struct drive *drive, struct program *program)
+/* Mostly of that rotation, with which no latency is drawn. */
+static void fill_tracks(struct given *given, struct program *program)
 {
-	struct platter *platter = &drive->disk.platter;
+	struct drive *drive = &given->drive;
 	u64 rotation_ns = drive->disk.rotation_ns;
+	u64 capacity = drive->disk.capacity_sectors;
 	u32 i;
 
-	platter->nr_zones = value(program, 0) ?: drive->disk.tracks.nr_points;
-	platter->velocity = value(program, 0) ?: U64_MAX / (rotation_ns ?: 1);
+	drive->disk.tracks = (struct tracks){
+		.nr_zones = take(program, 3),
+		.zone = given->zone,
+		.nr_slips = take(program, SLIPS + 1),
+		.slip = given->slip,
+		.velocity = take(program, 3) ? U64_MAX / (rotation_ns ?: 1)
+					     : value(program, 0),
+		.step = value(program, 1 << 20),
+	};
 	for (i = 0; i < 2; i++) {
-		u64 sectors = drive->disk.tracks.point[i].value;
-		u64 slots = sectors + 1 + value(program, 20);
+		u64 sectors = 1 + value(program, 500);
 		u64 cylinder = 1 + value(program, 5);
 
-		platter->zone[i] = (struct platter_zone){
-			.slot = U64_MAX / (slots ?: 1),
+		given->zone[i] = (struct track_zone){
+			.first = i * capacity / 2,
+			.sectors = sectors,
+			.slot = U64_MAX / (sectors + 1 + value(program, 20)),
 			.angle = value(program, U64_MAX),
 			.skew = value(program, U64_MAX),
-			.cylinder = cylinder,
-			.cylinder_skew = value(program, U64_MAX),
-			.band = cylinder * value(program, 3),
-			.band_skew = value(program, U64_MAX),
-			.spare = value(program, sectors),
+			.cylinder = draw_level(program, cylinder, sectors),
+			.surfaces = value(program, 3),
 		};
+		if (take(program, 2))
+			given->zone[i].band = draw_level(program, cylinder, sectors);
 	}
-	if (platter->nr_zones)
+	for (i = 0; i < SLIPS; i++)
+		given->slip[i] =
+			(struct track_slip){ capacity * i / SLIPS, value(program, 40) };
+	if (drive->disk.tracks.velocity)
 		drive->arm.random_phase = value(program, 0);
 }
 
@@ -261,9 +277,10 @@ static void fill_drive(struct given *given, struct program *program)
 	drive->disk.capacity_sectors = value(program, 0) ?: capacity;
 	drive->disk.intercept_ns = value(program, 5 * MS);
 	drive->disk.rotation_ns = value(program, 8 * MS);
-	fill_curve(&drive->disk.seek, program, capacity, 10 * MS);
+	fill_curve(&drive->disk.seek, given->seek, program, capacity, 10 * MS);
 	if (take(program, 2))
-		fill_curve(&drive->disk.transfer, program, capacity, 100 * MS);
+		fill_curve(&drive->disk.transfer, given->transfer, program, capacity,
+			   100 * MS);
 	drive->cache.segments = value(program, 16);
 	drive->cache.segment_sectors = value(program, 300);
 	drive->cache.prefetch_sectors = value(program, 100);
@@ -271,13 +288,11 @@ static void fill_drive(struct given *given, struct program *program)
 	drive->buffered = take(program, 2);
 	if (drive->buffered)
 		fill_buffer(drive, program);
-	if (take(program, 2))
-		fill_tracks(&drive->disk.tracks, program, capacity);
 	drive->disk.switch_ns = value(program, MS);
 	drive->arm.random_phase = take(program, 2);
 	drive->arm.seed = take(program, 256);
 	if (take(program, 2))
-		fill_platter(drive, program);
+		fill_tracks(given, program);
 	drive->queue_depth = value(program, 300);
 	drive->queue_age_ns = value(program, 100 * MS);
 }

@@ -1,65 +1,78 @@
 # SPDX-License-Identifier: MIT
-"""The angles of the throttle's zones by hand: what is read back is what was written, whatever the
-pieces; what is no such text or contradicts the tracks or the rotation is refused, from whichever
-side, and changes nothing.  Transfers of a megabyte on a disk without a buffer take what the core
-says, from the first instant of the clock on."""
+"""The throttle's layout by hand: what is read back is what was written, whatever the pieces; what
+is no such text or contradicts the capacity or the rotation is refused, from whichever side, and
+changes nothing.  Transfers of a megabyte on a disk without a buffer take what the core says, from
+the first instant of the clock on."""
 
 import numpy as np
 import pytest
 from guests import MIB, attempts, boot, group, once, text
 
-from understudy.device.timing import Platter, PlatterZone, Timing
+from understudy.device.timing import Timing, TrackLevel, Tracks, TrackZone, flat
 from understudy.measure import records
-from understudy.native.drive import PLATTER_ZONES_MAX, Drive
+from understudy.native.drive import TRACKS_SLIPS_MAX, TRACKS_ZONES_MAX, Drive
 from understudy.platforms.vm.machine import Result
 
 SECTORS = 64 * MIB // 512
 SEEK = [(0, 400_000), (SECTORS, 9_000_000)]
 ROTATION_NS = 5_973_121
-ZONES = PLATTER_ZONES_MAX
 TRACK = 100
 MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB}"}
 
-TRACKS = [(i * SECTORS // ZONES, TRACK + i % 7) for i in range(ZONES)]
-PLATTER = Platter(
-    velocity=2**64 // ROTATION_NS,
-    zones=tuple(
-        PlatterZone(
-            slot=2**64 // (sectors + 3),
-            angle=2**64 - 1 - first * 10**13,
-            skew=2**61 + first * 10**9,
-            cylinder=3,
-            cylinder_skew=2**62 - first,
-            band=3 * (first % 2),
-            band_skew=2**63 + first,
-            spare=first % 5,
-        )
-        for first, sectors in TRACKS
-    ),
-)
 
-
-def zone(given: PlatterZone) -> str:
-    """As kernel/vpt/platter_text.h has it."""
-    return (
-        f"{given.slot}:{given.angle}:{given.skew}:{given.cylinder}:{given.cylinder_skew}"
-        f":{given.band}:{given.band_skew}:{given.spare}:{given.place}:{given.step}:{given.surfaces}"
+def zone(first: int, sectors: int) -> TrackZone:
+    """Tracks of that length, with levels and spare sectors of any."""
+    held = 3 * sectors - first % 5
+    return TrackZone(
+        first=first,
+        sectors=sectors,
+        slot=2**64 // (sectors + 3),
+        angle=2**64 - 1 - first * 10**13,
+        skew=2**61 + first * 10**9,
+        cylinder=TrackLevel(3, held, 2**62 - first),
+        band=TrackLevel(6, 2 * held, 2**63 + first) if first // 128 % 2 else TrackLevel(),
+        before=first // TRACK,
+        surfaces=first // 128 % 2 * 2,
     )
 
 
-ANGLES = " ".join([str(PLATTER.velocity), *map(zone, PLATTER.zones)])
-FIRST = zone(PLATTER.zones[0])
+TRACKS = Tracks(
+    zones=tuple(
+        zone(i * SECTORS // TRACKS_ZONES_MAX, TRACK + i % 7) for i in range(TRACKS_ZONES_MAX)
+    ),
+    slips=tuple((i * SECTORS // TRACKS_SLIPS_MAX + 1, 1 + i % 16) for i in range(TRACKS_SLIPS_MAX)),
+    velocity=2**64 // ROTATION_NS,
+    step=3 << 16,
+)
+
+
+def row(numbers: list[int]) -> str:
+    """As kernel/vpt/sysfs_curves.c has it: what is 0 at its end is left out."""
+    while len(numbers) > 2 and not numbers[-1]:
+        numbers = numbers[:-1]
+    return ":".join(map(str, numbers))
+
+
+ZONES = " ".join(row(flat(each)) for each in TRACKS.zones)
+SLIPS = " ".join(f"{sector}:{slipped}" for sector, slipped in TRACKS.slips)
+FIRST = row(flat(TRACKS.zones[0]))
 WRONG = {
-    "too many": f"{ANGLES} {FIRST}",
-    "too few": ANGLES.rpartition(" ")[0],
-    "no zones": str(PLATTER.velocity),
-    "no velocity": f"0 {FIRST}",
-    "no number": ANGLES.replace(":3:", ":three:", 1),
-    "a number is missing": ANGLES.rpartition(":")[0],
-    "a number too many": f"{ANGLES}:1",
-    "another velocity": ANGLES.replace(str(PLATTER.velocity), str(PLATTER.velocity * 2), 1),
-    "too long a slot": ANGLES.replace(str(PLATTER.zones[0].slot), str(2**64 // 99), 1),
-    "no cylinder": ANGLES.replace(":3:", ":0:", 1),
+    "tracks": {
+        "too many": f"{ZONES} {SECTORS - TRACK}:{TRACK}",
+        "no number": ZONES.replace(":3:", ":three:", 1),
+        "one number": ZONES.rpartition(" ")[0] + " 5",
+        "a number too many": ZONES.replace(" ", f"{':0' * 13} ", 1),
+        "too long a slot": ZONES.replace(str(TRACKS.zones[0].slot), str(2**64 // 99), 1),
+        "no cylinder": ZONES.replace(":3:", ":0:"),
+        "not from 0": ZONES.partition(" ")[2],
+        "slips without zones": "",
+    },
+    "tracks_slips": {
+        "too many slips": f"{SLIPS} {SECTORS - 1}:9",
+        "twice": f"{SLIPS.rpartition(' ')[0]} {SLIPS.split()[-2]}",
+        "behind the end": f"{SECTORS}:1",
+        "back": "5:9 6:1",
+    },
 }
 PIECES = (7, 1000, 4096, 100_000)
 
@@ -70,39 +83,47 @@ tried() {{ # NAME COMMAND
 	echo "$1: ${{said##*: }}" >> /out/attempts
 }}
 same() {{
-	cmp $vpt/zone_angles /angles && echo "$1" >> /out/same
+	cmp $vpt/tracks /tracks && cmp $vpt/tracks_slips /slips && echo "$1" >> /out/same
 }}
 
 throttle /dev/vdisk
 cat /seek > $vpt/seek_curve
-tried "no tracks" "cat /angles > $vpt/zone_angles"
-cat /tracks > $vpt/tracks
-tried "no rotation" "cat /angles > $vpt/zone_angles"
-put {ROTATION_NS} $vpt/rotation_ns
-put 1 $vpt/rotation_random
-tried "drawn" "cat /angles > $vpt/zone_angles"
-put 0 $vpt/rotation_random
+tried "no zones" "cat /slips > $vpt/tracks_slips"
+tried "velocity of nothing" "echo {TRACKS.velocity} > $vpt/tracks_velocity"
 for piece in {" ".join(map(str, PIECES))}; do
-	put "" $vpt/zone_angles
-	dd if=/angles of=$vpt/zone_angles bs=$piece 2> /dev/null || fail "dd bs=$piece"
+	put "" $vpt/tracks_slips
+	put "" $vpt/tracks
+	dd if=/tracks of=$vpt/tracks bs=$piece 2> /dev/null || fail "dd bs=$piece"
+	dd if=/slips of=$vpt/tracks_slips bs=$piece 2> /dev/null || fail "dd bs=$piece"
 	same $piece
 done
-for file in /wrong/*; do
-	tried "$(echo "${{file##*/}}" | tr _ ' ')" "dd if=$file of=$vpt/zone_angles"
+tried "no rotation" "echo {TRACKS.velocity} > $vpt/tracks_velocity"
+put {ROTATION_NS} $vpt/rotation_ns
+put 1 $vpt/rotation_random
+tried "drawn" "echo {TRACKS.velocity} > $vpt/tracks_velocity"
+put 0 $vpt/rotation_random
+put {TRACKS.velocity} $vpt/tracks_velocity
+put {TRACKS.step} $vpt/tracks_step
+for file in /wrong/*/*; do
+	of=${{file#/wrong/}}
+	tried "$(echo "${{file##*/}}" | tr _ ' ')" "dd if=$file of=$vpt/${{of%/*}}"
 done
+tried "another velocity" "echo $(({TRACKS.velocity} * 2)) > $vpt/tracks_velocity"
 tried "another rotation" "echo $(({ROTATION_NS} + 2)) > $vpt/rotation_ns"
 tried "drawn then" "echo 1 > $vpt/rotation_random"
-tried "other tracks" "echo 0:50 > $vpt/tracks"
+tried "other zones" "echo 0:50 > $vpt/tracks"
 same refused
 put 100 $vpt/record
 dd if=/dev/vdisk of=/dev/null bs=1M count=8 iflag=direct 2> /dev/null
 dd if=/dev/vdisk of=/dev/null bs=1M skip=40 count=8 iflag=direct 2> /dev/null
 cat $vpt/records > /out/records
-put "" $vpt/zone_angles
-tried "other tracks then" "echo 0:50 > $vpt/tracks"
+put 0 $vpt/tracks_velocity
+put "" $vpt/tracks_slips
+tried "other zones then" "echo 0:50 > $vpt/tracks"
+cat $vpt/tracks > /out/short
 release
 throttle /dev/vdisk
-cat $vpt/zone_angles > /out/fresh
+cat $vpt/tracks $vpt/tracks_slips $vpt/tracks_velocity > /out/fresh
 """
 
 
@@ -111,33 +132,44 @@ def by_hand() -> Result:
     """The VM in which angles are written in all ways."""
     files = {
         "seek": " ".join(f"{at}:{ns}" for at, ns in SEEK) + "\n",
-        "tracks": " ".join(f"{first}:{sectors}" for first, sectors in TRACKS) + "\n",
-        "angles": ANGLES + "\n",
-        **{f"wrong/{name.replace(' ', '_')}": line + "\n" for name, line in WRONG.items()},
+        "tracks": ZONES + "\n",
+        "slips": SLIPS + "\n",
+        **{
+            f"wrong/{file}/{name.replace(' ', '_')}": line + "\n"
+            for file, lines in WRONG.items()
+            for name, line in lines.items()
+        },
     }
     return boot(BY_HAND, MODULES, files=files)
 
 
 @group("angles")
 def test_any_pieces_make_them() -> None:
-    """As many zones as there may be; what is refused changes nothing, the next disk has none."""
+    """As many as there may be; what is refused changes nothing, the next disk has none."""
     assert text(by_hand(), "same").split() == [*map(str, PIECES), "refused"]
-    assert by_hand().out["fresh"] == b"\n"
+    assert by_hand().out["fresh"] == b"\n\n0\n"
+    assert by_hand().out["short"] == b"0:50\n"
+
+
+def why_not(name: str) -> str:
+    """The reason, as the shell says it."""
+    return "Argument list too long" if name.startswith("too many") else "Invalid argument"
 
 
 @group("angles")
 @pytest.mark.parametrize(
     ("what", "why"),
     [
-        *((name, "Invalid argument") for name in WRONG if name != "too many"),
-        ("too many", "Argument list too long"),
-        ("no tracks", "Invalid argument"),
+        *((name, why_not(name)) for lines in WRONG.values() for name in lines),
+        ("no zones", "Invalid argument"),
+        ("velocity of nothing", "Invalid argument"),
         ("no rotation", "Invalid argument"),
         ("drawn", "Invalid argument"),
         ("drawn then", "Invalid argument"),
+        ("another velocity", "Invalid argument"),
         ("another rotation", "Invalid argument"),
-        ("other tracks", "Invalid argument"),
-        ("other tracks then", "ok"),
+        ("other zones", "Invalid argument"),
+        ("other zones then", "ok"),
     ],
 )
 def test_refuses(what: str, why: str) -> None:
@@ -153,9 +185,7 @@ def test_long_transfers_are_the_cores() -> None:
     records.check(rows)
     assert rows["sectors"].sum() == 16 * 2048
     assert rows["request_id"].n_unique() == rows.height
-    timing = Timing(
-        *(SECTORS, 0, tuple(SEEK)), rotation_ns=ROTATION_NS, tracks=tuple(TRACKS), platter=PLATTER
-    )
+    timing = Timing(SECTORS, 0, tuple(SEEK), rotation_ns=ROTATION_NS, tracks=TRACKS)
     drive = Drive(timing)
     due_before = rows["due_ns"].shift(1, fill_value=0).to_numpy()
     pauses_ns = np.maximum(rows["dispatch_ns"].to_numpy() - due_before, 0)

@@ -95,7 +95,7 @@ def by_hand() -> Result:
         "seek": line(SEEK),
         "transfer": line(TRANSFER),
         "too-many": line([*SEEK[:-1], (SECTORS - 1, 5), SEEK[-1]]),
-        "too-long": " " * 2**18 + line(SEEK),
+        "too-long": " " * 2**19 + line(SEEK),
         "descending": line(SEEK[::-1]),
     }
     return boot(BY_HAND, MODULES, files=files)

@@ -190,12 +190,13 @@ def test_each_counts_its_own_requests(clock: str, tolerance: float, index: int) 
 CHANGED = LOADS["wall"][:4]
 MIXED = load_of(4, 1000)._replace(processes=6, writes_percent=40)
 ROTATION_NS = 4_000_000
-ANGLES = f"{2**64 // ROTATION_NS} " + " ".join(
-    f"{2**64 // sectors}:0:{2**60}:3:{2**60}:0:0:5:0:0:0" for sectors in (512, 400)
+ANGLES = " ".join(
+    f"{first}:{sectors}:{2**64 // sectors}:0:{2**60}:3:{3 * sectors - 5}:{2**60}"
+    for first, sectors in ((0, 512), (SECTORS // 2, 400))
 )
 SETTINGS: dict[str, tuple[object, ...]] = {
     "buffered": (0, 1),
-    "cache_segments": (0, 4, 1024),
+    "cache_segments": (0, 4, 512),
     "cache_segment_sectors": (0, 221, 2**32 - 1),
     "buffer_segments": (0, 1, 16, 256),
     "buffer_segment_sectors": (0, 64, 4096),
@@ -205,12 +206,14 @@ SETTINGS: dict[str, tuple[object, ...]] = {
     "write_back_sectors": (0, 64, 4096),
     "write_back_order": (0, 1, 2),
     "after_hit": (0, 1, 2),
-    "rotation_ns": (0, ROTATION_NS, ROTATION_NS),
-    "rotation_random": (0, 0, 1),
+    "rotation_ns": (0, ROTATION_NS, ROTATION_NS, ROTATION_NS),
+    "rotation_random": (0, 0, 0, 1),
     "seek_curve": (f"0:0 {SECTORS}:0", f"0:1000000 9000:500000 {SECTORS}:5000000"),
     "transfer_curve": ("", f"0:2000000 {SECTORS}:3000000"),
-    "tracks": ("", f"0:512 {SECTORS // 2}:400", f"0:512 {SECTORS // 2}:400", "0:64"),
-    "zone_angles": ("", ANGLES, ANGLES),
+    "tracks": ("", *6 * (ANGLES,), f"0:512 {SECTORS // 2}:400", "0:64"),
+    "tracks_slips": ("", "9:1 70:3 71:2"),
+    "tracks_velocity": (0, *4 * (2**64 // ROTATION_NS,)),
+    "tracks_step": (0, 1 << 20),
     "queue_depth": (0, 1, 4, 256),
     "queue_age_limit_ns": (1_000_000, 500_000_000),
     "subtract_overhead": (0, 1),
@@ -239,7 +242,7 @@ mix() {{
 look() {{
 	looks=0
 	while [ ! -e /tmp/mixed ]; do
-		cat $mixed/record $mixed/seek_curve $mixed/zone_angles > /dev/null || break
+		cat $mixed/record $mixed/seek_curve $mixed/tracks_slips > /dev/null || break
 		cat $mixed/records > /dev/null 2>&1 || true
 		looks=$((looks + 1))
 	done

@@ -102,12 +102,13 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
 
 def _positions(disk: DiskProfile) -> str:
     """Whether latencies are known, if tracks say on which angles their sectors lie."""
-    if not disk.tracks or not disk.tracks.knows_angles:
+    if not disk.layout or not disk.layout.knows_angles:
         return ""
     if not disk.knows_positions:
         return 'known, but not used: rotation.phase is not "known"'
-    zones = len(disk.tracks.sectors)
-    return f"known, of each sector in {zones} zone{'s' * (zones > 1)}: no latency is drawn"
+    zones, slips = len(disk.layout.zones), len(disk.layout.slips)
+    slipped = f" and {slips:,} slips" if slips else ""
+    return f"known, of each sector in {zones} zone{'s' * (zones > 1)}{slipped}: no latency is drawn"
 
 
 def _figures(disk: DiskProfile) -> tuple[str, str, str]:

@@ -3,7 +3,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -192,8 +192,10 @@ def _measured(target: Target, named_as: dict[str, str], out: Path, how: How) -> 
 
 
 def _write(found: Fitted, out: Path) -> None:
-    with scratch.replacing(out) as file:
-        file.write_text(found.to_toml(), encoding="utf-8")
+    with ExitStack() as written:
+        for name, text in reversed(found.files(out.stem).items()):  # it takes its place last
+            file = written.enter_context(scratch.replacing(out.with_name(name)))
+            file.write_text(text, encoding="utf-8")
 
 
 def _say_it_goes_on(kept: Journal) -> None:

@@ -24,16 +24,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from understudy.base.catalog import pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
-from understudy.device.arm import counted
 from understudy.device.check import ASKS, CHECKS_MAX, Ask, Check
 from understudy.device.drive_buffer import SEGMENTS_MAX as SEGMENTS_MAX
 from understudy.device.drive_buffer import WRITES_MAX as WRITES_MAX
 from understudy.device.drive_buffer import DriveBuffer as DriveBuffer
+from understudy.device.layout import TRACK_SECTORS_MAX as TRACK_SECTORS_MAX
+from understudy.device.layout import Layout as Layout
 from understudy.device.section import (
     ARRAY,
     CACHE_SPAN_MAX,
     MINUTE_MS,
-    SECTORS_MAX,
     DiskFraction,
     MegabytesPerSecond,
     Ms,
@@ -48,25 +48,25 @@ from understudy.device.section import SAMPLES_MAX as SAMPLES_MAX
 from understudy.device.section import Section as _Section
 from understudy.device.section import wrong as _wrong
 from understudy.device.sheet import DataSheet
-from understudy.device.timing import Curve, Platter, Sample, Timing, lines, value_at, zones
-from understudy.device.tracks import ANGLES
-from understudy.device.tracks import TRACK_SECTORS_MAX as TRACK_SECTORS_MAX
-from understudy.device.tracks import Tracks as Tracks
+from understudy.device.timing import Curve, Sample, Timing, lines, value_at, zones
 
 ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
 SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/drive/disk.h
-CACHE_SEGMENTS_MAX = 1024  # DISK_CACHE_SEGMENTS_MAX in core/drive/disk_cache.h
+CACHE_SEGMENTS_MAX = 512  # DISK_CACHE_SEGMENTS_MAX in core/drive/disk_cache.h
 SERVERS_MAX = 2**16  # as in sim/check.c
 TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # angles: PLATTER_TURN_NS_MAX in core/drive/platter.h
 QUEUE_DEPTH_MAX = 256  # core/drive/drive.h
 
 # Keys that profiles had, and what says it now.
 DROPPED = {
+    "tracks": "[layout] has taken its place; profile the drive again",
     "seek.contains_rotation": "take half a rotation off seek.ms",
     "sheet.average_over": "average_seek_ms is over random pairs of tracks",
     "facts.sector_bytes": "a sector has 512 bytes",
     "holds_for": "checks say it",
     "facts.rotation_ms": "rpm says it",
+    "facts.surfaces": "no model uses it",
+    "facts.tracks_per_surface": "no model uses it",
     "buffer.write_same_track_saves_us": "write_us is the mean of all writes",
     "buffer.command_ms": "it is what a seek of no distance takes, seek.ms",
     "buffer.replace": "what was used longest ago is given up",
@@ -180,8 +180,6 @@ class DiskFacts(_Section):
     model: str
     capacity_sectors: Sectors
     rpm: Annotated[int, Field(ge=1)] | None = None
-    surfaces: Annotated[int, Field(ge=1)] | None = None
-    tracks_per_surface: Annotated[int, Field(ge=1)] | None = None
     manual: str | None = None
 
 
@@ -219,7 +217,7 @@ class DiskProfile(BaseModel):
     throughput: Throughput | None = None
     rotation: Rotation | None = None
     scaling: Scaling | None = None
-    tracks: Tracks | None = None
+    layout: Layout | None = None
     cache: DiskCache | None = None
     buffer: DriveBuffer | None = None
     queue: CommandQueue | None = None
@@ -239,17 +237,16 @@ class DiskProfile(BaseModel):
                 raise _wrong(key, "does not go with model, whose line holds everything")
         if self.cache and self.buffer:
             raise _wrong("buffer", "does not go with cache: a disk has one of them")
-        if self.buffer and self.buffer.to_track_end and not self.tracks:
-            raise _wrong("buffer.read_ahead_sectors", "no tracks say where one ends")
+        if self.buffer and self.buffer.to_track_end and not self.layout:
+            raise _wrong("buffer.read_ahead_sectors", "no layout says where a track ends")
         if self.scaling and not self.throughput:
             raise _wrong("scaling", "there is no throughput to scale")
         if self.throughput:
             _check_slowest(min(self.throughput.mb_per_s), self._slower)
         if self.sheet and self.sheet.inner_mb_per_s:
             _check_slowest(self.sheet.inner_mb_per_s, self._slower)
-        if self.tracks:
-            self._check_tracks(self.tracks)
-            self._check_angles(self.tracks)
+        if self.layout:
+            self._check_layout(self.layout)
         if self.knows_positions:
             self._check_known()
         elif self.seek and self.seek.over == "tracks":
@@ -258,35 +255,31 @@ class DiskProfile(BaseModel):
             self._check_takes_time(self.seek)
         return self
 
-    def _check_tracks(self, tracks: Tracks) -> None:
-        """A track takes a rotation, or about that: spare sectors are not counted."""
+    def _check_layout(self, layout: Layout) -> None:
+        """It is the real disk's.  A track takes a rotation, or about that: spare sectors are not
+        counted."""
+        if not self.facts:
+            raise _wrong("layout.zones", "of a disk of what size? add facts.capacity_sectors")
+        capacity_sectors = self.facts.capacity_sectors
+        layout.check_against(capacity_sectors)
         if not (self.rotation and self.throughput):
             return
         period = exact(self.rotation.period_ms) * 10**9
-        rates = self.throughput.curve(self._slower, SECTORS_MAX)
-        for at, sectors in zip(tracks.at, tracks.sectors, strict=True):
-            track = sectors * value_at(rates, round(exact(at) * SECTORS_MAX))
+        rates = self.throughput.curve(self._slower, capacity_sectors)
+        for zone in layout.zones:
+            track = zone.sectors * value_at(rates, zone.first)
             if not period / 2 <= track <= 2 * period:
                 raise _wrong(
-                    "tracks.sectors",
-                    f"{sectors} sectors from {at} on take {float(track / 10**9):.3g} ms at that "
-                    f"rate, and a rotation {self.rotation.period_ms:.3g} ms",
+                    "layout.zones",
+                    f"{zone.sectors} sectors from {zone.first} on take {float(track / 10**9):.3g} "
+                    f"ms at that rate, and a rotation {self.rotation.period_ms:.3g} ms",
                 )
-
-    def _check_angles(self, tracks: Tracks) -> None:
-        """Places to the sector are the real disk's."""
-        if not tracks.knows_angles:
-            return
-        if not self.facts:
-            raise _wrong("tracks.first", "of a disk of what size? add facts.capacity_sectors")
-        tracks.check_against(self.facts.capacity_sectors)
 
     def _check_known(self) -> None:
         """Each sector has an angle, and the platters turn at a speed that core/ can follow."""
         assert self.rotation
-        if not self.tracks or not self.tracks.knows_angles:
-            keys = ", ".join(ANGLES)
-            raise _wrong("rotation.phase", f'"known" needs tracks with {keys}')
+        if not self.layout or not self.layout.knows_angles:
+            raise _wrong("rotation.phase", '"known" needs a layout with the angles of its zones')
         if self.scaling:
             raise _wrong("scaling", "does not go with known positions: tracks have a real length")
         if not TURN_MS_MIN <= self.rotation.period_ms <= TURN_MS_MAX:
@@ -311,7 +304,7 @@ class DiskProfile(BaseModel):
             "throughput",
             "rotation",
             "scaling",
-            "tracks",
+            "layout",
             "cache",
             "buffer",
             "queue",
@@ -365,28 +358,12 @@ class DiskProfile(BaseModel):
             return Fraction(1)
         return Fraction(self.scaling.real_track_sectors, self.scaling.track_sectors)
 
-    @property
-    def _real_sectors(self) -> int | None:
-        return self.facts.capacity_sectors if self.facts else None
-
     def timing(self, capacity_sectors: int, queue_depth: int = 1) -> Timing:
         """This disk's timing on a virtual disk of any size, with so much of its queue in use."""
         mechanics = self.model.timing if self.model else self._sampled_timing
         timing = mechanics(capacity_sectors)
-        tracks = self.tracks and self.tracks.at_size(capacity_sectors, self._real_sectors)
-        if tracks:
-            timing = replace(
-                timing,
-                tracks=tracks.zones(capacity_sectors, self._real_sectors),
-                switch_ns=to_ns(tracks.switch_ms, 10**6),
-            )
-        if tracks and self.rotation and self.knows_positions:
-            period_ms = self.rotation.period_ms
-            timing = replace(
-                timing,
-                platter=self._platter(tracks, period_ms, timing),
-                transfer=tracks.transfer(period_ms, timing.tracks, capacity_sectors),
-            )
+        if self.layout and self.facts:
+            timing = self._laid_out(timing, self.layout, self.facts.capacity_sectors)
         if self.queue and queue_depth > 1:
             age_ns = to_ns(self.queue.age_limit_ms, 10**6)
             timing = replace(timing, queue_depth=queue_depth, queue_age_limit_ns=age_ns)
@@ -398,13 +375,16 @@ class DiskProfile(BaseModel):
         cache = (self.cache.segments, self.cache.segment_sectors, self.cache.prefetch_sectors)
         return replace(timing, cache=cache, hit_ns=to_ns(self.cache.hit_us, 10**3))
 
-    def _platter(self, tracks: Tracks, period_ms: float, timing: Timing) -> Platter:
-        found = tracks.platter(period_ms)
-        if not self.seek or self.seek.over == "sectors":
-            return found
-        return counted(
-            found, timing.tracks, timing.capacity_sectors, along_surfaces=tracks.surfaces
-        )
+    def _laid_out(self, timing: Timing, layout: Layout, real_sectors: int) -> Timing:
+        """With its tracks and, if positions are known, when their sectors pass."""
+        capacity_sectors = timing.capacity_sectors
+        period_ms = self.rotation.period_ms if self.rotation and self.knows_positions else None
+        by_tracks = bool(self.seek and self.seek.over == "tracks")
+        tracks = layout.tracks(capacity_sectors, real_sectors, period_ms, counts=by_tracks)
+        timing = replace(timing, tracks=tracks, switch_ns=to_ns(layout.switch_ms, 10**6))
+        if period_ms is None:
+            return timing
+        return replace(timing, transfer=layout.transfer(period_ms, tracks, capacity_sectors))
 
     def _sampled_timing(self, capacity_sectors: int) -> Timing:
         assert self.seek
@@ -485,7 +465,9 @@ def read(file: Path) -> DiskProfile:
         if _has(document, key.split(".")):
             raise UserError(f"{file}: {key}: is no key any more: {instead}")
     try:
-        return DiskProfile.model_validate({**document, "name": file.stem}).with_curves()
+        return DiskProfile.model_validate(
+            {**document, "name": file.stem}, context={"folder": file.parent}
+        ).with_curves()
     except ValidationError as error:
         raise UserError(f"{file}: {_first_reason(error)}") from None
 
@@ -514,7 +496,7 @@ def _first_reason(error: ValidationError) -> str:
     first = error.errors()[0]
     context = first.get("ctx", {})
     if first["type"] == "wrong":
-        key = ".".join(str(part) for part in (*first["loc"], context["key"]))
+        key = ".".join(str(part) for part in (*first["loc"], context["key"]) if part != "")
         return f"{key}: {context['reason']}"
     key = ".".join(str(part) for part in first["loc"])
     reasons = {

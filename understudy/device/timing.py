@@ -7,7 +7,7 @@ one virtual disk, for the throttle and the core alike.
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
@@ -18,29 +18,53 @@ TURN = 2**64  # core/drive/platter.h counts angles so
 
 
 @dataclass(frozen=True)
-class PlatterZone:
-    """What the angles in a zone come from (struct platter_zone in core/drive/platter.h)."""
+class TrackLevel:
+    """So many tracks, the sectors on them, and the skew behind them (struct track_level in
+    core/drive/tracks.h)."""
 
-    slot: int
-    angle: int
-    skew: int
-    cylinder: int
-    cylinder_skew: int
-    band: int = 0
-    band_skew: int = 0
-    spare: int = 0
-    place: int = 0
-    step: int = 0
-    surfaces: int = 0
+    tracks: int = 0
+    sectors: int = 0
+    skew: int = 0
+
+
+NO_LEVEL = TrackLevel()
 
 
 @dataclass(frozen=True)
-class Platter:
-    """The platters in turn (core/drive/platter.h): 2^-64 turns in a ns, and a zone for each of the
-    tracks'."""
+class TrackZone:
+    """A recording zone (struct track_zone in core/drive/tracks.h)."""
 
-    velocity: int
-    zones: tuple[PlatterZone, ...]
+    first: int
+    sectors: int
+    slot: int = 0
+    angle: int = 0
+    skew: int = 0
+    cylinder: TrackLevel = NO_LEVEL
+    band: TrackLevel = NO_LEVEL
+    before: int = 0
+    surfaces: int = 0
+
+
+def flat(zone: TrackZone) -> list[int]:
+    """Its numbers and those of its levels, in order."""
+    numbers: list[int] = []
+    for value in astuple(zone):
+        numbers += value if isinstance(value, tuple) else (value,)
+    return numbers
+
+
+@dataclass(frozen=True)
+class Tracks:
+    """The layout (struct tracks in core/drive/tracks.h); `slips` are sectors, and how many places
+    were left out until there."""
+
+    zones: tuple[TrackZone, ...] = ()
+    slips: tuple[tuple[int, int], ...] = ()
+    velocity: int = 0
+    step: int = 0
+
+
+NO_TRACKS = Tracks()
 
 
 @dataclass(frozen=True)
@@ -48,12 +72,11 @@ class Timing:
     """One disk at one size.
 
     `seek` has (distance, ns), `transfer` (first sector, ps for each sector; none: transfer
-    takes no time of its own), both a line between two points; `tracks` has (first sector
-    of a zone, sectors in a track), `switch_ns` is from one to the next; with a `platter` it is
-    known when a sector is under the head, and `transfer` is what its slots say; `cache` is
-    segments, sectors in each, prefetch; a disk with a `buffer`, which is settings by their names,
-    does not look at it.  `queue_depth` is how much of its command queue is in use; 0: it takes one
-    request at a time.
+    takes no time of its own), both a line between two points; `switch_ns` is from one of the
+    `tracks` to the next; if these have a velocity it is known when a sector is under the head, and
+    `transfer` is what their slots say; `cache` is segments, sectors in each, prefetch; a disk with
+    a `buffer`, which is settings by their names, does not look at it.  `queue_depth` is how much of
+    its command queue is in use; 0: it takes one request at a time.
     """
 
     capacity_sectors: int
@@ -62,9 +85,8 @@ class Timing:
     transfer: Curve = ()
     rotation_ns: int = 0
     random_phase: bool = False
-    tracks: Curve = ()
+    tracks: Tracks = NO_TRACKS
     switch_ns: int = 0
-    platter: Platter | None = None
     cache: tuple[int, int, int] = (0, 0, 0)
     hit_ns: int = 0
     buffer: Mapping[str, int] = field(default_factory=dict)
@@ -79,6 +101,8 @@ class Timing:
             "rotation_ns": self.rotation_ns,
             "rotation_random": self.random_phase,
             "track_switch_ns": self.switch_ns,
+            "tracks_step": self.tracks.step,
+            "tracks_velocity": self.tracks.velocity,
             "hit_ns": self.hit_ns,
             "cache_segments": segments,
             "cache_segment_sectors": segment_sectors,

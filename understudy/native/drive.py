@@ -2,20 +2,21 @@
 """The drive model from Python (core/drive/drive.h): times in ns, positions in sectors."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
-from understudy.device.timing import Platter, Timing
+from understudy.device.timing import Timing, flat
 from understudy.native import declared
-from understudy.native.arrays import U64, buffer, same_length, u64
+from understudy.native.arrays import U64, buffer, pointer_to, same_length, u64
+from understudy.native.shared_memory import Shared
 
 CURVE_POINTS_MAX: int = lib.CURVE_POINTS_MAX
 TRACK_SECTORS_MAX: int = lib.TRACKS_SECTORS_MAX
-PLATTER_ZONES_MAX: int = lib.PLATTER_ZONES_MAX
+TRACKS_ZONES_MAX: int = lib.TRACKS_ZONES_MAX
+TRACKS_SLIPS_MAX: int = lib.TRACKS_SLIPS_MAX
 PLATTER_TURN_NS_MAX: int = lib.PLATTER_TURN_NS_MAX
 
 SETTINGS = {one.name: one for one in declared.fields(lib.device_settings, lib.nr_device_settings)}
@@ -33,11 +34,12 @@ class Drive:
             self._set(name, value)
         disk = self._drive.disk
         disk.capacity_sectors = timing.capacity_sectors
-        _fill_curve("seek", disk.seek, timing.seek)
-        _fill_curve("transfer", disk.transfer, timing.transfer)
-        _fill_curve("tracks", disk.tracks, timing.tracks)
-        if timing.platter:
-            _fill_platter(disk.platter, timing.platter)
+        self._arrays: dict[str, U64] = {}
+        tracks = timing.tracks
+        self._fill("seek.point", timing.seek, CURVE_POINTS_MAX)
+        self._fill("transfer.point", timing.transfer, CURVE_POINTS_MAX)
+        self._fill("tracks.zone", [flat(zone) for zone in tracks.zones], TRACKS_ZONES_MAX)
+        self._fill("tracks.slip", tracks.slips, TRACKS_SLIPS_MAX)
         if lib.drive_check(self._drive):
             raise ValueError("a curve or a time is not as core/drive/drive.h wants it")
         kinds = {"op": "u8[1]", "sector": "u64[1]", "sectors": "u32[1]", "idle_ns": "u64[1]"}
@@ -65,10 +67,34 @@ class Drive:
             raise ValueError(f"{name} is {value}: has to be from {setting.min} to {setting.max}")
         lib.sched_field_value(self._device, _FIELDS[name])[0] = value
 
-    @property
-    def pointer(self) -> Any:
-        """The C structure, which lives as long as this."""
-        return self._drive
+    def copy_to(self, shared: Shared, where: str) -> None:
+        """Into that member of a structure which has room for `placed`."""
+        *path, member = where.split(".")
+        structure = shared.structure
+        for part in path:
+            structure = getattr(structure, part)
+        setattr(structure, member, self._drive[0])
+        for name in self.placed(where):
+            shared.point(name)
+
+    def placed(self, where: str) -> dict[str, U64]:
+        """What a drive in that member points to, by which of its own members does."""
+        return {f"{where}.disk.{name}": array for name, array in self._arrays.items()}
+
+    def _fill(self, name: str, rows: Sequence[Sequence[int]], most: int) -> None:
+        """What the disk points to, which lives as long as this: by the pointer's name."""
+        if len(rows) > most:
+            raise ValueError(f"{name}: {len(rows)} of them, more than {most}")
+        try:
+            array = np.array(rows, np.uint64)
+        except OverflowError:
+            raise ValueError(f"{name}: a number is negative or far too large") from None
+        path, member = name.split(".")
+        structure = getattr(self._drive.disk, path)
+        setattr(structure, f"nr_{member}s", len(rows))
+        if len(rows):
+            self._arrays[name] = array.reshape(-1)
+            setattr(structure, member, pointer_to(array, structure, member))
 
     @property
     def head(self) -> int:
@@ -76,24 +102,25 @@ class Drive:
         return int(self._drive.arm.head.sector)
 
     def angle(self, sector: int) -> int:
-        """Where a sector begins, in 2^-64 turns; the platters have to be known."""
-        disk = self._drive.disk
-        if not disk.platter.nr_zones or not 0 <= sector < disk.capacity_sectors:
+        """Where a sector begins, in 2^-64 turns; they have to be known."""
+        tracks = self._tracks_with(sector)
+        if not tracks.velocity:
             raise ValueError(f"nobody knows the angle of sector {sector}")
-        return int(
-            lib.platter_angle(ffi.addressof(disk, "platter"), ffi.addressof(disk, "tracks"), sector)
-        )
+        return int(lib.platter_angle(ffi.addressof(tracks), sector))
 
     def place(self, sector: int) -> int:
         """Where the arm is then, in sectors unless tracks are counted."""
+        return int(lib.tracks_arm(ffi.addressof(self._tracks_with(sector)), sector))
+
+    def track_end(self, sector: int) -> int:
+        """The sector after the last one of its track."""
+        return int(lib.tracks_end(ffi.addressof(self._tracks_with(sector)), sector))
+
+    def _tracks_with(self, sector: int) -> Any:
         disk = self._drive.disk
         if not 0 <= sector < disk.capacity_sectors:
             raise ValueError(f"sector {sector} of {disk.capacity_sectors}")
-        if not disk.platter.nr_zones:
-            return sector
-        return int(
-            lib.platter_place(ffi.addressof(disk, "platter"), ffi.addressof(disk, "tracks"), sector)
-        )
+        return disk.tracks
 
     def reset(self) -> None:
         """Head to sector 0, cache empty, the phase's draws and the clock from their beginning."""
@@ -159,24 +186,3 @@ class Drive:
         one["sectors"][0], one["idle_ns"][0] = sectors, idle_ns
         lib.drive_serve_all(self._drive, 1, *one.values(), self._now_ns, *self._answer)
         return int(self._answer[0][0])
-
-
-def _fill_platter(to: Any, given: Platter) -> None:
-    if len(given.zones) > PLATTER_ZONES_MAX:
-        raise ValueError(f"platter: {len(given.zones)} zones, more than {PLATTER_ZONES_MAX}")
-    to.velocity = given.velocity
-    to.nr_zones = len(given.zones)
-    for i, zone in enumerate(given.zones):
-        for name, value in asdict(zone).items():
-            setattr(to.zone[i], name, value)
-
-
-def _fill_curve(name: str, curve: Any, points: Sequence[tuple[int, int]]) -> None:
-    if len(points) > CURVE_POINTS_MAX:
-        raise ValueError(f"{name}: {len(points)} samples, more than {CURVE_POINTS_MAX}")
-    curve.nr_points = len(points)
-    for i, (at, value) in enumerate(points):
-        if at < 0 or value < 0:
-            raise ValueError(f"{name}: {at}, {value} is negative or out of order")
-        curve.point[i].at = at
-        curve.point[i].value = value

@@ -2,10 +2,77 @@
 """Memory that another process maps too: a file without a name."""
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed
+from understudy.native.arrays import pointer_to
+
+CACHE_LINE = 64
+
+
+@dataclass(frozen=True)
+class Room:
+    """An array to be filled by the other process."""
+
+    kind: npt.DTypeLike
+    length: int
+
+
+class Shared:
+    """A C structure, whose member `address` says where it is, and the arrays that it points to.
+
+    `arrays` are named by the members that point to them, such as "input.tunables".
+    """
+
+    def __init__(self, name: str, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
+        """Copy the arrays, and make room for the rest."""
+        places = {name: np.dtype(_kind(array)) for name, array in arrays.items()}
+        starts: dict[str, int] = {}
+        size = ffi.sizeof(name)
+        for each, array in arrays.items():
+            starts[each] = size = -(-size // CACHE_LINE) * CACHE_LINE
+            size += places[each].itemsize * _length(array)
+        self.file = new_file(size)
+        memory = mapped(self.file, size)
+        self.structure = ffi.cast(f"{name} *", memory)
+        self.structure.address = int(ffi.cast("uintptr_t", memory))
+        buffer = ffi.buffer(memory, size)  # which keeps the memory
+        self.arrays: dict[str, npt.NDArray[Any]] = {
+            each: np.ndarray(_length(array), places[each], buffer, starts[each])
+            for each, array in arrays.items()
+        }
+        for each, array in arrays.items():
+            if not isinstance(array, Room):
+                self.arrays[each][:] = array
+            self.point(each)
+        self._memory = memory
+
+    def __del__(self) -> None:
+        """The file has no name: with its descriptor only its mappings are left."""
+        if hasattr(self, "file"):
+            os.close(self.file)
+
+    def point(self, name: str) -> None:
+        """Let that member point to its array."""
+        *path, member = name.split(".")
+        structure = self.structure
+        for part in path:
+            structure = getattr(structure, part)
+        setattr(structure, member, pointer_to(self.arrays[name], structure, member))
+
+
+def _kind(array: npt.NDArray[Any] | Room) -> npt.DTypeLike:
+    return array.kind if isinstance(array, Room) else array.dtype
+
+
+def _length(array: npt.NDArray[Any] | Room) -> int:
+    return array.length if isinstance(array, Room) else len(array)
 
 
 def new_file(size: int) -> int:

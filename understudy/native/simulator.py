@@ -107,7 +107,10 @@ class _Call:
         self._workload = workloads()[simulation.workload]
         self._simulation = simulation
         self._keep_rows = keep_rows
+        device = simulation.device
         arrays = self._choice() | self._classes() | self._files() | self._table()
+        if isinstance(device, Drive):
+            arrays |= device.placed("drive")
         self.job = worker.Job(worker.SIMULATE, arrays | self._room())
         self.input = self.job.structure.input
         self.summary = self.job.structure.summary
@@ -227,7 +230,7 @@ class _Call:
         )
         _set(self.input, depth=array.servers if depth is None else depth)
         if isinstance(device, Drive):
-            self.job.structure.drive = device.pointer[0]
+            device.copy_to(self.job, "drive")
             self.input.drive = ffi.addressof(self.job.structure, "drive")
         self.job.structure.has_target = not isinstance(device, Drive | Array)
 

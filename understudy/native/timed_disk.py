@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from understudy._core import ffi, lib
 from understudy.native.drive import Drive
-from understudy.native.shared_memory import mapped, new_file
+from understudy.native.shared_memory import Shared
 from understudy.native.simulation import Array
 
+PLACE = "device.drive"
 ENOUGH_NS: int = lib.TIMED_ENOUGH_NS
 
 
@@ -33,32 +34,25 @@ class Lateness:
     service_late_ns: float
 
 
-class TimedDisk:
-    """A struct timed_disk."""
+class TimedDisk(Shared):
+    """A struct timed_disk, and what its drive points to."""
 
     def __init__(
         self, device: Drive | Array, capacity_sectors: int, scale_milli: int, seed: int
     ) -> None:
         """`seed` is for the draws of an array; a drive has its own."""
-        size = ffi.sizeof("struct timed_disk")
-        self.file = new_file(size)
-        self._memory = mapped(self.file, size)
-        self._disk = ffi.cast("struct timed_disk *", self._memory)
-        self._disk.bytes = size
+        placed = device.placed(PLACE) if isinstance(device, Drive) else {}
+        super().__init__("struct timed_disk", placed)
+        self.structure.bytes = ffi.sizeof("struct timed_disk")
         if isinstance(device, Drive):
-            self._disk.device.drive = device.pointer[0]
+            device.copy_to(self, PLACE)
         else:
-            array = self._disk.device.array
+            array = self.structure.device.array
             array.servers, array.mean_service_ns = device.servers, device.mean_service_ns
             array.exponential = device.exponential
-        self._disk.device.array_seed = seed
-        self._disk.device.scale_milli = scale_milli
-        self._disk.capacity_sectors = capacity_sectors
-
-    def __del__(self) -> None:
-        """With its descriptor only its mappings are left."""
-        if hasattr(self, "file"):
-            os.close(self.file)
+        self.structure.device.array_seed = seed
+        self.structure.device.scale_milli = scale_milli
+        self.structure.capacity_sectors = capacity_sectors
 
     @property
     def path(self) -> str:
@@ -68,16 +62,16 @@ class TimedDisk:
     @property
     def serves(self) -> bool:
         """Whether the filter takes connections."""
-        return bool(self._disk.serves)
+        return bool(self.structure.serves)
 
     @property
     def record_error(self) -> int:
         """errno of a record that could not be written, or 0."""
-        return int(self._disk.record_error)
+        return int(self.structure.record_error)
 
     def lateness(self) -> Lateness:
         """Once the server has ended, however: it may have been in the middle of a count."""
-        found = self._disk.lateness
+        found = self.structure.lateness
         histogram = ffi.addressof(found, "distribution")
         histogram.count = sum(histogram.cell)
         return Lateness(

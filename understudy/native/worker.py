@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed
 from understudy.native import program_file, registry
-from understudy.native.arrays import pointer_to
-from understudy.native.shared_memory import mapped, new_file
+from understudy.native.shared_memory import Room as Room
+from understudy.native.shared_memory import Shared
 
 DESCRIBE: int = lib.JOB_DESCRIBE
 SIMULATE: int = lib.JOB_SIMULATE
@@ -44,7 +43,6 @@ SLEEPS = f"sleeps, which no scheduler may: no progress in {PATIENCE_LOOKS * LOOK
 
 JOB_DESCRIPTOR = 3
 TARGET_DESCRIPTOR = 0
-CACHE_LINE = 64
 QUESTION_BYTES = ffi.sizeof("struct question")
 
 ENDINGS = {
@@ -64,66 +62,16 @@ Look = Callable[[int], None]
 """Told now and then how many requests are done; what it raises ends the job."""
 
 
-@dataclass(frozen=True)
-class Room:
-    """An array to be filled by the job."""
-
-    kind: npt.DTypeLike
-    length: int
-
-
-class Job:
-    """A struct job in shared memory, and the arrays that it points to.
-
-    `arrays` are named by the members that point to them, such as "input.tunables".
-    """
+class Job(Shared):
+    """A struct job in shared memory, and the arrays that it points to."""
 
     def __init__(self, kind: int, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
         """Copy what is there to be read, and make room for the rest."""
-        places = {name: np.dtype(_kind(array)) for name, array in arrays.items()}
-        starts: dict[str, int] = {}
-        size = ffi.sizeof("struct job")
-        for name, array in arrays.items():
-            starts[name] = size = -(-size // CACHE_LINE) * CACHE_LINE
-            size += places[name].itemsize * _length(array)
-        self.file = new_file(size)
-        memory = mapped(self.file, size)
-        self.structure = ffi.cast("struct job *", memory)
-        buffer = ffi.buffer(memory, size)  # which keeps the memory
-        self.arrays: dict[str, npt.NDArray[Any]] = {
-            name: np.ndarray(_length(array), places[name], buffer, starts[name])
-            for name, array in arrays.items()
-        }
-        for name, array in arrays.items():
-            if not isinstance(array, Room):
-                self.arrays[name][:] = array
-            self._point(name)
+        super().__init__("struct job", arrays)
         self.structure.kind = kind
         self.structure.starter = os.getpid()
-        self.structure.address = int(ffi.cast("uintptr_t", memory))
         self.structure.memory_bytes = MEMORY_BYTES
         self.structure.output_bytes = OUTPUT_BYTES
-        self._memory = memory
-
-    def __del__(self) -> None:
-        """The file has no name: with its descriptor only its mappings are left."""
-        if hasattr(self, "file"):
-            os.close(self.file)
-
-    def _point(self, name: str) -> None:
-        *path, member = name.split(".")
-        structure = self.structure
-        for part in path:
-            structure = getattr(structure, part)
-        setattr(structure, member, pointer_to(self.arrays[name], structure, member))
-
-
-def _kind(array: npt.NDArray[Any] | Room) -> npt.DTypeLike:
-    return array.kind if isinstance(array, Room) else array.dtype
-
-
-def _length(array: npt.NDArray[Any] | Room) -> int:
-    return array.length if isinstance(array, Room) else len(array)
 
 
 def run(

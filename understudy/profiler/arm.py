@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far the arm goes, in tracks, as the model counts it (core/drive/platter.h).
+"""How far the arm goes, in tracks, as the model counts it (core/drive/tracks.h).
 
 A distance in sectors is fewer tracks at the outer edge than near the spindle.  In tracks what
 the arm needs depends on the distance alone, but for where a drive lays sectors out along
@@ -8,7 +8,7 @@ surfaces: there a band's tracks count as if they were laid out cylinder by cylin
 
 import random
 from bisect import bisect_right
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from understudy.profiler.layout import Layout, Zone
 
@@ -22,32 +22,26 @@ class Arm:
     def __init__(self, layout: Layout) -> None:
         """As the layout has it."""
         self._layout = layout
-        ends = [*(zone.first for zone in layout.zones), layout.capacity_sectors]
-        sizes = [
-            zone.with_spares(end - first) / zone.sectors
-            for zone, (first, end) in zip(layout.zones, pairwise(ends), strict=True)
-        ]
-        self._sizes = sizes
-        self._before = [0.0, *accumulate(sizes)]
+        self._sizes = [layout.tracks(index) for index in range(len(layout.zones))]
+        self._before = [0, *accumulate(self._sizes)]
         self.tracks = self._before[-1]
         banded = [zone for zone in layout.zones if layout.surfaces and zone.has_bands]
         self.surfaces = max((_surfaces(zone) for zone in banded), default=1)
 
-    def place(self, sector: int) -> float:
+    def place(self, sector: int) -> int:
         """On the sector's track."""
-        index = self._layout.index(sector)
-        zone = self._layout.zones[index]
-        return self._before[index] + self._along(zone, zone.tracks(sector - zone.first))
+        zone = self._layout.zone(sector)
+        along = self._along(zone, zone.tracks(sector - zone.first))
+        return self._before[self._layout.index(sector)] + along
 
     def track(self, place: float, draw: random.Random) -> int:
         """First sector of a track about there; of those on all surfaces any."""
         index = min(bisect_right(self._before, place), len(self._sizes)) - 1
-        zone = self._layout.zones[index]
-        last = int(self._sizes[index]) - 1
+        last = self._sizes[index] - 1
         track = min(int(place - self._before[index]), last)
         if self._layout.surfaces:
-            track = min(_on_a_surface(zone, track, draw), last)
-        return zone.track(track)
+            track = min(_on_a_surface(self._layout.zones[index], track, draw), last)
+        return self._layout.track(index, track)
 
     def _along(self, zone: Zone, track: int) -> int:
         if not self._layout.surfaces:

@@ -7,6 +7,7 @@ from typing import Any
 
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.progress import Report, silent
+from understudy.device import table
 from understudy.device.check import Check
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
@@ -57,6 +58,17 @@ class Fitted:
             *(line for check in self.checks for line in check.toml_lines()),
         ]
         return "\n".join(lines) + "\n"
+
+    def files(self, stem: str) -> dict[str, str]:
+        """Texts by name: each long table, and at last the profile, which names them."""
+        tables = {
+            found.key: f"{stem}-{found.name}.csv"
+            for found in self.findings
+            if isinstance(found.value, str) and found.value.count("\n") > table.LONG
+        }
+        short = [replace(each, value=tables.get(each.key, each.value)) for each in self.findings]
+        texts = {name: str(self.value(key)) for key, name in tables.items()}
+        return texts | {f"{stem}.toml": replace(self, findings=tuple(short)).to_toml()}
 
     def as_json(self) -> dict[str, Any]:
         """What --json prints."""

@@ -69,7 +69,7 @@ def _literal(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return f'"{value}"'
+        return f'"""\n{value}"""' if "\n" in value else f'"{value}"'
     if isinstance(value, Sequence):
         return f"[{', '.join(_literal(each) for each in value)}]"
     return repr(value)

@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: MIT
 """The layout of the platters: the angle at which each sector passes under the head.
 
-Angles are in turns; 0 passes at time 0 of the target's clock.  In a zone tracks are equally
-long and follow each other with one skew, but for those that begin a cylinder (or, where a
+Angles are in turns; 0 passes at time 0 of the target's clock.  In a recording zone tracks are
+equally long and follow each other with one skew, but for those that begin a cylinder (or, where a
 drive lays sectors out along surfaces, a surface), which follow with another, and those that
-begin a band of cylinders, which may follow with a third (understudy/device/tracks.py).
+begin a band of cylinders, which may follow with a third (understudy/device/layout.py).
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pydantic import ValidationError
 
-from understudy.device.tracks import Tracks
+from understudy.device import layout as device
+from understudy.device.layout import Level
 from understudy.profiler.found import Finding, not_seen
 
 DIGITS = 12  # of a skew, which a zone has up to some 10^6 times
-ANGLES = ("first", "slots", "angle", "skew", "cylinder", "cylinder_skew")
-NAMES = ("at", "sectors", *ANGLES)
-BANDS = ("band", "band_skew")
-SPARE = ("cylinder_spare",)
-KEYS = {name: f"tracks.{name}" for name in (*NAMES, *BANDS, *SPARE)}
+ZONES, SLIPS = "layout.zones", "layout.slips"
 UNKNOWN = "unknown"
 NEVER = 2**20  # cylinders: as many are in no zone
 
@@ -32,9 +29,9 @@ class Zone:
 
     `sectors` of a track can be addressed, `slots` pass in a turn.  `skew` is from the end of a
     track's last sector to the next track's first one; after each `cylinder` tracks it is
-    `cylinder_skew`, and after each `band`, a multiple of them, `band_skew`.  One that never
-    comes is another's, which a track's spare slots fit into.  A cylinder's last track has
-    `cylinder_spare` sectors less.
+    `cylinder_skew`, and after each `band` of tracks `band_skew`.  One that never comes is
+    another's, which a track's spare slots fit into.  A cylinder's last track has `cylinder_spare`
+    sectors less, a band's last one `band_spare`; these pass like all others.
     """
 
     first: int
@@ -47,6 +44,7 @@ class Zone:
     band: int
     band_skew: float
     cylinder_spare: int = 0
+    band_spare: int = 0
 
     @classmethod
     def even(cls, first: int, sectors: int, slots: int, angle: float, skew: float) -> "Zone":
@@ -68,34 +66,58 @@ class Zone:
         """That can be addressed."""
         return self.cylinder * self.sectors - self.cylinder_spare
 
+    @property
+    def _within(self) -> int:
+        """Cylinders that end within a band."""
+        return (self.band - 1) // self.cylinder
+
+    @property
+    def _band_sectors(self) -> int:
+        spare = self._within * self.cylinder_spare + self.band_spare
+        return self.band * self.sectors - spare
+
     def track(self, number: int) -> int:
         """First sector of it."""
-        spare = number // self.cylinder * self.cylinder_spare
-        return self.first + number * self.sectors - spare
+        bands, rest = divmod(number, self.band)
+        cylinders, tracks = divmod(rest, self.cylinder)
+        sectors = cylinders * self.cylinder_sectors + tracks * self.sectors
+        return self.first + bands * self._band_sectors + sectors
 
-    def with_spares(self, sectors: int) -> int:
-        """So many from the first on, counted as if no track were shorter."""
-        return sectors + sectors // self.cylinder_sectors * self.cylinder_spare
+    def _counts(self, sectors: int) -> tuple[int, int, int]:
+        """Bands, cylinders of the last one and tracks of its last that are before the next."""
+        bands, rest, cylinders = 0, sectors, sectors // self.cylinder_sectors
+        if self.has_bands:
+            bands, rest = divmod(sectors, self._band_sectors)
+            cylinders = min(rest // self.cylinder_sectors, self._within)
+        return bands, cylinders, (rest - cylinders * self.cylinder_sectors) // self.sectors
 
     def tracks(self, sectors: int) -> int:
         """Whole ones in as many."""
-        return self.with_spares(sectors) // self.sectors
+        bands, cylinders, tracks = self._counts(sectors)
+        return bands * self.band + cylinders * self.cylinder + tracks
 
-    def from_track(self, number: int, left_out: int) -> "Zone":
-        """As it goes on from that track, a cylinder's first, if so many sectors were left out
-        before it."""
-        begin = self.track(number)
-        return replace(self, first=begin - left_out, angle=self.turn(begin))
+    def slipped(self, slots: int) -> "Zone":
+        """As it goes on where so many were left out: all that follows lies as much farther on."""
+        return replace(self, first=self.first - slots)
+
+    def begun_by(self, sector: int) -> "Zone":
+        """The same rule, counted from the band or cylinder that holds that sector."""
+        unit = self.band if self.has_bands else self.cylinder
+        sectors = self.track(unit) - self.first
+        units = -((sector - self.first) // sectors)
+        ahead = (self.turn(self.first + sectors) - self.angle) * units
+        return replace(self, first=self.first - units * sectors, angle=(self.angle - ahead) % 1)
 
     def turn(self, sector: int) -> float:
         """Where it begins."""
         passed = sector - self.first
-        tracks = self.tracks(passed)
-        bands = tracks // self.band
-        cylinders = tracks // self.cylinder - bands
+        bands, cylinders, tracks = self._counts(passed)
+        spares = (cylinders + bands * self._within) * self.cylinder_spare + bands * self.band_spare
+        tracks += bands * self.band + cylinders * self.cylinder
+        cylinders += bands * self._within
         skews = (tracks - cylinders - bands) * self.skew
         skews += cylinders * self.cylinder_skew + bands * self.band_skew
-        return (self.angle + skews + passed % self.slots / self.slots) % 1
+        return (self.angle + skews + (passed + spares) % self.slots / self.slots) % 1
 
     def lead(self, bus_turns: float = 0.0) -> float:
         """From a sector's begin to where it has passed and is over a bus that takes so long."""
@@ -120,42 +142,86 @@ class Zone:
         """Of so many, the second one of which begins so much farther on than was foreseen."""
         return self.by_cylinders(tracks, (self.skew + off) % 1)
 
-    def by_cylinders(self, tracks: int, skew: float) -> "Zone":
-        """Of so many, that begin with that skew."""
+    def by_cylinders(self, tracks: int, skew: float, spare: int = 0) -> "Zone":
+        """Of so many, that begin with that skew; the last track has so many sectors less."""
+        even = self.even(self.first, self.sectors, self.slots, self.angle, self.skew)
         band = NEVER * tracks
-        return replace(self, cylinder=tracks, cylinder_skew=skew, band=band, band_skew=skew)
-
-    def with_spare(self, tracks: int, sectors: int) -> "Zone":
-        """By cylinders of so many tracks, the last of which has so many sectors less."""
-        return replace(self.by_cylinders(tracks, self.skew), cylinder_spare=sectors)
+        return replace(even, cylinder=tracks, cylinder_skew=skew, band=band, cylinder_spare=spare)
 
     def with_one_band(self, tracks: int) -> "Zone":
         """Of all its tracks, or, if nothing tells a surface's end, of one each."""
         surfaces = -(-tracks // self.cylinder) if self.cylinder > 1 else 1
-        return replace(self, band=surfaces * self.cylinder, band_skew=self.cylinder_skew)
+        return self.with_bands(surfaces * self.cylinder, self.cylinder_skew)
 
-    def with_bands(self, tracks: int, off: float) -> "Zone":
-        """Of so many, the second one of which begins so much farther on than was foreseen."""
-        return replace(self, band=tracks, band_skew=(self.cylinder_skew + off) % 1)
+    def with_bands(self, tracks: int, skew: float, spare: int = 0) -> "Zone":
+        """Of so many, with that skew behind them; the last one has so many sectors less."""
+        return replace(self, band=tracks, band_skew=skew % 1, band_spare=spare)
+
+    def profiled(self, *, along_surfaces: bool) -> device.Zone:
+        """As a profile has it."""
+        cylinder = Level(self.cylinder, _turns(self.cylinder_skew), self.cylinder_spare)
+        band = Level(self.band, _turns(self.band_skew), self.band_spare)
+        return device.Zone(
+            self.first,
+            self.sectors,
+            self.slots,
+            _turns(self.angle),
+            _turns(self.skew),
+            cylinder if self.cylinder > 1 or self.has_bands or self.cylinder_spare else None,
+            band if self.has_bands else None,
+            along_surfaces,
+        )
 
 
 @dataclass(frozen=True)
 class Layout:
-    """All zones, from the outermost; `share` of so many random sectors were where it says."""
+    """All recording zones, from the outermost, and from which sectors on so many more were left
+    out; `share` of so many random sectors were where it says."""
 
     zones: tuple[Zone, ...]
     capacity_sectors: int
     share: float = 0.0
     looked: int = 0
     surfaces: bool = False
+    slips: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def parts(self) -> list[tuple[int, Zone]]:
+        """Between slips and the ends of zones: the first sector, and the rule that it follows."""
+        slips = dict(self.slips)
+        zones = {zone.first: zone for zone in self.zones}
+        parts: list[tuple[int, Zone]] = []
+        for first in sorted({*slips, *zones}):
+            zone = zones[first] if first in zones else parts[-1][1]
+            parts.append((first, zone.slipped(slips.get(first, 0))))
+        return parts
 
     def index(self, sector: int) -> int:
         """Of the zone that holds it."""
         return bisect_right(self.zones, sector, key=lambda zone: zone.first) - 1
 
     def zone(self, sector: int) -> Zone:
-        """That holds it."""
-        return self.zones[self.index(sector)]
+        """That holds it, as what was left out before has shifted it."""
+        return self.parts[bisect_right(self.parts, sector, key=lambda part: part[0]) - 1][1]
+
+    def end(self, index: int) -> int:
+        """Of that zone."""
+        zones = self.zones
+        return zones[index + 1].first if index + 1 < len(zones) else self.capacity_sectors
+
+    def tracks(self, index: int) -> int:
+        """Of that zone, whole or begun."""
+        last = self.end(index) - 1
+        zone = self.zone(last)
+        return zone.tracks(last - zone.first) + 1
+
+    def track(self, index: int, number: int) -> int:
+        """First sector of a track of that zone, or one near it where sectors were left out."""
+        first, last = self.zones[index].first, self.end(index) - 1
+        sector = self.zones[index].track(number)
+        for _ in range(2):
+            sector = self.zone(min(max(sector, first), last)).track(number)
+        return min(max(sector, first), last)
 
     def over_bus(self, bus_turns: float) -> "Layout":
         """The same, if what was taken for where sectors have passed is where they were over a bus
@@ -169,35 +235,26 @@ class Layout:
     def along_surfaces(self) -> "Layout":
         """The same, if the tracks of a cylinder are those along one surface, and so each zone
         has bands."""
-        ends = [*(zone.first for zone in self.zones[1:]), self.capacity_sectors]
         zones = [
-            zone if zone.has_bands else zone.with_one_band(zone.tracks(end - zone.first))
-            for zone, end in zip(self.zones, ends, strict=True)
+            zone if zone.has_bands else zone.with_one_band(self.tracks(index))
+            for index, zone in enumerate(self.zones)
         ]
         return replace(self, zones=tuple(zones), surfaces=True)
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
-        names: tuple[str, ...] = NAMES
-        if any(zone.has_bands for zone in self.zones):
-            names += BANDS
-        if any(zone.cylinder_spare for zone in self.zones):
-            names += SPARE
         said = f"{self.share:.1%} of {self.looked} random sectors are within 1 % of a turn"
-        columns = [Finding(KEYS[name], self._column(name), said) for name in names]
-        if self.surfaces:
-            columns.append(Finding("tracks.surfaces", True, "the arm has less far to go so"))
-        return (
-            columns
-            + [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]
-            + [Finding("facts.capacity_sectors", self.capacity_sectors)]
-        )
+        zones = [zone.profiled(along_surfaces=self.surfaces) for zone in self.zones]
+        found = [Finding(ZONES, device.zones_text(zones), said)]
+        if self.slips:
+            found.append(Finding(SLIPS, device.slips_text(self.slips), f"{len(self.slips)} places"))
+        return [*found, *size(self.capacity_sectors)]
 
-    def _column(self, name: str) -> Sequence[float] | Sequence[int]:
-        if name == "at":
-            return [round(zone.first / self.capacity_sectors, DIGITS) for zone in self.zones]
-        values = [getattr(zone, name) for zone in self.zones]
-        return [_turns(each) if isinstance(each, float) else each for each in values]
+
+def size(capacity_sectors: int) -> list[Finding]:
+    """Of the disk, which a layout is of."""
+    names = [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]
+    return [*names, Finding("facts.capacity_sectors", capacity_sectors)]
 
 
 @dataclass(frozen=True)
@@ -208,14 +265,14 @@ class Unseen:
 
     def findings(self) -> list[Finding]:
         """In the profile's words."""
-        return [not_seen(KEYS[name], self.why) for name in ANGLES]
+        return [not_seen("layout.angles", self.why)]
 
 
 def worded(found: Layout) -> Layout | Unseen:
     """The same, if a profile has words for it."""
-    tracks = {each.name: each.value for each in found.findings() if each.section == "tracks"}
+    tables = {each.name: each.value for each in found.findings() if each.section == "layout"}
     try:
-        Tracks.model_validate(tracks)
+        device.Layout.model_validate(tables)
     except ValidationError as error:
         return Unseen(f"what was found contradicts itself: {error.errors()[0]['msg']}")
     return found

@@ -4,19 +4,22 @@
 A zone's first track is halved to its exact end, which gives sectors, slots and a skew.  Then
 tracks farther and farther away are foreseen; where the first one is off begins a cylinder, or
 a band of them, or what is not this zone any more, and that is found by halving, too.  A longer
-way makes the skews as much more exact.  A zone is whatever is regular: where a band is shorter
-another one begins, and where sectors are left out the same one, from the next cylinder on and
-as many slots farther (docs/decisions/0053-left-out.md).  In the end random sectors tell whether
-all that is so (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping instead).
+way makes the skews as much more exact.  Where sectors were left out the same rule goes on, as
+many slots farther, and that is halved to the sector as well (slips.py).  What follows no rule that
+is known by then is a part of its own; parts that follow one rule are one recording zone (parts.py).
+In the end random sectors tell whether all that is so (Schindler and Ganger 1999, section 3.2, ask
+the drive for its mapping instead).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from understudy.device.tracks import ZONES_MAX
+from understudy.device.layout import SLIPS_MAX, ZONES_MAX
 from understudy.profiler.angles import NOISE, HeldError, Protractor
 from understudy.profiler.hits import Hits
 from understudy.profiler.layout import Layout, Unseen, Zone, centred, worded
+from understudy.profiler.parts import LEFT_OUT_MOST, Part, by_rule, gathered, refined
 from understudy.profiler.rotation import Rotation
 from understudy.profiler.segments import MOST as MOST_SEGMENTS
 from understudy.profiler.segments import Segments
@@ -37,9 +40,10 @@ FARTHER = 3  # times, from one look to the next
 PARTS = 8  # of a track: what is in line in one of them only is so by accident
 CHANCES = 3
 FEW = 4  # tracks
-LEFT_OUT_MOST = 16  # sectors between one cylinder and the next
+NEXT = 4  # tracks behind a slip, one of which has none
 MANY = 32  # tracks: no cylinder has so many, but a surface
 SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter one ends for another reason
+SPARE_LOOKS = (0.95, 0.8, 0.6, 0.4, 0.2, 0.05)  # of a track, to find where one is off
 TRIES = 2
 REFERENCE_TRACKS = 16
 
@@ -61,7 +65,7 @@ def measure(
     if protractor.noise > TOO_NOISY:
         return Unseen(f"one sector's angles are {protractor.noise:.2g} of a turn apart")
     try:
-        found = _checked(bench, protractor, _Sweep(bench, protractor).zones())
+        found = _checked(bench, protractor, _Sweep(bench, protractor).parts())
     except _IrregularError as reason:
         return Unseen(str(reason))
     except HeldError:
@@ -71,9 +75,11 @@ def measure(
     return found.over_bus(hits.bus_sector_ns / rotation.period_ns)
 
 
-def _checked(bench: Bench, protractor: Protractor, zones: list[Zone]) -> Layout | Unseen:
+def _checked(bench: Bench, protractor: Protractor, parts: list[Part]) -> Layout | Unseen:
     """At sectors that it was not made of."""
-    found = Layout(_without_remnants(zones), bench.capacity_sectors)
+    found = gathered(parts, bench.capacity_sectors)
+    if found is None:
+        raise _IrregularError("the first track is too short")
     right = 0
     for _ in range(LOOKED):
         sector = bench.place(1)
@@ -92,16 +98,29 @@ class _Sweep:
         self._bench = bench
         self._protractor = protractor
         self._is_referring = False
+        self._slots = 0  # of the last zone's tracks
+        self._last = bench.capacity_sectors - 1
 
-    def zones(self) -> list[Zone]:
-        """All of them."""
+    def parts(self) -> list[Part]:
+        """All of them, each from its first sector on."""
         zone, tracks = self._zone(0)
-        found = [zone]
+        found, before, rules = [Part(0, zone)], zone, 1
         while tracks < self._room(zone):
-            self._refer_to(zone, tracks)
-            zone, tracks = self._slipped(zone, tracks) or self._zone(zone.track(tracks))
-            found.append(zone)
-            self._check_number(len(found), zone.first / self._bench.capacity_sectors)
+            self._refer_to(found[-1].zone, tracks)
+            before = zone if zone.cylinder > 1 else before
+            slip = self._slipped(zone, tracks, found[-1].first)
+            if slip:
+                found = refined(found, zone, slip[1])
+                first, zone, tracks = slip
+            else:
+                first = self._end(zone, tracks, found[-1].first)
+                zone, tracks, is_known = self._again(before, first, *self._zone(first))
+                found = refined(found, before, zone) if is_known else found
+                rules += not is_known
+            found.append(Part(first, zone))
+            self._check_number(rules, first / self._bench.capacity_sectors)
+            if len(found) > SLIPS_MAX:
+                raise _IrregularError(f"{len(found)} parts, a profile has room for {SLIPS_MAX}")
         return found
 
     def _refer_to(self, zone: Zone, tracks: int) -> None:
@@ -130,23 +149,102 @@ class _Sweep:
         """And how many tracks."""
         for _ in range(TRIES):
             zone, is_followed = self._first_two(first)
-            if is_followed:
+            if is_followed and 2 * zone.slots > self._slots:  # else an answer came late
+                self._slots = zone.slots
                 return self._whole(zone)
         return zone.alone(), 1
 
-    def _slipped(self, zone: Zone, bad: int) -> tuple[Zone, int] | None:
-        """How a zone goes on where a drive leaves out sectors, from the next cylinder, or band of
-        them: all that lies behind is as many slots farther on."""
-        unit = zone.band if zone.has_bands else zone.cylinder
-        begin = (bad // unit + 1) * unit
-        if begin + unit >= self._room(zone):
+    def _slipped(self, zone: Zone, bad: int, begin: int) -> tuple[int, Zone, int] | None:
+        """From which sector on a zone goes on so many slots farther, or nearer, where spare sectors
+        have taken up what was left out; its rule there, and up to which track.
+
+        Some sectors before may be somewhere else: those that spare sectors stand in for.
+        """
+        high = self._surely_bad(zone, bad)
+        farther = self._shifted(zone, high) if high is not None else None
+        if high is None or not farther:
             return None
-        left_out = self._surely_off(zone, begin) * zone.slots
-        after = zone.from_track(begin, round(left_out))
-        least = 0 if zone.cylinder_spare else 1  # a slip may take one of these
-        if not least <= round(left_out) <= LEFT_OUT_MOST or not self._begins(after, 1):
+        first = self._first_off(zone, max(zone.track(bad - 1), begin), high)
+        after = self._shifted(zone, first)
+        if not after:
+            after = farther
+            first = first_of(partial(self._is_in_line, after), first, high)
+        track = after.tracks(first - after.first)
+        if track + NEXT >= self._room(after):
             return None
-        return self._followed(after, 1)
+        if not any(self._goes_on(after, track + more) for more in range(1, NEXT)):
+            return None
+        after, tracks = self._followed(after, track)
+        return (first, after, tracks) if tracks > track else None
+
+    def _end(self, zone: Zone, bad: int, begin: int) -> int:
+        """The first sector that is somewhere else, on that track or the one before."""
+        end = zone.track(bad)
+        if bad - zone.tracks(begin - zone.first) < 2:
+            return end  # where its end was measured
+        around = (end + zone.sectors // 2, end - 1, end - zone.sectors // PARTS)
+        for _ in range(TRIES):  # an answer may come late
+            if [self._is_off(zone, min(at, self._last)) for at in around] == [True, False, False]:
+                return end
+        high = self._surely_bad(zone, bad)
+        if high is None:
+            return end
+        first = self._first_off(zone, max(zone.track(bad - 1), begin), high)
+        return end if abs(first - end) < zone.sectors // PARTS else first
+
+    def _first_off(self, zone: Zone, low: int, high: int) -> int:
+        """Between one that may be the first and one that is behind it."""
+
+        def is_behind(sector: int) -> bool:
+            before = max(
+                sector - zone.sectors // PARTS, low
+            )  # one alone may be in line by accident
+            return self._is_off(zone, sector) or (before > low and self._is_off(zone, before))
+
+        return first_of(is_behind, low - 1, high)
+
+    def _goes_on(self, zone: Zone, track: int) -> bool:
+        """That track begins where it should, but for what else was left out until then."""
+        before = zone.track(track) - zone.sectors // 2
+        after = self._shifted(zone, before) or zone
+        return self._begins(after, track)
+
+    def _shifted(self, zone: Zone, sector: int) -> Zone | None:
+        """By so many slots that the sector is where it should be."""
+        slots = self._off_at(zone, sector) * zone.slots
+        after = zone.slipped(round(slots))
+        is_slip = 1 <= abs(round(slots)) <= LEFT_OUT_MOST
+        return after if is_slip and not self._is_off(after, sector) else None
+
+    def _is_in_line(self, zone: Zone, sector: int) -> bool:
+        return not self._is_off(zone, sector)
+
+    def _is_off(self, zone: Zone, sector: int) -> bool:
+        return not self._is_near(zone, self._off_at(zone, sector))
+
+    def _again(self, before: Zone, first: int, zone: Zone, tracks: int) -> tuple[Zone, int, bool]:
+        """A rule that was followed before, where it explains what shows none but of tracks."""
+        end = min(zone.track(tracks), self._bench.capacity_sectors)
+        is_plain = zone.cylinder == 1 < before.cylinder and zone.slots == before.slots
+        after = by_rule(before, Part(first, zone), end, 1) if is_plain else None
+        if after:
+            track = after.tracks(first - after.first)
+            cylinder = (track // after.cylinder + 1) * after.cylinder
+            if cylinder < self._room(after) and self._goes_on(after, cylinder):
+                after, reach = self._followed(after, track)
+                if after.track(reach) > end:
+                    return after, reach, True
+        return zone, tracks, False
+
+    def _surely_bad(self, zone: Zone, bad: int) -> int | None:
+        """A sector of that track that is somewhere else."""
+        first = zone.track(bad)
+        size = zone.track(bad + 1) - first
+        for share in SPARE_LOOKS:
+            sector = min(first + int(share * size), self._last)
+            if self._is_off(zone, sector):
+                return sector
+        return None
 
     def _whole(self, zone: Zone) -> tuple[Zone, int]:
         """As far as it goes on, with cylinders and bands if it has some.
@@ -161,10 +259,10 @@ class _Sweep:
             return zone, tracks
         tracks = cylinders.cylinder
         cylinders, more = self._followed(cylinders, tracks)
-        if more % tracks == 0 and more < self._room(zone):
-            bands, most = self._banded(cylinders, more)
-            if most > more + tracks:
-                return bands, most
+        if more < self._room(zone):
+            bands = self._banded(cylinders, more)
+            if bands:
+                return bands
         is_regular = more > 2 * tracks or (tracks > MANY and more > tracks + FEW)
         return (cylinders, more) if is_regular else (zone, tracks)
 
@@ -173,30 +271,38 @@ class _Sweep:
         found = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
         if tracks > MANY or (self._begins(found, tracks) and self._repeats(found, tracks)):
             return found
-        found = self._with_spare(zone, tracks)
-        tracks = found.cylinder
-        if found.cylinder_spare > SPARE_MOST * zone.sectors:
+        tracks, spare, skew = self._short(zone, tracks)
+        found = zone.by_cylinders(tracks, skew, spare)
+        if spare > SPARE_MOST * zone.sectors:
             return None
         return found if self._begins(found, 2 * tracks) and self._repeats(found, tracks) else None
 
-    def _with_spare(self, zone: Zone, tracks: int) -> Zone:
-        """What is in line with the track before ends behind its last sector, or with the next."""
-
-        def is_off(sector: int) -> bool:
-            return not self._is_near(zone, self._off_at(zone, sector))
-
-        end = first_of(is_off, zone.track(tracks - 1), zone.track(tracks + 1) - 1)
+    def _short(self, zone: Zone, tracks: int) -> tuple[int, int, float]:
+        """After how many tracks the last is how many sectors shorter, and the skew behind it: what
+        is in line with the track before ends behind its last sector, or with the next."""
+        last = zone.track(tracks + 1) - 1
+        end = first_of(partial(self._is_off, zone), zone.track(tracks - 1), last)
         tracks = zone.tracks(end - 1 - zone.first) + 1
-        found = zone.with_spare(tracks, zone.track(tracks) - end)
-        skew = (found.skew + self._off_at(found, end)) % 1
-        return replace(found, cylinder_skew=skew, band_skew=skew)
+        off = self._off_at(zone, end)  # if no sector were missing, and no level ended there
+        spare = zone.track(tracks) - end
+        skew = zone.turn(end) + off - zone.turn(end - 1) - (1 + spare) / zone.slots
+        return tracks, spare, skew % 1
 
-    def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int]:
-        """Of so many, and how far it goes on."""
-        bands = zone.with_bands(tracks, self._surely_off(zone, tracks))
-        if not self._begins(bands, tracks + 1) or not self._repeats(bands, tracks):
-            return bands, tracks
-        return self._followed(bands, tracks)
+    def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int] | None:
+        """Of so many, or one more that is shorter, and how far it goes on."""
+        bands = []
+        if tracks % zone.cylinder == 0:
+            skew = zone.cylinder_skew + self._surely_off(zone, tracks)
+            bands.append(zone.with_bands(tracks, skew))
+        number, spare, skew = self._short(zone, tracks)
+        if not bands or spare > self._protractor.noise * NOISE * zone.slots:
+            bands.append(zone.with_bands(number, skew, spare))
+        for band in bands:
+            size = band.band
+            if self._begins(band, size + 1) and self._repeats(band, size):
+                found, most = self._followed(band, size)
+                return (found, most) if most > size + min(size, zone.cylinder) else None
+        return None
 
     def _repeats(self, zone: Zone, tracks: int) -> bool:
         """As many more, the last of them and what comes behind them are where they should be."""
@@ -224,7 +330,7 @@ class _Sweep:
         bad = self._room(zone)
         if zone.has_bands:
             zone, good, bad = self._narrowed(zone, good, bad, zone.band)
-        if zone.has_bands or zone.cylinder > MANY:
+        if (zone.has_bands and not zone.band_spare) or zone.cylinder > MANY:
             zone, good, bad = self._along_surfaces(zone, good, bad)
         return self._narrowed(zone, good, bad, 1)[::2]
 
@@ -282,8 +388,9 @@ class _Sweep:
 
     def _off(self, zone: Zone, track: int, part: int = 0) -> float:
         """At a random sector of the eighth part of it, turns."""
-        room = max(1, zone.sectors // PARTS)
-        begin = zone.track(track) + part * room
+        first = zone.track(track)
+        room = max(1, (zone.track(track + 1) - first) // PARTS)
+        begin = first + part * room
         for _ in range(CHANCES):
             sector = min(
                 begin + self._bench.random.randrange(room), self._bench.capacity_sectors - 1
@@ -330,14 +437,3 @@ class _Sweep:
             return True
         off = centred(self._protractor.surely(behind) - there - 1 / zone.slots)
         return abs(off) > near
-
-
-def _without_remnants(zones: list[Zone]) -> tuple[Zone, ...]:
-    """What is less than half a track, its own or the zone before's, is a part of that zone."""
-    if 2 * zones[0].sectors < zones[0].slots:
-        raise _IrregularError(f"the first track has {zones[0].sectors} sectors only")
-    kept = [zones[0]]
-    for zone in zones[1:]:
-        if 2 * zone.sectors >= max(zone.slots, kept[-1].sectors):
-            kept.append(zone)
-    return tuple(kept)

@@ -126,8 +126,7 @@ def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | No
 
     Each read is at another cylinder: of one place the drive might soon hold all.
     """
-    ends = [*(zone.first for zone in layout.zones[1:]), layout.capacity_sectors]
-    zones = [(zone, _followed(zone, end)) for zone, end in zip(layout.zones, ends, strict=True)]
+    zones = [(zone, _followed(zone, layout.end(i))) for i, zone in enumerate(layout.zones)]
     zone, followed = max(zones, key=lambda each: each[0].cylinder * len(each[1]))
     if not followed:
         return False

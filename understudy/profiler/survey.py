@@ -151,7 +151,8 @@ class Survey:
         """To the sector, if the layout is known."""
         exact = self._layout.findings()
         known = {found.key for found in exact}
-        roughly = tracks.findings(self._tracks, self._stop_sectors)
+        capacity_sectors = self._bench.capacity_sectors
+        roughly = tracks.findings(self._tracks, self._stop_sectors, capacity_sectors)
         return [found for found in roughly if found.key not in known] + exact
 
     def _cache(self) -> list[Finding]:

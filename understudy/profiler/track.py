@@ -52,8 +52,10 @@ class _Ruler:
         last_sure = self._measure_slots()
         end = self._end(last_sure)
         sectors = end - self.first
-        if sectors > 1:
-            self.slots = (sectors - 1) / (self._turned(end - 1) or 1.0)
+        if sectors > 1:  # a late answer may be a whole turn's end
+            foreseen = (sectors - 1) / self.slots
+            turned = foreseen + centred(self._turned(end - 1) - foreseen)
+            self.slots = (sectors - 1) / (turned or 1.0)
         return Track(self.first, sectors, max(sectors, round(self.slots)), self._ends(self.first))
 
     def _ends(self, sector: int) -> float:

@@ -7,13 +7,15 @@ time that a transfer loses there (Worthington and others 1995, sections 3.2 and 
 are found by halving where two places differ.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from understudy.device import layout as device
 from understudy.profiler import zones
 from understudy.profiler.found import Finding, Points, not_seen
-from understudy.profiler.layout import Layout
+from understudy.profiler.layout import ZONES, Layout, size
 from understudy.profiler.rotation import Behind, Rotation
 from understudy.profiler.statistics import median
 from understudy.profiler.target import Bench
@@ -24,7 +26,7 @@ TRACKS = 2.5
 PLACES = 24  # where it looks first
 LONG = 3  # times the median skew: a cylinder's is not much longer than a track's
 SAME = 0.004  # of a track: less does not tell two zones apart
-KEYS = ("tracks.at", "tracks.sectors", "tracks.switch_ms")
+KEYS = (ZONES, "layout.switch_ms")
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,14 @@ class Tracks:
                 found.append(Zone(zone.first / layout.capacity_sectors, sector_ns))
         return replace(self, zones=tuple(found))
 
-    def findings(self) -> list[Finding]:
+    def findings(self, capacity_sectors: int) -> list[Finding]:
         """In the profile's words."""
-        said = f"{len(self.zones)} zones; where one begins +- {1 / FINEST:.2g}"
+        said = f"{len(self.zones)} zones; where one begins +- {1 / FINEST:.2g} of the disk"
         switch = f"mean of {len(self.skews_ns)} skews, +- {_error(self.skews_ns) / 1e6:.2g}"
+        rows = [(round(zone.at * capacity_sectors), self.sectors(zone)) for zone in self.zones]
         return [
-            Finding(KEYS[0], [round(zone.at, 6) for zone in self.zones], said),
-            Finding(KEYS[1], [self.sectors(zone) for zone in self.zones], "+- 1"),
-            Finding(KEYS[2], round(self.skew_ns / 1e6, 6), switch),
+            *_layout(rows, said, capacity_sectors),
+            Finding(KEYS[1], round(self.skew_ns / 1e6, 6), switch),
         ]
 
 
@@ -85,18 +87,23 @@ def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
     return surveyor.tracks()
 
 
-def findings(found: Tracks | None, sectors: int | None) -> list[Finding]:
+def findings(found: Tracks | None, sectors: int | None, capacity_sectors: int) -> list[Finding]:
     """In the profile's words; `sectors` in a track, if reading ahead showed them."""
     if found:
-        return found.findings()
+        return found.findings(capacity_sectors)
     if sectors:
         said = "one length for all, from where reading ahead stops; +- 20 %"
         return [
-            Finding(KEYS[0], [0.0], said),
-            Finding(KEYS[1], [sectors], said),
-            not_seen(KEYS[2], "completions have no phase"),
+            *_layout([(0, sectors)], said, capacity_sectors),
+            not_seen(KEYS[1], "completions have no phase"),
         ]
     return [not_seen(key, "completions have no phase") for key in KEYS]
+
+
+def _layout(rows: Sequence[tuple[int, int]], said: str, capacity_sectors: int) -> list[Finding]:
+    """First sectors of zones, and the sectors of a track."""
+    text = device.zones_text([device.Zone(first, sectors) for first, sectors in rows])
+    return [Finding(ZONES, text, said), *size(capacity_sectors)]
 
 
 class _Surveyor:

@@ -2,8 +2,8 @@
 """An experiment in the words of the VM: what guest/measure is told, the modules, the memory."""
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from understudy.ask import schedulers, tunables
 from understudy.ask.experiment import Experiment
@@ -15,7 +15,7 @@ from understudy.base.errors import UserError
 from understudy.base.paths import ROOT
 from understudy.base.progress import Report
 from understudy.device.profile import Servers
-from understudy.device.timing import Curve, Platter, Timing
+from understudy.device.timing import Timing, flat
 from understudy.files import image, partitions
 from understudy.platforms import guest_programs
 from understudy.platforms.vm import debian_programs, kvm, machine, qemu
@@ -206,18 +206,17 @@ def timing(experiment: Experiment) -> Timing:
 def profile(found: Timing, seed: int, name: str = "profile") -> str:
     """Shell function of that name: tells the throttle's files what the disk is.
 
-    In the order of their names: the tracks and the rotation come before the angles, which are
-    of them.  That there is a buffer comes last: from then on its rules have to agree.
+    In the order of their names: the rotation and the tracks come before the velocity, which is
+    theirs.  That there is a buffer comes last: from then on its rules have to agree.
     """
     values: dict[str, int | str] = {
         **found.settings(),
         "rotation_seed": seed,
-        "seek_curve": _points(found.seek),
-        "transfer_curve": _points(found.transfer),
-        "tracks": _points(found.tracks),
+        "seek_curve": _rows(found.seek),
+        "transfer_curve": _rows(found.transfer),
+        "tracks": _rows(map(flat, found.tracks.zones)),
+        "tracks_slips": _rows(found.tracks.slips),
     }
-    if found.platter:
-        values["zone_angles"] = _angles(found.platter)
     return _told(values, name)
 
 
@@ -243,14 +242,9 @@ def _told(values: Mapping[str, int | str], name: str) -> str:
     return f"{name}() {{\n{''.join(lines)}}}\n"
 
 
-def _points(curve: Curve) -> str:
-    return " ".join(f"{at}:{value}" for at, value in curve)
-
-
-def _angles(platter: Platter) -> str:
-    """As kernel/vpt/platter_text.h has it."""
-    zones = (":".join(str(value) for value in asdict(zone).values()) for zone in platter.zones)
-    return " ".join([str(platter.velocity), *zones])
+def _rows(rows: Iterable[Iterable[int]]) -> str:
+    """As kernel/vpt/sysfs_curves.c has a table."""
+    return " ".join(":".join(map(str, row)) for row in rows)
 
 
 def write_cache(found: Timing, disk: Controller) -> str:

@@ -59,7 +59,7 @@ def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile 
     if isinstance(exact, Unseen):
         findings = _drawn(fit, period_ns, left_ns, exact)
     else:
-        findings, own = exact, [each for each in own if each.section != known.TRACKS]
+        findings, own = exact, [each for each in own if each.section != known.LAYOUT]
     findings = known.instead([*findings, *found_hits], own)
     if not any(each.section in ("buffer", "cache") for each in own):
         findings += cached.held(served, hit, findings)

@@ -13,17 +13,19 @@ from understudy.profiler.from_trace.reached import Curve
 from understudy.profiler.hits import NS_TO_MB_PER_S
 
 SECTIONS = ("buffer", "cache", "queue", "facts")
-TRACKS = "tracks"
+LAYOUT = "layout"
 
 
 def findings(kept: DiskProfile | None) -> list[Finding]:
-    """Sections as they are there; its tracks are for a trace that shows none."""
+    """Sections as they are there; its layout is for a trace that shows none."""
     if not kept:
         return []
-    said = kept.model_dump(include={TRACKS, *SECTIONS}, exclude_unset=True, exclude_none=True)
+    said = kept.model_dump(include={*SECTIONS}, exclude_unset=True, exclude_none=True)
+    if kept.layout:
+        said[LAYOUT] = kept.layout.keys()
     return [
         Finding(f"{section}.{name}", value)
-        for section in (TRACKS, *SECTIONS)
+        for section in (LAYOUT, *SECTIONS)
         for name, value in said.get(section, {}).items()
     ]
 

@@ -2,9 +2,8 @@
 """The layout of the platters from where a trace's reads end, as far as there are enough of them.
 
 Some reads next to each other show a rule, which is followed both ways (followed.py); behind its
-end other reads show the next one, so that all of the disk is covered, zone by zone.  In a
-profile a zone begins with a cylinder, so a slipped sector counts from the next one on: until
-then sectors are one slot off.
+end other reads show the next one, so that all of the disk is covered, zone by zone.  A slip counts
+from the first read on that shows it.
 """
 
 from dataclasses import replace
@@ -12,12 +11,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from understudy.device.tracks import ZONES_MAX
 from understudy.profiler.from_trace import followed, ruled
 from understudy.profiler.from_trace.followed import Part
 from understudy.profiler.from_trace.served import Bools
 from understudy.profiler.from_trace.turning import Turning
 from understudy.profiler.layout import Layout, Unseen, Zone, worded
+from understudy.profiler.parts import Part as Ruled
+from understudy.profiler.parts import gathered
 from understudy.profiler.platters import LEAST_SHARE, WITHIN
 
 SHOWN_BY = 256  # reads show a rule
@@ -32,8 +32,9 @@ def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
     parts = _parts(reads)
     if not parts:
         return Unseen("reads next to each other are at angles that follow no rule")
-    zones = _without_remnants(_zones(reads, parts), capacity_sectors)
-    layout = Layout(tuple(_fewest(zones, capacity_sectors)), capacity_sectors)
+    layout = gathered(_ruled(reads, parts), capacity_sectors)
+    if layout is None:
+        return Unseen("the first track is too short")
     near, stays = in_line(reads, layout)
     looked = int(stays.sum())
     share = float((near & stays).sum()) / max(looked, 1)
@@ -92,42 +93,26 @@ def _reach(parts: list[Part]) -> int:
     return parts[-1].end - parts[0].begin if parts else 0
 
 
-def _zones(reads: Turning, parts: list[Part]) -> list[Zone]:
-    """Each from the first cylinder that begins behind the last read of the part before; what lies
-    before the first cylinder of all follows the same rule."""
-    found = [replace(parts[0].zone, first=0, angle=parts[0].zone.turn(0))]
-    for part in parts:
-        after = int(reads.sector[part.begin - 1]) + 1 if part.begin else 0
-        cylinder = part.zone.cylinder * part.zone.sectors
-        whole = ruled.begun_at(part.zone, -((part.zone.first - after) // cylinder))
-        if whole.first <= int(reads.sector[part.end - 1]):
-            found.append(whole)
+def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
+    """Each from its first read or, if its tracks are others than those before, from the first
+    cylinder behind the last read there; what lies before all reads follows the first rule."""
+    found = [Ruled(0, parts[0].zone)]
+    for before, part in pairwise(parts):
+        first = int(reads.sector[part.begin])
+        after = int(reads.sector[part.begin - 1]) + 1
+        if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):
+            behind = -((part.zone.first - after) // (part.zone.cylinder * part.zone.sectors))
+            first = ruled.begun_at(part.zone, behind).first
+        if first <= int(reads.sector[part.end - 1]) and first > found[-1].first:
+            found.append(Ruled(first, part.zone))
     return found
-
-
-def _without_remnants(zones: list[Zone], capacity_sectors: int) -> list[Zone]:
-    """One that is shorter than a track is a part of the one before; a first one, of the next."""
-    ends = [*(zone.first for zone in zones[1:]), capacity_sectors]
-    kept = [zone for zone, end in zip(zones, ends, strict=True) if end - zone.first >= zone.sectors]
-    first = kept[0]
-    return [replace(first, first=0, angle=first.turn(0)), *kept[1:]]
-
-
-def _fewest(zones: list[Zone], capacity_sectors: int) -> list[Zone]:
-    """As many as a profile has room for: the shortest ones are left out, but for the first."""
-    kept = list(zones)
-    while len(kept) > ZONES_MAX:
-        ends = [*(zone.first for zone in kept[1:]), capacity_sectors]
-        sizes = [end - zone.first for zone, end in zip(kept, ends, strict=True)]
-        del kept[1 + int(np.argmin(sizes[1:]))]
-    return kept
 
 
 def in_line(reads: Turning, layout: Layout) -> tuple[Bools, Bools]:
     """Which reads are where it says, and which of them stay on a track."""
-    firsts = [*(zone.first for zone in layout.zones), layout.capacity_sectors]
+    firsts = [*(first for first, _ in layout.parts), layout.capacity_sectors]
     near, stays = (np.zeros(len(reads.sector), bool) for _ in range(2))
-    for zone, (first, end) in zip(layout.zones, pairwise(firsts), strict=True):
+    for (_, zone), (first, end) in zip(layout.parts, pairwise(firsts), strict=True):
         own = slice(*np.searchsorted(reads.sector, [first, end]))
         sector, turn = reads.sector[own], reads.turn[own]
         near[own] = np.abs(ruled.off(zone, sector, turn)) / zone.slots < WITHIN

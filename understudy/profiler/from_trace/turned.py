@@ -43,7 +43,7 @@ def findings(
         *seek.findings(),
         *_medium(layout, reads.period_ns).findings(),
         *rotation.findings(turn, is_known=True),
-        Finding("tracks.switch_ms", _switch_ms(layout, reads.period_ns), "the least of all skews"),
+        Finding("layout.switch_ms", _switch_ms(layout, reads.period_ns), "the least of all skews"),
         *layout.findings(),
     ]
 

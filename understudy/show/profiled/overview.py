@@ -259,7 +259,8 @@ def _entry(finding: Finding) -> list[str]:
 def _brief(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"{len(value)} values" if len(value) > 2 else ", ".join(map(str, value))
-    return str(value).lower()
+    _, *rows = str(value).splitlines()
+    return f"{len(rows)} in a table" if rows else str(value).lower()
 
 
 def _not_seen(findings: Sequence[Finding]) -> Iterator[str]:

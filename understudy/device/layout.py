@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: MIT
+"""[layout] of a profile: which track each sector lies on and, if it says that too, on which
+angle of a turn (core/drive/tracks.h, core/drive/platter.h)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ValidationInfo, model_validator
+
+from understudy.base.errors import UserError
+from understudy.device import table
+from understudy.device.section import Ms, Section, exact, wrong
+from understudy.device.table import Column
+from understudy.device.timing import (
+    NO_LEVEL,
+    TURN,
+    Curve,
+    TrackLevel,
+    Tracks,
+    TrackZone,
+    steps,
+)
+
+TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/drive/tracks.h
+ZONES_MAX = 1024  # TRACKS_ZONES_MAX
+SLIPS_MAX = 16384  # TRACKS_SLIPS_MAX
+STEP = 2**16  # of struct tracks
+SIZE_STEP = 2**11  # sectors: sizes are whole MiB, so the real disk's is less by so much
+
+SECTORS = Column(1, TRACK_SECTORS_MAX)
+SPARE = Column(0, TRACK_SECTORS_MAX - 1)
+TURNS = Column(share=True)
+TRACKS = Column(1, 2**31)
+NAMES = ("first_sector", "track_sectors", "slots", "angle_turns", "skew_turns")
+CYLINDER, SURFACE, BAND = "cylinder", "surface", "band"
+LEVEL = {"tracks": TRACKS, "skew_turns": TURNS, "spare_sectors": SPARE}
+ZONE = {
+    "first_sector": Column(),
+    "track_sectors": SECTORS,
+    "slots": Column(2, TRACK_SECTORS_MAX),
+    "angle_turns": TURNS,
+    "skew_turns": TURNS,
+} | {f"{name}_{key}": column for name in (CYLINDER, SURFACE, BAND) for key, column in LEVEL.items()}
+SLIP = {"sector": Column(), "slots": Column(-1, 2**31)}
+
+
+@dataclass(frozen=True)
+class Level:
+    """So many tracks; the last one lacks `spare` sectors, which pass like others, and from its end
+    to what follows it is `skew`, in turns."""
+
+    tracks: int
+    skew: float
+    spare: int = 0
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A recording zone: its first sector on the real disk, and the sectors of a track.
+
+    The rest is None, or says on which angle a sector lies: `slots` pass in a turn, a track's spare
+    ones as well; `angle` is the zone's beginning, `skew` from a track's end to the next one's
+    beginning, unless the track ends a `cylinder`, or a `band` of those.  With `surfaces` the
+    tracks of the inner level lie beside each other on one surface, and those of the band's next
+    one on the next, backwards.
+    """
+
+    first: int
+    sectors: int
+    slots: int | None = None
+    angle: float | None = None
+    skew: float | None = None
+    cylinder: Level | None = None
+    band: Level | None = None
+    surfaces: bool = False
+
+    @property
+    def cells(self) -> tuple[object, ...]:
+        """By the columns of ZONE."""
+        cylinder, surface = (None, self.cylinder) if self.surfaces else (self.cylinder, None)
+        levels = (_cells(level) for level in (cylinder, surface, self.band))
+        plain = (self.first, self.sectors, self.slots, self.angle, self.skew)
+        return (*plain, *(cell for level in levels for cell in level))
+
+    def levels(self) -> list[Level]:
+        """From the inside out."""
+        return [level for level in (self.cylinder, self.band) if level]
+
+    def core(self, first: int, before: int) -> TrackZone:
+        """In the units of core/, after so many tracks."""
+        slots, cylinder = self.slots, _core(self.cylinder, NO_LEVEL, 0, self.sectors)
+        spare = self.cylinder.spare if self.cylinder else 0
+        band = _core(self.band, cylinder, spare, self.sectors)
+        return TrackZone(
+            first=first,
+            sectors=self.sectors,
+            slot=round(Fraction(TURN, slots)) if slots else 0,
+            angle=angle(self.angle or 0.0),
+            skew=angle(self.skew or 0.0),
+            cylinder=cylinder,
+            band=band,
+            before=before,
+        )
+
+
+def _cells(level: Level | None) -> tuple[object, ...]:
+    return (level.tracks, level.skew, level.spare or None) if level else (None, None, None)
+
+
+def _core(level: Level | None, below: TrackLevel, spare: int, sectors: int) -> TrackLevel:
+    """`spare`: of the level below."""
+    if not level:
+        return NO_LEVEL
+    within = (level.tracks - 1) // below.tracks if below.tracks else 0
+    held = level.tracks * sectors - within * spare - level.spare
+    return TrackLevel(level.tracks, held, angle(level.skew))
+
+
+def tracks_of(zone: TrackZone, places: int) -> int:
+    """Whole or begun, on so many places."""
+    last, tracks, band, cylinder = places - 1, 0, zone.band, zone.cylinder
+    if band.tracks:
+        tracks += last // band.sectors * band.tracks
+        last %= band.sectors
+    if cylinder.tracks:
+        cylinders = last // cylinder.sectors
+        if band.tracks:
+            cylinders = min(cylinders, (band.tracks - 1) // cylinder.tracks)
+        tracks += cylinders * cylinder.tracks
+        last -= cylinders * cylinder.sectors
+    return tracks + last // zone.sectors + 1
+
+
+def angle(turns: float) -> int:
+    """In the units of core/."""
+    return round(exact(turns) * TURN) % TURN
+
+
+# ---- tables ---------------------------------------------------------------------------------
+
+
+def zones_text(zones: Sequence[Zone]) -> str:
+    """As a profile has them."""
+    return table.text(list(ZONE), [zone.cells for zone in zones])
+
+
+def slips_text(slips: Sequence[tuple[int, int]]) -> str:
+    """As a profile has them."""
+    return table.text(list(SLIP), slips)
+
+
+def _zones(given: object, info: ValidationInfo) -> tuple[Zone, ...]:
+    if isinstance(given, tuple):  # of a model that was checked
+        return given
+    found = table.rows(given, info, ZONE)
+    if len(found) > ZONES_MAX:
+        raise wrong("", f"has {len(found)} rows, more than {ZONES_MAX}")
+    return tuple(_zone(row, number) for number, row in enumerate(found, 2))
+
+
+def _zone(row: table.Row, number: int) -> Zone:
+    has = {name for name, value in row.items() if value is not None}
+    needed = set(NAMES if has - set(NAMES[:2]) else NAMES[:2])
+    if has & {f"{SURFACE}_tracks"}:
+        needed |= {f"{BAND}_tracks"}
+    if has & {f"{BAND}_tracks"} and f"{SURFACE}_tracks" not in has:
+        needed |= {f"{CYLINDER}_tracks"}
+    for level in (CYLINDER, SURFACE, BAND):
+        if any(name.startswith(level) for name in has):
+            needed |= {f"{level}_tracks", f"{level}_skew_turns"}
+    for name in [*ZONE, *NAMES]:
+        if name in needed - has:
+            raise wrong("", f"line {number}: {name} is missing")
+    if {f"{CYLINDER}_tracks", f"{SURFACE}_tracks"} <= has:
+        raise wrong("", f"line {number}: tracks lie along cylinders or along surfaces, not both")
+    along = SURFACE if f"{SURFACE}_tracks" in has else CYLINDER
+    first, sectors = row[NAMES[0]], row[NAMES[1]]
+    slots, start, skew = (row.get(name) for name in NAMES[2:])
+    levels = _level(row, along), _level(row, BAND)
+    zone = Zone(first, sectors, slots, start, skew, *levels, along == SURFACE)
+    if why := _fault(zone):
+        raise wrong("", f"line {number}: {why}")
+    return zone
+
+
+def _level(row: table.Row, name: str) -> Level | None:
+    if row.get(f"{name}_tracks") is None:
+        return None
+    spare = row.get(f"{name}_spare_sectors") or 0
+    return Level(row[f"{name}_tracks"], row[f"{name}_skew_turns"], spare)
+
+
+def _fault(zone: Zone) -> str:
+    """What of it contradicts the rest.  Spare slots pass before the next track begins; one of them
+    may be rounding."""
+    if zone.slots is None:
+        return ""
+    if zone.slots < zone.sectors:
+        return f"{zone.slots} slots are too few for a track of {zone.sectors}"
+    left = zone.slots - zone.sectors
+    for skew in (zone.skew or 0.0, *(level.skew for level in zone.levels())):
+        if skew * zone.slots < left - 1:
+            return f"a skew of {skew} is less than the {left} spare slots of {zone.slots}"
+    for level in zone.levels():
+        if level.spare >= zone.sectors:
+            return f"{level.spare} spare sectors leave nothing of a track of {zone.sectors}"
+    if zone.cylinder and zone.band and zone.band.tracks % zone.cylinder.tracks and zone.surfaces:
+        return f"a band of {zone.band.tracks} tracks is no number of {zone.cylinder.tracks}"
+    return ""
+
+
+def _slips(given: object, info: ValidationInfo) -> tuple[tuple[int, int], ...]:
+    if isinstance(given, tuple):
+        return given
+    found = [(row.get("sector"), row.get("slots")) for row in table.rows(given, info, SLIP)]
+    if len(found) > SLIPS_MAX:
+        raise wrong("", f"has {len(found)} rows, more than {SLIPS_MAX}")
+    for number, row in enumerate(found, 2):
+        if None in row:
+            raise wrong("", f"line {number}: a slip has a sector and slots")
+    slips: Any = found
+    for number, ((before, _), (after, _)) in enumerate(pairwise(slips), 3):
+        if after <= before:
+            raise wrong("", f"line {number}: sector {after} is not behind {before}")
+    return tuple(slips)
+
+
+# ---- the section ----------------------------------------------------------------------------
+
+
+class Layout(Section):
+    """The recording zones of the disk, as a table (ZONE).  A transfer that goes over a track's end
+    takes `switch_ms`, or where angles are known what the skews say; from a zone to the next it
+    is `switch_ms` at least.
+
+    `slips`, another table: from a sector on, to the end of its zone, all lie so many slots farther
+    on than they would; where spare sectors take that up, -1 says that they no longer do.
+    """
+
+    zones: Annotated[tuple[Zone, ...], BeforeValidator(_zones)]
+    slips: Annotated[tuple[tuple[int, int], ...], BeforeValidator(_slips)] = ()
+    switch_ms: Ms = 0.0
+
+    @model_validator(mode="after")
+    def _check(self) -> "Layout":
+        if self.zones[0].first:
+            raise wrong("zones", f"begins at {self.zones[0].first}, not at 0")
+        for number, (zone, after) in enumerate(pairwise(self.zones), 3):
+            if after.first - zone.first < zone.sectors:
+                raise wrong(
+                    "zones",
+                    f"line {number}: {after.first} is less than a track of {zone.sectors} after "
+                    f"{zone.first}",
+                )
+            if (after.slots is None) != (zone.slots is None):
+                raise wrong("zones", f"line {number}: angles are of all zones or of none")
+        if self.slips and min(self.slipped(), key=lambda slip: slip[1])[1] < 0:
+            raise wrong("slips", "takes up more slots than were slipped in its zone")
+        return self
+
+    def keys(self) -> dict[str, str | float]:
+        """As a profile has them."""
+        found: dict[str, str | float] = {"zones": zones_text(self.zones)}
+        if self.slips:
+            found["slips"] = slips_text(self.slips)
+        return found | {"switch_ms": self.switch_ms}
+
+    @property
+    def knows_angles(self) -> bool:
+        """Whether each sector has one."""
+        return self.zones[0].slots is not None
+
+    def slipped(self) -> tuple[tuple[int, int], ...]:
+        """The slips, each with all that were slipped in its zone until there."""
+        firsts = iter([*(zone.first for zone in self.zones[1:]), 2**64])
+        end, total, found = next(firsts), 0, []
+        for sector, slots in self.slips:
+            while sector >= end:
+                end, total = next(firsts), 0
+            total += slots
+            found.append((sector, total))
+        return tuple(found)
+
+    def check_against(self, capacity_sectors: int) -> None:
+        """Is it the layout of a disk of that size?"""
+        last = self.zones[-1]
+        if capacity_sectors - last.first < last.sectors:
+            raise wrong(
+                "layout.zones",
+                f"{last.first} is less than a track before the end, {capacity_sectors}",
+            )
+        if self.slips and self.slips[-1][0] >= capacity_sectors:
+            raise wrong("layout.slips", f"{self.slips[-1][0]} is behind the end")
+
+    def tracks(
+        self, capacity_sectors: int, real_sectors: int, period_ms: float | None, *, counts: bool
+    ) -> Tracks:
+        """For a disk of that size; without a period nothing is said of angles.  `counts`: the arm's
+        way is counted in tracks.
+
+        The real size as a whole number of MiB is the real one.  On any other disk nothing was
+        slipped, and zones that would be shorter than a track there are a part of those before.
+        """
+        if capacity_sectors < self.zones[0].sectors:
+            raise UserError(
+                f"layout.zones: a track of {self.zones[0].sectors} is longer than a disk of "
+                f"{capacity_sectors} sectors; take a larger --virtual-size"
+            )
+        is_real = 0 <= real_sectors - capacity_sectors < SIZE_STEP
+        kept = self._at_size(capacity_sectors, capacity_sectors if is_real else real_sectors)
+        slips = [slip for slip in self.slipped() if slip[0] < capacity_sectors] if is_real else []
+        zones: list[TrackZone] = []
+        before = 0
+        ends = [*(at for _, at in kept[1:]), capacity_sectors]
+        for (zone, first), end in zip(kept, ends, strict=True):
+            slipped = [more for sector, more in slips if first <= sector < end]
+            core = zone.core(first, before)
+            number = tracks_of(core, end - first + (slipped[-1] if slipped else 0))
+            if zone.surfaces and number > core.band.tracks - core.cylinder.tracks:
+                core = replace(core, surfaces=core.band.tracks // core.cylinder.tracks)
+            zones.append(core)
+            before += number
+        return Tracks(
+            zones=tuple(zones),
+            slips=tuple(slips),
+            velocity=round(TURN / (exact(period_ms) * 10**6)) if period_ms else 0,
+            step=round(Fraction(capacity_sectors * STEP, before)) if counts else 0,
+        )
+
+    def _at_size(self, capacity_sectors: int, real_sectors: int) -> list[tuple[Zone, int]]:
+        """Zones, and the first sector of each."""
+        half = real_sectors // 2
+        firsts = [(zone.first * capacity_sectors + half) // real_sectors for zone in self.zones]
+        ends = [*firsts[1:], capacity_sectors]
+        return [
+            (zone, first)
+            for zone, first, end in zip(self.zones, firsts, ends, strict=True)
+            if end - first >= zone.sectors or zone is self.zones[0]
+        ]
+
+    @staticmethod
+    def transfer(period_ms: float, tracks: Tracks, capacity_sectors: int) -> Curve:
+        """ps for each sector by place, as its slot passes; angles have to be known."""
+        period_ps = exact(period_ms) * 10**9
+        rates = [
+            (zone.first, round(period_ps / round(TURN / Fraction(zone.slot))))
+            for zone in tracks.zones
+        ]
+        return steps(rates, capacity_sectors)

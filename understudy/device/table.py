@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Tables of a profile: comma-separated values below a line of names with their units.
+
+A short one stands in the TOML, between triple quotes; a long one in a file beside it, and the
+TOML has that file's name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationInfo
+
+from understudy.device.section import wrong
+
+LONG = 40  # rows: more of them are in a file of their own
+
+
+@dataclass(frozen=True)
+class Column:
+    """Numbers from `least` on, up to `most`; `share`: parts of a whole, less than 1."""
+
+    least: int = 0
+    most: int = 2**40
+    share: bool = False
+
+    def value(self, cell: str) -> float | int:
+        """ValueError says what it is not."""
+        try:
+            found = float(cell) if self.share else int(cell)
+        except ValueError:
+            raise ValueError(f"is no {'number' if self.share else 'whole number'}") from None
+        if self.share and not 0 <= found < 1:
+            raise ValueError("is not from 0 up to 1")
+        if not self.share and not self.least <= found <= self.most:
+            raise ValueError(f"is not from {self.least} to {self.most}")
+        return found
+
+
+Row = dict[str, Any]
+
+
+def rows(given: object, info: ValidationInfo, columns: Mapping[str, Column]) -> list[Row]:
+    """Of a key that holds the table, or the name of its file in the profile's folder."""
+    if not isinstance(given, str):
+        raise wrong("", "is no table; it begins with a line of names, between triple quotes")
+    if not given.endswith(".csv"):
+        return _parsed(given, columns, "")
+    name = Path(given)
+    if name.name != given:
+        raise wrong("", f"{given}: is to be a file beside the profile, without a folder")
+    folder = (info.context or {}).get("folder", Path())
+    try:
+        text = (folder / name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise wrong("", f"{given}: {error.strerror}; it belongs beside the profile") from None
+    except ValueError:
+        raise wrong("", f"{given}: is no text") from None
+    return _parsed(text, columns, f"{given}: ")
+
+
+def _parsed(text: str, columns: Mapping[str, Column], where: str) -> list[Row]:
+    lines = text.strip().splitlines()
+    if text and not text.endswith("\n"):
+        raise wrong("", f"{where}line {len(lines)} has no end: is the table cut?")
+    names = lines[0].split(",") if lines else []
+    for number, name in enumerate(names, 1):
+        if name not in columns or name in names[: number - 1]:
+            known = ", ".join(columns)
+            raise wrong("", f"{where}line 1, column {number}: {name} is none of {known}, once")
+    found = []
+    for number, line in enumerate(lines[1:], 2):
+        cells = line.split(",")
+        if len(cells) != len(names):
+            raise wrong("", f"{where}line {number}: has {len(cells)} columns for {len(names)}")
+        found.append(_row(cells, names, columns, f"{where}line {number}, column"))
+    if not found:
+        raise wrong("", f"{where}has no rows below its names")
+    return found
+
+
+def _row(
+    cells: Sequence[str], names: Sequence[str], columns: Mapping[str, Column], where: str
+) -> Row:
+    row: Row = {}
+    for name, cell in zip(names, map(str.strip, cells), strict=True):
+        try:
+            row[name] = columns[name].value(cell) if cell else None
+        except ValueError as error:
+            raise wrong("", f"{where} {name}: {cell} {error}") from None
+    return row
+
+
+def text(names: Sequence[str], found: Sequence[Sequence[object]]) -> str:
+    """The table, without columns that are empty."""
+    used = [i for i in range(len(names)) if any(row[i] is not None for row in found)]
+    lines = [[names[i] for i in used]]
+    lines += [["" if row[i] is None else str(row[i]) for i in used] for row in found]
+    return "".join(",".join(line) + "\n" for line in lines)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Recording zones and slips, out of parts of the disk that each follow a rule.
+
+A part's rule counts from a first sector of its own, before which as many sectors may have been left
+out.  Where the rule of a longer part has the angles of the one beside it as well, so many places
+farther on or nearer, both are of one recording zone, and the part's beginning is a slip.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy.profiler.layout import Layout, Zone, centred
+
+SAME = 0.3  # slots
+LEFT_OUT_MOST = 16  # sectors in one place
+LOOKS = 48  # sectors of a part, and so many of its tracks
+FARTHEST = 4  # cylinders, or tracks where there are none
+SHIFTS_MOST = 2**13
+
+
+@dataclass(frozen=True)
+class Part:
+    """From a sector on."""
+
+    first: int
+    zone: Zone
+
+
+def refined(parts: Sequence[Part], before: Zone, after: Zone) -> list[Part]:
+    """The same, with a rule as exact as it has become since."""
+    return [
+        replace(part, zone=replace(after, first=part.zone.first))
+        if replace(part.zone, first=before.first) == before
+        else part
+        for part in parts
+    ]
+
+
+def gathered(parts: Sequence[Part], capacity_sectors: int) -> Layout | None:
+    """None: the first track is less than half one."""
+    parts = _without_remnants(parts)
+    if 2 * parts[0].zone.sectors < parts[0].zone.slots:
+        return None
+    ends = [*(part.first for part in parts[1:]), capacity_sectors]
+    groups: list[list[tuple[Part, int]]] = []
+    for part, end in zip(parts, ends, strict=True):
+        joined = groups and _joined(groups[-1], part, end)
+        if joined:
+            groups[-1] = joined
+        else:
+            groups.append([(part, end)])
+    zones, slips = [], []
+    for group in groups:
+        zone, own = _zone(group)
+        zones.append(zone)
+        slips += own
+    return Layout(tuple(zones), capacity_sectors, slips=tuple(slips))
+
+
+def _without_remnants(parts: Sequence[Part]) -> list[Part]:
+    """What is less than half a track, its own or the part before's, belongs to that part."""
+    kept = list(parts[:1])
+    for part in parts[1:]:
+        if 2 * part.zone.sectors >= max(part.zone.slots, kept[-1].zone.sectors):
+            kept.append(part)
+    return kept
+
+
+def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[Part, int]] | None:
+    """With one more, all by the rule of the longer; None: it is of another zone."""
+    before, last = group[-1]
+    if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):
+        return None
+    if replace(before.zone, first=0) == replace(part.zone, first=0):
+        return [*group, (part, end)]
+    if before.zone.cylinder > 1 and last - group[0][0].first >= end - part.first:
+        found = by_rule(before.zone, part, end, 1)
+        return [*group, (Part(part.first, found), end)] if found else None
+    moved: list[tuple[Part, int]] = []
+    zone = part.zone
+    for own, own_end in reversed(group):
+        found = by_rule(zone, own, own_end, -1)
+        if not found:
+            return None
+        moved.insert(0, (Part(own.first, found), own_end))
+        zone = found
+    return [*moved, (part, end)]
+
+
+def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
+    """As the rule of the part before (way 1) or behind (-1) has this one, by the nearest shift that
+    explains all of it."""
+    evenly = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
+    starts = [part.zone.track(track) + side for track in range(LOOKS) for side in (-1, 0)]
+    looks = [*map(int, evenly), *(at for at in starts if part.first <= at < end)]
+    there = [(sector, part.zone.turn(sector)) for sector in looks]
+    unit = rule.cylinder * rule.sectors if rule.cylinder > 1 else rule.sectors
+    farthest = min(FARTHEST * unit, SHIFTS_MOST)
+    for slots in sorted(range(-LEFT_OUT_MOST, farthest), key=abs):
+        shifted = rule.slipped(way * slots)
+        if all(abs(centred(shifted.turn(at) - turn)) * rule.slots < SAME for at, turn in there):
+            return shifted
+    return None
+
+
+def _zone(group: Sequence[tuple[Part, int]]) -> tuple[Zone, list[tuple[int, int]]]:
+    """Of the zone's own beginning, and what was left out since.
+
+    Where spare sectors take up some, each lies on the place of the one before.
+    """
+    first, own = group[0][0].first, group[0][0].zone
+    whole = own.begun_by(first)
+    slips: dict[int, int] = {}
+    before = first + own.first - whole.first
+    for part, _ in group:
+        slots = before - part.zone.first
+        before = part.zone.first
+        rows = [(part.first, slots)] if slots > 0 else []
+        rows += [(part.first + back, -1) for back in range(slots, 0)]
+        for sector, more in rows:
+            slips[sector] = slips.get(sector, 0) + more
+    zone = replace(whole, first=first)
+    return zone, [(sector, slots) for sector, slots in sorted(slips.items()) if slots]

@@ -28,7 +28,7 @@ Times = npt.NDArray[np.float64]
 REQUESTS = 1000
 MEAN_READS = 2.0  # a check's request takes as long as so many random reads
 PAGE = 8  # sectors
-RUN = 16  # requests of a sequential run
+RUN, LONG_RUN = 16, 128  # requests of a sequential run
 SWEEP = 20  # of a scheduler's sweep
 STREAMS = 4
 HOT_PLACES = 64
@@ -207,11 +207,11 @@ def _long(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
         yield Step(op(), draw.place(sectors), sectors)
 
 
-def _runs(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+def _runs(draw: Draw, op: Callable[[], str], run: int = RUN) -> Iterator[Step]:
     """Sequential runs, each of reads or of writes."""
-    for _ in range(draw.requests // RUN):
-        place, chosen = draw.place(RUN * PAGE), op()
-        for number in range(RUN):
+    for _ in range(max(1, draw.requests // run)):
+        place, chosen = draw.place(run * PAGE), op()
+        for number in range(run):
             yield Step(chosen, place + number * PAGE, is_timed=number > 0)
 
 
@@ -305,6 +305,7 @@ def _transfers(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
         yield Step(op(), sector, sectors)
 
 
+LONG_RUNS = partial(_runs, run=LONG_RUN)
 MIXED_BURSTS = partial(_bursts, steps=_everything)
 SEEK, TRANSFER = "random seeks", "random transfers"
 WORKLOADS = (
@@ -316,6 +317,7 @@ WORKLOADS = (
     Workload("long reads", _long),
     Workload(TRANSFER, _transfers),
     Workload("sequential reads", _runs),
+    Workload("long sequential reads", LONG_RUNS),
     Workload("sequential reads with think times", _paused_runs),
     Workload("streams of reads", partial(_streams, own_size=PAGE)),
     Workload("streams of reads, two at a time", partial(_streams, own_size=PAGE, turn=2)),
@@ -330,6 +332,7 @@ WORKLOADS = (
     Workload("bursts of reads and writes", _bursts, writes=True),
     Workload("reads and writes of many sizes", _sizes, writes=True),
     Workload("sequential reads and writes", _runs, writes=True),
+    Workload("long sequential reads and writes", LONG_RUNS, writes=True),
     Workload("sweeps of reads and writes", _sweeps, in_order=True, writes=True),
     Workload("reads and writes of the same places", _hot, writes=True),
     Workload("a mix of reads and writes", _everything, in_order=True, writes=True),

@@ -118,7 +118,6 @@ def test_what_a_hit_does_is_recovered(after_hit: str) -> None:
         ("as they come", 0.0),
         ("as they come", 3.0),
         ("ascending from last", 3.0),
-        ("nearest to last", 3.0),
     ],
 )
 def test_the_order_of_writes_is_recovered(order: str, idle_ms: float) -> None:

@@ -138,8 +138,7 @@ static u64 held_ns(struct drive *drive, const struct command *command, u32 found
 	struct segment *segment = &ahead->segments.segment[found];
 	u64 sector = command->sector, end = end_of(command);
 	bool in_sequence = sector <= segment->asked && segment->asked <= end;
-	bool idle = drive->arm.free_ns <= now_ns &&
-		    (!drive->writes.nr || drive->writes.idle_ns);
+	bool idle = drive->arm.free_ns <= now_ns && !drive->writes.nr;
 
 	if (ahead->after_hit != AFTER_HIT_GO_ON)
 		read_ahead_stop(ahead, &drive->disk, &drive->arm, now_ns);

@@ -86,15 +86,7 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 	writes->sectors += sectors;
 }
 
-/* From there to a write: either way, or upwards and, past the end, around. */
-static u64 way(const struct write_back *writes, u64 from, u64 sector)
-{
-	if (sector < from && writes->order == WRITE_NEAREST_TO_LAST)
-		return from - sector;
-	return sector - from;
-}
-
-/* Whose turn it is, not by angle. */
+/* Whose turn it is, not by angle: upwards from there and, past the end, around. */
 static u32 next_by_place(const struct write_back *writes, u64 head)
 {
 	u64 from = writes->order == WRITE_ASCENDING ? head : writes->last;
@@ -104,8 +96,7 @@ static u32 next_by_place(const struct write_back *writes, u64 head)
 	if (writes->order == WRITE_AS_THEY_COME)
 		return 0;
 	for (i = 1; i < writes->nr; i++) {
-		if (way(writes, from, writes->span[i].start) <
-		    way(writes, from, writes->span[next].start))
+		if (writes->span[i].start - from < writes->span[next].start - from)
 			next = i;
 	}
 	return next;

@@ -15,17 +15,15 @@
 /*
  * In which order a drive destages: the one that is soonest under its head; upwards from its head
  * and then from the lowest again; as they come; or upwards from the last one's end, wherever reads
- * took the head, or the one that is nearest to that end.  A write that lies in one that waits takes
- * its place, and one that follows another is joined to it.  Not so if they are destaged as they
- * come without a wait: then it is each by itself, and the arm goes while the data still come over
- * the bus.
+ * took the head.  A write that lies in one that waits takes its place, and one that follows another
+ * is joined to it.  Not so if they are destaged as they come without a wait: then it is each by
+ * itself, and the arm goes while the data still come over the bus.
  */
 enum write_order {
 	WRITE_SHORTEST_POSITIONING,
 	WRITE_ASCENDING,
 	WRITE_AS_THEY_COME,
 	WRITE_ASCENDING_FROM_LAST,
-	WRITE_NEAREST_TO_LAST,
 };
 
 /**

@@ -23,7 +23,7 @@ static struct drive any_buffer(struct draw *draw)
 			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
 			    .full_idle_ns = below(draw, 2),
 			    .low_sectors = below(draw, 100),
-			    .order = below(draw, 5),
+			    .order = below(draw, 4),
 			    .settle_ns = below(draw, 1000 * US) },
 	};
 
@@ -188,7 +188,7 @@ static void limits_are_held(void)
 		{ &buffer->bus.watermark_percent, 100 },
 		{ &buffer->writes.full_idle_ns, DISK_NS_MAX },
 		{ &buffer->writes.low_sectors, U32_MAX },
-		{ &buffer->writes.order, WRITE_NEAREST_TO_LAST },
+		{ &buffer->writes.order, WRITE_ASCENDING_FROM_LAST },
 		{ &buffer->ahead.after_hit, AFTER_HIT_RETURN },
 	};
 	u32 i;

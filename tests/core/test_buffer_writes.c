@@ -242,7 +242,6 @@ int main(void)
 	order_of_putting_away(WRITE_ASCENDING, 50000);
 	order_from_the_last(WRITE_ASCENDING, 50001);
 	order_from_the_last(WRITE_ASCENDING_FROM_LAST, 40001);
-	order_from_the_last(WRITE_NEAREST_TO_LAST, 11);
 	a_rewrite_takes_no_room();
 	only_what_a_read_needs_is_destaged();
 	a_full_one_does_not_wait(24, 0, 0);

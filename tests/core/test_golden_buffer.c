@@ -42,7 +42,7 @@ static const struct golden {
 	{ "returns", 0xc7f08cb2e86c4b15ull, 1, { READ_AHEAD, .ahead.after_hit = AFTER_HIT_RETURN } },
 	{ "written ascending", 0x61a965c93f0763f1ull, 0, { WRITTEN(8, 100, 0, WRITE_ASCENDING) } },
 	{ "written soonest", 0x25701c196e9a0aa5ull, 1, { WRITTEN(8, 100, 5 * MS, WRITE_SHORTEST_POSITIONING) } },
-	{ "all", 0x4d0506e252076237ull, 1, { WRITTEN(6, 90, 2 * MS, WRITE_SHORTEST_POSITIONING),
+	{ "all", 0x9760001ca09bad91ull, 1, { WRITTEN(6, 90, 2 * MS, WRITE_SHORTEST_POSITIONING),
 			 .ahead.to_track_end = 1, .ahead.overwrites = 1,
 			 .ahead.after_hit = AFTER_HIT_RETURN } },
 };

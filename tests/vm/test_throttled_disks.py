@@ -206,7 +206,7 @@ SETTINGS: dict[str, tuple[object, ...]] = {
     "write_back_sectors": (0, 64, 4096),
     "write_back_full_idle_ns": (0, 1),
     "write_back_low_sectors": (0, 64, 4096),
-    "write_back_order": (0, 1, 2, 3, 4),
+    "write_back_order": (0, 1, 2, 3),
     "after_hit": (0, 1, 2),
     "rotation_ns": (0, ROTATION_NS, ROTATION_NS, ROTATION_NS),
     "rotation_random": (0, 0, 0, 1),

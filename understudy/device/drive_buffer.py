@@ -21,7 +21,7 @@ SEGMENTS_MAX = 256  # core/drive/segments.h
 WRITES_MAX = 256  # WRITE_BACK_SPANS_MAX in core/drive/write_back.h
 AFTER_HIT = ("stop", "go on", "return")  # enum after_hit
 Order = Literal[  # enum write_order
-    "shortest positioning", "ascending", "as they come", "ascending from last", "nearest to last"
+    "shortest positioning", "ascending", "as they come", "ascending from last"
 ]
 WRITE_ORDERS: tuple[Order, ...] = get_args(Order)
 TO_TRACK_END = "to track end"

@@ -294,7 +294,7 @@ def _by_loads(
 ) -> list[Finding]:
     """Settling, the order, and what a drive that was full keeps: what brings the model nearest to
     all loads.  In the wrong order it is not seen what it keeps: all or nothing is tried before.  In
-    one that does not wait the last two orders look like ascending."""
+    one that does not wait the last order looks like ascending."""
     if taken:
         waits, rooms = taken.waits(), taken.rooms()
         orders = WRITE_ORDERS if taken.idle_ns else WRITE_ORDERS[:3]

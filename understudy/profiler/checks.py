@@ -296,12 +296,14 @@ def _seeks(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _transfers(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """A block just before is read first: it brings the head there, and what is timed is new."""
+    """A block some tracks before is read first: it brings the head there, and what is timed is
+    new."""
     longest = min(LARGEST, draw.longest_sectors)
     for _ in range(draw.requests // 5):
         sectors = draw.random.randint(1, longest)
-        sector = draw.random.randint(2, draw.capacity_sectors - sectors)
-        yield Step(op(), sector - 2, 1, is_timed=False)
+        sector = draw.random.randint(LONG, draw.capacity_sectors - sectors)
+        before = draw.random.randint(LONG, min(sector, demand.NEAR_SECTORS))
+        yield Step(op(), sector - before, 1, is_timed=False)
         yield Step(op(), sector, sectors)
 
 

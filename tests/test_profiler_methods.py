@@ -278,8 +278,8 @@ def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
     seeks, transfers = is_so.asked[1:2001], is_so.asked[2002:]  # each begins with one more
     assert {sectors for _, _, sectors in seeks} == {1}
     sizes = [sectors for _, _, sectors in transfers[1::2]]
-    assert 1 <= min(sizes) < 200
-    assert 2**15 - 200 < max(sizes) <= 2**15
+    assert 1 <= min(sizes) < 800
+    assert 2**15 - 800 < max(sizes) <= 2**15
     heads = zip(transfers[::2], transfers[1::2], strict=True)
     assert all(2**11 <= sector - there <= 2**16 for (_, there, _), (_, sector, _) in heads)
 

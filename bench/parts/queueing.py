@@ -73,8 +73,8 @@ def measure(drives: int, requests: int, processes: list[int]) -> Rows:
     for count in processes:
         runs = [_runs(found, count, *case, requests) for case in CASES]
         for (scheduler, depth), (ours, theirs) in zip(CASES, runs, strict=True):
-            row = {"processes": count, "scheduler": scheduler, "depth": depth}
-            yield "means", row | _means(ours, theirs)
+            case = {"processes": count, "scheduler": scheduler, "depth": depth}
+            yield "means", {**case, **_means(ours, theirs)}
         yield "ranks", _ranks(count, runs)
 
 

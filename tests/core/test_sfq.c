@@ -27,34 +27,6 @@ static void add_costing(u32 owner, u32 n, u64 cost_ns, u32 weight)
 		costing(owner, cost_ns, weight);
 }
 
-static void equal_shares_alternate(void)
-{
-	begin(1);
-	add_costing('a', 3, MS, 100);
-	add_costing('b', 3, MS, 100);
-	expect_owners("ababab", MS);
-	host_exit(&host);
-}
-
-/* Three requests of a third of the size make one. */
-static void cost_counts(void)
-{
-	begin(1);
-	add_costing('a', 2, 3 * MS, 100);
-	add_costing('b', 6, MS, 100);
-	expect_owners("abbbabbb", MS);
-	host_exit(&host);
-}
-
-static void weight_counts(void)
-{
-	begin(1);
-	add_costing('a', 2, 3 * MS, 100);
-	add_costing('b', 6, 3 * MS, 300);
-	expect_owners("abbbabbb", MS);
-	host_exit(&host);
-}
-
 /* It has saved nothing while it was away: b does not get three in a row. */
 static void who_returns_begins_at_virtual_time(void)
 {
@@ -64,21 +36,6 @@ static void who_returns_begins_at_virtual_time(void)
 	add_costing('b', 3, MS, 100);
 	expect_owners("babab", MS);
 	CHECK_EQ(host_counter(&host, "returns"), 1);
-	host_exit(&host);
-}
-
-/* Nor does anybody escape what he has used by being away for a moment. */
-static void who_has_used_more_waits(void)
-{
-	struct io_request *big;
-
-	begin(1);
-	add_costing('b', 4, MS, 100);
-	big = costing('a', 10 * MS, 100);
-	expect_owners("ba", MS);
-	CHECK(!host.pending[big->id]);
-	add_costing('a', 1, MS, 100);
-	expect_owners("bbba", MS);
 	host_exit(&host);
 }
 
@@ -439,11 +396,7 @@ static void tags_go_on_for_ever(void)
 
 int main(void)
 {
-	equal_shares_alternate();
-	cost_counts();
-	weight_counts();
 	who_returns_begins_at_virtual_time();
-	who_has_used_more_waits();
 	no_more_than_depth_in_service();
 	unknown_cost_is_estimated_by_size();
 	estimates_are_settled();

@@ -80,6 +80,21 @@ static void is_served(const struct command *is, u64 start_ns, u64 due_ns)
 
 /* ---- by hand */
 
+static void a_free_drive_begins_at_once_and_a_busy_one_when_it_is_free(void)
+{
+	set_flat();
+	is_served(give(0, IO_READ, 0, 5 * MS), 5 * MS, 6 * MS);
+	CHECK_EQ(device_next_ns(&device), U64_MAX);
+	CHECK(give(1, IO_READ, 8, 5 * MS)->waits);
+	CHECK_EQ(device_next_ns(&device), 6 * MS);
+	CHECK(!device_next(&device, 6 * MS - 1));
+	CHECK(device_next(&device, 900 * MS) == &command[1]);
+	is_served(&command[1], 6 * MS, 7 * MS);
+	CHECK(!device_next(&device, 900 * MS));
+	CHECK(device_is_free(&device));
+	is_served(give(2, IO_READ, 16, 900 * MS), 900 * MS, 901 * MS);
+}
+
 static void one_that_is_withdrawn_is_not_served(void)
 {
 	set_flat();
@@ -402,6 +417,7 @@ static void an_array_as_it_is_told(struct draw *draw)
 
 int main(void)
 {
+	a_free_drive_begins_at_once_and_a_busy_one_when_it_is_free();
 	one_that_is_withdrawn_is_not_served();
 	what_moves_no_data_takes_no_time();
 	a_late_one_begins_before_it_is_given();

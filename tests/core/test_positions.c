@@ -81,6 +81,18 @@ static void writes(u64 sector, u32 sectors, u64 slots)
 	serves(IO_WRITE, sector, sectors, slots, false);
 }
 
+static void without_a_buffer(void)
+{
+	set(0, (struct drive){ 0 });
+	reads(0, 1, 65); /* there at 1, at its angle at 64 */
+	reads(1, 1, 65);
+	reads(58, 4, 70); /* there at 139, begins at 186; 2 + 10 + 2 */
+	now += TURN;
+	reads(58, 4, 64); /* there at 273, begins at 314 */
+	writes(58, 4, 64);
+	takes(drive_serve_through(&drive, 58, 4, now * SLOT), 64);
+}
+
 /* There at 9, when it begins; a slot later it is a turn. */
 static void what_is_just_there_is_not_missed(void)
 {
@@ -326,6 +338,7 @@ static void served_at_their_angles(struct draw *draw)
 
 int main(void)
 {
+	without_a_buffer();
 	what_is_just_there_is_not_missed();
 	as_soon_as_the_arm_is_there();
 	over_a_zone();

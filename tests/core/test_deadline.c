@@ -15,8 +15,8 @@ static struct naive {
 	u64 follower[IO_OPS];
 	u64 lost_follower[IO_OPS];
 	u64 read_expire_ns, write_expire_ns, fifo_batch, writes_starved;
-	u64 batched, starved;
-	u8 op;
+	u64 batched, starved, expired;
+	u8 op, reason;
 } naive;
 
 static bool is_before(const struct io_request *a, const struct io_request *b)
@@ -59,6 +59,7 @@ static u64 naive_choice(const struct host *h, u64 picked)
 	u64 expire_ns;
 	u64 choice;
 
+	naive.reason = PICK_ORDER;
 	if (naive.follower[naive.op] != NOBODY && naive.batched < naive.fifo_batch)
 		return naive.follower[naive.op];
 	if (oldest[IO_READ] == NOBODY && oldest[IO_WRITE] == NOBODY)
@@ -76,8 +77,9 @@ static u64 naive_choice(const struct host *h, u64 picked)
 	naive.batched = 0;
 	expire_ns = naive.op == IO_READ ? naive.read_expire_ns : naive.write_expire_ns;
 	choice = oldest[naive.op];
-	if (h->now_ns < h->request[choice].arrival_ns + expire_ns &&
-	    naive.follower[naive.op] != NOBODY)
+	if (h->now_ns >= h->request[choice].arrival_ns + expire_ns)
+		naive.reason = PICK_EXPIRED;
+	else if (naive.follower[naive.op] != NOBODY)
 		choice = naive.follower[naive.op];
 	return choice;
 }
@@ -89,6 +91,8 @@ static void see_pick(struct host *h, const struct io_request *rq)
 	CHECK_EQ(rq ? rq->id : NOBODY, choice);
 	if (!rq)
 		return;
+	CHECK_EQ(rq->reason, naive.reason);
+	naive.expired += rq->reason == PICK_EXPIRED;
 	naive.batched++;
 	naive.follower[rq->op] = naive_after(h, rq);
 	naive.lost_follower[rq->op] = NOBODY;
@@ -144,33 +148,14 @@ static void random_case(struct draw *draw)
 	naive_init(draw);
 	host_run(&host, draw, &load);
 	batches += host_counter(&host, "batches");
-	expired += host_counter(&host, "expired");
+	CHECK_EQ(host_counter(&host, "expired"), naive.expired);
+	expired += naive.expired;
 	host_exit(&host);
 }
 
 static struct io_request *read_at(u64 sector)
 {
 	return host_add(&host, IO_READ, sector, 1, 0);
-}
-
-/* A batch ends with fifo_batch, and the next begins with what has expired. */
-static void the_expired_come_first(void)
-{
-	struct io_request *first, *second, *third, *oldest;
-
-	host_init(&host, "deadline");
-	host_set(&host, "fifo_batch", 2);
-	host_expect(&host, read_at(50), PICK_ORDER, MS);
-	first = read_at(60);
-	oldest = read_at(5);
-	second = read_at(70);
-	third = read_at(80);
-	host_expect(&host, first, PICK_ORDER, 500 * MS);
-	host_expect(&host, second, PICK_ORDER, MS);
-	host_expect(&host, oldest, PICK_EXPIRED, MS);
-	host_expect(&host, third, PICK_ORDER, MS);
-	CHECK_EQ(host_counter(&host, "expired"), 1);
-	host_exit(&host);
 }
 
 /* To the nanosecond; before, the batch's follower goes on. */
@@ -222,9 +207,28 @@ static void a_follower_may_age(void)
 	host_exit(&host);
 }
 
+/* Too late: somebody else was served in between. */
+static void a_follower_that_missed_its_turn_is_none(void)
+{
+	struct io_request *first, *oldest, *follower, *next;
+
+	host_init(&host, "deadline");
+	first = read_at(50);
+	oldest = read_at(5);
+	follower = read_at(60);
+	next = read_at(70);
+	host_expect(&host, first, PICK_ORDER, MS);
+	host_take_back(&host, follower);
+	host_expect(&host, next, PICK_ORDER, MS);
+	host_put_back(&host, follower);
+	host_expect(&host, oldest, PICK_ORDER, MS);
+	host_expect(&host, follower, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
 int main(void)
 {
-	the_expired_come_first();
+	a_follower_that_missed_its_turn_is_none();
 	a_request_expires_at_its_age();
 	a_follower_may_age();
 	check_seeds(600, random_case);

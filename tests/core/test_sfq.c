@@ -39,28 +39,6 @@ static void who_returns_begins_at_virtual_time(void)
 	host_exit(&host);
 }
 
-static void no_more_than_depth_in_service(void)
-{
-	struct io_request *first, *second, *third;
-
-	begin(2);
-	first = costing('a', MS, 100);
-	second = costing('a', MS, 100);
-	third = costing('a', MS, 100);
-	CHECK(host_ask(&host) == first);
-	CHECK(host_ask(&host) == second);
-	CHECK(!host_ask(&host));
-	CHECK_EQ(host.wake_ns, 0);
-	host_finish(&host, second, MS);
-	CHECK(host_ask(&host) == third);
-	CHECK_EQ(host_counter(&host, "depth_reached"), 1);
-	CHECK_EQ(host_counter(&host, "most_in_service"), 2);
-	host_finish(&host, first, MS);
-	host_finish(&host, third, MS);
-	CHECK_EQ(host_counter(&host, "issued"), 3);
-	host_exit(&host);
-}
-
 static void unknown_cost_is_estimated_by_size(void)
 {
 	begin(1);
@@ -139,16 +117,6 @@ static void costs_have_a_limit(void)
 	add_costing('a', 2, 1ull << 35, 100);
 	add_costing('b', 4, 1ull << 34, 100);
 	expect_owners("abbabb", MS);
-	host_exit(&host);
-}
-
-static void a_known_cost_is_not_settled(void)
-{
-	begin(1);
-	add_costing('a', 2, MS, 100);
-	add_costing('b', 2, MS, 100);
-	expect_owners("abab", 50 * MS);
-	CHECK_EQ(host_counter(&host, "settled_up"), 0);
 	host_exit(&host);
 }
 
@@ -248,21 +216,6 @@ static void merges(void)
 	host_exit(&host);
 }
 
-/* Two heads with one tag: the merge makes the second one the older. */
-static void a_merge_may_change_who_is_first(void)
-{
-	struct io_request *old, *a, *b;
-
-	begin(1);
-	old = costing('c', MS, 100);
-	a = costing('a', MS, 100);
-	b = costing('b', MS, 100);
-	host_unite(&host, b, old);
-	host_expect(&host, b, PICK_ORDER, MS);
-	host_expect(&host, a, PICK_ORDER, MS);
-	host_exit(&host);
-}
-
 /* The same if it makes the younger of a flow's two the older. */
 static void a_merge_may_change_who_is_first_of_a_flow(void)
 {
@@ -314,19 +267,6 @@ static void serve_one(struct io_request *rq, u32 owner)
 	host.scheduler->completed(host.state, rq, host.now_ns);
 }
 
-static void who_is_long_gone_is_forgotten(void)
-{
-	struct io_request rq = { .sectors = 8, .weight = 1, .cost_ns = MS };
-	u32 i;
-
-	begin(1);
-	for (i = 0; i < 10000; i++)
-		serve_one(&rq, i);
-	CHECK_EQ(host_counter(&host, "issued"), 10000);
-	CHECK(host_counter(&host, "forgotten"));
-	host_exit(&host);
-}
-
 /* Who had nothing left to wait for loses nothing when he is forgotten. */
 static void only_who_is_ahead_is_missed(void)
 {
@@ -375,16 +315,6 @@ static void check_shares(u64 cost_ns, u64 weight0, u64 weight1)
 	}
 }
 
-static void no_share_is_lost_to_rounding(void)
-{
-	begin(1);
-	check_shares(1000, 997, 1000);
-	host_exit(&host);
-	begin(1);
-	check_shares(MS + 1, 3, 7);
-	host_exit(&host);
-}
-
 /* Weeks of service: tags never overflow. */
 static void tags_go_on_for_ever(void)
 {
@@ -397,22 +327,17 @@ static void tags_go_on_for_ever(void)
 int main(void)
 {
 	who_returns_begins_at_virtual_time();
-	no_more_than_depth_in_service();
 	unknown_cost_is_estimated_by_size();
 	estimates_are_settled();
 	no_service_is_free();
 	costs_have_a_limit();
-	a_known_cost_is_not_settled();
 	together_they_are_charged_the_time_of_the_device();
 	several_may_go_as_one();
 	an_idle_device_costs_nothing();
 	merges();
-	a_merge_may_change_who_is_first();
 	a_merge_may_change_who_is_first_of_a_flow();
 	virtual_time_does_not_go_back();
-	who_is_long_gone_is_forgotten();
 	only_who_is_ahead_is_missed();
-	no_share_is_lost_to_rounding();
 	tags_go_on_for_ever();
 	return 0;
 }

@@ -14,7 +14,7 @@ static struct simulation sim;
  * A scheduler that writes down what it is told, in order of arrival; it holds every
  * request back for hold_ns.
  */
-enum call { ADD, NEXT, MORE, NONE, COMPLETED };
+enum call { ADD, NEXT, NONE, COMPLETED };
 
 static struct entry {
 	enum call call;
@@ -59,20 +59,6 @@ static struct io_request *scribe_next(void *state, u64 now_ns, u64 *wake_ns)
 	return rq;
 }
 
-static struct io_request *scribe_more(void *state, const struct io_request *chosen,
-				      u64 now_ns)
-{
-	struct scribe *scribe = state;
-	struct io_request *rq = scribe->pending.oldest;
-
-	CHECK(rq); /* as before */
-	if (rq->owner != chosen->owner)
-		return NULL;
-	fifo_remove(&scribe->pending, rq);
-	note(MORE, now_ns, rq->id);
-	return rq;
-}
-
 static bool scribe_has_work(const void *state)
 {
 	const struct scribe *scribe = state;
@@ -96,7 +82,6 @@ static const struct scheduler scribe_scheduler = {
 	.nr_tunables = ARRAY_SIZE(scribe_tunables),
 	.add = scribe_add,
 	.next = scribe_next,
-	.more = scribe_more,
 	.has_work = scribe_has_work,
 	.completed = scribe_completed,
 };
@@ -162,19 +147,6 @@ static void completions_arrivals_question(void)
 	CHECK_EQ(sim.columns.idle_ns[1], 0);
 }
 
-/* Asked as long as the device has room, and no longer. */
-static void the_device_is_filled(void)
-{
-	use_rows(&scribe_scheduler, "rows-open", 3, 2);
-	add_row(0, 0, 10);
-	add_row(1, 0, 10);
-	add_row(2, 0, 10);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 0, 1 }, { ADD, 0, 2 }, { ADD, 0, 3 }, { NEXT, 0, 1 },
-		     { NEXT, 0, 2 }, { COMPLETED, 10, 1 }, { COMPLETED, 10, 2 },
-		     { NEXT, 10, 3 }, { COMPLETED, 20, 3 });
-}
-
 /* "Not before": asked again just then; and before, if something arrived. */
 static void a_scheduler_may_wait(void)
 {
@@ -216,47 +188,6 @@ static void a_gap_is_kept(void)
 	CHECK_EQ(sim.summary.service.sum, 10 + 10);
 }
 
-/* Closed, a process thinks after its answer, and needs a while for itself. */
-static void a_closed_process_waits(void)
-{
-	use_rows(&scribe_scheduler, "rows-closed", 1, 1);
-	sim.input.ask_ns = 2;
-	add_row(0, 1, 10);
-	add_row(0, 5, 10);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 3, 1 }, { NEXT, 3, 1 }, { COMPLETED, 13, 1 },
-		     { ADD, 20, 2 }, { NEXT, 20, 2 }, { COMPLETED, 30, 2 });
-}
-
-/* Open, it does neither. */
-static void an_open_process_does_not(void)
-{
-	use_rows(&scribe_scheduler, "rows-open", 1, 1);
-	sim.input.ask_ns = 2;
-	add_row(0, 1, 10);
-	add_row(0, 5, 10);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 1, 1 }, { NEXT, 1, 1 }, { ADD, 6, 2 }, { COMPLETED, 11, 1 },
-		     { NEXT, 11, 2 }, { COMPLETED, 21, 2 });
-}
-
-/* What is measured ends, though the processes would go on; what came later runs too. */
-static void the_measurement_is_drained(void)
-{
-	use_rows(&scribe_scheduler, "rows-open", 2, 1);
-	sim.input.requests = 2;
-	add_row(0, 0, 10);
-	add_row(1, 1, 10);
-	add_row(1, 1, 10);
-	add_row(1, 1000, 10);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 0, 1 }, { NEXT, 0, 1 }, { ADD, 1, 2 }, { ADD, 2, 3 },
-		     { COMPLETED, 10, 1 }, { NEXT, 10, 2 }, { COMPLETED, 20, 2 },
-		     { NEXT, 20, 3 });
-	CHECK_EQ(sim.summary.completed, 2);
-	CHECK_EQ(sim.summary.last_completion_ns, 20);
-}
-
 /*
  * Up to three as one, of one process, in the order of their tags: the first goes alone,
  * as nothing else is there; then comes process 1, whose tag is 0, alone, as the other's
@@ -281,24 +212,6 @@ static void bundles_share_a_server(void)
 		CHECK_EQ(sim.columns.completion_ns[i], completion_ns[i]);
 		CHECK_EQ(sim.columns.request_id[i], id[i]);
 	}
-}
-
-/* Nobody is asked for more than there are, and all that go together are told of. */
-static void each_of_a_bundle_is_completed(void)
-{
-	use_rows(&scribe_scheduler, "rows-open", 2, 1);
-	simulation_bundle(&sim, (struct bundling){ .others = 1 });
-	add_row(0, 0, 10);
-	add_row(0, 0, 20);
-	add_row(0, 0, 30);
-	add_row(1, 1, 40);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 0, 1 }, { ADD, 0, 2 }, { ADD, 0, 3 }, { NEXT, 0, 1 },
-		     { MORE, 0, 2 }, { ADD, 1, 4 }, { COMPLETED, 15, 1 },
-		     { COMPLETED, 15, 2 }, { NEXT, 15, 3 }, { COMPLETED, 45, 3 },
-		     { NEXT, 45, 4 }, { COMPLETED, 85, 4 });
-	CHECK_EQ(sim.summary.model.count, 3);
-	CHECK_EQ(sim.summary.response.count, 4);
 }
 
 /* A row says what was asked for, by whom, and what became of it. */
@@ -571,15 +484,10 @@ static void the_page_cache_holds_what_it_is_told(void)
 int main(void)
 {
 	completions_arrivals_question();
-	the_device_is_filled();
 	a_scheduler_may_wait();
 	a_scheduler_may_want_less_than_the_device();
 	a_gap_is_kept();
-	a_closed_process_waits();
-	an_open_process_does_not();
-	the_measurement_is_drained();
 	bundles_share_a_server();
-	each_of_a_bundle_is_completed();
 	a_row_says_what_was_asked_for();
 	a_disk_is_reset();
 	check_seeds(100, a_drive_is_given_what_was_asked_for);

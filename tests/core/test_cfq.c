@@ -130,6 +130,20 @@ static void writes_of_each_level_are_writes(void)
 	host_exit(&host);
 }
 
+static void writes_of_levels_take_turns(u8 io_class)
+{
+	u32 i;
+
+	begin_without_waits();
+	host_set(&host, "slice_async_rq", 1);
+	for (i = 0; i < 5; i++) {
+		urgent(IO_WRITE, 'v', 8 * i, io_class, 7);
+		urgent(IO_WRITE, 'w', 8 * i, io_class, 6);
+	}
+	expect_owners("vvwwwwvvwv", MS);
+	host_exit(&host);
+}
+
 /* Classes. */
 
 static void classes_are_strict(void)
@@ -186,6 +200,23 @@ static void the_idle_class_is_not_waited_for(void)
 	host_expect(&host, first, PICK_ORDER, MS);
 	second = urgent(IO_READ, 'j', 1000, IO_CLASS_IDLE, 4);
 	host_expect(&host, second, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* It was not what was waited for, and is not said to be. */
+static void a_more_urgent_class_does_not_win_a_wait(void)
+{
+	struct io_request *near, *rq;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	read_of('b', 500000);
+	expect_wait(IDLE_WAIT);
+	near = read_of('a', 1008);
+	rq = urgent(IO_WRITE, 'r', 1000, IO_CLASS_REALTIME, 4);
+	CHECK_EQ(counter("waits_won"), 1);
+	host_expect(&host, rq, PICK_ORDER, MS);
+	CHECK(host.pending[near->id]);
 	host_exit(&host);
 }
 
@@ -275,6 +306,17 @@ static void a_wait_ends_with_the_slice(void)
 	host_expect(&host, read_of('b', 500000), PICK_ORDER, SLICE - 10 * MS);
 	CHECK_EQ(counter("waits_spared"), 1);
 	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host_exit(&host);
+}
+
+/* Nobody is spared a wait for whom there is none: his slice ends as he is served. */
+static void no_wait_begins_at_the_end_of_a_slice(void)
+{
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	host.now_ns += 2 * MS;
+	host_expect(&host, read_of('a', 1008), PICK_ORDER, SLICE - 3 * MS);
+	CHECK_EQ(counter("waits_spared"), 0);
 	host_exit(&host);
 }
 
@@ -572,15 +614,20 @@ int main(void)
 	writes_are_limited();
 	writes_have_a_slice_of_their_own();
 	writes_of_each_level_are_writes();
+	writes_of_levels_take_turns(IO_CLASS_REALTIME);
+	writes_of_levels_take_turns(IO_CLASS_BEST_EFFORT);
+	writes_of_levels_take_turns(IO_CLASS_IDLE);
 	classes_are_strict();
 	a_more_urgent_class_ends_a_slice();
 	a_more_urgent_class_ends_a_wait();
 	the_idle_class_is_not_waited_for();
+	a_more_urgent_class_does_not_win_a_wait();
 	a_class_may_change();
 	a_wait_is_won();
 	who_comes_too_late_has_lost();
 	who_reads_as_far_as_that_is_no_seeker();
 	a_wait_ends_with_the_slice();
+	no_wait_begins_at_the_end_of_a_slice();
 	nobody_waits_for_a_thinker();
 	a_wait_is_as_long_as_the_thought();
 	a_process_has_the_disk_to_itself();

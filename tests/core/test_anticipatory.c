@@ -293,6 +293,20 @@ static void other_ways_are_no_steps_back(void)
 	host_exit(&host);
 }
 
+/* Just as far, counted double: on it goes. */
+static void of_equal_ways_the_one_ahead(void)
+{
+	struct io_request *ahead, *back;
+
+	begin_without_waits();
+	live(1, 100000, 0);
+	back = read_of(2, 100008 - 400);
+	ahead = read_of(2, 100008 + 800);
+	host_expect(&host, ahead, PICK_ORDER, MS);
+	host_expect(&host, back, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
 /* The oldest goes first, then the sweep goes on from there, for read_expire. */
 static void the_expired_go_first_one_at_a_time(void)
 {
@@ -486,6 +500,7 @@ int main(void)
 	strangers_are_trusted();
 	steps_back_are_short();
 	other_ways_are_no_steps_back();
+	of_equal_ways_the_one_ahead();
 	the_expired_go_first_one_at_a_time();
 	age_is_inherited();
 	reads_and_writes_take_turns();

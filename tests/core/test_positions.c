@@ -139,6 +139,16 @@ static void set_reading(void)
 			       .ahead.after_hit = AFTER_HIT_GO_ON });
 }
 
+static void reading_on_stands_at_an_angle(void)
+{
+	set_reading();
+	reads(10, 1, 11);
+	reads(20, 1, 10); /* it comes by */
+	now = 100; /* it has stood behind 40 for long */
+	hits(30, 11, 1);
+	reads(41, 1, 5); /* it went on at 105 */
+}
+
 /* Who waits for nothing needs a turn for each read of a stream, but for what has come meanwhile. */
 static void the_next_sector_is_missed(void)
 {
@@ -342,6 +352,7 @@ int main(void)
 	what_is_just_there_is_not_missed();
 	as_soon_as_the_arm_is_there();
 	over_a_zone();
+	reading_on_stands_at_an_angle();
 	the_next_sector_is_missed();
 	the_arm_returns_from_where_it_is();
 	a_write_waits_for_its_data();

@@ -229,6 +229,14 @@ static void a_segment_keeps_its_tail(void)
 	reads(1019, 1, MISS(FAR, 1), false);
 }
 
+/* Nothing is held of a miss, however slow hits are. */
+static void a_miss_waits_for_no_hit(void)
+{
+	set_reading(4, 50);
+	drive.bus.hit_ns = 10000 * US;
+	reads(1000, 8, MISS(FAR, 8), false);
+}
+
 /*
  * The bus has sent what lies before the track's end long before the next one begins, and has
  * nothing to send meanwhile.  The third track begins while the second one is on it, or after.
@@ -270,6 +278,7 @@ int main(void)
 	near_places_have_an_angle();
 	the_oldest_goes();
 	a_segment_keeps_its_tail();
+	a_miss_waits_for_no_hit();
 	the_bus_waits_for_a_switch(0);
 	the_bus_waits_for_a_switch(4);
 	return 0;

@@ -262,6 +262,26 @@ static void an_arrival_and_a_merge_make_a_plan_void(void)
 	host_exit(&host);
 }
 
+/* From where the write leaves the head the rest is better served downwards. */
+static void a_burst_makes_a_plan_void(void)
+{
+	struct io_request *write, *read[3];
+
+	begin_without_waits();
+	host_set(&host, "shadow_segments", 0);
+	host_set(&host, "read_delay_ns", 60000 * MS);
+	write = write_at(300000);
+	read[0] = read_of(1, 3000);
+	read[1] = read_of(1, 7000);
+	read[2] = read_of(1, 9000);
+	host_expect(&host, read[0], PICK_TABLE, MAX_WRITE_DELAY);
+	host_expect(&host, write, PICK_BURST, MS);
+	host_expect(&host, read[2], PICK_TABLE, MS);
+	host_expect(&host, read[1], PICK_TABLE, MS);
+	CHECK_EQ(counter("tables_built"), 2);
+	host_exit(&host);
+}
+
 /* Rule 6. */
 
 static void writes_go_when_no_read_is_pending(void)
@@ -359,6 +379,7 @@ int main(void)
 	overdue_requests_end_a_wait();
 	the_papers_example();
 	an_arrival_and_a_merge_make_a_plan_void();
+	a_burst_makes_a_plan_void();
 	writes_go_when_no_read_is_pending();
 	check_seeds(300, random_case);
 	for (i = 0; i < ARRAY_SIZE(counters); i++)

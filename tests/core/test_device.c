@@ -228,7 +228,7 @@ static void a_restart_repeats_everything(void)
 	device_restart(&device, NULL, 9 * MS);
 	CHECK(device_is_free(&device));
 	CHECK_EQ(device_free_ns(&device), 9 * MS);
-	CHECK_EQ(device.drive_ns + device.at_ns, 0);
+	CHECK_EQ(device.drive_ns + device.at_ns + device.drive.arm.free_ns, 0);
 	is_served(give(0, IO_READ, 50000, 9 * MS), 9 * MS, 21 * MS);
 	set_array(1);
 	device.array.exponential = 1;

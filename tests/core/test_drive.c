@@ -72,6 +72,23 @@ static void the_rate_is_that_of_the_place(void)
 	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 4, 0, &hit), SEEK_NS + 4 * 1100);
 }
 
+/* 1 us for each sector of the way, and 2 for each that passes. */
+static void from_where_the_last_one_ended(u64 rotation_ns)
+{
+	u64 each_ns = SEEK_NS + rotation_ns / 2;
+	bool hit;
+
+	set(0, 1);
+	linear(&drive.disk, 1000, SEEK_NS, 1000000);
+	drive.disk.rotation_ns = rotation_ns;
+	drive.disk.transfer = CURVE({ 0, 2000000 }, { 1000, 2000000 });
+	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit),
+		 each_ns + 500000 + 16000);
+	CHECK_EQ(drive_serve(&drive, IO_READ, 508, 4, 0, &hit), each_ns + 8000);
+	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 10, 0, &hit),
+		 each_ns + 412000 + 20000);
+}
+
 static void without_a_buffer_nothing_is_put_away(void)
 {
 	set(0, 1);
@@ -169,6 +186,8 @@ int main(void)
 	check_seeds(20, random_ones_are_uniform);
 	they_are_drawn_one_after_the_other();
 	the_rate_is_that_of_the_place();
+	from_where_the_last_one_ended(0);
+	from_where_the_last_one_ended(ROTATION_NS);
 	without_a_buffer_nothing_is_put_away();
 	the_slowest_is_a_miss_or_a_hit();
 	the_slowest_with_a_buffer_waits_for_all_others();

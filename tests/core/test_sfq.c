@@ -39,6 +39,28 @@ static void who_returns_begins_at_virtual_time(void)
 	host_exit(&host);
 }
 
+static void no_more_than_depth_in_service(void)
+{
+	struct io_request *first, *second, *third;
+
+	begin(2);
+	first = costing('a', MS, 100);
+	second = costing('a', MS, 100);
+	third = costing('a', MS, 100);
+	CHECK(host_ask(&host) == first);
+	CHECK(host_ask(&host) == second);
+	CHECK(!host_ask(&host));
+	CHECK_EQ(host.wake_ns, 0);
+	host_finish(&host, second, MS);
+	CHECK(host_ask(&host) == third);
+	CHECK_EQ(host_counter(&host, "depth_reached"), 1);
+	CHECK_EQ(host_counter(&host, "most_in_service"), 2);
+	host_finish(&host, first, MS);
+	host_finish(&host, third, MS);
+	CHECK_EQ(host_counter(&host, "issued"), 3);
+	host_exit(&host);
+}
+
 static void unknown_cost_is_estimated_by_size(void)
 {
 	begin(1);
@@ -327,6 +349,7 @@ static void tags_go_on_for_ever(void)
 int main(void)
 {
 	who_returns_begins_at_virtual_time();
+	no_more_than_depth_in_service();
 	unknown_cost_is_estimated_by_size();
 	estimates_are_settled();
 	no_service_is_free();

@@ -74,7 +74,8 @@ class Predicted:
     @property
     def verdict(self) -> Trust:
         """What is said with the recommendation."""
-        return verdict(self.disk, 1, self.summaries)
+        is_open = WORKLOADS[LOADS[self.workload].workload].is_open
+        return verdict(self.disk, 1, self.summaries, is_open=is_open)
 
 
 @dataclass(frozen=True)

@@ -55,9 +55,19 @@ def read(name: str) -> Result | None:
 
 
 def write(name: str, result: Result) -> None:
-    """Keep it in place of the last one."""
-    text = json.dumps(asdict(result), indent=1, ensure_ascii=False, allow_nan=False)
-    file_of(name).write_text(text + "\n", encoding="utf-8")
+    """Keep it in place of the last one: a row is a line, so that a change shows which one."""
+    whole = asdict(result)
+    tables = [
+        f"  {_dumped(table)}: [\n   " + ",\n   ".join(map(_dumped, rows)) + "\n  ]"
+        for table, rows in whole.pop("tables").items()
+    ]
+    others = [f" {_dumped(key)}: {_dumped(value)}" for key, value in whole.items()]
+    others.append(' "tables": {\n' + ",\n".join(tables) + "\n }")
+    file_of(name).write_text("{\n" + ",\n".join(others) + "\n}\n", encoding="utf-8")
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def take(part: Part, size: str, each: Callable[[str, Row], None]) -> Result:

@@ -7,20 +7,33 @@ static u64 *slot(u64 *slots, u32 number, u64 place)
 	return &slots[place / DEMAND_PAGE_SECTORS & (number - 1)];
 }
 
+static u64 distance(u64 one, u64 other)
+{
+	return one < other ? other - one : one - other;
+}
+
 void demand_add(struct demand *demand, const struct io_request *io, u64 idle_ns,
 		u64 busy_until_ns)
 {
 	u64 *begin = slot(demand->begin, DEMAND_PLACES, io->sector);
 	u64 end = request_end(io);
+	bool again = *begin == io->sector + 1;
+	u64 last = demand->last_end, place = io->sector + 1;
 
 	demand->written += io->op == IO_WRITE;
 	demand->sized += io->sectors != DEMAND_PAGE_SECTORS;
 	demand->long_ones += io->sectors > DEMAND_LONG_SECTORS;
-	demand->sequential +=
-		*slot(demand->end, DEMAND_ENDS, io->sector) == io->sector + 1;
-	demand->again += *begin == io->sector + 1;
+	if (last == place)
+		demand->sequential++;
+	else if (*slot(demand->end, DEMAND_ENDS, io->sector) == place)
+		demand->streamed++;
+	else if (!again && last && distance(last, place) < DEMAND_NEAR_SECTORS)
+		demand->near++;
+	demand->again += again;
 	demand->paused += idle_ns >= DEMAND_PAUSE_NS;
+	demand->rested += idle_ns >= DEMAND_REST_NS;
 	demand->met_busy += io->arrival_ns < busy_until_ns;
-	*begin = io->sector + 1;
+	*begin = place;
+	demand->last_end = end + 1;
 	*slot(demand->end, DEMAND_ENDS, end) = end + 1;
 }

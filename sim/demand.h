@@ -12,6 +12,8 @@
 #define DEMAND_PAGE_SECTORS 8
 #define DEMAND_LONG_SECTORS 256 /* longer than what a host reads ahead */
 #define DEMAND_PAUSE_NS 1000000ull
+#define DEMAND_REST_NS 20000000ull /* longer than a rotation takes */
+#define DEMAND_NEAR_SECTORS 65536 /* 32 MiB: some cylinders */
 #define DEMAND_ENDS 128 /* a power of two */
 #define DEMAND_PLACES 512 /* a power of two */
 
@@ -20,10 +22,14 @@
  * @written: writes
  * @sized: of another length than a page
  * @long_ones: longer than DEMAND_LONG_SECTORS
- * @sequential: begin where one of the last requests ended
+ * @sequential: begin where the last request ended
+ * @streamed: begin where an earlier one ended
  * @again: begin where an earlier request began
+ * @near: none of these, and begin closer than DEMAND_NEAR_SECTORS to where the last one ended
  * @paused: find a device that has been idle for DEMAND_PAUSE_NS or more
+ * @rested: find it idle for DEMAND_REST_NS or more
  * @met_busy: came while the device served another one
+ * @last_end: of the last request, plus one
  * @end: ends of requests, each kept until another one takes its slot
  * @begin: likewise, where they began
  */
@@ -32,9 +38,13 @@ struct demand {
 	u64 sized;
 	u64 long_ones;
 	u64 sequential;
+	u64 streamed;
 	u64 again;
+	u64 near;
 	u64 paused;
+	u64 rested;
 	u64 met_busy;
+	u64 last_end;
 	u64 end[DEMAND_ENDS];
 	u64 begin[DEMAND_PLACES];
 };

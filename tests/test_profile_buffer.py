@@ -65,8 +65,24 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
         "write_back_spans": 2,
         "write_back_sectors": 600,
         "write_back_idle_ns": 1_000_000,
+        "write_back_full_idle_ns": 0,
+        "write_back_low_sectors": 600,
         "write_back_order": 1,
     }
+
+
+def test_room_for_writes_and_what_a_full_drive_keeps(tmp_path: Path) -> None:
+    buffer = BUFFER.replace("write_back = 2", "write_back = [2, 500, 100]")
+    buffer = buffer.replace("idle_ms = 1", "idle_ms = [1, 0.5]")
+    timing = load_text(tmp_path, SAMPLED + TRACKS + buffer).timing(10_000)
+    for name, value in {
+        "spans": 2,
+        "sectors": 500,
+        "low_sectors": 100,
+        "idle_ns": 1_000_000,
+        "full_idle_ns": 500_000,
+    }.items():
+        assert timing.buffer[f"write_back_{name}"] == value
 
 
 @pytest.mark.parametrize(
@@ -83,6 +99,27 @@ def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
             "segment_sectors = 300",
             "segment_sectors = 3000000000",
             "buffer.write_back: 2 segments have too many sectors",
+        ),
+        *(
+            ("write_back = 2", f"write_back = {bad}", "buffer.write_back: input should be a number")
+            for bad in (
+                "-1",
+                "257",
+                "true",
+                "[2]",
+                "[2, 0]",
+                "[2, 8, 9]",
+                "[257, 8]",
+                "[2, 8, 1, 1]",
+            )
+        ),
+        *(
+            (
+                "idle_ms = 1",
+                f"idle_ms = {bad}",
+                "buffer.write_back_idle_ms: input should be 0 to 60",
+            )
+            for bad in ("-1", "true", "nan", '"a"', "[1]", "[1, -1]", "[1, 1, 1]", "[1, 60001]")
         ),
         (TRACKS, "", "buffer.read_ahead_sectors: no layout says where a track ends"),
         (

@@ -438,7 +438,9 @@ def test_a_drive_behind_a_host_is_recovered(seed: int, noise_ns: int) -> None:
     assert layout.zones[0].sectors == pytest.approx(outer, rel=0.005)
     assert found.value("buffer.segments") == is_so.segments
     assert found.value("buffer.segment_sectors") == is_so.segment_sectors
-    assert found.value("buffer.write_back") == is_so.write_extents
+    buffer = found.disk().buffer
+    assert buffer
+    assert buffer.write_room[:2] == (is_so.write_extents, is_so.write_sectors)
     for check in found.checks[:3]:
         assert check.model_ms == pytest.approx(check.target_ms, rel=0.08), check.workload
     assert found.checks[0].demerit_percent < 3

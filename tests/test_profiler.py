@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 import understudy
 from oracle.detailed.drive import DetailedDrive, random_drive
+from oracle.idle_writes import random_idle_writes
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device import profile as device
@@ -99,7 +100,7 @@ def test_a_known_read_cache_is_recovered(recovered: Fitted) -> None:
 
 def test_a_known_write_cache_is_recovered(recovered: Fitted) -> None:
     found = buffer_of(recovered)
-    assert found["write_back"] == 4
+    assert found["write_back"] == [4, 4 * 640]
     assert found["write_us"] == pytest.approx(200, abs=0.1)
     assert found["write_settle_ms"] == pytest.approx(0.6, abs=0.3)
     assert (found["write_back_idle_ms"], found["write_back_order"]) == (0, "shortest positioning")
@@ -110,10 +111,32 @@ def test_what_a_hit_does_is_recovered(after_hit: str) -> None:
     assert buffer_of(profile(model(after_hit=after_hit)))["after_hit"] == after_hit
 
 
-@pytest.mark.parametrize("order", ["ascending", "as they come"])
-def test_the_order_of_writes_is_recovered(order: str) -> None:
-    found = buffer_of(profile(model(write_back_order=order), destroy_data=True))
-    assert found["write_back_order"] == order
+@pytest.mark.parametrize(
+    ("order", "idle_ms"),
+    [
+        ("ascending", 3.0),
+        ("as they come", 0.0),
+        ("as they come", 3.0),
+        ("ascending from last", 3.0),
+    ],
+)
+def test_the_order_of_writes_is_recovered(order: str, idle_ms: float) -> None:
+    known = model(write_back=16, write_back_order=order, write_back_idle_ms=idle_ms)
+    assert buffer_of(profile(known, destroy_data=True))["write_back_order"] == order
+
+
+def test_what_a_full_drive_keeps_is_recovered() -> None:
+    known = model(write_back=[16, 1000, 250], write_back_idle_ms=60.0)
+    found = buffer_of(profile(known, destroy_data=True))
+    assert found["write_back"] == [16, 1000, 250]
+
+
+@pytest.mark.parametrize("seed", [31, 37, 38, 40, 42])
+def test_a_drive_that_leaves_writes_for_later_is_foreseen(seed: int) -> None:
+    """It waits for 1, 3, 30 or 100 ms, destages in another order each; think times are 10 ms."""
+    found = profile(random_idle_writes(seed), destroy_data=True)
+    for workload in ("reads and writes with think times", "bursts of reads and writes"):
+        assert check_of(found, workload).within, workload
 
 
 def test_one_that_writes_through(recovered: Fitted) -> None:
@@ -122,9 +145,10 @@ def test_one_that_writes_through(recovered: Fitted) -> None:
     assert found["write_settle_ms"] == pytest.approx(0.6, abs=0.3)
 
 
-def test_writes_that_wait_for_idleness() -> None:
-    found = buffer_of(profile(model(write_back_idle_ms=80.0), destroy_data=True))
-    assert found["write_back_idle_ms"] == pytest.approx(80, abs=8)
+@pytest.mark.parametrize("idle_ms", [0.4, 3.0, 80.0])
+def test_writes_that_wait_for_idleness(idle_ms: float) -> None:
+    found = buffer_of(profile(model(write_back_idle_ms=idle_ms), destroy_data=True))
+    assert found["write_back_idle_ms"] == pytest.approx(idle_ms, abs=0.03 + 0.02 * idle_ms)
 
 
 PAPERS_CACHES = {
@@ -276,9 +300,11 @@ def test_noise_hides_nothing(seed: int) -> None:
     for key, value in {
         "segments": is_so.segments,
         "segment_sectors": is_so.segment_sectors,
-        "write_back": is_so.write_extents,
     }.items():
         assert found.value(f"buffer.{key}") == value, key
+    buffer = found.disk().buffer
+    assert buffer
+    assert buffer.write_room[:2] == (is_so.write_extents, is_so.write_sectors)
     assert found.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
     outer = is_so.zone[0].sectors + is_so.zone[0].spare_sectors
     layout = found.disk().layout

@@ -94,12 +94,54 @@ def test_what_is_off_counts_by_how_often_it_is_asked_for() -> None:
     assert verdict(disk, 1, [summary(sequential=990, mean_service_ms=1.3)]).trusted is False
 
 
+def test_what_is_off_after_long_pauses_says_nothing_of_short_ones() -> None:
+    rests: dict[Ask, float] = {"random": 1.0, "pauses": 0.5, "rests": 0.5}
+    disk = checked((READS, 8.0, 8.0), ({"random": 1.0, "pauses": 1.0}, 8.0, 8.0), (rests, 9.0, 8.0))
+    assert verdict(disk, 1, [summary(paused=900)]).trusted is True
+    found = verdict(disk, 1, [summary(paused=900, rested=400)])
+    said = "this workload has 90 % pauses and 40 % long pauses; with check 2 this profile was 11.1"
+    assert found.because == (f"{said} % off",)
+
+
+def test_what_is_off_without_a_pause_says_nothing_of_requests_after_one() -> None:
+    writes: dict[Ask, float] = {"random": 1.0, "writes": 0.5}
+    disk = checked((READS, 8.0, 8.0), (writes, 4.0, 8.0), ({**writes, "pauses": 1.0}, 8.0, 8.0))
+    assert verdict(disk, 1, [summary(written=500, paused=1000)]).trusted is True
+    assert verdict(disk, 1, [summary(written=500, paused=500)]).trusted is False
+
+
+def test_each_scheduler_asks_for_something_else() -> None:
+    """One makes sequences of what another sends to and fro."""
+    sequences: dict[Ask, float] = {"sequences": 1.0}
+    streams: dict[Ask, float] = {"streams": 1.0, "sweeps": 1.0}
+    disk = checked((sequences, 0.2, 0.6), (streams, 16.0, 16.0), ({**sequences, **streams}, 8, 8))
+    slow = summary(streamed=1000, met_busy=1000, mean_service_ms=16.0)
+    assert verdict(disk, 1, [slow]).trusted is True
+    assert verdict(disk, 1, [slow, summary(sequential=1000, mean_service_ms=0.6)]).trusted is False
+
+
+def test_where_requests_come_anyway_their_wait_is_off_by_more() -> None:
+    disk = checked((READS, 8.0, 8.16))
+    busy = summary(mean_response_ms=24.0)
+    assert verdict(disk, 1, [busy]).trusted is True
+    assert verdict(disk, 1, [busy], is_open=True).trusted is False
+    assert verdict(disk, 1, [summary(mean_response_ms=16.0)], is_open=True).trusted is True
+
+
 def test_a_distribution_that_is_off() -> None:
-    disk = checked((READS, 8.0, 8.0))
-    off = disk.checks[0].model_copy(update={"demerit_ms": 0.8})
+    """It takes back the pick by the tail alone."""
+    disk = checked(({"re-reads": 1.0}, 8.0, 8.0))
+    off = disk.checks[0].model_copy(update={"demerit_ms": 8.0})
     disk = disk.model_copy(update={"checks": (off,)})
-    found = verdict(disk, 1, [summary()])
-    assert found.because == ("with check 0 this profile was off by a demerit of 10 %",)
+    found = verdict(disk, 1, [summary(again=1000)])
+    assert found.trusted is True
+    said = (
+        "this workload has 100 % re-reads; with check 0 this profile was off by a demerit of 100 %"
+    )
+    assert found.as_json() == {"trusted": True, "because": [], "tail_because": [said]}
+    assert sentences(found) == [f"no pick for tail response: {said}"]
+    result = Result("understudy predict", (outcome(experiment(disk=disk)),))
+    assert [pick.goal for pick in result.picks] == ["mean response", "throughput"]
 
 
 def test_a_profile_that_was_never_held_against_its_drive() -> None:
@@ -148,6 +190,14 @@ def test_a_disk_that_was_measured_is_believed() -> None:
     assert verdict(profile.load("cheetah-15k4"), 1, [summary(platform="real")]).trusted is True
 
 
+def test_a_profile_was_tried_with_each_two_things_together() -> None:
+    """But for a queue, and for long requests, of which only reads without a pause are tried."""
+    asks = [ask for ask in check.ASKS if ask != "queue"]
+    never = check.untried(profile.load("detailed-10k").checks, asks)
+    assert all(check.IN_WORDS["long"] in each for each in never)
+    assert len(never) == 7
+
+
 def test_nothing_is_recommended_from_what_is_off() -> None:
     disk = checked(({"re-reads": 0.5}, 8.0, 16.0))
     outcomes = tuple(outcome(experiment(name, disk=disk)) for name in ("cats", "none"))
@@ -181,20 +231,27 @@ def test_what_requests_ask_for_is_counted_alike_by_simulator_and_records() -> No
 
 
 def test_what_requests_ask_for() -> None:
-    """By hand: a write, a long read behind it, the first place again after a pause."""
+    """By hand: a write, a long read behind it, the first place again after a long pause, what
+    follows the long read, one near that, and one too far."""
     rows = [
         {"op": "write", "sector": 800, "sectors": 8, "arrival_ns": 0},
         {"op": "read", "sector": 808, "sectors": 512, "arrival_ns": 1},
         {"op": "read", "sector": 800, "sectors": 8, "arrival_ns": 10**9},
+        {"op": "read", "sector": 1320, "sectors": 8, "arrival_ns": 10**9 + 4_000_000},
+        {"op": "read", "sector": 66863, "sectors": 8, "arrival_ns": 10**9 + 8_000_000},
+        {"op": "read", "sector": 132407, "sectors": 8, "arrival_ns": 10**9 + 12_000_000},
     ]
-    found = summarise(replace(outcome(experiment(requests=3)), requests=served(rows)))
+    found = summarise(replace(outcome(experiment(requests=6)), requests=served(rows)))
     assert {name: getattr(found, name) for name in NAMES} == {
         "written": 1,
         "sized": 1,
         "long_ones": 1,
         "sequential": 1,
+        "streamed": 1,
         "again": 1,
+        "near": 1,
         "paused": 1,
+        "rested": 1,
         "met_busy": 1,
     }
 

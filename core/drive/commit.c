@@ -161,9 +161,11 @@ static u64 taken_ns(struct drive *drive, const struct command *command, u64 now_
 	segments_drop(&drive->ahead.segments, sector, sectors);
 	if (write_back_join(writes, &drive->disk, &drive->arm, sector, sectors, now_ns))
 		return done_ns;
-	while (!write_back_has_room(writes, sector, sectors))
+	while (!write_back_has_room(writes, sector, sectors)) {
+		writes->full = true;
 		room_ns = destage_one(writes, &drive->ahead, &drive->disk, &drive->arm,
 				      room_ns);
+	}
 	done_ns = later(done_ns, room_ns); /* the bus does not wait for room */
 	write_back_add(writes, &drive->disk, sector, sectors);
 	destage_coming(writes, &drive->disk, &drive->arm, room_ns, done_ns);
@@ -186,22 +188,15 @@ static u64 through_ns(struct drive *drive, const struct command *command, u64 no
 	return done_ns;
 }
 
-/* A write goes to the medium before. */
-static u64 destaged_ns(struct drive *drive, const struct command *command, u64 now_ns)
-{
-	if (write_back_touches(&drive->writes, command->sector, command->sectors))
-		return destage_one(&drive->writes, &drive->ahead, &drive->disk,
-				   &drive->arm, now_ns);
-	return destage_wait(&drive->writes, &drive->ahead, &drive->arm, now_ns);
-}
-
 u64 commit_plan(struct drive *drive, const struct command *command,
 		struct drive_plan plan, u64 now_ns, bool *hit)
 {
 	while (plan.write_first) {
 		struct drive_outlook look;
 
-		now_ns = destaged_ns(drive, command, now_ns);
+		now_ns = destage_touched(&drive->writes, &drive->ahead, &drive->disk,
+					 &drive->arm, command->sector, command->sectors,
+					 now_ns);
 		look = drive_outlook(drive, now_ns);
 		plan = drive_plan(drive, &look, command);
 	}

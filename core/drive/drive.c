@@ -176,7 +176,8 @@ static bool is_buffer(const struct drive *drive)
 	       writes->sectors_max <= U32_MAX &&
 	       (!writes->spans_max || writes->sectors_max) &&
 	       writes->settle_ns <= DISK_NS_MAX && writes->idle_ns <= DISK_NS_MAX &&
-	       writes->order <= WRITE_AS_THEY_COME;
+	       writes->full_idle_ns <= DISK_NS_MAX && writes->low_sectors <= U32_MAX &&
+	       writes->order <= WRITE_ASCENDING_FROM_LAST;
 }
 
 int drive_check(const struct drive *drive)

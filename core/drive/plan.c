@@ -41,7 +41,8 @@ static struct drive_plan read(const struct drive *drive,
 		!look->sieve || sieve_lets_through(look->sieve, command->sector);
 	const struct write_back *writes = &drive->writes;
 	u64 sector = command->sector, sectors = command->sectors;
-	bool touches = may_hold && write_back_touches(writes, sector, sectors);
+	bool touches =
+		may_hold && write_back_touched(writes, sector, sectors) != writes->nr;
 	struct drive_plan is;
 
 	if (touches && write_back_holds(writes, sector, sectors))

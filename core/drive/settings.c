@@ -65,9 +65,14 @@ const struct sched_field device_settings[] = {
 	SECTORS(write_back_sectors, drive.writes.sectors_max, "of them together"),
 	TIME(write_back_idle_ns, drive.writes.idle_ns,
 	     "how long a drive has been idle when it begins to destage"),
-	SETTING(write_back_order, drive.writes.order, WRITE_AS_THEY_COME,
+	TIME(write_back_full_idle_ns, drive.writes.full_idle_ns,
+	     "the same of one that was full, until it holds no more than write_back_low_sectors"),
+	SECTORS(write_back_low_sectors, drive.writes.low_sectors,
+		"which a drive that was full keeps; write_back_sectors: that is no reason to hurry"),
+	SETTING(write_back_order, drive.writes.order, WRITE_ASCENDING_FROM_LAST,
 		"0: the soonest under the head, 1: upwards and then from the lowest again, 2: as they "
-		"come, each by itself, while its data still come over the bus"),
+		"come, each by itself, while its data still come over the bus, if the drive does not "
+		"wait, 3: upwards from the last one's end"),
 	SETTING(queue_depth, drive.queue_depth, QUEUE_DEPTH_MAX,
 		"among how many of those that wait in the drive it chooses the one with the shortest "
 		"positioning time; 0 or 1: it takes them as they came"),

@@ -3,10 +3,15 @@
 #include "../least.h"
 #include "../span.h"
 
+static bool is_each_by_itself(const struct write_back *writes)
+{
+	return writes->order == WRITE_AS_THEY_COME && !writes->idle_ns;
+}
+
 bool write_back_has_room(const struct write_back *writes, u64 sector, u64 sectors)
 {
 	bool busy = write_back_is_busy(writes);
-	bool follows = writes->order == WRITE_AS_THEY_COME && busy && !writes->nr &&
+	bool follows = is_each_by_itself(writes) && busy && !writes->nr &&
 		       writes->under_way.end == sector;
 
 	return writes->nr + busy < writes->spans_max + follows &&
@@ -25,15 +30,17 @@ bool write_back_holds(const struct write_back *writes, u64 sector, u64 sectors)
 	return false;
 }
 
-bool write_back_touches(const struct write_back *writes, u64 sector, u64 sectors)
+u32 write_back_touched(const struct write_back *writes, u64 sector, u64 sectors)
 {
-	const struct write_span *span;
+	u32 i;
 
-	for (span = writes->span; span < writes->span + writes->nr; span++) {
+	for (i = 0; i < writes->nr; i++) {
+		const struct write_span *span = &writes->span[i];
+
 		if (span_touches(span->start, span->end, sector, sectors))
-			return true;
+			break;
 	}
-	return false;
+	return i;
 }
 
 /* The one under way can be made longer until the medium has begun with it. */
@@ -42,8 +49,11 @@ bool write_back_join(struct write_back *writes, const struct disk *disk,
 {
 	struct write_span *span = &writes->under_way;
 
-	if (writes->order == WRITE_AS_THEY_COME ||
-	    writes->sectors + sectors > writes->sectors_max)
+	if (is_each_by_itself(writes))
+		return false;
+	if (write_back_holds(writes, sector, sectors))
+		return true;
+	if (writes->sectors + sectors > writes->sectors_max)
 		return false;
 	if (write_back_is_busy(writes) && span->end == sector &&
 	    now_ns <= writes->medium_ns) {
@@ -76,16 +86,17 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 	writes->sectors += sectors;
 }
 
-/* Whose turn it is, not by angle: upwards from the head and, past the end, around. */
+/* Whose turn it is, not by angle: upwards from there and, past the end, around. */
 static u32 next_by_place(const struct write_back *writes, u64 head)
 {
+	u64 from = writes->order == WRITE_ASCENDING ? head : writes->last;
 	u32 next = 0;
 	u32 i;
 
 	if (writes->order == WRITE_AS_THEY_COME)
 		return 0;
 	for (i = 1; i < writes->nr; i++) {
-		if (writes->span[i].start - head < writes->span[next].start - head)
+		if (writes->span[i].start - from < writes->span[next].start - from)
 			next = i;
 	}
 	return next;
@@ -125,11 +136,10 @@ static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 
 /* One of those that wait: the arm may go from then on, its data are there by ready_ns; none is
  * under way. */
-static void begin(struct write_back *writes, const struct disk *disk, struct arm *arm,
-		  u64 start_ns, u64 ready_ns)
+static void begin(struct write_back *writes, u32 index, const struct disk *disk,
+		  struct arm *arm, u64 ready_ns)
 {
-	struct write_span *span =
-		&writes->span[next_to_destage(writes, disk, arm, start_ns)];
+	struct write_span *span = &writes->span[index];
 
 	writes->under_way = *span;
 	writes->nr--;
@@ -141,21 +151,27 @@ static void begin(struct write_back *writes, const struct disk *disk, struct arm
 				   writes->medium_ns);
 }
 
+static u64 leaves_ns(struct write_back *writes, struct read_ahead *ahead,
+		     const struct disk *disk, struct arm *arm, u64 start_ns)
+{
+	read_ahead_stop(ahead, disk, arm, start_ns);
+	return is_each_by_itself(writes) ? start_ns : arm_begin_ns(disk, start_ns);
+}
+
 static void destage(struct write_back *writes, struct read_ahead *ahead,
 		    const struct disk *disk, struct arm *arm, u64 start_ns)
 {
-	read_ahead_stop(ahead, disk, arm, start_ns);
-	if (writes->order != WRITE_AS_THEY_COME)
-		start_ns = arm_begin_ns(disk, start_ns);
-	begin(writes, disk, arm, start_ns, 0);
+	start_ns = leaves_ns(writes, ahead, disk, arm, start_ns);
+	begin(writes, next_to_destage(writes, disk, arm, start_ns), disk, arm, 0);
 }
 
 void destage_coming(struct write_back *writes, const struct disk *disk, struct arm *arm,
 		    u64 start_ns, u64 ready_ns)
 {
-	if (writes->order == WRITE_AS_THEY_COME && !writes->idle_ns &&
-	    !write_back_is_busy(writes))
-		begin(writes, disk, arm, later(start_ns, arm->free_ns), ready_ns);
+	if (is_each_by_itself(writes) && !write_back_is_busy(writes))
+		begin(writes,
+		      next_to_destage(writes, disk, arm, later(start_ns, arm->free_ns)),
+		      disk, arm, ready_ns);
 }
 
 /* What was on its way is on the medium; the drive still holds it. */
@@ -168,9 +184,11 @@ static void is_destaged(struct write_back *writes, struct read_ahead *ahead,
 
 	if (!write_back_is_busy(writes))
 		return;
+	writes->last = span.end;
 	arm_leave(arm, span.end, arm->free_ns);
 	writes->sectors -= span.end - span.start;
 	writes->under_way = (struct write_span){ 0 };
+	writes->full = writes->full && writes->sectors > writes->low_sectors;
 	if (!segments->nr)
 		return;
 	into = segments_take(segments);
@@ -182,10 +200,13 @@ void destage_until(struct write_back *writes, struct read_ahead *ahead,
 		   const struct disk *disk, struct arm *arm, u64 idle_ns, u64 now_ns)
 {
 	for (;;) {
-		u64 start_ns = later(idle_ns + writes->idle_ns, arm->free_ns);
+		u64 start_ns;
 
 		if (arm->free_ns <= now_ns)
 			is_destaged(writes, ahead, arm);
+		start_ns = later(idle_ns + (writes->full ? writes->full_idle_ns
+							 : writes->idle_ns),
+				 arm->free_ns);
 		if (!writes->nr || start_ns > now_ns)
 			return;
 		destage(writes, ahead, disk, arm, start_ns);
@@ -207,8 +228,27 @@ u64 destage_one(struct write_back *writes, struct read_ahead *ahead,
 	return destage_wait(writes, ahead, arm, now_ns);
 }
 
+u64 destage_touched(struct write_back *writes, struct read_ahead *ahead,
+		    const struct disk *disk, struct arm *arm, u64 sector, u64 sectors,
+		    u64 now_ns)
+{
+	u32 touched;
+
+	now_ns = destage_wait(writes, ahead, arm, now_ns);
+	touched = write_back_touched(writes, sector, sectors);
+	if (touched == writes->nr)
+		return now_ns;
+	now_ns = leaves_ns(writes, ahead, disk, arm, now_ns);
+	writes->medium_ns = arm_first_ns(arm, disk, writes->span[touched].start,
+					 writes->settle_ns, now_ns);
+	begin(writes, touched, disk, arm, 0);
+	return destage_wait(writes, ahead, arm, now_ns);
+}
+
 void write_back_clear(struct write_back *writes)
 {
+	writes->full = false;
+	writes->last = 0;
 	writes->nr = 0;
 	writes->sectors = 0;
 	writes->under_way = (struct write_span){ 0 };

@@ -21,7 +21,9 @@ static struct drive any_buffer(struct draw *draw)
 		.writes = { .spans_max = below(draw, 5),
 			    .sectors_max = 1 + below(draw, 100),
 			    .idle_ns = below(draw, 2) * below(draw, 9000 * US),
-			    .order = below(draw, 3),
+			    .full_idle_ns = below(draw, 2),
+			    .low_sectors = below(draw, 100),
+			    .order = below(draw, 4),
 			    .settle_ns = below(draw, 1000 * US) },
 	};
 
@@ -95,6 +97,7 @@ static void change(struct draw *draw)
 	buffer->ahead.segments.sectors = other.ahead.segments.sectors;
 	buffer->writes.spans_max = other.writes.spans_max;
 	buffer->writes.sectors_max = other.writes.sectors_max;
+	buffer->writes.low_sectors = other.writes.low_sectors;
 	buffer->writes.order = other.writes.order;
 	drive.disk.intercept_ns = below(draw, 5000 * US);
 	if (drive_check(&drive))
@@ -183,7 +186,9 @@ static void limits_are_held(void)
 		{ &buffer->writes.spans_max, WRITE_BACK_SPANS_MAX },
 		{ &buffer->writes.idle_ns, DISK_NS_MAX },
 		{ &buffer->bus.watermark_percent, 100 },
-		{ &buffer->writes.order, WRITE_AS_THEY_COME },
+		{ &buffer->writes.full_idle_ns, DISK_NS_MAX },
+		{ &buffer->writes.low_sectors, U32_MAX },
+		{ &buffer->writes.order, WRITE_ASCENDING_FROM_LAST },
 		{ &buffer->ahead.after_hit, AFTER_HIT_RETURN },
 	};
 	u32 i;

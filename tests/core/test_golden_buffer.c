@@ -40,9 +40,9 @@ static const struct golden {
 	{ "overwrites", 0x69a166f8076255edull, 1, { READ_AHEAD, .ahead.overwrites = 1 } },
 	{ "goes on", 0xeb47ffed1dcf555aull, 1, { READ_AHEAD, .ahead.after_hit = AFTER_HIT_GO_ON } },
 	{ "returns", 0xc7f08cb2e86c4b15ull, 1, { READ_AHEAD, .ahead.after_hit = AFTER_HIT_RETURN } },
-	{ "written ascending", 0x0adad72004b08894ull, 0, { WRITTEN(8, 100, 0, WRITE_ASCENDING) } },
-	{ "written soonest", 0xc65a02946817b76aull, 1, { WRITTEN(8, 100, 5 * MS, WRITE_SHORTEST_POSITIONING) } },
-	{ "all", 0x2190124e46586f82ull, 1, { WRITTEN(6, 90, 2 * MS, WRITE_SHORTEST_POSITIONING),
+	{ "written ascending", 0x61a965c93f0763f1ull, 0, { WRITTEN(8, 100, 0, WRITE_ASCENDING) } },
+	{ "written soonest", 0x25701c196e9a0aa5ull, 1, { WRITTEN(8, 100, 5 * MS, WRITE_SHORTEST_POSITIONING) } },
+	{ "all", 0x9760001ca09bad91ull, 1, { WRITTEN(6, 90, 2 * MS, WRITE_SHORTEST_POSITIONING),
 			 .ahead.to_track_end = 1, .ahead.overwrites = 1,
 			 .ahead.after_hit = AFTER_HIT_RETURN } },
 };

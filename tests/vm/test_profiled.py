@@ -186,7 +186,7 @@ def test_the_write_cache_is_exact() -> None:
     known, found = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
     assert known
     assert found
-    for key in ("write_back", "write_back_idle_ms", "write_back_order"):
+    for key in ("write_room", "write_back_idle_ms", "write_back_order"):
         assert getattr(found, key) == getattr(known, key), key
     assert found.write_us == pytest.approx(known.write_us, rel=0.02)
     assert found.write_settle_ms == pytest.approx(known.write_settle_ms, abs=0.3)

@@ -25,7 +25,7 @@ from understudy.measure.trust import Trust
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
 from understudy.recommend import choice, verdict
-from understudy.recommend.choice import Choice
+from understudy.recommend.choice import TAIL, Choice
 
 SCHEMA = "understudy.result/1"
 
@@ -51,13 +51,16 @@ class Result:
     @cached_property
     def verdict(self) -> Trust:
         """Whether to believe it."""
-        device = self.experiment.device
-        return verdict.verdict(device.disk, device.at_once, self.summaries)
+        device, is_open = self.experiment.device, self.experiment.workload.is_open
+        return verdict.verdict(device.disk, device.at_once, self.summaries, is_open=is_open)
 
     @cached_property
     def picks(self) -> tuple[Choice, ...]:
         """What to choose; nothing, if the runs or the disk's profile are known to be off."""
-        return () if self.verdict.trusted is False else choice.choices(self.comparison)
+        if self.verdict.trusted is False:
+            return ()
+        picks = choice.choices(self.comparison)
+        return tuple(pick for pick in picks if pick.goal != TAIL or not self.verdict.tail_because)
 
     @property
     def platform(self) -> str:

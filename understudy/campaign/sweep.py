@@ -254,7 +254,8 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
     except Unstable as error:
         return {"status": UNSTABLE, "utilisation": error.load}
     device = experiment.device
-    found = verdict(device.disk, device.at_once, [summary])
+    is_open = experiment.workload.is_open
+    found = verdict(device.disk, device.at_once, [summary], is_open=is_open)
     believed = {"trusted": found.trusted, "because": "; ".join(found.because)}
     return {"status": STABLE, **believed, **asdict(summary)}
 

@@ -15,20 +15,37 @@ from pydantic import Field
 from understudy.device.section import MINUTE_MS, Section
 
 Ask = Literal[
-    "random", "sequences", "re-reads", "writes", "sizes", "long", "pauses", "sweeps", "queue"
+    "random",
+    "near",
+    "sequences",
+    "streams",
+    "re-reads",
+    "writes",
+    "sizes",
+    "long",
+    "pauses",
+    "rests",
+    "sweeps",
+    "queue",
 ]
 ASKS: tuple[Ask, ...] = get_args(Ask)
 IN_WORDS: Mapping[Ask, str] = {
     "random": "random places",
+    "near": "places near the last one",
     "sequences": "sequential requests",
+    "streams": "interleaved streams",
     "re-reads": "re-reads",
     "writes": "writes",
     "sizes": "sizes other than a page",
     "long": "requests above 128 KiB",
     "pauses": "pauses",
+    "rests": "long pauses",
     "sweeps": "sweeps",
     "queue": "a queue in the drive",
 }
+PLACES: tuple[Ask, ...] = ("random", "near", "sequences", "streams", "re-reads")
+"""A request asks for one of these; whatever else it asks for."""
+PLACES_COUNTED = ("near", "sequential", "streamed", "again")
 LIMIT_PERCENT = 3.0
 DEMERIT_LIMIT_PERCENT = 8.0
 CHECKS_MAX = 100
@@ -129,13 +146,16 @@ def in_words(asks: Iterable[Ask]) -> str:
 def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
     """The share of the requests that ask for each, by the counts of understudy/native/demand.py."""
     found: dict[Ask, int] = {
-        "random": max(0, requests - counts["sequential"] - counts["again"]),
+        "random": max(0, requests - sum(counts[place] for place in PLACES_COUNTED)),
+        "near": counts["near"],
         "sequences": counts["sequential"],
+        "streams": counts["streamed"],
         "re-reads": counts["again"],
         "writes": counts["written"],
         "sizes": counts["sized"],
         "long": counts["long_ones"],
         "pauses": counts["paused"],
+        "rests": counts["rested"],
         "sweeps": counts["met_busy"],
     }
     shares = {ask: count / max(1, requests) for ask, count in found.items()}

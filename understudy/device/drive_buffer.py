@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """[buffer] of a profile: a drive's buffer as people describe it (core/drive/parts.h)."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, PlainValidator, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,9 +20,40 @@ from understudy.device.section import (
 SEGMENTS_MAX = 256  # core/drive/segments.h
 WRITES_MAX = 256  # WRITE_BACK_SPANS_MAX in core/drive/write_back.h
 AFTER_HIT = ("stop", "go on", "return")  # enum after_hit
-WRITE_ORDERS = ("shortest positioning", "ascending", "as they come")  # enum write_order
+Order = Literal[  # enum write_order
+    "shortest positioning", "ascending", "as they come", "ascending from last"
+]
+WRITE_ORDERS: tuple[Order, ...] = get_args(Order)
 TO_TRACK_END = "to track end"
 UNSEEN = 2**18  # sectors of a segment whose end nobody has seen
+
+
+def _write_back(value: Any) -> Any:
+    many = [value] if type(value) is int else value
+    if isinstance(many, list) and all(type(each) is int for each in many):
+        writes, *sectors = many
+        if (
+            0 <= writes <= WRITES_MAX
+            and (many is not value or len(sectors) in (1, 2))
+            and all(0 <= each < CACHE_SPAN_MAX for each in sectors)
+            and sectors == sorted(sectors, reverse=True)
+            and sectors[:1] != [0]
+        ):
+            return value
+    raise PydanticCustomError(
+        "write_back",
+        f"input should be a number of writes, at most {WRITES_MAX}, or [writes, sectors of all, "
+        "sectors that a full drive keeps]",
+    )
+
+
+def _waits(value: Any) -> Any:
+    both = value if isinstance(value, list) else [value, 0]
+    if len(both) == 2 and all(type(ms) in (int, float) and 0 <= ms <= MINUTE_MS for ms in both):
+        return value
+    raise PydanticCustomError(
+        "waits", f"input should be 0 to {MINUTE_MS} ms, or [those, those of a full drive]"
+    )
 
 
 def _ahead(value: Any) -> Any:
@@ -32,6 +63,8 @@ def _ahead(value: Any) -> Any:
 
 
 Us = Annotated[float, Field(ge=0, le=MINUTE_MS * 1000)]
+WriteBack = Annotated[int | list[int], PlainValidator(_write_back)]
+Waits = Annotated[float | list[float], PlainValidator(_waits)]
 Span = Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX - 1)]
 Ahead = Annotated[int | Literal["to track end"], PlainValidator(_ahead)]
 
@@ -51,11 +84,9 @@ class DriveBuffer(Section):
     read_reach_sectors: Span = CACHE_SPAN_MAX - 1
     after_hit: Literal["stop", "go on", "return"] = "go on"
     write_settle_ms: Ms = 0.0
-    write_back: Annotated[int, Field(ge=0, le=WRITES_MAX)] = 0
-    write_back_idle_ms: Ms = 0.0
-    write_back_order: Literal["shortest positioning", "ascending", "as they come"] = (
-        "shortest positioning"
-    )
+    write_back: WriteBack = 0
+    write_back_idle_ms: Waits = 0.0
+    write_back_order: Order = "shortest positioning"
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -66,7 +97,7 @@ class DriveBuffer(Section):
                 "read_ahead_sectors",
                 f"{self.ahead} is more than a segment's {self.segment_sectors}",
             )
-        if self.write_back * self.segment_sectors >= CACHE_SPAN_MAX:
+        if self.write_room[1] >= CACHE_SPAN_MAX:
             raise wrong("write_back", f"{self.write_back} segments have too many sectors")
         return self
 
@@ -82,8 +113,20 @@ class DriveBuffer(Section):
             return self.segment_sectors
         return self.read_ahead_sectors
 
+    @property
+    def write_room(self) -> tuple[int, int, int]:
+        """How many writes may wait, how many sectors in all, and in a drive that was full."""
+        if isinstance(self.write_back, int):
+            sectors = self.write_back * self.segment_sectors
+            return self.write_back, sectors, sectors
+        writes, sectors, *low = self.write_back
+        return writes, sectors, low[0] if low else sectors
+
     def timing(self) -> dict[str, int]:
         """In the units of core/, by the names of core/drive/settings.c."""
+        writes, sectors, low_sectors = self.write_room
+        waits = self.write_back_idle_ms
+        idle_ms, full_idle_ms = waits if isinstance(waits, list) else (waits, 0.0)
         return {
             "bus_sector_ps": round(sector_ps(self.bus_mb_per_s)),
             "bus_watermark_percent": self.bus_watermark_percent,
@@ -96,8 +139,10 @@ class DriveBuffer(Section):
             "read_ahead_to_track_end": self.to_track_end,
             "read_ahead_overwrites": self.segment_keeps == "ahead",
             "after_hit": AFTER_HIT.index(self.after_hit),
-            "write_back_spans": self.write_back,
-            "write_back_sectors": self.write_back * self.segment_sectors,
-            "write_back_idle_ns": to_ns(self.write_back_idle_ms, 10**6),
+            "write_back_spans": writes,
+            "write_back_sectors": sectors,
+            "write_back_idle_ns": to_ns(idle_ms, 10**6),
+            "write_back_full_idle_ns": to_ns(full_idle_ms, 10**6),
+            "write_back_low_sectors": low_sectors,
             "write_back_order": WRITE_ORDERS.index(self.write_back_order),
         }

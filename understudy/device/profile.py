@@ -65,6 +65,8 @@ DROPPED = {
     "facts.sector_bytes": "a sector has 512 bytes",
     "holds_for": "checks say it",
     "facts.rotation_ms": "rpm says it",
+    "facts.surfaces": "no model uses it",
+    "facts.tracks_per_surface": "no model uses it",
     "buffer.write_same_track_saves_us": "write_us is the mean of all writes",
     "buffer.command_ms": "it is what a seek of no distance takes, seek.ms",
     "buffer.replace": "what was used longest ago is given up",
@@ -76,8 +78,8 @@ DROPPED = {
     "buffer.read_ahead_finishes_sector": "the arm leaves at once",
     "buffer.write_waits_for_read_ahead": "a write stops reading ahead",
     "buffer.read_discards": "what was sent is kept",
-    "buffer.write_back_sectors": "write_back counts segments, segment_sectors says how long",
-    "buffer.write_back_low_sectors": "a full cache makes room for the next write",
+    "buffer.write_back_sectors": "write_back says it",
+    "buffer.write_back_low_sectors": "write_back says it",
 }
 
 
@@ -178,8 +180,6 @@ class DiskFacts(_Section):
     model: str
     capacity_sectors: Sectors
     rpm: Annotated[int, Field(ge=1)] | None = None
-    surfaces: Annotated[int, Field(ge=1)] | None = None
-    tracks_per_surface: Annotated[int, Field(ge=1)] | None = None
     manual: str | None = None
 
 

@@ -119,8 +119,11 @@ class Summary:
     sized: int = 0
     long_ones: int = 0
     sequential: int = 0
+    streamed: int = 0
     again: int = 0
+    near: int = 0
     paused: int = 0
+    rested: int = 0
     met_busy: int = 0
 
     @property

@@ -10,15 +10,18 @@ WORDS = {True: "checked and within", None: "not checked", False: "checked and of
 @dataclass(frozen=True)
 class Trust:
     """True: checked and within the limits.  None: `because` names what was not checked.  False:
-    `because` says what is off, and nothing is recommended."""
+    `because` says what is off, and nothing is recommended.  `tail_because`: what takes back the
+    pick by the tail alone."""
 
     trusted: bool | None
     because: tuple[str, ...] = ()
+    tail_because: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """In one line."""
         return ": ".join([WORDS[self.trusted], *filter(None, ["; ".join(self.because)])])
 
     def as_json(self) -> dict[str, Any]:
-        """Its two entries in result.json."""
-        return {"trusted": self.trusted, "because": list(self.because)}
+        """Its entries in result.json."""
+        tail = {"tail_because": list(self.tail_because)} if self.tail_because else {}
+        return {"trusted": self.trusted, "because": list(self.because), **tail}

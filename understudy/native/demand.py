@@ -11,9 +11,22 @@ from understudy._core import lib
 PAGE_SECTORS: int = lib.DEMAND_PAGE_SECTORS
 LONG_SECTORS: int = lib.DEMAND_LONG_SECTORS
 PAUSE_NS: int = lib.DEMAND_PAUSE_NS
+REST_NS: int = lib.DEMAND_REST_NS
+NEAR_SECTORS: int = lib.DEMAND_NEAR_SECTORS
 ENDS: int = lib.DEMAND_ENDS
 PLACES: int = lib.DEMAND_PLACES
-NAMES = ("written", "sized", "long_ones", "sequential", "again", "paused", "met_busy")
+NAMES = (
+    "written",
+    "sized",
+    "long_ones",
+    "sequential",
+    "streamed",
+    "again",
+    "near",
+    "paused",
+    "rested",
+    "met_busy",
+)
 
 Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -24,13 +37,22 @@ def asking(
 ) -> Mapping[str, Bools]:
     """By NAMES which of the requests do, in the order of completion; each came `idle_ns` after the
     device had nothing more to do, or while it was busy."""
+    end = sector + sectors
+    last = np.concatenate([[-NEAR_SECTORS], end[:-1]])
+    sequential = sector == last
+    streamed = _noted(sector, end, ENDS) & ~sequential
+    again = _noted(sector, sector, PLACES)
+    near = (np.abs(sector - last) < NEAR_SECTORS) & ~(sequential | streamed | again)
     return {
         "written": write,
         "sized": sectors != PAGE_SECTORS,
         "long_ones": sectors > LONG_SECTORS,
-        "sequential": _noted(sector, sector + sectors, ENDS),
-        "again": _noted(sector, sector, PLACES),
+        "sequential": sequential,
+        "streamed": streamed,
+        "again": again,
+        "near": near,
         "paused": idle_ns >= PAUSE_NS,
+        "rested": idle_ns >= REST_NS,
         "met_busy": met_busy,
     }
 

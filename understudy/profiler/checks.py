@@ -12,7 +12,8 @@ the head put there before.
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,22 +28,21 @@ Times = npt.NDArray[np.float64]
 REQUESTS = 1000
 MEAN_READS = 2.0  # a check's request takes as long as so many random reads
 PAGE = 8  # sectors
-RUN = 16  # requests of a sequential run
+RUN, LONG_RUN = 16, 128  # requests of a sequential run
 SWEEP = 20  # of a scheduler's sweep
 STREAMS = 4
 HOT_PLACES = 64
-BURST = 8
+BURST = 2
 LARGEST_POWER = 8  # sectors of a mixed size
+LONG = 2**11  # sectors: 1 MB
 LARGEST = 2**15  # sectors: 16 MB
 MS = 1_000_000
-THINK_NS = 10 * MS
-LONG_PAUSE_NS = 300 * MS
+LONGEST_REST_NS = 300 * MS
 DRAINED_NS = 2_000 * MS
-PARTS = ((0.0, 0.01), (0.495, 0.505), (0.99, 1.0))
 
 
 class Step(NamedTuple):
-    """A request, `pause_ns` after the last one's completion; untimed ones move the head."""
+    """A request, `pause_ns` after the last one's completion; untimed ones prepare for others."""
 
     op: str
     sector: int
@@ -60,10 +60,9 @@ class Draw:
     longest_sectors: int
     requests: int
 
-    def place(self, sectors: int = PAGE, begin: float = 0.0, end: float = 1.0) -> int:
-        """Anywhere in a part of the disk where there is room."""
-        last = int(end * self.capacity_sectors) - sectors
-        return self.random.randint(int(begin * self.capacity_sectors), last)
+    def place(self, sectors: int = PAGE) -> int:
+        """Anywhere on the disk where there is room."""
+        return self.random.randint(0, self.capacity_sectors - sectors)
 
     def op(self) -> str:
         """A third are writes."""
@@ -74,8 +73,15 @@ class Draw:
         return min(round(2 ** self.random.uniform(0, LARGEST_POWER)), self.longest_sectors)
 
     def think_ns(self) -> int:
-        """Exponential."""
-        return round(self.random.expovariate(1 / THINK_NS))
+        """A short pause."""
+        return self.random.randrange(demand.REST_NS)
+
+    def rest_ns(self) -> int:
+        """A long pause."""
+        return self.random.randint(demand.REST_NS, LONGEST_REST_NS)
+
+
+Steps = Callable[[Draw, Callable[[], str]], Iterator[Step]]
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ class Workload:
     """
 
     name: str
-    steps: Callable[[Draw, Callable[[], str]], Iterator[Step]]
+    steps: Steps
     in_order: bool = False
     writes: bool = False
 
@@ -151,21 +157,16 @@ def _compared(
     draw = Draw(chance, target.capacity_sectors, target.longest_sectors, requests)
     for bench in (target, model):
         bench.wait(DRAINED_NS)
-    steps, times = [], []
-    for step in workload.steps(draw, draw.op if workload.writes else lambda: "read"):
-        served = both(step, target, model)
-        if step.is_timed:
-            steps.append(step)
-            times.append(served)
-    one, other = np.array(times).T / MS
-    return Compared(workload.name, _asks(steps, in_order=workload.in_order), one, other)
-
-
-def _asks(steps: Sequence[Step], *, in_order: bool) -> dict[Ask, float]:
+    # The first one comes after a longer pause than any of a check.
+    first = Step("read", draw.place(), is_timed=False)
+    steps = [first, *workload.steps(draw, draw.op if workload.writes else lambda: "read")]
+    timed = np.array([step.is_timed for step in steps])
+    one, other = np.array([both(step, target, model) for step in steps])[timed].T / MS
     ops, sector, sectors, pause_ns, _ = map(np.array, zip(*steps, strict=True))
-    met_busy = np.full(len(steps), in_order)
-    found = demand.asking(ops == "write", sector, sectors, pause_ns, met_busy)
-    return asked(demand.counts(found), len(steps))
+    in_order = np.full(len(steps), workload.in_order)
+    asking = demand.asking(ops == "write", sector, sectors, pause_ns, in_order)
+    counts = demand.counts({name: found[timed] for name, found in asking.items()})
+    return Compared(workload.name, asked(counts, len(one)), one, other)
 
 
 def both(step: Step, target: Bench, model: Bench) -> tuple[int, int]:
@@ -187,11 +188,10 @@ def _paused(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
         yield Step(op(), draw.place(), PAGE, draw.think_ns())
 
 
-def _bursts(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+def _bursts(draw: Draw, op: Callable[[], str], steps: Steps = _random) -> Iterator[Step]:
     """After long pauses."""
-    for number in range(draw.requests // 2):
-        pause_ns = 0 if number % BURST else draw.random.randrange(LONG_PAUSE_NS)
-        yield Step(op(), draw.place(), PAGE, pause_ns)
+    for number, step in enumerate(islice(steps(draw, op), draw.requests // 4)):
+        yield step if number % BURST else step._replace(pause_ns=draw.rest_ns())
 
 
 def _sizes(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
@@ -200,11 +200,19 @@ def _sizes(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
         yield Step(op(), draw.place(sectors), sectors)
 
 
-def _runs(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+def _long(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
+    """Of 128 KiB to 1 MiB."""
+    for _ in range(draw.requests // 5):
+        sectors = min(draw.random.randint(demand.LONG_SECTORS + 1, LONG), draw.longest_sectors)
+        yield Step(op(), draw.place(sectors), sectors)
+
+
+def _runs(draw: Draw, op: Callable[[], str], run: int = RUN) -> Iterator[Step]:
     """Sequential runs, each of reads or of writes."""
-    for _ in range(draw.requests // RUN):
-        place, chosen = draw.place(RUN * PAGE), op()
-        yield from (Step(chosen, place + number * PAGE) for number in range(RUN))
+    for _ in range(max(1, draw.requests // run)):
+        place, chosen = draw.place(run * PAGE), op()
+        for number in range(run):
+            yield Step(chosen, place + number * PAGE, is_timed=number > 0)
 
 
 def _paused_runs(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
@@ -212,17 +220,21 @@ def _paused_runs(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
         yield step._replace(pause_ns=draw.think_ns() if draw.random.random() < 0.5 else 0)
 
 
-def _streams(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """Several in turns, of many sizes, with others between."""
+def _streams(draw: Draw, op: Callable[[], str], own_size: int = 0, turn: int = 1) -> Iterator[Step]:
+    """Several, so many requests in turn, of many sizes unless told, with others between."""
     places = [draw.place(LARGEST) for _ in range(STREAMS)]
-    for _ in range(draw.requests):
-        stream, sectors = draw.random.randrange(STREAMS + 1), draw.size()
+    stream = 0
+    for number in range(draw.requests):
+        if number % turn == 0:
+            stream = (stream + draw.random.randint(1, STREAMS)) % (STREAMS + 1)
+        sectors = own_size or draw.size()
         if stream == STREAMS:
-            yield Step(op(), draw.place(sectors), sectors)
+            yield Step(op(), draw.place(sectors), sectors, is_timed=False)
             continue
-        if draw.random.random() < 1 / RUN:
+        goes_on = draw.random.random() > 1 / RUN
+        if not goes_on:
             places[stream] = draw.place(LARGEST)
-        yield Step("read", places[stream], sectors)
+        yield Step("read", places[stream], sectors, is_timed=goes_on)
         places[stream] += sectors
 
 
@@ -234,32 +246,43 @@ def _sweeps(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 def _parts(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
     """Close together at the disk's beginning, middle and end."""
-    for part in PARTS:
-        yield from (Step(op(), draw.place(PAGE, *part)) for _ in range(draw.requests // len(PARTS)))
+    last = draw.capacity_sectors - demand.NEAR_SECTORS
+    for first in (0, last // 2, last):
+        for _ in range(draw.requests // 3):
+            yield Step(op(), first + draw.random.randrange(demand.NEAR_SECTORS - PAGE))
 
 
 def _hot(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
     """The same few places again and again."""
     places = [draw.place() for _ in range(HOT_PLACES)]
     for _ in range(draw.requests):
-        place = draw.random.choice(places) if draw.random.random() < 0.8 else draw.place()
-        yield Step(op(), place)
+        is_hot = draw.random.random() < 0.8
+        place = draw.random.choice(places) if is_hot else draw.place()
+        yield Step(op(), place, is_timed=is_hot)
 
 
 def _everything(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
     """What a host does: batches in order of place, of runs and single requests of many sizes,
-    some of them again, some after a pause."""
+    some of them again, near the last or where such a run ended, some after a pause."""
     seen = [draw.place(LARGEST) for _ in range(HOT_PLACES)]
+    near, last = demand.NEAR_SECTORS // 4, draw.capacity_sectors - LARGEST
+    place = 0
     for _ in range(draw.requests // SWEEP):
         batch: list[Step] = []
         while len(batch) < SWEEP:
-            place = draw.random.choice(seen) if draw.random.random() < 0.2 else draw.place(LARGEST)
-            seen[draw.random.randrange(HOT_PLACES)] = place
-            chosen = op()
+            chance = draw.random.random()
+            if chance < 0.3:
+                place = draw.random.choice(seen)
+            elif chance < 0.8:
+                place = draw.place(LARGEST)
+            else:
+                place = min(place + draw.random.randrange(near), last)
+            chosen, start = op(), place
             for _ in range(draw.random.choice((1, 1, 1, 4))):
                 sectors = draw.random.choice((PAGE, PAGE, draw.size()))
                 batch.append(Step(chosen, place, sectors))
                 place += sectors
+            seen[draw.random.randrange(HOT_PLACES)] = draw.random.choice((start, min(place, last)))
         batch.sort(key=lambda step: step.sector)
         for step in batch:
             pause_ns = draw.think_ns() if draw.random.random() < 0.2 else 0
@@ -273,15 +296,17 @@ def _seeks(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _transfers(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """The block before is read first: it brings the head there, and what is timed is new."""
+    """A block just before is read first: it brings the head there, and what is timed is new."""
     longest = min(LARGEST, draw.longest_sectors)
     for _ in range(draw.requests // 5):
         sectors = draw.random.randint(1, longest)
-        sector = draw.random.randint(1, draw.capacity_sectors - sectors)
-        yield Step(op(), sector - 1, 1, is_timed=False)
+        sector = draw.random.randint(2, draw.capacity_sectors - sectors)
+        yield Step(op(), sector - 2, 1, is_timed=False)
         yield Step(op(), sector, sectors)
 
 
+LONG_RUNS = partial(_runs, run=LONG_RUN)
+MIXED_BURSTS = partial(_bursts, steps=_everything)
 SEEK, TRANSFER = "random seeks", "random transfers"
 WORKLOADS = (
     Workload("random reads", _random),
@@ -289,22 +314,29 @@ WORKLOADS = (
     Workload("reads with think times", _paused),
     Workload("bursts of reads", _bursts),
     Workload("reads of many sizes", _sizes),
+    Workload("long reads", _long),
     Workload(TRANSFER, _transfers),
     Workload("sequential reads", _runs),
+    Workload("long sequential reads", LONG_RUNS),
     Workload("sequential reads with think times", _paused_runs),
-    Workload("streams of reads", _streams),
+    Workload("streams of reads", partial(_streams, own_size=PAGE)),
+    Workload("streams of reads, two at a time", partial(_streams, own_size=PAGE, turn=2)),
+    Workload("streams of reads of many sizes", _streams),
     Workload("sweeps of reads", _sweeps, in_order=True),
-    Workload("reads close together", _parts, in_order=True),
+    Workload("reads close together", _parts),
     Workload("reads of the same places", _hot),
     Workload("a mix of reads", _everything, in_order=True),
+    Workload("bursts of a mix of reads", MIXED_BURSTS, in_order=True),
     Workload("reads and writes", _random, writes=True),
     Workload("reads and writes with think times", _paused, writes=True),
     Workload("bursts of reads and writes", _bursts, writes=True),
     Workload("reads and writes of many sizes", _sizes, writes=True),
     Workload("sequential reads and writes", _runs, writes=True),
+    Workload("long sequential reads and writes", LONG_RUNS, writes=True),
     Workload("sweeps of reads and writes", _sweeps, in_order=True, writes=True),
     Workload("reads and writes of the same places", _hot, writes=True),
     Workload("a mix of reads and writes", _everything, in_order=True, writes=True),
+    Workload("bursts of a mix of reads and writes", MIXED_BURSTS, in_order=True, writes=True),
 )
 READS = tuple(each for each in WORKLOADS if not each.writes)
 SIGCSE_2006 = tuple(each for each in WORKLOADS if each.name in (SEEK, TRANSFER))

@@ -3,18 +3,19 @@
 
 A write that an idle drive takes at a cost that does not depend on the platter has gone into
 its cache.  Places that are written without a pause are taken until there is no room for
-another.  Once the cache is full the next write shows
-by its time whether anything has been put away meanwhile, so the pause that it takes says how long
-the drive waits before it begins.  What is left, the order and a write's settling, is what
-brings the model of all this nearest to the drive under six loads.
-Settling is found from the mean times of five; the order from how far apart all six are by rank and
-in the mean, since a wrong order may have the right mean.
+another.  A pause between a write at the disk's end and a read where the arm was before shows
+how long the drive waits before it destages: a read after a longer one takes a way back.
+The longest write that is taken says how much there is room for.
+What is left is what brings the model of all this nearest to the drive under seven loads: the order,
+how much a drive that was full keeps when it destages without that wait, and a write's settling.
+Settling is found from the mean times of six; the others from how far apart all seven are by rank
+and in the mean, since a wrong order may have the right mean.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from understudy.device.drive_buffer import WRITE_ORDERS
 from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.hits import Hits
-from understudy.profiler.statistics import median, spread
+from understudy.profiler.statistics import first, median, spread
 from understudy.profiler.target import Bench
 
 A_WRITE = 8  # sectors
@@ -33,26 +34,32 @@ IDLE_NS = 2_000_000_000
 MOST = 256  # WRITES_MAX in understudy/device/profile.py
 SUSTAINED = 2000 + MOST
 LONGEST_PAUSE_NS = 1_000_000_000
-READS_BEHIND = 64
-BEHIND = 1.4  # as long as one that is not behind a write: it waited
-LEAST_IDLE_NS = 1e6
-BACK = ("back", "back_idle_ms", "back_order")
-KEYS = {name: f"buffer.write_{name}" for name in ("us", "settle_ms", *BACK)}
-IDLE_SAID = "+- some ms; 0: a read right behind a write waits for it"
-AN_END = 0.01  # of the disk
+SHORTEST_PAUSE_NS = 50_000
+FOUND = ("us", "settle_ms", "back", "back_idle_ms", "back_order")
+KEYS = {name: f"buffer.write_{name}" for name in FOUND}
+THROUGH_SAID = "an idle drive makes a write wait for the platter"
+IDLE_SAID = "+- 1 %; 0: at once"
+NEAR, AROUND, FAR = (0.0, 0.01), (0.0, 0.05), (0.99, 1.0)  # of the disk
 UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
 A_SWEEP = 20
+THINK_NS = 10_000_000
 A_RUN = 16
 A_STRAY = 8  # writes, of which one goes to the other end
 OPS_MIXED = ("read", "read", "write")
-SETTLE_SAID = "from the means of five loads"
+ROOM_SAID = (
+    "the longest that is taken; what a full drive keeps, to a quarter, is nearest to the times"
+)
+AN_INSTANT_MS = 1e-6
+SETTLE_SAID = "from the means of six loads"
 SOME_SETTLING_NS = 1e6
 ORDER_SAID = (
-    "nearest to those times: all over, with strays, close together, among reads, in sweeps, in runs"
+    "nearest to those times: all over, with strays, close together, among reads, with pauses, in "
+    "sweeps, in runs"
 )
 
 Times = npt.NDArray[np.float64]
 Model = Callable[[Sequence[Finding]], Bench]  # of what was found, and that
+Choice = tuple[Finding, ...]  # the wait, what has room, and the order
 Served = Callable[[Sequence[Finding]], list[Times]]
 
 
@@ -63,7 +70,23 @@ class Taken:
     overhead_ns: float
     number: int
     agree: int
+    sectors: int
     idle_ns: float
+
+    def rooms(self) -> list[Finding]:
+        """With what a drive that was full keeps, if it waits else: none, to all."""
+        tries = f"{self.agree} of {TRIES} tries, the others took more"
+        whole = [self.number, self.sectors]
+        short = self.number * A_WRITE
+        lows = {0, *(most * n // 4 for most in (self.sectors, short) for n in (1, 2, 3))}
+        kept = [[*whole, low] for low in sorted(lows)] if self.idle_ns else []
+        return [Finding(KEYS["back"], room, f"{tries}; {ROOM_SAID}") for room in (*kept, whole)]
+
+    def waits(self) -> list[Finding]:
+        """With that of one that was full: none, but which comes first at the same instant?"""
+        idle_ms = round(self.idle_ns / 1e6, 3)
+        waits = (idle_ms, [idle_ms, AN_INSTANT_MS]) if idle_ms else (0.0,)
+        return [Finding(KEYS["back_idle_ms"], wait, IDLE_SAID) for wait in waits]
 
 
 def is_seen(found: Finding) -> bool:
@@ -90,7 +113,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
         modelled.random.setstate(draws)
         return _loaded(modelled)
 
-    return found + _settling(served, found, _loaded(bench))
+    return found + _by_loads(served, taken, found, _loaded(bench))
 
 
 def _taken(bench: Bench, hits: Hits) -> Taken | None:
@@ -108,9 +131,11 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     repeated = [number for number in bursts if bursts.count(number) > 1]
     number = max(1, min(repeated or bursts))  # a single one may be a host that was away
     bench.milestone()
-    idle_ns = cache.idle_ns(number)
+    sectors = cache.sectors()
     bench.milestone()
-    return Taken(overhead_ns, number, bursts.count(number), idle_ns)
+    idle_ns = cache.idle_ns()
+    bench.milestone()
+    return Taken(overhead_ns, number, bursts.count(number), sectors, idle_ns)
 
 
 def _steady_ns(bench: Bench, hits: Hits, sectors: int) -> float | None:
@@ -143,35 +168,46 @@ class _Cache:
                 return number
         return MOST
 
-    def idle_ns(self, number: int) -> float:
-        """From the last request until the first write is put away, without the time that takes.
+    def sectors(self) -> int:
+        """The longest write that it takes."""
+        most = min(self._bench.longest_sectors, self._bench.capacity_sectors // 16)
+        low = A_WRITE
+        while low < most and self._takes(min(2 * low, most)):
+            low = min(2 * low, most)
+        return first(lambda sectors: not self._takes(sectors), low, min(2 * low, most + 1)) - 1
 
-        A read right behind a write waits for it on a drive that does not wait itself.  The second
-        write is put away without the wait.
+    def _takes(self, sectors: int) -> bool:
+        times = (_after_idleness(self._bench, sectors) for _ in range(2))
+        return all(self._is_taken(ns, sectors) for ns in times)
+
+    def idle_ns(self) -> float:
+        """From the last request until the arm leaves for a write at the disk's other end.
+
+        A read where the arm was takes a way back then, however long ago that was.
         """
-        if self._read_behind_ns() > BEHIND * self._single_ns:
-            return 0.0
-        first_ns = self._pause_ns(number, 1)
-        away_ns = self._pause_ns(number, 2) - first_ns if number > 1 else self._single_ns
-        return max(LEAST_IDLE_NS, first_ns - away_ns)
-
-    def _pause_ns(self, number: int, more: int) -> float:
-        """After which a full cache takes so many more, mostly."""
+        stays_ns = self._back_ns(lambda: None)
+        leaves_ns = self._back_ns(lambda: self._bench.read(self._bench.place(A_WRITE, *FAR)))
+        limit_ns = (stays_ns + leaves_ns) / 2
         low, high = 0.0, float(LONGEST_PAUSE_NS)
-        while high - low > 0.02 * high + 100_000:
+        while high - low > 0.01 * high + SHORTEST_PAUSE_NS:
             middle = (low * high) ** 0.5 if low else high / 8
-            has_room = sum(self._room(number, more, middle) for _ in range(TRIES)) > TRIES / 2
-            low, high = (low, middle) if has_room else (middle, high)
-        return high
+            stays = self._back_ns(lambda: self._leave_write(middle)) < limit_ns  # noqa: B023
+            low, high = (middle, high) if stays else (low, middle)
+        return (low + high) / 2 if low else 0.0
 
-    def _read_behind_ns(self) -> float:
-        """Mean of reads elsewhere, each right behind a write."""
+    def _leave_write(self, pause_ns: float) -> None:
+        self._bench.write(self._bench.place(A_WRITE, *FAR), A_WRITE)
+        self._bench.wait(pause_ns)
+
+    def _back_ns(self, between: Callable[[], Any]) -> float:
+        """What a read takes near the last one, and that between; short, but no hit by chance."""
         times = []
-        for _ in range(READS_BEHIND):
+        for _ in range(TRIES):
             self._bench.wait(IDLE_NS)
-            self._write(A_WRITE)
-            times.append(self._bench.read(self._bench.place(A_WRITE), A_WRITE))
-        return float(np.mean(times))
+            self._bench.read(self._bench.place(A_WRITE, *AROUND), A_WRITE)
+            between()
+            times.append(self._bench.read(self._bench.place(A_WRITE, *AROUND), A_WRITE))
+        return float(np.quantile(times, 1 / 3))
 
     def _write(self, sectors: int) -> int:
         return self._bench.write(self._bench.place(sectors), sectors)
@@ -180,33 +216,12 @@ class _Cache:
         cost_ns = self._overhead_ns + sectors * self._hits.bus_sector_ns
         return service_ns <= cost_ns + max(self._hits.tolerance_ns, 0.02 * cost_ns)
 
-    def _room(self, number: int, more: int, pause_ns: float) -> bool:
-        """It was full that long ago: are more taken at once?"""
-        self._bench.wait(IDLE_NS)
-        for _ in range(number):
-            self._write(A_WRITE)
-        self._bench.wait(pause_ns)
-        return all(self._is_taken(self._write(A_WRITE), A_WRITE) for _ in range(more))
-
-    @cached_property
-    def _single_ns(self) -> float:
-        """About what it takes to put one away: a read costs as much."""
-        self._bench.wait(IDLE_NS)
-        reads = [self._bench.read(self._bench.place(A_WRITE)) for _ in range(READS_BEHIND)]
-        return float(np.mean(reads))
-
 
 def _findings(taken: Taken | None) -> list[Finding]:
     if not taken:
-        said = "an idle drive makes a write wait for the platter"
-        unknown = not_seen(KEYS["back_idle_ms"], said)
-        return [not_seen(KEYS["us"], said), Finding(KEYS["back"], 0, said), unknown]
-    tries = f"{taken.agree} of {TRIES} tries, the others took more"
-    return [
-        Finding(KEYS["us"], round(taken.overhead_ns / 1e3, 3), f"{TRIES} on an idle drive"),
-        Finding(KEYS["back"], taken.number, tries),
-        Finding(KEYS["back_idle_ms"], round(taken.idle_ns / 1e6, 3), IDLE_SAID),
-    ]
+        return [not_seen(KEYS["us"], THROUGH_SAID)]
+    us = round(taken.overhead_ns / 1e3, 3)
+    return [Finding(KEYS["us"], us, f"{TRIES} on an idle drive")]
 
 
 def _scattered(bench: Bench) -> Sequence[int]:
@@ -216,14 +231,13 @@ def _scattered(bench: Bench) -> Sequence[int]:
 
 def _with_strays(bench: Bench) -> Sequence[int]:
     """At one end, and now and then at the other: who takes the nearest leaves those until last."""
-    near, far = (0.0, AN_END), (1 - AN_END, 1.0)
-    ends = [far if n % A_STRAY == 0 else near for n in range(SUSTAINED)]
+    ends = [NEAR if n % A_STRAY else FAR for n in range(SUSTAINED)]
     return [bench.write(bench.place(A_WRITE, *end), A_WRITE) for end in ends]
 
 
 def _gathered(bench: Bench) -> Sequence[int]:
     """Where hardly anything is a seek: who knows the angle waits less."""
-    middle = (0.5, 0.5 + AN_END)
+    middle = (0.5, 0.51)
     return [bench.write(bench.place(A_WRITE, *middle), A_WRITE) for _ in range(SUSTAINED)]
 
 
@@ -251,7 +265,16 @@ def _in_runs(bench: Bench) -> Sequence[int]:
     return times
 
 
-LOADS = (_scattered, _with_strays, _gathered, _among_reads, _in_sweeps, _in_runs)
+def _with_pauses(bench: Bench) -> Sequence[int]:
+    """Among reads, with think times: a drive that waits for longer destages only if it was full."""
+    times = []
+    for _ in range(SUSTAINED):
+        bench.wait(bench.random.expovariate(1 / THINK_NS))
+        times.append(bench.serve(bench.random.choice(OPS_MIXED), bench.place(A_WRITE), A_WRITE))
+    return times
+
+
+LOADS = (_scattered, _with_strays, _gathered, _among_reads, _with_pauses, _in_sweeps, _in_runs)
 
 
 def _loaded(bench: Bench) -> list[Times]:
@@ -266,38 +289,69 @@ def _loaded(bench: Bench) -> list[Times]:
     return times
 
 
-def _settling(served: Served, found: list[Finding], seen: list[Times]) -> list[Finding]:
-    """Settling, and the order: what brings the model nearest to all loads."""
-    waits = any(each.key == KEYS["back"] and each.value for each in found)
-    choices = [
-        Finding(KEYS["back_order"], order, ORDER_SAID)
-        for order in (WRITE_ORDERS if waits else WRITE_ORDERS[:1])
-    ]
-    fits = [_fitted(served, [*found, choice], seen) for choice in choices]
-    mean_ns = float(np.mean(seen[0]))
-    unlikely = [fit.off + UNLIKELY * fit.settle_ns / mean_ns for fit in fits]
-    best = unlikely.index(min(unlikely))
-    said = f"{SETTLE_SAID}; times off by {fits[best].off:.1%}"
-    settle_ms = round(fits[best].settle_ns / 1e6, 6)
-    return [Finding(KEYS["settle_ms"], settle_ms, said), choices[best]]
-
-
-def _fitted(served: Served, found: list[Finding], seen: list[Times]) -> "Fit":
-    """With the settling that fits best."""
-
-    def settling(ns: float) -> list[Times]:
-        return served([*found, Finding(KEYS["settle_ms"], round(ns / 1e6, 6))])
-
-    without, with_some = (_relative_means(settling(ns), seen) for ns in (0.0, SOME_SETTLING_NS))
-    settle_ns = _settle_ns(without, with_some)
-    return Fit(settle_ns, _off(settling(settle_ns), seen))
+def _by_loads(
+    served: Served, taken: Taken | None, found: list[Finding], seen: list[Times]
+) -> list[Finding]:
+    """Settling, the order, and what a drive that was full keeps: what brings the model nearest to
+    all loads.  In the wrong order it is not seen what it keeps: all or nothing is tried before.  In
+    one that does not wait the last order looks like ascending."""
+    if taken:
+        waits, rooms = taken.waits(), taken.rooms()
+        orders = WRITE_ORDERS if taken.idle_ns else WRITE_ORDERS[:3]
+    else:
+        waits = [not_seen(KEYS["back_idle_ms"], THROUGH_SAID)]
+        rooms = [Finding(KEYS["back"], 0, THROUGH_SAID)]
+        orders = WRITE_ORDERS[:1]
+    nearest = _Nearest(served, found, seen)
+    fits = []
+    for name in orders:
+        order = Finding(KEYS["back_order"], name, ORDER_SAID)
+        fit = nearest.fitted((waits[0], rooms[-1], order))
+        fits += [fit, *(nearest.like(fit, (wait, rooms[0], order)) for wait in waits)]
+    fit = nearest.best(fits)
+    order = fit.choice[-1]
+    fits = [nearest.like(fit, (*pair, order)) for pair in product(waits, rooms)]
+    fit = nearest.fitted(nearest.best(fits).choice)
+    said = f"{SETTLE_SAID}; times off by {fit.off:.1%}"
+    return [Finding(KEYS["settle_ms"], round(fit.settle_ns / 1e6, 6), said), *fit.choice]
 
 
 class Fit(NamedTuple):
-    """Settling, and by how much times are off."""
+    """A choice with a settling, and by how much times are off."""
 
+    choice: Choice
     settle_ns: float
     off: float
+
+
+class _Nearest:
+    """Tells choices by how near they bring the model to what was seen."""
+
+    def __init__(self, served: Served, found: list[Finding], seen: list[Times]) -> None:
+        self._served = served
+        self._found = found
+        self._seen = seen
+
+    def best(self, fits: Sequence[Fit]) -> Fit:
+        """Of these."""
+        mean_ns = float(np.mean(self._seen[0]))
+        return min(fits, key=lambda fit: fit.off + UNLIKELY * fit.settle_ns / mean_ns)
+
+    def fitted(self, choice: Choice) -> Fit:
+        """With the settling that fits best."""
+        without, with_some = (
+            _relative_means(self._settling(choice, ns), self._seen)
+            for ns in (0.0, SOME_SETTLING_NS)
+        )
+        return self.like(Fit(choice, _settle_ns(without, with_some), 0.0), choice)
+
+    def like(self, fit: Fit, choice: Choice) -> Fit:
+        """With the settling of another."""
+        return Fit(choice, fit.settle_ns, _off(self._settling(choice, fit.settle_ns), self._seen))
+
+    def _settling(self, choice: Choice, ns: float) -> list[Times]:
+        settle = Finding(KEYS["settle_ms"], round(ns / 1e6, 6))
+        return self._served([*self._found, *choice, settle])
 
 
 def _settle_ns(without: Times, with_some: Times) -> float:

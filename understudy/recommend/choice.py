@@ -13,11 +13,13 @@ from typing import Any
 from understudy.measure.comparison import CONFIDENCE, Comparison
 from understudy.measure.metrics import Measure
 
+TAIL = "tail response"
+
 # What a person picks a scheduler for.  A tail is short by all of its measures: one request
 # in a thousand that starves does not show in the 99th percentile.
 GOALS = {
     "mean response": (Measure("mean_response_ms", "mean response", "ms"),),
-    "tail response": (
+    TAIL: (
         Measure("p99_response_ms", "p99", "ms"),
         Measure("p999_response_ms", "p99.9", "ms"),
         Measure("max_response_ms", "longest", "ms"),

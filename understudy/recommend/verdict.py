@@ -5,36 +5,66 @@ Three states.  True: each two things that the runs ask for were checked together
 None: something of it was never checked.  False: something of it was checked and is off, or the
 runs themselves do not count; nothing is recommended then.
 
-A check that is off counts by what it would do to these runs: its error in ms, times how often they
-ask for that in comparison with the check, against their mean service.
+A check that is off counts by what it would do to these runs, scheduler by scheduler, since an order
+changes what a disk is asked for.  A mean that is off takes every pick back, a distribution that is
+off the pick by the tail.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from understudy.device.check import IN_WORDS, LEAST_MS, Ask, Check, asked, in_words, untried
+from understudy.device.check import IN_WORDS, LEAST_MS, PLACES, Ask, Check, asked, in_words, untried
 from understudy.device.profile import DiskProfile
 from understudy.measure.metrics import LATE_MAX_PERMILLE, Summary
 from understudy.measure.trust import Trust
 from understudy.native.demand import NAMES
+from understudy.recommend.choice import TAIL
+
+OPEN_SHARE = 3 / 5
+"""Service may be 3 % off, response 5 %; in an open queue the one makes the other longer."""
+APART: tuple[Ask, ...] = ("writes", "pauses", "rests", "queue")
+"""Without these a request says nothing of one with them."""
 
 
 def sentences(found: Trust) -> list[str]:
     """Below a table; there is nothing to say of what is checked and within."""
-    if found.trusted:
-        return []
-    return [str(found) if found.trusted is None else f"no pick: {'; '.join(found.because)}"]
+    if found.trusted is False:
+        return [f"no pick: {'; '.join(found.because)}"]
+    tail = [f"no pick for {TAIL}: {'; '.join(found.tail_because)}"] if found.tail_because else []
+    return tail if found.trusted else [*tail, str(found)]
 
 
-def verdict(disk: DiskProfile, at_once: int, runs: Sequence[Summary]) -> Trust:
-    """Of runs that differ in scheduler and seed, on a disk with so many requests at once."""
+def verdict(
+    disk: DiskProfile, at_once: int, runs: Sequence[Summary], *, is_open: bool = False
+) -> Trust:
+    """Of runs that differ in scheduler and seed, on a disk with so many requests at once;
+    `is_open`: requests arrive whether or not others are answered."""
     if broken := list(_broken(runs)):
         return Trust(False, tuple(broken))
     if runs[0].platform == "real":
         return Trust(True)
-    wanted = _most([_asked(run, disk, at_once) for run in runs])
-    service_ms = sum(run.mean_service_ms for run in runs) / len(runs)
-    if off := list(_off(disk, wanted, service_ms)):
+    asking = [_asked(run, disk, at_once) for run in runs]
+    wanted = {ask: max(each.get(ask, 0.0) for each in asking) for each in asking for ask in each}
+    off: list[str] = []
+    tail_off: list[str] = []
+    for check in disk.checks:
+        parts = [_part(check, asks, run) for asks, run in zip(asking, runs, strict=True)]
+        percent = max(parts) * abs(check.difference_percent)
+        if is_open and "pauses" not in check.asks:  # after a pause there is no queue
+            queued = max(part * _queued(run) for part, run in zip(parts, runs, strict=True))
+            percent = max(percent, OPEN_SHARE * queued * abs(check.difference_percent))
+        if percent > check.limit_percent:
+            off.append(f"{_said(check, wanted)} {abs(check.difference_percent):.3g} % off")
+        if max(parts) * check.demerit_percent > check.demerit_limit_percent:
+            said = f"off by a demerit of {check.demerit_percent:.3g} %"
+            tail_off.append(f"{_said(check, wanted)} {said}")
+    if off:
         return Trust(False, tuple(off))
+    return replace(_checked(disk, wanted), tail_because=tuple(tail_off))
+
+
+def _checked(disk: DiskProfile, wanted: Mapping[Ask, float]) -> Trust:
+    """Whether each two things that the runs ask for were checked together."""
     if not disk.checks:
         made = f", made from {disk.limits}," if disk.limits else ""
         why = f"{disk.name}{made} was never held against its drive; this workload has"
@@ -77,28 +107,27 @@ def _asked(run: Summary, disk: DiskProfile, at_once: int) -> dict[Ask, float]:
     return shares
 
 
-def _most(shares: Sequence[Mapping[Ask, float]]) -> dict[Ask, float]:
-    """Of all runs, those that ask most."""
-    found = (ask for each in shares for ask in each)
-    return {ask: max(each.get(ask, 0.0) for each in shares) for ask in dict.fromkeys(found)}
+def _queued(run: Summary) -> float:
+    return run.mean_response_ms / max(run.mean_service_ms, LEAST_MS)
 
 
-def _off(disk: DiskProfile, wanted: Mapping[Ask, float], service_ms: float) -> Iterator[str]:
-    """What of it is off, and matters."""
-    for check in disk.checks:
-        if not check.asks.keys() <= wanted.keys():
-            continue
-        part = min(1.0, *(wanted[ask] / share for ask, share in check.asks.items()))
-        mean_percent, demerit_percent = (
-            100 * part * ms / max(service_ms, LEAST_MS)
-            for ms in (abs(check.off_ms), check.demerit_ms)
-        )
-        if mean_percent <= check.limit_percent and demerit_percent <= check.demerit_limit_percent:
-            continue
-        shares = _shares_in_words(check, wanted)
-        yield f"{shares}with {check.workload} this profile was {check.said()}"
+def _part(check: Check, wanted: Mapping[Ask, float], run: Summary) -> float:
+    """How much of a check's error a run has.
+
+    As much as requests of the check's kind take of its time: no more of them than have the same
+    places, and none of a kind of their own.  What else a check asks for has its error to itself.
+    """
+    if not check.asks.keys() <= {*wanted, "random"}:
+        return 0.0
+    places = sum(min(check.asks.get(place, 0.0), wanted.get(place, 0.0)) for place in PLACES)
+    alike = min(places, *(1 - wanted.get(ask, 0.0) for ask in APART if ask not in check.asks))
+    of_time = min(1.0, alike * check.target_ms / max(run.mean_service_ms, LEAST_MS))
+    more = (wanted[ask] / share for ask, share in check.asks.items() if ask not in PLACES)
+    return min([of_time, *(of_time * each for each in more)])
 
 
-def _shares_in_words(check: Check, wanted: Mapping[Ask, float]) -> str:
-    parts = [f"{100 * wanted[ask]:.0f} % {IN_WORDS[ask]}" for ask in check.asks if ask != "random"]
-    return f"this workload has {' and '.join(parts)}; " if parts else ""
+def _said(check: Check, wanted: Mapping[Ask, float]) -> str:
+    rare = [ask for ask in check.asks if ask in wanted and ask != "random"]
+    parts = [f"{100 * wanted[ask]:.0f} % {IN_WORDS[ask]}" for ask in rare]
+    shares = f"this workload has {' and '.join(parts)}; " if parts else ""
+    return f"{shares}with {check.workload} this profile was"

@@ -22,6 +22,7 @@ class Poisson(Writes, Workload):
     name: ClassVar[str] = "poisson"
     summary: ClassVar[str] = "open: 4 KiB arrivals at random places, independent of the disk"
     order: ClassVar[int] = 6
+    is_open: ClassVar[bool] = True
     processes: int = processes(1)
     rate: float = parameter(
         option="--rate",

@@ -47,6 +47,11 @@ class TraceReplay(Workload):
     )
 
     @property
+    def is_open(self) -> bool:  # type: ignore[override]
+        """As recorded."""
+        return self.replay == "open"
+
+    @property
     def sharers(self) -> int:
         """Its owners."""
         return self.trace.owners

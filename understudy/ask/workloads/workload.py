@@ -78,6 +78,7 @@ class Workload(Parameters):
     order: ClassVar[int] = 0  # where people see it listed
     reads_files: ClassVar[bool] = False  # of the SURGE file system; else the raw disk
     on_real: ClassVar[bool] = False  # its program runs on any Linux as it is
+    is_open: ClassVar[bool] = False  # requests come whether or not others are answered
 
     processes: int
     weights: tuple[int, ...] = parameter(

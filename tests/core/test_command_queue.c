@@ -60,32 +60,6 @@ static void one_that_is_taken_back_is_gone(u32 gone)
 	takes(1, &command[gone]);
 }
 
-/* It is the newest then, and nothing follows it any more. */
-static void one_that_is_given_again_is_the_newest(void)
-{
-	set(8, 0);
-	give(0, 10, 0);
-	give(1, 20, 0);
-	takes(0, &command[0]);
-	command_queue_give(&queue, &drive, &command[0]);
-	takes(0, &command[1]);
-	takes(0, &command[0]);
-	takes(0, NULL);
-}
-
-/* Nothing is sooner than what has no place, not even a hit that costs nothing. */
-static void what_has_no_place_waits_for_nothing(void)
-{
-	bool hit;
-
-	set(8, 60000 * MS);
-	drive.bus.hit_ns = 0;
-	drive_serve(&drive, IO_READ, 10, 8, 0, &hit);
-	give(0, 0, 0)->op = IO_OPS;
-	give(1, 10, 0);
-	takes(1, &command[0]);
-}
-
 /* The rule as it is written down: by index, without a list. */
 static u32 naive(const bool *waits, u32 count, u64 now_ns)
 {
@@ -251,8 +225,6 @@ int main(void)
 	one_that_is_taken_back_is_gone(0);
 	one_that_is_taken_back_is_gone(1);
 	one_that_is_taken_back_is_gone(2);
-	one_that_is_given_again_is_the_newest();
-	what_has_no_place_waits_for_nothing();
 	another_disk_has_them_elsewhere();
 	what_has_no_place_is_not_looked_for();
 	check_seeds(500, as_it_is_written_down);

@@ -147,14 +147,6 @@ static void a_late_one_begins_before_it_is_given(void)
 	is_served(&command[3], 6 * MS, 7 * MS);
 }
 
-static void an_array_begins_late_ones_when_they_come(void)
-{
-	set_array(2);
-	late(0, 0, 3);
-	is_served(&command[0], 3, 3 + 4 * MS);
-	CHECK(!device_is_free(&device));
-}
-
 static void where_nobody_waits_for_a_server_none_is_remembered(void)
 {
 	u32 i;
@@ -421,7 +413,6 @@ int main(void)
 	one_that_is_withdrawn_is_not_served();
 	what_moves_no_data_takes_no_time();
 	a_late_one_begins_before_it_is_given();
-	an_array_begins_late_ones_when_they_come();
 	where_nobody_waits_for_a_server_none_is_remembered();
 	k_changes_for_those_that_begin_after_it();
 	the_fastest_clock_stops_after_half_a_year();

@@ -418,13 +418,6 @@ static u64 rank[HOST_REQUESTS];
 static u64 antic_ns;
 static u64 counted[4];
 
-/* Most of them at one place, where an elevator could stay for ever. */
-static void set_place(struct host *h, struct draw *draw, struct io_request *rq)
-{
-	if (draw_below(draw, 10))
-		rq->sector = 600000 + draw_below(draw, 1000);
-}
-
 static void see_arrival(struct host *h, const struct io_request *rq)
 {
 	u32 i;

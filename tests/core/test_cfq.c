@@ -549,13 +549,6 @@ static bool in_one_queue(const struct io_request *a, const struct io_request *b)
 	return a->op == b->op && (a->op == IO_WRITE || a->owner == b->owner);
 }
 
-/* Most of them at one place, where an elevator could stay for ever. */
-static void set_place(struct host *h, struct draw *draw, struct io_request *rq)
-{
-	if (draw_below(draw, 10))
-		rq->sector = 600000 + draw_below(draw, 1000);
-}
-
 static void see_arrival(struct host *h, const struct io_request *rq)
 {
 	u32 i;

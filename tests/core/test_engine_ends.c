@@ -224,16 +224,6 @@ static void passed_over_for_long(void)
 	CHECK(sim.watch.events > 2 * (100 + 1) * 20000);
 }
 
-/* A burst behind the last one measured is no reason to give up. */
-static void a_burst_comes_later(void)
-{
-	use_rows(300, 0, 5);
-	sim.input.requests = 1;
-	sim.input.max_pending = 300;
-	CHECK_EQ(simulation_run(&sim), 0);
-	CHECK_EQ(sim.summary.completed, 1);
-}
-
 /* Who asks for a moment a thousand times gets it, and so does the next request. */
 static struct io_request *hesitant_next(void *state, u64 now_ns, u64 *wake_ns)
 {
@@ -388,7 +378,6 @@ int main(void)
 	held_back();
 	broken();
 	passed_over_for_long();
-	a_burst_comes_later();
 	hesitates_often();
 	going_round();
 	everything_is_cached();

@@ -192,25 +192,6 @@ static void a_write_waits_for_its_data(void)
 	writes(45, 1, 46 + TURN);
 }
 
-static void set_writing(enum write_order order)
-{
-	set(1, (struct drive){ .bus.write_ns = 2 * SLOT,
-			       .writes = { .spans_max = 4,
-					   .sectors_max = 100,
-					   .idle_ns = 10 * SLOT,
-					   .order = order } });
-}
-
-/* A write that joins the one under way goes on behind it, over a track's end as well. */
-static void what_joins_passes_next(void)
-{
-	set_writing(WRITE_ASCENDING);
-	writes(59, 1, 2);
-	now = 20; /* it begins at 59 */
-	writes(60, 2, 2);
-	takes(drive_flush(&drive, now * SLOT), 59 + 1 + 10 + 2 - 22);
-}
-
 static void no_draw_is_taken(void)
 {
 	u64 before;
@@ -356,7 +337,6 @@ int main(void)
 	the_next_sector_is_missed();
 	the_arm_returns_from_where_it_is();
 	a_write_waits_for_its_data();
-	what_joins_passes_next();
 	no_draw_is_taken();
 	check_seeds(300, served_at_their_angles);
 	check_seeds(100, none_is_sooner);

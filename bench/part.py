@@ -12,7 +12,7 @@ It has
 * IN_VM, true if it boots VMs;
 * measure(**size), which yields the table's name and a row for each that it has measured.
 
-A row is data, ready for JSON.  How it is shown, the columns say.
+A row is data, ready for JSON.  How it is shown, the columns say; what none shows is not kept.
 """
 
 import pkgutil
@@ -35,10 +35,14 @@ class Column:
     heading: str
     shown: str
 
+    @property
+    def names(self) -> list[str]:
+        """What of a row it shows."""
+        return [name for _, name, _, _ in string.Formatter().parse(self.shown) if name]
+
     def cell(self, row: Row) -> str:
         """The row's text in this column; empty if it does not have a value."""
-        names = (name for _, name, _, _ in string.Formatter().parse(self.shown) if name)
-        return "" if any(row[name] is None for name in names) else self.shown.format_map(row)
+        return "" if any(row[name] is None for name in self.names) else self.shown.format_map(row)
 
 
 @dataclass(frozen=True)

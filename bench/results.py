@@ -76,7 +76,9 @@ def take(part: Part, size: str, each: Callable[[str, Row], None]) -> Result:
     began = time.monotonic()
     rows: dict[str, list[Row]] = defaultdict(list)
     for table, row in part.measure(**part.sizes[size]):
-        rows[table].append(row)
+        rows[table].append(
+            {name: row[name] for column in part.tables[table] for name in column.names}
+        )
         each(table, row)
     return Result(
         size=size,

@@ -12,7 +12,6 @@ import pytest
 from block_events import (
     DISCARD,
     FLUSH,
-    FS,
     PC,
     READ,
     SDA,
@@ -132,32 +131,6 @@ def test_files_that_are_packed(named: str, tmp_path: Path) -> None:
 def test_a_file_that_is_missing(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--trace: .*/x: No such file"):
         load(str(tmp_path / "x"))
-
-
-def test_two_at_the_same_place() -> None:
-    """The first that was issued completes first; reads and writes are apart."""
-    second = [replace(event, time_ns=event.time_ns + 1) for event in READ_8[1:]]
-    write = [replace(event, time_ns=event.time_ns + 2, also=(WRITE, FS)) for event in READ_8[1:]]
-    assert rows(read_events(*second, *write)) == [
-        ROW_8,
-        (3001, 3001, 9001, 64, 8, "read", 6),
-        (3002, 3002, 9002, 64, 8, "write", 6),
-    ]
-
-
-def test_it_grows_while_it_is_back() -> None:
-    events = [
-        Event(10, 0, "D", 8, 8),
-        Event(20, 0, "R", 8, 8),
-        Event(30, 0, "D", 8, 16),
-        Event(40, 0, "C", 8, 16),
-    ]
-    assert rows(read(one_file(events))) == [(10, 10, 40, 8, 16, "read", 100)]
-
-
-def test_it_completes_without_being_issued_again() -> None:
-    events = [Event(10, 0, "D", 8, 8), Event(20, 0, "R", 8, 8), Event(40, 0, "C", 8, 8)]
-    assert rows(read(one_file(events))) == [(10, 10, 40, 8, 8, "read", 100)]
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from understudy.base.paths import ROOT
 from understudy.device.timing import Timing, steps
 from understudy.native import declared, replay
-from understudy.native.arrays import U64
 from understudy.native.draw import Draw
 from understudy.native.drive import CURVE_POINTS_MAX, SETTINGS, Drive
 from understudy.native.optimal_order import optimal_order
@@ -103,12 +99,6 @@ def cheetah() -> Drive:
     return Drive.linear(CHEETAH_SECTORS, 4_250_000, 5_250_000, cache=(64, 221, 64), hit_ns=250_000)
 
 
-def test_drive_keeps_the_papers_line() -> None:
-    service_ns, hit = cheetah().serve([READ] * 2, [0, CHEETAH_SECTORS - 8], [8, 8])
-    assert service_ns.tolist() == [4_250_000, 9_500_000 - 1]
-    assert not hit.any()
-
-
 def test_drive_reads_ahead_and_forgets() -> None:
     drive = cheetah()
     ops = [READ, READ, WRITE, READ]
@@ -124,24 +114,6 @@ def test_drive_reads_ahead_and_forgets() -> None:
 def seeking(seek: Sequence[tuple[int, int]], **given: Any) -> Timing:
     """And 5 ns for each."""
     return Timing(seek[-1][0] if seek else 0, 5, tuple(seek), **given)
-
-
-def test_drive_takes_curves_and_zones() -> None:
-    seek = [(0, 0), (10, 100), (1000, 200)]
-    drive = Drive(seeking(seek, transfer=steps([(0, 2000), (500, 1000)], 1000)))
-    service_ns, _ = drive.serve([READ] * 3, [10, 11, 512], [1, 1, 3])
-    assert service_ns.tolist() == [5 + 100 + 2, 5 + 0 + 2, 5 + 149 + 3]
-    drive = Drive(seeking(seek, transfer=((0, 2000), (1000, 1000)), rotation_ns=61))
-    service_ns, _ = drive.serve([READ] * 2, [10, 511], [1, 4])
-    assert service_ns.tolist() == [5 + 100 + 30 + 1, 5 + 149 + 30 + 5]
-    with pytest.raises(ValueError, match="past the end"):
-        drive.serve([READ], [999], [2])
-
-
-def test_noisy_curves_are_taken() -> None:
-    """Samples of a real disk fall now and then."""
-    drive = Drive(seeking([(0, 5), (4, 9), (8, 4)]))
-    assert drive.serve([READ] * 2, [6, 0], [1, 1])[0].tolist() == [11, 10]
 
 
 def test_drive_refuses() -> None:
@@ -170,36 +142,6 @@ def test_a_setting_that_is_out_of_range_is_named(name: str) -> None:
         words = f"{name} is {value}: has to be from {limits.min} to {limits.max}"
         with pytest.raises(ValueError, match=f"^{words}$"):
             Drive(timing, value if name == "rotation_seed" else 0)
-
-
-def test_a_random_phase_is_half_a_rotation_on_average() -> None:
-    """Drawn anew for each request from the medium, the same again from the same seed."""
-    n, rotation_ns = 20_000, 6_000_000
-    reads = (np.zeros(n), np.zeros(n), np.ones(n))
-
-    def latencies(seed: int) -> U64:
-        timing = Timing(9, 0, ((0, 0), (9, 0)), rotation_ns=rotation_ns, random_phase=True)
-        drive = Drive(timing, seed)
-        first, _ = drive.serve(*reads)
-        drive.reset()
-        assert (drive.serve(*reads)[0] == first).all()
-        return first
-
-    found = latencies(1)
-    assert found.max() < rotation_ns
-    assert found.mean() == pytest.approx(rotation_ns / 2, abs=5 * rotation_ns / np.sqrt(12 * n))
-    assert found.std() == pytest.approx(rotation_ns / np.sqrt(12), rel=0.02)
-    assert (latencies(2) != found).mean() > 0.99
-
-
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 10_000)), max_size=50))
-def test_a_hit_costs_the_same_everywhere(requests: list[tuple[int, int]]) -> None:
-    drive = Drive.linear(20_000, 1000, 1000, cache=(2, 221, 64), hit_ns=7)
-    ops = [op for op, _ in requests]
-    service_ns, hit = drive.serve(ops, [sector for _, sector in requests], [8] * len(ops))
-    assert ((service_ns == 7) == hit).all()
-    assert (service_ns[~hit] >= 1000).all()
-    assert not hit[np.array(ops, dtype=bool)].any()
 
 
 def test_optimal_order_refuses() -> None:

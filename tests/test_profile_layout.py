@@ -4,10 +4,9 @@
 from pathlib import Path
 
 import pytest
+from profile_texts import load_text
 
 from understudy.base.errors import UserError
-from understudy.device import profile
-from understudy.device.profile import DiskProfile
 from understudy.device.timing import TURN, TrackLevel, Tracks, TrackZone
 
 ZONES = """\
@@ -44,12 +43,6 @@ vendor = "mine"
 model = "own"
 capacity_sectors = 1_000_000
 """
-
-
-def load_text(folder: Path, text: str) -> DiskProfile:
-    file = folder / "mine.toml"
-    file.write_text(text, encoding="utf-8")
-    return profile.load(str(file))
 
 
 def test_what_the_core_is_told(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from profile_texts import load_text
 
 from understudy.base.errors import UserError
 from understudy.device import expected, profile
@@ -26,12 +27,6 @@ outer_mb_per_s = 100
 inner_mb_per_s = 50
 """
 FIGURES: dict[str, Any] = {"rpm": 7200, "track_to_track_ms": 1.0, "average_seek_ms": 9.0}
-
-
-def load_text(folder: Path, text: str) -> DiskProfile:
-    file = folder / "mine.toml"
-    file.write_text(text, encoding="utf-8")
-    return profile.load(str(file))
 
 
 def mean_ms(sheet: DataSheet) -> float:

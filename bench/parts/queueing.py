@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -70,9 +71,11 @@ def measure(drives: int, requests: int, processes: list[int]) -> Rows:
     """Every drive is fitted once."""
     found = [_one_drive(number) for number in range(FIRST_DRIVE, FIRST_DRIVE + drives)]
     for count in processes:
-        rows = [_row(found, count, *case, requests) for case in CASES]
-        yield from (("means", row) for row in rows)
-        yield "ranks", _ranks(count, rows)
+        runs = [_runs(found, count, *case, requests) for case in CASES]
+        for (scheduler, depth), (ours, theirs) in zip(CASES, runs, strict=True):
+            case = {"processes": count, "scheduler": scheduler, "depth": depth}
+            yield "means", {**case, **_means(ours, theirs)}
+        yield "ranks", _ranks(count, runs)
 
 
 def _one_drive(number: int) -> tuple[DetailedDrive, Fitted]:
@@ -83,13 +86,14 @@ def _one_drive(number: int) -> tuple[DetailedDrive, Fitted]:
     return drive, found
 
 
-def _row(
+def _runs(
     found: Sequence[tuple[DetailedDrive, Fitted]],
     processes: int,
     scheduler: str,
     depth: int,
     requests: int,
-) -> Row:
+) -> tuple[list[Means], list[Means]]:
+    """Ours, and each drive's."""
     theirs, ours = [], []
     for seed, (drive, fitted) in enumerate(found):
         draw = np.random.default_rng(seed)
@@ -98,18 +102,17 @@ def _row(
         sectors = draw.integers(pages, size=shape) * PAGE_SECTORS
         theirs.append(_detailed(drive, sectors, scheduler, depth, requests))
         ours.append(_simulated(drive, fitted, sectors, scheduler, depth, requests))
+    return ours, theirs
+
+
+def _means(ours: Sequence[Means], theirs: Sequence[Means]) -> Row:
     service = _percent([run.service for run in ours], [run.service for run in theirs])
     response = _percent([run.response for run in ours], [run.response for run in theirs])
     return {
-        "processes": processes,
-        "scheduler": scheduler,
-        "depth": depth,
         "service_ms": float(np.mean([run.service for run in theirs])),
         "service_half": float(np.median(service)),
         "service_worst": float(service[np.argmax(np.abs(service))]),
         "response_half": float(np.median(response)),
-        "theirs": [run.response for run in theirs],
-        "ours": [run.response for run in ours],
     }
 
 
@@ -118,15 +121,14 @@ def _percent(ours: Sequence[float], theirs: Sequence[float]) -> npt.NDArray[np.f
     return off
 
 
-def _ranks(processes: int, rows: Sequence[Row]) -> Row:
+def _ranks(processes: int, runs: Sequence[tuple[Sequence[Means], Sequence[Means]]]) -> Row:
     """Of each drive by itself."""
     right = pairs = 0
-    for a in rows:
-        for b in rows:
-            for drive, (mine, other) in enumerate(zip(a["theirs"], b["theirs"], strict=True)):
-                if other > mine * (1 + REALLY_DIFFERENT):
-                    pairs += 1
-                    right += a["ours"][drive] < b["ours"][drive]
+    for (ours, theirs), (our_others, others) in product(runs, repeat=2):
+        for mine, other, our, their in zip(theirs, others, ours, our_others, strict=True):
+            if other.response > mine.response * (1 + REALLY_DIFFERENT):
+                pairs += 1
+                right += our.response < their.response
     return {"processes": processes, "right": right, "pairs": pairs}
 
 

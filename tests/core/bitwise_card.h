@@ -189,6 +189,7 @@ static inline u64 read_by_parts(u32 bar, u64 offset, u32 bytes)
 	return value;
 }
 
+/* What lies beside the lanes does not count. */
 static inline void write_by_parts(u32 bar, u64 offset, u32 bytes, u64 value)
 {
 	struct register_access access =
@@ -197,7 +198,8 @@ static inline void write_by_parts(u32 bar, u64 offset, u32 bytes, u64 value)
 
 	while (registers_next(&access, &part))
 		registers_store(&card.registers, part.index,
-				part_to_register(&part, value), part.lanes);
+				part_to_register(&part, value) | ~part.lanes,
+				part.lanes);
 }
 
 /* The card sets or clears all bits of a register. */

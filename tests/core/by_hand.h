@@ -37,4 +37,11 @@ static inline void expect_wait(u64 ns)
 	CHECK_EQ(host.wake_ns, host.now_ns + ns);
 }
 
+/* Most of them at one place, where an elevator could stay for ever. */
+static inline void set_place(struct host *h, struct draw *draw, struct io_request *rq)
+{
+	if (draw_below(draw, 10))
+		rq->sector = 600000 + draw_below(draw, 1000);
+}
+
 #endif

@@ -53,19 +53,6 @@ static void a_wait_is_won(void)
 	host_exit(&host);
 }
 
-static void a_wait_nobody_suffers_from_is_not_counted(void)
-{
-	begin();
-	live(1, 1000, 0);
-	host.now_ns += MS;
-	live(1, 1200, 0);
-	host.now_ns += 20 * MS;
-	live(1, 1400, 0);
-	CHECK_EQ(counter("waits_won") + counter("waits_lost") + counter("waits_cut"),
-		 0);
-	host_exit(&host);
-}
-
 /* Nobody has asked when time was up. */
 static void who_comes_too_late_has_lost(void)
 {
@@ -80,34 +67,6 @@ static void who_comes_too_late_has_lost(void)
 	host_expect(&host, near, PICK_ORDER, MS);
 	CHECK_EQ(counter("waits_won"), 0);
 	CHECK_EQ(counter("waits_lost"), 1);
-	host_exit(&host);
-}
-
-static void nobody_waits_who_has_another_read(void)
-{
-	struct io_request *first, *other, *second;
-
-	begin();
-	first = read_of(1, 1000);
-	second = read_of(1, 500000);
-	other = read_of(2, 400000);
-	host_expect(&host, first, PICK_ORDER, MS);
-	host_expect(&host, other, PICK_ORDER, 0);
-	expect_wait(ANTIC);
-	host.now_ns = host.wake_ns;
-	host_expect(&host, second, PICK_ORDER, MS);
-	host_exit(&host);
-}
-
-static void nobody_waits_after_a_write(void)
-{
-	struct io_request *write, *read;
-
-	begin();
-	write = write_at(1000);
-	host_expect(&host, write, PICK_ORDER, MS);
-	read = read_of(1, 500000);
-	host_expect(&host, read, PICK_ORDER, MS);
 	host_exit(&host);
 }
 
@@ -143,21 +102,6 @@ static void who_comes_just_in_time_is_waited_for(void)
 	host_exit(&host);
 }
 
-static void a_close_read_ends_a_wait(void)
-{
-	struct io_request *close;
-
-	begin();
-	live(1, 1000, 0);
-	close = read_of(2, 1008 + 129);
-	expect_wait(ANTIC);
-	close = read_of(3, 1008 + 128);
-	host_expect(&host, close, PICK_ORDER, MS);
-	CHECK_EQ(counter("close_reads"), 1);
-	CHECK_EQ(counter("waits_cut"), 1);
-	host_exit(&host);
-}
-
 static void who_reads_far_away_is_not_waited_for(void)
 {
 	struct io_request *other;
@@ -171,34 +115,6 @@ static void who_reads_far_away_is_not_waited_for(void)
 	other = read_of(3, 2024 + 500);
 	host_expect(&host, other, PICK_ORDER, MS);
 	CHECK_EQ(counter("close_reads"), 1);
-	host_exit(&host);
-}
-
-static void growing_is_not_coming(void)
-{
-	struct io_request *far;
-
-	begin();
-	live(1, 1000, 0);
-	far = read_of(2, 500000);
-	expect_wait(ANTIC);
-	host.now_ns += MS;
-	host_grow(&host, far, 8);
-	expect_wait(ANTIC - MS);
-	host_exit(&host);
-}
-
-static void writes_wait_for_a_read(void)
-{
-	struct io_request *write;
-
-	begin();
-	live(1, 1000, 0);
-	write = write_at(1008);
-	expect_wait(ANTIC);
-	host.now_ns = host.wake_ns;
-	host_expect(&host, write, PICK_ORDER, MS);
-	CHECK_EQ(counter("waits_lost"), 1);
 	host_exit(&host);
 }
 
@@ -262,39 +178,6 @@ static void a_read_in_service_is_waited_for(void)
 	host_exit(&host);
 }
 
-/* His next one comes before that, and then nobody is held back. */
-static void who_reads_ahead_is_not_waited_for(void)
-{
-	struct io_request *first, *other;
-
-	begin_with_two_at_once();
-	first = expect_next(read_of(1, 1000));
-	other = read_of(2, 500000);
-	expect_wait(READ_EXPIRE);
-	read_of(1, 900000);
-	expect_next(other);
-	host_finish(&host, first, MS);
-	host_exit(&host);
-}
-
-/* Both of his are in service, and he thinks when both are complete. */
-static void the_last_of_his_reads_begins_a_wait(void)
-{
-	struct io_request *first, *second;
-
-	begin_with_two_at_once();
-	first = read_of(1, 1000);
-	second = read_of(1, 1008);
-	read_of(2, 500000);
-	expect_next(first);
-	expect_next(second);
-	host_finish(&host, first, MS);
-	expect_wait(READ_EXPIRE - MS);
-	host_finish(&host, second, MS);
-	expect_wait(ANTIC);
-	host_exit(&host);
-}
-
 static void a_close_read_goes_beside_it(void)
 {
 	begin_with_two_at_once();
@@ -304,54 +187,6 @@ static void a_close_read_goes_beside_it(void)
 	expect_wait(READ_EXPIRE);
 	expect_next(read_of(3, 1008 + 128));
 	CHECK_EQ(counter("close_reads"), 1);
-	host_exit(&host);
-}
-
-static void nothing_is_held_back_for_a_thinker(void)
-{
-	begin_with_two_at_once();
-	live(1, 1000, 0);
-	host.now_ns += ANTIC + 1;
-	expect_next(read_of(1, 1008));
-	expect_next(read_of(2, 500000));
-	host_exit(&host);
-
-	begin_with_two_at_once();
-	live(1, 1000, 0);
-	host.now_ns += ANTIC;
-	expect_next(read_of(1, 1008));
-	read_of(2, 500000);
-	expect_wait(READ_EXPIRE);
-	host_exit(&host);
-}
-
-static void nothing_is_held_back_for_a_write_or_without_waits(void)
-{
-	begin_with_two_at_once();
-	expect_next(write_at(1000));
-	expect_next(read_of(1, 500000));
-	host_exit(&host);
-
-	begin_with_two_at_once();
-	host_set(&host, "antic_expire_ns", 0);
-	expect_next(read_of(1, 1000));
-	expect_next(read_of(2, 500000));
-	host_exit(&host);
-}
-
-/* Up to the end of the batch; then what is in service is nobody's concern. */
-static void writes_wait_for_a_read_in_service(void)
-{
-	struct io_request *first, *write;
-
-	begin_with_two_at_once();
-	first = expect_next(read_of(1, 1000));
-	write = write_at(500000);
-	expect_wait(READ_BATCH);
-	host.now_ns = host.wake_ns;
-	expect_next(write);
-	host_finish(&host, first, MS);
-	expect_next(write_at(600000));
 	host_exit(&host);
 }
 
@@ -458,35 +293,6 @@ static void other_ways_are_no_steps_back(void)
 	host_exit(&host);
 }
 
-static void a_sector_back_counts_double(void)
-{
-	struct io_request *ahead, *back;
-
-	begin_without_waits();
-	live(1, 100000, 0);
-	back = read_of(2, 100008 - 400);
-	ahead = read_of(2, 100008 + 799);
-	host_expect(&host, ahead, PICK_ORDER, MS);
-	host_expect(&host, back, PICK_ORDER, MS);
-	host_exit(&host);
-}
-
-/* Of two reads at one place behind the head, the older; the next sweep comes later. */
-static void the_older_of_two_at_one_place(void)
-{
-	struct io_request *first, *second, *lowest;
-
-	begin_without_waits();
-	live(1, 100000, 0);
-	lowest = read_of(4, 10);
-	first = read_of(2, 99900);
-	second = read_of(3, 99900);
-	host_expect(&host, first, PICK_ORDER, MS);
-	host_expect(&host, second, PICK_ORDER, MS);
-	host_expect(&host, lowest, PICK_ORDER, MS);
-	host_exit(&host);
-}
-
 /* Just as far, counted double: on it goes. */
 static void of_equal_ways_the_one_ahead(void)
 {
@@ -569,21 +375,6 @@ static void reads_and_writes_take_turns(void)
 	host_exit(&host);
 }
 
-/* A read that comes during a batch of writes waits for its end. */
-static void reads_do_not_break_into_writes(void)
-{
-	struct io_request *read, *write[2];
-
-	begin_without_waits();
-	write[0] = write_at(1000);
-	write[1] = write_at(500000);
-	host_expect(&host, write[0], PICK_ORDER, WRITE_BATCH - 1);
-	read = read_of(1, 2000);
-	host_expect(&host, write[1], PICK_ORDER, MS);
-	host_expect(&host, read, PICK_ORDER, MS);
-	host_exit(&host);
-}
-
 static void batches_are_counted_apart(void)
 {
 	begin_without_waits();
@@ -612,21 +403,6 @@ static void a_write_is_old_in_time(void)
 	host_exit(&host);
 }
 
-static void old_writes_go_first_among_writes(void)
-{
-	struct io_request *old, *ahead, *read;
-
-	begin_without_waits();
-	host_expect(&host, write_at(400000), PICK_ORDER, MS);
-	old = write_at(1000);
-	ahead = write_at(500000);
-	read = read_of(1, 600000);
-	host_expect(&host, ahead, PICK_ORDER, WRITE_EXPIRE);
-	host_expect(&host, read, PICK_EXPIRED, MS);
-	host_expect(&host, old, PICK_EXPIRED, MS);
-	host_exit(&host);
-}
-
 /*
  * Nobody starves.  While a direction has anything pending, its oldest request is
  * served within its expiry time, a batch of the other direction, and the services
@@ -641,13 +417,6 @@ static void old_writes_go_first_among_writes(void)
 static u64 rank[HOST_REQUESTS];
 static u64 antic_ns;
 static u64 counted[4];
-
-/* Most of them at one place, where an elevator could stay for ever. */
-static void set_place(struct host *h, struct draw *draw, struct io_request *rq)
-{
-	if (draw_below(draw, 10))
-		rq->sector = 600000 + draw_below(draw, 1000);
-}
 
 static void see_arrival(struct host *h, const struct io_request *rq)
 {
@@ -708,65 +477,28 @@ static void random_case(struct draw *draw)
 	host_exit(&host);
 }
 
-/*
- * Somebody reads on and on where the head is.  Who is far away has to wait for the
- * expiry time, and for what is then in service.
- */
-static void a_flood_does_not_starve_the_rest(void)
-{
-	struct io_request *victim;
-	u32 i;
-
-	begin();
-	live(1, 500000, 0);
-	victim = read_of(2, 10);
-	for (i = 1; host.pending[victim->id]; i++) {
-		read_of(1, 500000 + 8 * i);
-		host_finish(&host, host_ask(&host), 2 * MS);
-	}
-	CHECK_EQ(victim->reason, PICK_EXPIRED);
-	CHECK(host.now_ns - victim->arrival_ns <= READ_EXPIRE + 4 * MS);
-	host_exit(&host);
-}
-
 int main(void)
 {
 	a_wait_is_won();
-	a_wait_nobody_suffers_from_is_not_counted();
 	who_comes_too_late_has_lost();
-	nobody_waits_who_has_another_read();
-	nobody_waits_after_a_write();
 	nobody_waits_for_a_thinker();
 	who_comes_just_in_time_is_waited_for();
-	a_close_read_ends_a_wait();
 	who_reads_far_away_is_not_waited_for();
-	growing_is_not_coming();
-	writes_wait_for_a_read();
 	the_end_of_the_batch_cuts_a_wait_short();
 	the_end_of_a_batch_of_writes_ends_a_wait();
 	a_read_in_service_is_waited_for();
-	who_reads_ahead_is_not_waited_for();
-	the_last_of_his_reads_begins_a_wait();
 	a_close_read_goes_beside_it();
-	nothing_is_held_back_for_a_thinker();
-	nothing_is_held_back_for_a_write_or_without_waits();
-	writes_wait_for_a_read_in_service();
 	an_expired_read_cuts_a_wait_short();
 	who_is_waited_for_is_not_forgotten();
 	strangers_are_trusted();
 	steps_back_are_short();
 	other_ways_are_no_steps_back();
-	a_sector_back_counts_double();
-	the_older_of_two_at_one_place();
 	of_equal_ways_the_one_ahead();
 	the_expired_go_first_one_at_a_time();
 	age_is_inherited();
 	reads_and_writes_take_turns();
-	reads_do_not_break_into_writes();
 	batches_are_counted_apart();
 	a_write_is_old_in_time();
-	old_writes_go_first_among_writes();
-	a_flood_does_not_starve_the_rest();
 	check_seeds(500, random_case);
 	CHECK(getenv("CHECK_SEED") ||
 	      (counted[0] && counted[1] && counted[2] && counted[3]));

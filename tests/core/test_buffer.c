@@ -41,15 +41,6 @@ static void the_watermark_is_within_a_segment(void)
 	reads(1000, 150, FAR + 100 * SECTOR + 150 * BUS, false);
 }
 
-/* What comes by is sent at once: it is there before the bus is done. */
-static void what_comes_by_has_no_watermark(void)
-{
-	set_reading(4, 60);
-	drive.bus.watermark_percent = 100;
-	reads(1000, 8, FAR + 8 * SECTOR + 8 * BUS, false);
-	reads(1008, 30, HIT + 30 * BUS, false);
-}
-
 /* What lies ahead comes by: 59 sectors in 590 us, of which 80 us are over, and goes out. */
 static void a_read_ahead_waits_for_it(void)
 {
@@ -66,14 +57,6 @@ static void what_is_far_ahead_is_not_waited_for(u64 reach_sectors)
 	drive.ahead.reach_sectors = reach_sectors;
 	reads(1000, 8, MISS(FAR, 8), false); /* then 8 come while the bus is busy */
 	reads(1067, 1, reach_sectors < 52 ? MISS(FAR, 1) : 510 * US + BUS, false);
-}
-
-/* A read that goes on past where the drive would have stopped keeps the medium going. */
-static void it_goes_on_past_its_limit(void)
-{
-	set_reading(4, 10);
-	reads(1000, 8, MISS(FAR, 8), false);
-	reads(1008, 50, HIT + 50 * BUS, false);
 }
 
 static void it_stops_at_its_limit(void)
@@ -97,17 +80,6 @@ static void it_stops_at_the_track_end(void)
 	reads(1050, 8, MISS(NEAR, 8), false);
 }
 
-static void a_stream_goes_over_it(void)
-{
-	set_reading(4, 90);
-	drive.ahead.to_track_end = 1;
-	reads(1000, 8, MISS(FAR, 8), false);
-	now += 10000 * US;
-	reads(1008, 42, HIT + 42 * BUS, true);
-	now += 10000 * US;
-	reads(1050, 8, HIT + 8 * BUS, true);
-}
-
 /*
  * If hits do not make it go on, it stands there.  The read that the arm goes for then is in
  * sequence: to the end of the next one.
@@ -125,23 +97,6 @@ static void which_ends_with_the_next(void)
 	reads(1050, 8, MISS(NEAR, 8), false);
 	now += 10000 * US;
 	reads(1058, 90, HIT + 90 * BUS, true);
-}
-
-/* Only a track's end is where it stands: hits before it make room for what follows. */
-static void a_limit_within_the_track_moves_on(void)
-{
-	set_reading(4, 20);
-	drive.ahead.to_track_end = 1;
-	drive.ahead.after_hit = AFTER_HIT_STOP;
-	reads(1000, 8, MISS(FAR, 8), false);
-	now += 10000 * US;
-	reads(1008, 20, HIT + 20 * BUS, true);
-	now += 10000 * US;
-	reads(1028, 20, HIT + 20 * BUS, true);
-	now += 10000 * US;
-	reads(1048, 2, HIT + 2 * BUS, true);
-	now += 10000 * US;
-	reads(1050, 8, MISS(NEAR, 8), false);
 }
 
 static void another_place_stops_it(void)
@@ -202,18 +157,6 @@ static void what_is_on_the_bus_is_kept(void)
 	reads(1000, 8, MISS(FAR, 8), false);
 }
 
-/* Where it has stopped it stays, if a hit does not make it go on. */
-static void a_hit_may_not_resume_it(void)
-{
-	set_reading(4, 10);
-	drive.ahead.after_hit = AFTER_HIT_STOP;
-	reads(1000, 8, MISS(FAR, 8), false);
-	now += 10000 * US;
-	reads(1008, 10, HIT + 10 * BUS, true);
-	now += 20000 * US;
-	reads(1018, 10, MISS(NEAR, 10), false);
-}
-
 /* Left after 8 sectors more; once it is hit to its end the arm goes back, for 2 ms and 4. */
 static void the_arm_returns(u64 returns)
 {
@@ -225,46 +168,6 @@ static void the_arm_returns(u64 returns)
 	reads(1000, 16, HIT + 16 * BUS, true);
 	now += 20000 * US;
 	reads(1016, 8, returns ? HIT + 8 * BUS : MISS(FAR, 8), returns);
-}
-
-/* A hit is in sequence: what follows it is read over the track's end, at 1050. */
-static void it_returns_to_a_stream(void)
-{
-	set_reading(4, 50);
-	drive.ahead.after_hit = AFTER_HIT_RETURN;
-	drive.ahead.to_track_end = 1;
-	reads(1000, 8, MISS(FAR, 8), false);
-	reads(5000, 8, MISS(FAR, 8), false);
-	now += 10000 * US;
-	reads(1000, 16, HIT + 16 * BUS, true);
-	now += 20000 * US;
-	reads(1016, 40, HIT + 40 * BUS, true);
-}
-
-/* The arm stays at 5008. */
-static void it_does_not_return_for_nothing(void)
-{
-	set_reading(4, 0);
-	drive.ahead.after_hit = AFTER_HIT_RETURN;
-	reads(1000, 8, MISS(FAR, 8), false);
-	reads(5000, 8, MISS(FAR, 8), false);
-	reads(1000, 8, HIT + 8 * BUS, true);
-	now += 20000 * US;
-	reads(5008, 8, MISS(NEAR, 8), false);
-}
-
-/* It had read to 1058 and left; now it may go on to 1066. */
-static void it_returns_for_what_is_more_by_now(void)
-{
-	set_reading(4, 50);
-	drive.ahead.after_hit = AFTER_HIT_RETURN;
-	reads(1000, 8, MISS(FAR, 8), false);
-	now += 10000 * US;
-	reads(5000, 8, MISS(FAR, 8), false);
-	now += 10000 * US;
-	reads(1008, 8, HIT + 8 * BUS, true);
-	now += 20000 * US;
-	reads(1058, 8, HIT + 8 * BUS, true);
 }
 
 /* The seek has begun and has 3 ms to go, less the hit; one out of sequence begins none. */
@@ -279,20 +182,6 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 	now += 10000 * US;
 	reads(1000, hit_sectors, HIT + hit_sectors * BUS, true);
 	reads(70000, 8, left_ns + MISS(FAR, 8), false);
-}
-
-/* Nor for a hit that would stop what is read on, and have the arm return elsewhere: 370 us on. */
-static void a_return_is_not_given_up_for_another(void)
-{
-	set_reading(4, 50);
-	drive.ahead.after_hit = AFTER_HIT_RETURN;
-	reads(1000, 8, MISS(FAR, 8), false);
-	reads(3000, 8, MISS(FAR, 8), false);
-	reads(5000, 8, MISS(FAR, 8), false);
-	now += 10000 * US;
-	reads(1000, 16, HIT + 16 * BUS, true);
-	reads(3000, 16, HIT + 16 * BUS, true);
-	reads(70000, 8, 3000 * US - 2 * (HIT + 16 * BUS) + MISS(FAR, 8), false);
 }
 
 /*
@@ -315,20 +204,6 @@ static void near_places_have_an_angle(void)
 	/* 400 sectors ahead, 4 ms, of which 3 for the arm; then back */
 	reads(1424, 8, 4000 * US + 8 * SECTOR, false);
 	reads(1024, 8, 12000 * US - 408 * SECTOR + 8 * SECTOR, false);
-}
-
-/* Nothing of it is read on meanwhile, so the drive waits for a whole turn. */
-static void a_stream_waits_for_its_place(void)
-{
-	set_reading(4, 10);
-	drive.arm.random_phase = 1;
-	drive.bus.sector_ps = 1000 * SECTOR; /* as fast as the medium */
-	now += drive_serve(&drive, IO_READ, 1000, 8, 0, &(bool){ false });
-	now += 100 * US; /* there are the ten; 40 us later: */
-	now += 40 * US;
-	reads(1008, 10, HIT + 10 * SECTOR, true);
-	/* stopped 240 us ago, 5760 to go; the ten more that it waits for are read by then */
-	reads(1018, 10, 6000 * US - 40 * US - HIT - 10 * SECTOR + 10 * SECTOR, false);
 }
 
 /* Of three segments the one that was used longest ago goes. */
@@ -354,20 +229,12 @@ static void a_segment_keeps_its_tail(void)
 	reads(1019, 1, MISS(FAR, 1), false);
 }
 
-/* One request of more than a segment, too, and before anything else happens. */
-static void it_keeps_no_more_than_that(void)
+/* Nothing is held of a miss, however slow hits are. */
+static void a_miss_waits_for_no_hit(void)
 {
-	set_reading(4, 0);
-	reads(1000, 150, MISS(FAR, 150), false);
+	set_reading(4, 50);
+	drive.bus.hit_ns = 10000 * US;
 	reads(1000, 8, MISS(FAR, 8), false);
-}
-
-static void without_segments_nothing_hits(void)
-{
-	set_reading(0, 0);
-	reads(1000, 8, MISS(FAR, 8), false);
-	reads(1000, 8, MISS(FAR, 8), false);
-	reads(1008, 8, MISS(NEAR, 8), false);
 }
 
 /*
@@ -385,77 +252,34 @@ static void the_bus_waits_for_a_switch(u64 segments)
 	reads(4046, 58, FAR + 54 * SECTOR + 2 * 600 * US + 4 * BUS, false);
 }
 
-/* Nor while it waits for the rest of what is read on: 42 sectors of this track, 8 of the next. */
-static void it_waits_for_one_that_is_read_over(void)
-{
-	set_reading(4, 90);
-	drive.disk.switch_ns = 2000 * US;
-	reads(1000, 8, MISS(FAR, 8), false);
-	now += 340 * US;
-	reads(1008, 50, 2000 * US + 8 * BUS, false);
-}
-
-/* 50 sectors are on the bus for longer than the arm needs for the one behind them. */
-static void what_is_held_is_sent_first(void)
-{
-	set_reading(4, 50);
-	drive.ahead.after_hit = AFTER_HIT_STOP;
-	drive.bus.sector_ps = 5 * 1000 * BUS;
-	reads(1000, 8, FAR + 8 * 5 * BUS, false);
-	now += 10000 * US;
-	reads(1008, 51, HIT + 51 * 5 * BUS, false);
-}
-
-/* Nothing is held of a miss, however slow hits are. */
-static void a_miss_waits_for_no_hit(void)
-{
-	set_reading(4, 50);
-	drive.bus.hit_ns = 10000 * US;
-	reads(1000, 8, MISS(FAR, 8), false);
-}
-
 int main(void)
 {
 	a_hit_costs_its_length();
 	reading_ahead_takes_time();
 	the_bus_waits_for_its_watermark();
 	the_watermark_is_within_a_segment();
-	what_comes_by_has_no_watermark();
 	a_read_ahead_waits_for_it();
 	what_is_far_ahead_is_not_waited_for(51);
 	what_is_far_ahead_is_not_waited_for(52);
-	it_goes_on_past_its_limit();
 	it_stops_at_its_limit();
 	it_stops_at_the_track_end();
-	a_stream_goes_over_it();
 	which_ends_with_the_next();
-	a_limit_within_the_track_moves_on();
 	another_place_stops_it();
 	so_do_hits_elsewhere(0);
 	so_do_hits_elsewhere(1);
 	reading_ahead_overwrites(0);
 	reading_ahead_overwrites(1);
 	what_is_on_the_bus_is_kept();
-	a_hit_may_not_resume_it();
 	the_arm_returns(0);
 	the_arm_returns(1);
-	it_returns_to_a_stream();
-	it_does_not_return_for_nothing();
-	it_returns_for_what_is_more_by_now();
 	a_return_is_not_given_up(16);
 	a_return_is_not_given_up(4);
 	a_return_is_not_given_up(8);
-	a_return_is_not_given_up_for_another();
 	near_places_have_an_angle();
-	a_stream_waits_for_its_place();
 	the_oldest_goes();
 	a_segment_keeps_its_tail();
-	it_keeps_no_more_than_that();
-	without_segments_nothing_hits();
+	a_miss_waits_for_no_hit();
 	the_bus_waits_for_a_switch(0);
 	the_bus_waits_for_a_switch(4);
-	it_waits_for_one_that_is_read_over();
-	what_is_held_is_sent_first();
-	a_miss_waits_for_no_hit();
 	return 0;
 }

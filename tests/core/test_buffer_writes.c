@@ -62,14 +62,6 @@ static void joined_until_it_begins(u64 late_ns, u64 sectors_max, u64 want_end)
 	CHECK_EQ(drive.writes.under_way.end, want_end);
 }
 
-/* The read waits for what is under way, then finds it in the buffer. */
-static void read_back(void)
-{
-	set_writing(1, 100);
-	writes(1000, 8, WRITE + 8 * BUS);
-	reads(1000, 8, FAR + 8 * SECTOR + HIT + 8 * BUS, true);
-}
-
 static void what_waits_is_there(void)
 {
 	set_writing(2, 100);
@@ -78,19 +70,6 @@ static void what_waits_is_there(void)
 	reads(1002, 4, HIT + 4 * BUS, true);
 	/* a part of it has to be put away first */
 	reads(996, 8, FAR + 8 * SECTOR + MISS(FAR, 8), false);
-}
-
-static void order_of_putting_away(u64 order, u64 want_head)
-{
-	set_writing(3, 100);
-	drive.writes.order = order;
-	drive.writes.idle_ns = 1000 * US;
-	writes(50000, 1, WRITE + BUS);
-	writes(10, 1, WRITE + BUS);
-	writes(40000, 1, WRITE + BUS);
-	now += drive_flush(&drive, now);
-	reads(90000, 1, MISS(FAR, 1), false);
-	CHECK_EQ(drive.ahead.segments.segment[2].start, want_head);
 }
 
 /* Reads do not move the place from which the last two go on. */
@@ -149,22 +128,6 @@ static void a_full_one_does_not_wait(u64 low_sectors, u64 full_idle_ns, u64 dest
 	CHECK_EQ(drive.writes.nr, low_sectors / 8);
 }
 
-/* As long as there is something to do it is not idle, and puts nothing away. */
-static void idleness_begins_anew(void)
-{
-	u32 i;
-
-	set_writing(2, 100);
-	drive.writes.idle_ns = 10000 * US;
-	writes(1000, 8, WRITE + 8 * BUS);
-	for (i = 0; i < 5; i++) {
-		now += 9000 * US;
-		reads(50000 + 1000 * i, 8, MISS(FAR, 8), false);
-	}
-	now += 12000 * US;
-	reads(90000, 8, FAR + 8 * SECTOR - 2000 * US + MISS(FAR, 8), false);
-}
-
 /* The nearest one has gone by when the arm is there, and comes in 5 ms: farther is sooner. */
 static void the_soonest_goes_first(u64 order, u64 want_left)
 {
@@ -220,13 +183,6 @@ static void one_that_waits_has_been_understood(u64 before_ns, u64 want_less_ns)
 	reads(90000, 8, before_ns - want_less_ns + MISS(FAR, 8), false);
 }
 
-static void through_means_through(void)
-{
-	set_writing(3, 100);
-	CHECK_EQ(drive_serve_through(&drive, 1000, 8, now), FAR + 8 * SECTOR);
-	CHECK_EQ(drive_flush(&drive, now + FAR + 8 * SECTOR), 0);
-}
-
 int main(void)
 {
 	writes_through();
@@ -237,9 +193,7 @@ int main(void)
 	joined_until_it_begins(0, 16, 1016);
 	joined_until_it_begins(0, 15, 0);
 	joined_until_it_begins(1, 16, 0);
-	read_back();
 	what_waits_is_there();
-	order_of_putting_away(WRITE_ASCENDING, 50000);
 	order_from_the_last(WRITE_ASCENDING, 50001);
 	order_from_the_last(WRITE_ASCENDING_FROM_LAST, 40001);
 	a_rewrite_takes_no_room();
@@ -248,7 +202,6 @@ int main(void)
 	a_full_one_does_not_wait(8, 1, 0);
 	a_full_one_does_not_wait(0, 1, 0);
 	a_full_one_does_not_wait(0, 0, 1);
-	idleness_begins_anew();
 	the_soonest_goes_first(WRITE_ASCENDING, 60000);
 	the_soonest_goes_first(WRITE_SHORTEST_POSITIONING, 3400);
 	what_is_put_away_needs_no_command(0);
@@ -256,6 +209,5 @@ int main(void)
 	one_that_waits_has_been_understood(5000 * US, 300 * US);
 	one_that_waits_has_been_understood(100 * US, 100 * US);
 	a_flush_puts_all_away();
-	through_means_through();
 	return 0;
 }

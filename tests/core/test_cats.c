@@ -17,7 +17,7 @@ static void begin_without_waits(void)
 	host_set(&host, "busdriver_ns", 0);
 }
 
-/* Rule 1 before all others: during a wait, a sweep and a burst. */
+/* Rule 1 before all others: during a sweep and a burst. */
 
 static void a_hit_goes_first(void)
 {
@@ -32,75 +32,6 @@ static void a_hit_goes_first(void)
 	CHECK_EQ(counter("hits"), 1);
 	host_expect(&host, near, PICK_TABLE, MS);
 	host_expect(&host, far, PICK_TABLE, MS);
-	host_exit(&host);
-}
-
-/* Between 1008, the head, and 1072, the hit's end, opposite ways are optimal. */
-static void a_hit_does_not_move_the_head(void)
-{
-	struct io_request *below, *above;
-
-	begin_without_waits();
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
-	host_expect(&host, read_of(2, 1064), PICK_HIT, MS);
-	below = read_of(3, 988);
-	above = read_of(4, 1129);
-	host_expect(&host, below, PICK_TABLE, MS);
-	host_expect(&host, above, PICK_TABLE, MS);
-	host_exit(&host);
-}
-
-static void the_oldest_hit_goes_first(void)
-{
-	struct io_request *first, *second;
-
-	begin_without_waits();
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
-	first = read_of(2, 1040);
-	second = read_of(3, 1010);
-	host_expect(&host, first, PICK_HIT, MS);
-	host_expect(&host, second, PICK_HIT, MS);
-	host_exit(&host);
-}
-
-/* The shadow's rule: a hit writes its span too, so a stream goes on hitting. */
-static void hits_are_read_ahead_of(void)
-{
-	begin_without_waits();
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
-	host_expect(&host, read_of(1, 1064), PICK_HIT, MS);
-	host_expect(&host, read_of(1, 1128), PICK_HIT, MS);
-	host_expect(&host, read_of(1, 1201), PICK_TABLE, MS);
-	host_exit(&host);
-}
-
-static void a_write_drops_what_it_overlaps(void)
-{
-	begin_without_waits();
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
-	host_add(&host, IO_WRITE, 1071, 8, 9);
-	host.now_ns += MIN_WRITE_DELAY;
-	host_expect(&host, &host.request[1], PICK_BURST, MS);
-	host_expect(&host, read_of(1, 1008), PICK_TABLE, MS);
-	host_exit(&host);
-}
-
-static void a_hit_cuts_a_wait_short(void)
-{
-	struct io_request *far, *hit;
-
-	host_init(&host, "cats");
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
-	far = read_of(2, 500000);
-	expect_wait(BUSDRIVER);
-	hit = read_of(3, 1010);
-	host_expect(&host, hit, PICK_HIT, MS);
-	CHECK_EQ(counter("waits_cut"), 1);
-	/* It begins another wait, for its own owner. */
-	expect_wait(BUSDRIVER);
-	host.now_ns += BUSDRIVER;
-	host_expect(&host, far, PICK_TABLE, MS);
-	CHECK_EQ(counter("waits_lost"), 1);
 	host_exit(&host);
 }
 
@@ -175,28 +106,6 @@ static void bursts_and_reads_take_turns(void)
 	host_expect(&host, read[1], PICK_TABLE, MS);
 	host_expect(&host, write[1], PICK_BURST, MS);
 	host_expect(&host, read[2], PICK_TABLE, MS);
-	host_exit(&host);
-}
-
-/* A hit, which costs no seek, is not one of the reads that are owed. */
-static void hits_are_not_owed(void)
-{
-	struct io_request *write[2], *read[2], *hit;
-
-	begin_without_waits();
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
-	write[0] = write_at(50000);
-	host.now_ns += MAX_WRITE_DELAY;
-	read[0] = read_of(1, 200000);
-	read[1] = read_of(2, 300000);
-	host_expect(&host, write[0], PICK_BURST, 0);
-	write[1] = write_at(100);
-	write[1]->arrival_ns -= MAX_WRITE_DELAY;
-	host_expect(&host, read[0], PICK_TABLE, MS);
-	hit = read_of(3, 1010);
-	host_expect(&host, hit, PICK_HIT, MS);
-	host_expect(&host, read[1], PICK_TABLE, MS);
-	host_expect(&host, write[1], PICK_BURST, MS);
 	host_exit(&host);
 }
 
@@ -283,44 +192,6 @@ static void too_late_is_lost(void)
 	host_exit(&host);
 }
 
-static void nobody_held_back_is_no_wait(void)
-{
-	host_init(&host, "cats");
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
-	CHECK(!host_ask(&host));
-	host_expect(&host, read_of(1, 5000), PICK_TABLE, MS);
-	CHECK_EQ(counter("waits_won") + counter("waits_lost") + counter("waits_cut"),
-		 0);
-	host_exit(&host);
-}
-
-static void an_owner_with_another_read_is_not_waited_for(void)
-{
-	struct io_request *first, *second, *other;
-
-	host_init(&host, "cats");
-	first = read_of(1, 1000);
-	second = read_of(1, 5000);
-	other = read_of(2, 900000);
-	host_expect(&host, first, PICK_TABLE, MS);
-	host_expect(&host, second, PICK_TABLE, MS);
-	expect_wait(BUSDRIVER);
-	CHECK(other);
-	host_exit(&host);
-}
-
-static void somebody_else_does_not_end_a_wait(void)
-{
-	host_init(&host, "cats");
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MS);
-	read_of(2, 500000);
-	expect_wait(BUSDRIVER);
-	read_of(3, 2000);
-	host_add(&host, IO_WRITE, 9000, 8, 1);
-	expect_wait(BUSDRIVER);
-	host_exit(&host);
-}
-
 /* The first instant at which another rule applies ends a wait. */
 static void overdue_requests_end_a_wait(void)
 {
@@ -344,35 +215,6 @@ static void overdue_requests_end_a_wait(void)
 	host.now_ns = host.wake_ns;
 	host_expect(&host, write, PICK_BURST, MS);
 	CHECK_EQ(counter("waits_cut"), 2);
-	host_exit(&host);
-}
-
-/* With only writes pending the wait holds them back too, and does not count. */
-static void writes_wait_for_the_busdriver(void)
-{
-	struct io_request *write;
-
-	host_init(&host, "cats");
-	write = write_at(5000);
-	host_expect(&host, read_of(1, 1000), PICK_TABLE, MIN_WRITE_DELAY);
-	expect_wait(BUSDRIVER);
-	host.now_ns += BUSDRIVER;
-	host_expect(&host, write, PICK_BURST, MS);
-	CHECK_EQ(counter("waits_won") + counter("waits_lost") + counter("waits_cut"),
-		 0);
-	host_exit(&host);
-}
-
-static void nobody_waits_after_a_write(void)
-{
-	struct io_request *write, *read;
-
-	host_init(&host, "cats");
-	write = write_at(5000);
-	host.now_ns += MIN_WRITE_DELAY;
-	host_expect(&host, write, PICK_BURST, MS);
-	read = read_of(2, 500000);
-	host_expect(&host, read, PICK_TABLE, MS);
 	host_exit(&host);
 }
 
@@ -527,25 +369,14 @@ int main(void)
 	u32 i;
 
 	a_hit_goes_first();
-	a_hit_does_not_move_the_head();
-	the_oldest_hit_goes_first();
-	hits_are_read_ahead_of();
-	a_write_drops_what_it_overlaps();
-	a_hit_cuts_a_wait_short();
 	a_hit_goes_before_a_burst_and_a_sweep();
 	a_burst_is_what_was_pending_when_it_began();
 	bursts_and_reads_take_turns();
-	hits_are_not_owed();
 	a_burst_ends_with_its_newest_write();
 	overdue_reads_are_swept();
 	a_wait_is_won();
 	too_late_is_lost();
-	nobody_held_back_is_no_wait();
-	an_owner_with_another_read_is_not_waited_for();
-	somebody_else_does_not_end_a_wait();
 	overdue_requests_end_a_wait();
-	writes_wait_for_the_busdriver();
-	nobody_waits_after_a_write();
 	the_papers_example();
 	an_arrival_and_a_merge_make_a_plan_void();
 	a_burst_makes_a_plan_void();

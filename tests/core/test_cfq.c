@@ -68,20 +68,6 @@ static void everybody_has_his_slice(void)
 	host_exit(&host);
 }
 
-/* A slice ends between requests, however long one takes. */
-static void everybody_is_served_once(void)
-{
-	begin_without_waits();
-	reads_of('a', 2);
-	reads_of('b', 2);
-	expect_owners("abab", 2 * SLICE);
-	host_set(&host, "slice_sync_ns", 0);
-	reads_of('a', 2);
-	reads_of('b', 2);
-	expect_owners("abab", 0);
-	host_exit(&host);
-}
-
 /* Level 0 has nine fifths of a slice, level 7 two fifths. */
 static void the_level_decides_on_the_slice(void)
 {
@@ -93,36 +79,6 @@ static void the_level_decides_on_the_slice(void)
 		urgent(IO_READ, 'b', 1000, IO_CLASS_BEST_EFFORT, 7);
 	}
 	expect_owners("aaaaaaaaabb", SLICE / 5);
-	host_exit(&host);
-}
-
-/* It counts from the next slice on, with the newest request. */
-static void a_level_may_change(void)
-{
-	u32 i;
-
-	begin_without_waits();
-	host_set(&host, "slice_sync_ns", 5 * MS);
-	reads_of('a', 12);
-	reads_of('b', 3);
-	expect_owners("aaaaabbba", MS);
-	for (i = 0; i < 3; i++)
-		urgent(IO_READ, 'b', 1000, IO_CLASS_BEST_EFFORT, 7);
-	expect_owners("aaaabbaab", MS);
-	host_exit(&host);
-}
-
-static void a_merge_does_not_cost_a_turn(void)
-{
-	struct io_request *b;
-
-	begin_without_waits();
-	reads_of('a', 1);
-	b = read_of('b', 5000);
-	read_of('c', 7000);
-	host_grow(&host, b, 8);
-	host_unite(&host, b, read_of('d', 5016));
-	expect_owners("abc", MS);
 	host_exit(&host);
 }
 
@@ -231,6 +187,22 @@ static void a_more_urgent_class_ends_a_wait(void)
 	host_exit(&host);
 }
 
+/* Best effort is waited for; the idle class is not, and has to wait. */
+static void the_idle_class_is_not_waited_for(void)
+{
+	struct io_request *first, *second;
+
+	begin();
+	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
+	first = urgent(IO_READ, 'i', 1000, IO_CLASS_IDLE, 4);
+	expect_wait(IDLE_WAIT);
+	host.now_ns = host.wake_ns;
+	host_expect(&host, first, PICK_ORDER, MS);
+	second = urgent(IO_READ, 'j', 1000, IO_CLASS_IDLE, 4);
+	host_expect(&host, second, PICK_ORDER, MS);
+	host_exit(&host);
+}
+
 /* It was not what was waited for, and is not said to be. */
 static void a_more_urgent_class_does_not_win_a_wait(void)
 {
@@ -245,22 +217,6 @@ static void a_more_urgent_class_does_not_win_a_wait(void)
 	CHECK_EQ(counter("waits_won"), 1);
 	host_expect(&host, rq, PICK_ORDER, MS);
 	CHECK(host.pending[near->id]);
-	host_exit(&host);
-}
-
-/* Best effort is waited for; the idle class is not, and has to wait. */
-static void the_idle_class_is_not_waited_for(void)
-{
-	struct io_request *first, *second;
-
-	begin();
-	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
-	first = urgent(IO_READ, 'i', 1000, IO_CLASS_IDLE, 4);
-	expect_wait(IDLE_WAIT);
-	host.now_ns = host.wake_ns;
-	host_expect(&host, first, PICK_ORDER, MS);
-	second = urgent(IO_READ, 'j', 1000, IO_CLASS_IDLE, 4);
-	host_expect(&host, second, PICK_ORDER, MS);
 	host_exit(&host);
 }
 
@@ -331,29 +287,6 @@ static void who_reads_as_far_as_that_is_no_seeker(void)
 	host_expect(&host, read_of('a', 1008 + 8193), PICK_ORDER, MS);
 	read_of('b', 500000);
 	expect_wait(FAR_WAIT);
-	host_exit(&host);
-}
-
-/* Whose next read is a seek away is hardly worth it; back among his own, he is. */
-static void nobody_waits_long_for_a_seeker(void)
-{
-	u32 i;
-
-	begin();
-	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
-	host_expect(&host, read_of('a', 900000), PICK_ORDER, MS);
-	read_of('b', 500000);
-	expect_wait(FAR_WAIT);
-	host_expect(&host, read_of('a', 900000), PICK_WAITED, MS);
-	for (i = 0; i < 50; i++)
-		host_expect(&host, read_of('a', 900000), PICK_ORDER, MS / 10);
-	expect_wait(IDLE_WAIT);
-	host_set(&host, "far_sectors", 0);
-	host_expect(&host, read_of('a', 900000), PICK_WAITED, MS / 10);
-	expect_wait(FAR_WAIT);
-	host_set(&host, "slice_idle_ns", MS);
-	host_expect(&host, read_of('a', 900000), PICK_WAITED, MS / 10);
-	expect_wait(MS);
 	host_exit(&host);
 }
 
@@ -430,27 +363,6 @@ static void begin_with_two_at_once(void)
 	host_init_deep(&host, "cfq", 2);
 }
 
-/* What is in service is nobody else's time, up to the end of the slice. */
-static void a_slice_lasts_while_its_read_is_in_service(void)
-{
-	struct io_request *first, *far;
-
-	begin_with_two_at_once();
-	first = expect_next(read_of('a', 1000));
-	far = read_of('b', 500000);
-	expect_wait(SLICE);
-	host_finish(&host, first, MS);
-	expect_wait(IDLE_WAIT);
-	first = read_of('a', 1008);
-	CHECK_EQ(expect_next(first)->reason, PICK_WAITED);
-	expect_wait(SLICE - MS);
-	host.now_ns = host.wake_ns;
-	expect_next(far);
-	CHECK_EQ(counter("used_up"), 1);
-	CHECK_EQ(counter("emptied"), 0);
-	host_exit(&host);
-}
-
 /* Both of his reads are given, and he thinks when both are complete. */
 static void a_process_has_the_disk_to_itself(void)
 {
@@ -466,26 +378,6 @@ static void a_process_has_the_disk_to_itself(void)
 	expect_wait(SLICE - MS);
 	host_finish(&host, second, MS);
 	expect_wait(IDLE_WAIT);
-	host_exit(&host);
-}
-
-/* Who would not be waited for does not have the disk alone while his read is in service. */
-static void nobody_who_is_not_waited_for_keeps_his_slice(void)
-{
-	begin_with_two_at_once();
-	host_set(&host, "slice_idle_ns", 0);
-	expect_next(read_of('a', 1000));
-	expect_next(read_of('b', 500000));
-	host_exit(&host);
-
-	begin_with_two_at_once();
-	expect_next(urgent(IO_READ, 'i', 1000, IO_CLASS_IDLE, 4));
-	expect_next(urgent(IO_READ, 'j', 500000, IO_CLASS_IDLE, 4));
-	host_exit(&host);
-
-	begin_with_two_at_once();
-	expect_next(write_at(1000));
-	expect_next(read_of('b', 500000));
 	host_exit(&host);
 }
 
@@ -517,47 +409,6 @@ static void a_deep_disk_is_not_kept_for_a_seeker(u32 depth, u64 sector, bool alo
 	other = read_of('b', 500000);
 	CHECK(host_ask(&host) == (alone ? NULL : other));
 	host_finish(&host, first, MS);
-	host_exit(&host);
-}
-
-/* His read completes in somebody else's slice: nobody waits for that one's next. */
-static void only_the_owner_of_the_slice_is_waited_for(void)
-{
-	struct io_request *first, *urgent_read;
-
-	begin_with_two_at_once();
-	first = expect_next(read_of('a', 1000));
-	urgent_read = expect_next(urgent(IO_READ, 'r', 5000, IO_CLASS_REALTIME, 4));
-	read_of('b', 900000);
-	host_finish(&host, first, MS);
-	expect_wait(SLICE - MS);
-	host_finish(&host, urgent_read, MS);
-	expect_wait(IDLE_WAIT);
-	host_exit(&host);
-}
-
-static void nobody_waits_after_a_write(void)
-{
-	struct io_request *other;
-
-	begin();
-	host_expect(&host, write_at(1000), PICK_ORDER, MS);
-	other = read_of('b', 500000);
-	host_expect(&host, other, PICK_ORDER, MS);
-	host_exit(&host);
-}
-
-/* Another's request that comes and goes during a wait does not disturb it. */
-static void a_merge_does_not_end_a_wait(void)
-{
-	struct io_request *far;
-
-	begin();
-	host_expect(&host, read_of('a', 1000), PICK_ORDER, MS);
-	far = read_of('b', 500000);
-	expect_wait(IDLE_WAIT);
-	host_grow(&host, far, 8);
-	expect_wait(IDLE_WAIT);
 	host_exit(&host);
 }
 
@@ -698,13 +549,6 @@ static bool in_one_queue(const struct io_request *a, const struct io_request *b)
 	return a->op == b->op && (a->op == IO_WRITE || a->owner == b->owner);
 }
 
-/* Most of them at one place, where an elevator could stay for ever. */
-static void set_place(struct host *h, struct draw *draw, struct io_request *rq)
-{
-	if (draw_below(draw, 10))
-		rq->sector = 600000 + draw_below(draw, 1000);
-}
-
 static void see_arrival(struct host *h, const struct io_request *rq)
 {
 	u32 i;
@@ -759,10 +603,7 @@ static void random_case(struct draw *draw)
 int main(void)
 {
 	everybody_has_his_slice();
-	everybody_is_served_once();
 	the_level_decides_on_the_slice();
-	a_level_may_change();
-	a_merge_does_not_cost_a_turn();
 	writes_are_limited();
 	writes_have_a_slice_of_their_own();
 	writes_of_each_level_are_writes();
@@ -772,27 +613,21 @@ int main(void)
 	classes_are_strict();
 	a_more_urgent_class_ends_a_slice();
 	a_more_urgent_class_ends_a_wait();
-	a_more_urgent_class_does_not_win_a_wait();
 	the_idle_class_is_not_waited_for();
+	a_more_urgent_class_does_not_win_a_wait();
 	a_class_may_change();
 	a_wait_is_won();
 	who_comes_too_late_has_lost();
 	who_reads_as_far_as_that_is_no_seeker();
-	nobody_waits_long_for_a_seeker();
 	a_wait_ends_with_the_slice();
 	no_wait_begins_at_the_end_of_a_slice();
 	nobody_waits_for_a_thinker();
 	a_wait_is_as_long_as_the_thought();
-	a_slice_lasts_while_its_read_is_in_service();
 	a_process_has_the_disk_to_itself();
-	nobody_who_is_not_waited_for_keeps_his_slice();
 	a_thinker_does_not_keep_his_slice();
 	a_deep_disk_is_not_kept_for_a_seeker(4, 900000, true);
 	a_deep_disk_is_not_kept_for_a_seeker(5, 900000, false);
 	a_deep_disk_is_not_kept_for_a_seeker(5, 1008, true);
-	only_the_owner_of_the_slice_is_waited_for();
-	nobody_waits_after_a_write();
-	a_merge_does_not_end_a_wait();
 	ascending_with_short_steps_back();
 	other_ways_are_no_steps_back();
 	the_expired_begin_a_slice();

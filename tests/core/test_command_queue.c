@@ -43,79 +43,6 @@ static void takes(u64 now_ns, const struct command *wanted)
 	CHECK(command_queue_take(&queue, &drive, now_ns) == wanted);
 }
 
-static void without_depth_the_oldest_goes_first(u64 depth)
-{
-	set(depth, 60000 * MS);
-	give(0, 90000, 0);
-	give(1, 10, 0);
-	takes(1, &command[0]);
-	takes(1, &command[1]);
-	takes(1, NULL);
-}
-
-static void the_nearest_goes_first_of_two_alike_the_older(void)
-{
-	set(8, 60000 * MS);
-	give(0, 90000, 0);
-	give(1, 50, 0);
-	give(2, 50, 1);
-	give(3, 40000, 2);
-	takes(3, &command[1]);
-	takes(3, &command[2]);
-	takes(3, &command[3]);
-	takes(3, &command[0]);
-	takes(3, NULL);
-}
-
-static void it_sees_as_many_as_its_depth(void)
-{
-	set(2, 60000 * MS);
-	give(0, 90000, 0);
-	give(1, 80000, 0);
-	give(2, 0, 0);
-	takes(1, &command[1]);
-	takes(1, &command[2]);
-}
-
-static void who_has_waited_for_too_long_goes_first(void)
-{
-	set(8, 5 * MS);
-	give(0, 90000, 1 * MS);
-	give(1, 50, 2 * MS);
-	give(2, 40, 3 * MS);
-	takes(6 * MS - 1, &command[2]);
-	takes(6 * MS, &command[0]);
-	takes(6 * MS, &command[1]);
-	set(8, 0);
-	without_depth_the_oldest_goes_first(1);
-}
-
-static void an_age_limit_of_nothing_is_the_order_of_arrival(void)
-{
-	set(8, 0);
-	give(0, 90000, 0);
-	give(1, 10, 0);
-	takes(0, &command[0]);
-	takes(0, &command[1]);
-}
-
-static void a_hit_goes_first_and_what_has_no_place_before_it(void)
-{
-	bool hit;
-
-	set(8, 60000 * MS);
-	drive_serve(&drive, IO_READ, 70000, 8, 0, &hit);
-	drive_serve(&drive, IO_READ, 10, 8, 0, &hit);
-	give(0, 20, 0);
-	give(1, 70000, 0);
-	give(2, 0, 0)->op = IO_OPS;
-	give(3, 70000, 0)->op = IO_WRITE;
-	takes(MS, &command[2]);
-	takes(MS, &command[1]);
-	takes(MS, &command[0]);
-	takes(MS, &command[3]);
-}
-
 static void one_that_is_taken_back_is_gone(u32 gone)
 {
 	u32 i;
@@ -131,56 +58,6 @@ static void one_that_is_taken_back_is_gone(u32 gone)
 	takes(1, NULL);
 	give(gone, 5, 0);
 	takes(1, &command[gone]);
-}
-
-/* It is the newest then, and nothing follows it any more. */
-static void one_that_is_given_again_is_the_newest(void)
-{
-	set(8, 0);
-	give(0, 10, 0);
-	give(1, 20, 0);
-	takes(0, &command[0]);
-	command_queue_give(&queue, &drive, &command[0]);
-	takes(0, &command[1]);
-	takes(0, &command[0]);
-	takes(0, NULL);
-}
-
-/* Nothing is sooner than what has no place, not even a hit that costs nothing. */
-static void what_has_no_place_waits_for_nothing(void)
-{
-	bool hit;
-
-	set(8, 60000 * MS);
-	drive.bus.hit_ns = 0;
-	drive_serve(&drive, IO_READ, 10, 8, 0, &hit);
-	give(0, 0, 0)->op = IO_OPS;
-	give(1, 10, 0);
-	takes(1, &command[0]);
-}
-
-static void give_write(u32 i, u64 sector, bool through)
-{
-	struct command *write = give(i, sector, 0);
-
-	write->op = IO_WRITE;
-	write->through = through;
-}
-
-/* The buffer takes any other write at once. */
-static void one_that_goes_through_waits_for_its_place(void)
-{
-	set(8, 60000 * MS);
-	drive.buffered = 1;
-	drive.writes.spans_max = 4;
-	drive.writes.sectors_max = 100;
-	CHECK_EQ(drive_check(&drive), 0);
-	give_write(0, 90000, true);
-	give_write(1, 80000, true);
-	give_write(2, 95000, false);
-	takes(1, &command[2]);
-	takes(1, &command[1]);
-	takes(1, &command[0]);
 }
 
 /* The rule as it is written down: by index, without a list. */
@@ -345,19 +222,9 @@ static void what_has_no_place_is_not_looked_for(void)
 
 int main(void)
 {
-	without_depth_the_oldest_goes_first(0);
-	without_depth_the_oldest_goes_first(1);
-	the_nearest_goes_first_of_two_alike_the_older();
-	it_sees_as_many_as_its_depth();
-	who_has_waited_for_too_long_goes_first();
-	an_age_limit_of_nothing_is_the_order_of_arrival();
-	a_hit_goes_first_and_what_has_no_place_before_it();
 	one_that_is_taken_back_is_gone(0);
 	one_that_is_taken_back_is_gone(1);
 	one_that_is_taken_back_is_gone(2);
-	one_that_is_given_again_is_the_newest();
-	what_has_no_place_waits_for_nothing();
-	one_that_goes_through_waits_for_its_place();
 	another_disk_has_them_elsewhere();
 	what_has_no_place_is_not_looked_for();
 	check_seeds(500, as_it_is_written_down);

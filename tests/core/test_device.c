@@ -62,17 +62,6 @@ static void set_array(u64 servers)
 	start(0);
 }
 
-/* It takes writes in no time, and puts them away after a second of nothing else. */
-static void set_buffered(void)
-{
-	set(8, AGED);
-	device.drive.buffered = 1;
-	device.drive.writes.spans_max = 8;
-	device.drive.writes.sectors_max = 100;
-	device.drive.writes.idle_ns = 1000 * MS;
-	start(0);
-}
-
 static struct command *give(u32 i, u8 op, u64 sector, u64 now_ns)
 {
 	command[i].op = op;
@@ -106,17 +95,6 @@ static void a_free_drive_begins_at_once_and_a_busy_one_when_it_is_free(void)
 	is_served(give(2, IO_READ, 16, 900 * MS), 900 * MS, 901 * MS);
 }
 
-/* It was there at the due time and is near; the oldest is far. */
-static void it_chooses_among_those_that_it_had_then(void)
-{
-	set_started(8);
-	give(0, IO_READ, 0, 0);
-	give(1, IO_READ, 90000, 0);
-	give(2, IO_READ, 50, MS - 1);
-	CHECK(device_next(&device, 100 * MS) == &command[2]);
-	CHECK(device_next(&device, 100 * MS) == &command[1]);
-}
-
 static void one_that_is_withdrawn_is_not_served(void)
 {
 	set_flat();
@@ -127,37 +105,6 @@ static void one_that_is_withdrawn_is_not_served(void)
 	device_withdraw(&device, &command[0]);
 	CHECK(device_next(&device, MS) == &command[2]);
 	CHECK(!command[1].waits);
-}
-
-/* A flush waits for its turn, and takes what the medium takes for all that was written. */
-static void a_flush_waits_for_all_that_was_written(void)
-{
-	set_buffered();
-	give(0, IO_WRITE, 10000, 0);
-	while (device_next(&device, MS))
-		;
-	give(1, IO_WRITE, 90000, MS);
-	is_served(&command[1], MS, MS);
-	CHECK(!device_next(&device, MS));
-	give(2, COMMAND_FLUSH, 0, MS);
-	/* From 0 to 10,000, from there to 90,000. */
-	is_served(&command[2], MS,
-		  MS + 2 * MS + 10 * MS * 10000 / CAPACITY +
-			  10 * MS * 79992 / CAPACITY);
-	CHECK(!device_next(&device, 100 * MS));
-	is_served(give(3, COMMAND_FLUSH, 0, 100 * MS), 100 * MS, 100 * MS);
-}
-
-static void one_that_goes_through_is_on_the_medium(void)
-{
-	set_buffered();
-	command[0] = (struct command){
-		.op = IO_WRITE, .sector = 50000, .sectors = 8, .through = true
-	};
-	device_give(&device, &command[0], 0);
-	is_served(&command[0], 0, 6 * MS);
-	CHECK(!device_next(&device, 6 * MS));
-	is_served(give(1, COMMAND_FLUSH, 0, 6 * MS), 6 * MS, 6 * MS);
 }
 
 /* It waits for its turn all the same, which is the next. */
@@ -198,14 +145,6 @@ static void a_late_one_begins_before_it_is_given(void)
 	late(3, 5 * MS, 5 * MS);
 	CHECK(command[3].waits && device_next(&device, 6 * MS) == &command[3]);
 	is_served(&command[3], 6 * MS, 7 * MS);
-}
-
-static void an_array_begins_late_ones_when_they_come(void)
-{
-	set_array(2);
-	late(0, 0, 3);
-	is_served(&command[0], 3, 3 + 4 * MS);
-	CHECK(!device_is_free(&device));
 }
 
 static void where_nobody_waits_for_a_server_none_is_remembered(void)
@@ -281,7 +220,7 @@ static void a_restart_repeats_everything(void)
 	device_restart(&device, NULL, 9 * MS);
 	CHECK(device_is_free(&device));
 	CHECK_EQ(device_free_ns(&device), 9 * MS);
-	CHECK_EQ(device.drive_ns + device.at_ns, 0);
+	CHECK_EQ(device.drive_ns + device.at_ns + device.drive.arm.free_ns, 0);
 	is_served(give(0, IO_READ, 50000, 9 * MS), 9 * MS, 21 * MS);
 	set_array(1);
 	device.array.exponential = 1;
@@ -471,13 +410,9 @@ static void an_array_as_it_is_told(struct draw *draw)
 int main(void)
 {
 	a_free_drive_begins_at_once_and_a_busy_one_when_it_is_free();
-	it_chooses_among_those_that_it_had_then();
 	one_that_is_withdrawn_is_not_served();
-	a_flush_waits_for_all_that_was_written();
-	one_that_goes_through_is_on_the_medium();
 	what_moves_no_data_takes_no_time();
 	a_late_one_begins_before_it_is_given();
-	an_array_begins_late_ones_when_they_come();
 	where_nobody_waits_for_a_server_none_is_remembered();
 	k_changes_for_those_that_begin_after_it();
 	the_fastest_clock_stops_after_half_a_year();

@@ -16,34 +16,6 @@ static void set(u64 segments, u64 segment_sectors, u64 prefetch_sectors)
 	cache.prefetch_sectors = prefetch_sectors;
 }
 
-static void whole_spans_hit(void)
-{
-	set(2, 221, 64);
-	disk_cache_insert(&cache, 1000, 8);
-	CHECK(disk_cache_holds(&cache, 1000, 8));
-	CHECK(disk_cache_holds(&cache, 1008, 64));
-	CHECK(!disk_cache_holds(&cache, 1008, 65));
-	CHECK(!disk_cache_holds(&cache, 999, 2));
-	/* Two segments side by side are not one. */
-	disk_cache_insert(&cache, 1072, 8);
-	CHECK(!disk_cache_holds(&cache, 1070, 4));
-}
-
-static void oldest_goes_first(void)
-{
-	set(3, 100, 0);
-	disk_cache_insert(&cache, 0, 10);
-	disk_cache_insert(&cache, 100, 10);
-	disk_cache_insert(&cache, 200, 10);
-	CHECK(disk_cache_holds(&cache, 0, 10));
-	disk_cache_insert(&cache, 300, 10);
-	CHECK(!disk_cache_holds(&cache, 0, 10));
-	CHECK(disk_cache_holds(&cache, 100, 10));
-	disk_cache_insert(&cache, 400, 10);
-	CHECK(!disk_cache_holds(&cache, 100, 10));
-	CHECK(disk_cache_holds(&cache, 300, 10));
-}
-
 static void long_spans_keep_their_tail(void)
 {
 	struct disk_span span;
@@ -58,17 +30,6 @@ static void long_spans_keep_their_tail(void)
 	CHECK_EQ(span.end, 1222);
 	CHECK(!disk_cache_holds(&cache, 1000, 1));
 	CHECK(disk_cache_holds(&cache, 1001, 221));
-}
-
-static void writes_drop_what_they_touch(void)
-{
-	set(2, 221, 0);
-	disk_cache_insert(&cache, 1000, 10);
-	disk_cache_drop(&cache, 990, 10);
-	disk_cache_drop(&cache, 1010, 10);
-	CHECK(disk_cache_holds(&cache, 1000, 10));
-	disk_cache_drop(&cache, 1009, 1);
-	CHECK(!disk_cache_holds(&cache, 1000, 1));
 }
 
 static void parameters_change(void)
@@ -218,10 +179,7 @@ static void the_device(void)
 
 int main(void)
 {
-	whole_spans_hit();
-	oldest_goes_first();
 	long_spans_keep_their_tail();
-	writes_drop_what_they_touch();
 	parameters_change();
 	check_seeds(40, is_the_naive_cache);
 	the_device();

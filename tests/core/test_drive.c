@@ -28,13 +28,6 @@ static u64 latency(u8 op)
 	return drive_serve(&drive, op, 500, 8, 0, &hit) - SEEK_NS;
 }
 
-static void the_mean_one_is_half(void)
-{
-	set(0, 1);
-	CHECK_EQ(latency(IO_READ), ROTATION_NS / 2);
-	CHECK_EQ(latency(IO_WRITE), ROTATION_NS / 2);
-}
-
 /* Within a rotation, half on average, as spread as a uniform draw is. */
 static void random_ones_are_uniform(struct draw *draw)
 {
@@ -53,23 +46,6 @@ static void random_ones_are_uniform(struct draw *draw)
 	/* Five standard deviations of the mean of so many draws. */
 	CHECK(fabs(mean - 0.5) < 5 * sqrt(1 / 12.0 / DRAWS));
 	CHECK(fabs(square - mean * mean - 1 / 12.0) < 0.002);
-}
-
-static void a_reset_repeats_them(void)
-{
-	u64 first[100];
-	u32 i, same = 0;
-
-	set(1, 7);
-	for (i = 0; i < 100; i++)
-		first[i] = latency(IO_READ);
-	drive_reset(&drive);
-	for (i = 0; i < 100; i++)
-		CHECK_EQ(latency(IO_READ), first[i]);
-	set(1, 8);
-	for (i = 0; i < 100; i++)
-		same += latency(IO_READ) == first[i];
-	CHECK(same < 5);
 }
 
 /* From a stream above those of all processes: it takes no draw from a workload. */
@@ -111,34 +87,6 @@ static void from_where_the_last_one_ended(u64 rotation_ns)
 	CHECK_EQ(drive_serve(&drive, IO_READ, 508, 4, 0, &hit), each_ns + 8000);
 	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 10, 0, &hit),
 		 each_ns + 412000 + 20000);
-}
-
-/* Hits draw nothing: what follows them is as without them. */
-static void hits_do_not_wait(void)
-{
-	u64 second;
-	bool hit;
-
-	set(1, 3);
-	latency(IO_READ);
-	second = latency(IO_READ);
-	set(1, 3);
-	drive.cache.segments = 1;
-	drive.cache.segment_sectors = 8;
-	drive.bus.hit_ns = 77;
-	latency(IO_READ);
-	CHECK_EQ(drive_serve(&drive, IO_READ, 500, 8, 0, &hit), 77);
-	CHECK(hit);
-	CHECK_EQ(latency(IO_WRITE), second);
-}
-
-static void no_rotation_no_wait(void)
-{
-	set(1, 1);
-	drive.disk.rotation_ns = 0;
-	CHECK_EQ(latency(IO_READ), 0);
-	drive.disk.rotation_ns = 1;
-	CHECK_EQ(latency(IO_READ), 0);
 }
 
 static void without_a_buffer_nothing_is_put_away(void)
@@ -235,15 +183,11 @@ static void limits_are_held(void)
 
 int main(void)
 {
-	the_mean_one_is_half();
 	check_seeds(20, random_ones_are_uniform);
-	a_reset_repeats_them();
 	they_are_drawn_one_after_the_other();
 	the_rate_is_that_of_the_place();
 	from_where_the_last_one_ended(0);
 	from_where_the_last_one_ended(ROTATION_NS);
-	hits_do_not_wait();
-	no_rotation_no_wait();
 	without_a_buffer_nothing_is_put_away();
 	the_slowest_is_a_miss_or_a_hit();
 	the_slowest_with_a_buffer_waits_for_all_others();

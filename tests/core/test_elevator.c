@@ -149,18 +149,6 @@ static void neighbours_become_one(void)
 	end();
 }
 
-/* One that became longer is found by its new ends. */
-static void what_grew_goes_on_growing(void)
-{
-	begin(LIMIT);
-	arrive(0, 1000, 4);
-	arrive(1, 1004, 4);
-	arrive(2, 996, 4);
-	arrive(3, 1008, 4);
-	expect_one(996, 16, 1111, 4);
-	end();
-}
-
 static void what_is_too_long_stays_apart(void)
 {
 	begin(LIMIT);
@@ -182,47 +170,9 @@ static void what_is_too_long_stays_apart(void)
 	end();
 }
 
-static void strangers_stay_apart(void)
-{
-	begin(LIMIT);
-	arrive(0, 1000, 8);
-	arrive_as(1, IO_WRITE, 1008, 8);
-	arrive(2, 1009, 8);
-	arrive(3, 1000, 8);
-	CHECK_EQ(nr_given, 4);
-	CHECK_EQ(nr_removes, 0);
-	end();
-
-	begin(0);
-	arrive(0, 1000, 8);
-	arrive(1, 1008, 8);
-	CHECK_EQ(nr_given, 2);
-	end();
-}
-
-/* What went to the device cannot be merged with. */
-static void what_is_handed_out_is_gone(void)
-{
-	u64 wake_ns = 0;
-
-	begin(LIMIT);
-	arrive(0, 1000, 8);
-	CHECK(elevator_next(&elevator, 500, &wake_ns) == &pool[0]);
-	CHECK_EQ(elevator.contract.pending, 0);
-	CHECK(!elevator_next(&elevator, 500, &wake_ns));
-	arrive(1, 1008, 8);
-	CHECK_EQ(nr_given, 1);
-	CHECK_EQ(pool[1].io.sectors, 8);
-	CHECK_EQ(pool[1].io.id, 11);
-	end();
-}
-
 int main(void)
 {
 	neighbours_become_one();
-	what_grew_goes_on_growing();
 	what_is_too_long_stays_apart();
-	strangers_stay_apart();
-	what_is_handed_out_is_gone();
 	return 0;
 }

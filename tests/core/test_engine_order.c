@@ -162,19 +162,6 @@ static void completions_arrivals_question(void)
 	CHECK_EQ(sim.columns.idle_ns[1], 0);
 }
 
-/* Asked as long as the device has room, and no longer. */
-static void the_device_is_filled(void)
-{
-	use_rows(&scribe_scheduler, "rows-open", 3, 2);
-	add_row(0, 0, 10);
-	add_row(1, 0, 10);
-	add_row(2, 0, 10);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 0, 1 }, { ADD, 0, 2 }, { ADD, 0, 3 }, { NEXT, 0, 1 },
-		     { NEXT, 0, 2 }, { COMPLETED, 10, 1 }, { COMPLETED, 10, 2 },
-		     { NEXT, 10, 3 }, { COMPLETED, 20, 3 });
-}
-
 /* "Not before": asked again just then; and before, if something arrived. */
 static void a_scheduler_may_wait(void)
 {
@@ -214,47 +201,6 @@ static void a_gap_is_kept(void)
 		     { NEXT, 15, 2 }, { COMPLETED, 25, 2 });
 	CHECK_EQ(sim.columns.idle_ns[1], 4);
 	CHECK_EQ(sim.summary.service.sum, 10 + 10);
-}
-
-/* Closed, a process thinks after its answer, and needs a while for itself. */
-static void a_closed_process_waits(void)
-{
-	use_rows(&scribe_scheduler, "rows-closed", 1, 1);
-	sim.input.ask_ns = 2;
-	add_row(0, 1, 10);
-	add_row(0, 5, 10);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 3, 1 }, { NEXT, 3, 1 }, { COMPLETED, 13, 1 },
-		     { ADD, 20, 2 }, { NEXT, 20, 2 }, { COMPLETED, 30, 2 });
-}
-
-/* Open, it does neither. */
-static void an_open_process_does_not(void)
-{
-	use_rows(&scribe_scheduler, "rows-open", 1, 1);
-	sim.input.ask_ns = 2;
-	add_row(0, 1, 10);
-	add_row(0, 5, 10);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 1, 1 }, { NEXT, 1, 1 }, { ADD, 6, 2 }, { COMPLETED, 11, 1 },
-		     { NEXT, 11, 2 }, { COMPLETED, 21, 2 });
-}
-
-/* What is measured ends, though the processes would go on; what came later runs too. */
-static void the_measurement_is_drained(void)
-{
-	use_rows(&scribe_scheduler, "rows-open", 2, 1);
-	sim.input.requests = 2;
-	add_row(0, 0, 10);
-	add_row(1, 1, 10);
-	add_row(1, 1, 10);
-	add_row(1, 1000, 10);
-	CHECK_EQ(simulation_run(&sim), 0);
-	EXPECT_CALLS({ ADD, 0, 1 }, { NEXT, 0, 1 }, { ADD, 1, 2 }, { ADD, 2, 3 },
-		     { COMPLETED, 10, 1 }, { NEXT, 10, 2 }, { COMPLETED, 20, 2 },
-		     { NEXT, 20, 3 });
-	CHECK_EQ(sim.summary.completed, 2);
-	CHECK_EQ(sim.summary.last_completion_ns, 20);
 }
 
 /*
@@ -571,13 +517,9 @@ static void the_page_cache_holds_what_it_is_told(void)
 int main(void)
 {
 	completions_arrivals_question();
-	the_device_is_filled();
 	a_scheduler_may_wait();
 	a_scheduler_may_want_less_than_the_device();
 	a_gap_is_kept();
-	a_closed_process_waits();
-	an_open_process_does_not();
-	the_measurement_is_drained();
 	bundles_share_a_server();
 	each_of_a_bundle_is_completed();
 	a_row_says_what_was_asked_for();

@@ -89,19 +89,6 @@ static void priority_goes_before_id(void)
 	event_queue_exit(&queue);
 }
 
-static void grows_from_nothing(void)
-{
-	struct event_queue queue;
-	u32 i;
-
-	CHECK_EQ(event_queue_init(&queue, 0), 0);
-	for (i = 0; i < 1000; i++)
-		CHECK_EQ(event_queue_add(&queue, (struct event){ 1000 - i, 0, i }), 0);
-	for (i = 0; i < 1000; i++)
-		CHECK_EQ(event_queue_take(&queue).time_ns, i + 1);
-	event_queue_exit(&queue);
-}
-
 /* What is in it stays when there is no memory to grow. */
 static void no_memory(void)
 {
@@ -127,7 +114,6 @@ int main(void)
 {
 	check_seeds(400, random_case);
 	priority_goes_before_id();
-	grows_from_nothing();
 	no_memory();
 	return 0;
 }

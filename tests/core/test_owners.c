@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Owners and their slots against a second telling, in which everything is found by
- * looking at all slots; then what they are for.
+ * looking at all slots.
  */
 #include "../../core/owners.h"
 #include "check.h"
@@ -95,31 +95,6 @@ static void random_case(struct draw *draw)
 	owners_exit(&owners);
 }
 
-/* Who is in use stays, whoever comes by; who is not is forgotten, oldest first. */
-static void those_in_use_are_kept(void)
-{
-	bool is_new;
-	u32 kept;
-	u32 i;
-
-	CHECK_EQ(owners_init(&owners, 2), 0);
-	kept = owners_get(&owners, 7, &is_new);
-	CHECK(is_new);
-	for (i = 1000; i < 1000 + 2 * OWNERS_REMEMBERED; i++) {
-		u32 slot = owners_get(&owners, i, &is_new);
-
-		CHECK(is_new && slot != kept);
-		owners_put(&owners, slot);
-	}
-	CHECK_EQ(owners_get(&owners, 7, &is_new), kept);
-	CHECK(!is_new);
-	owners_put(&owners, owners_get(&owners, i - OWNERS_REMEMBERED, &is_new));
-	CHECK(!is_new);
-	owners_put(&owners, owners_get(&owners, 1000, &is_new));
-	CHECK(is_new);
-	owners_exit(&owners);
-}
-
 static void no_memory(void)
 {
 	u32 granted;
@@ -134,7 +109,6 @@ static void no_memory(void)
 
 int main(void)
 {
-	those_in_use_are_kept();
 	no_memory();
 	check_seeds(40, random_case);
 	return 0;

@@ -160,19 +160,6 @@ static void random_access_reads_page_by_page(void)
 	page_cache_exit(&cache);
 }
 
-static void without_read_ahead_every_miss_is_one_page(u32 read_ahead_pages)
-{
-	u64 page;
-
-	cache_init(1000, read_ahead_pages);
-	for (page = 0; page < 20; page++) {
-		CHECK(!get(0, 0, page, LONG));
-		expect_fetch(page, page, 1);
-	}
-	CHECK_EQ(nr_fetches, 20);
-	page_cache_exit(&cache);
-}
-
 static void pages_that_are_there_are_left_out(void)
 {
 	cache_init(1000, 32);
@@ -197,58 +184,6 @@ static void the_least_recently_used_page_goes(void)
 	CHECK(get(0, 0, 30, LONG));
 	CHECK(!get(0, 0, 20, LONG));
 	CHECK(!get(0, 0, 40, LONG));
-	page_cache_exit(&cache);
-}
-
-/* Two wait for one page; it is fetched once, and they are woken once. */
-static void waiters(void)
-{
-	cache_init(4, 0);
-	CHECK(!page_cache_read(&cache, 0, 0, 7, LONG));
-	CHECK(!page_cache_read(&cache, 1, 0, 7, LONG));
-	CHECK(!page_cache_read(&cache, 2, 1, 7, LONG));
-	CHECK_EQ(nr_fetches, 2);
-	page_cache_filled(&cache, 0, 7, 1);
-	CHECK_EQ(woken[0], 1);
-	CHECK_EQ(woken[1], 1);
-	CHECK_EQ(woken[2], 0);
-	CHECK(page_cache_read(&cache, 0, 0, 7, LONG));
-	page_cache_filled(&cache, 1, 7, 1);
-	CHECK_EQ(woken[2], 1);
-	CHECK_EQ(woken[0], 1);
-	page_cache_exit(&cache);
-}
-
-/* With no room for its page, a process is woken when there is some. */
-static void all_pages_on_their_way(void)
-{
-	cache_init(2, 0);
-	CHECK(!page_cache_read(&cache, 0, 0, 1, LONG));
-	CHECK(!page_cache_read(&cache, 1, 0, 2, LONG));
-	CHECK(!page_cache_read(&cache, 2, 0, 3, LONG));
-	CHECK(!page_cache_read(&cache, 3, 0, 4, LONG));
-	CHECK_EQ(nr_fetches, 2);
-	fill_all();
-	CHECK_EQ(woken[2], 1);
-	CHECK_EQ(woken[3], 1);
-	CHECK(!page_cache_read(&cache, 2, 0, 3, LONG));
-	CHECK(!page_cache_read(&cache, 3, 0, 4, LONG));
-	CHECK_EQ(nr_fetches, 4);
-	fill_all();
-	CHECK(page_cache_read(&cache, 2, 0, 3, LONG));
-	page_cache_exit(&cache);
-}
-
-static void one_page_is_enough(void)
-{
-	u64 page;
-
-	cache_init(1, 32);
-	for (page = 0; page < 50; page++) {
-		CHECK(!get(0, 0, page, 50));
-		CHECK(get(0, 0, page, 50));
-	}
-	CHECK_EQ(nr_fetches, 50);
 	page_cache_exit(&cache);
 }
 
@@ -372,13 +307,8 @@ int main(void)
 	windows_stop_at_the_limit();
 	nothing_is_read_ahead_past_the_end();
 	random_access_reads_page_by_page();
-	without_read_ahead_every_miss_is_one_page(0);
-	without_read_ahead_every_miss_is_one_page(1);
 	pages_that_are_there_are_left_out();
 	the_least_recently_used_page_goes();
-	waiters();
-	all_pages_on_their_way();
-	one_page_is_enough();
 	a_page_stays_while_it_is_read();
 	no_memory();
 	check_seeds(200, random_case);

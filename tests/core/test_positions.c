@@ -118,12 +118,6 @@ static void as_soon_as_the_arm_is_there(void)
 		 9 * SLOT);
 }
 
-static void over_a_cylinder(void)
-{
-	set(0, (struct drive){ 0 });
-	reads(239, 2, 35); /* its angle is 13: there at 9; 1 + 20 + 1 */
-}
-
 /* What begins sooner than the arm can be there is a turn late. */
 static void over_a_zone(void)
 {
@@ -135,16 +129,6 @@ static void over_a_zone(void)
 	drive_reset(&drive);
 	now = 0;
 	reads(599, 2, 70 + 3 + 1);
-}
-
-/* The papers' cache does not care. */
-static void hits_cost_what_they_cost(void)
-{
-	set(0, (struct drive){ 0 });
-	drive.cache = (struct disk_cache){ .segments = 1, .segment_sectors = 10 };
-	reads(10, 1, 11);
-	hits(10, 1, 1);
-	reads(11, 1, 64); /* there at 13, its angle was 11 */
 }
 
 static void set_reading(void)
@@ -165,17 +149,6 @@ static void reading_on_stands_at_an_angle(void)
 	reads(41, 1, 5); /* it went on at 105 */
 }
 
-/* Who does not wait for what comes next has just missed it; in sequence nobody goes away. */
-static void a_little_ahead(u64 reach_sectors)
-{
-	set_reading();
-	drive.ahead.reach_sectors = reach_sectors;
-	reads(10, 1, 11);
-	reads(11, 1, 1);
-	reads(13, 1, reach_sectors > 1 ? 2 : TURN + 2);
-	reads(14, 2, 2);
-}
-
 /* Who waits for nothing needs a turn for each read of a stream, but for what has come meanwhile. */
 static void the_next_sector_is_missed(void)
 {
@@ -185,18 +158,6 @@ static void the_next_sector_is_missed(void)
 	reads(11, 1, TURN + 1);
 	now += 3;
 	hits(12, 3, 1);
-}
-
-/* Over the track's end it takes the skew. */
-static void reading_on_over_a_track(void)
-{
-	set_reading();
-	reads(50, 1, 51);
-	reads(61, 1, 21); /* 51 to 59, 10, 60 and 61 */
-	CHECK_EQ(now, 72);
-	now = 72 + 4;
-	hits(62, 4, 1);
-	hits(66, 1, 1);
 }
 
 /* It has read on to 120, on the second track, and returns to 60, which begins that: no seek. */
@@ -229,52 +190,6 @@ static void a_write_waits_for_its_data(void)
 	writes(45, 1, 46 + TURN);
 	set(1, (struct drive){ .writes.settle_ns = 37 * SLOT });
 	writes(45, 1, 46 + TURN);
-}
-
-static void set_writing(enum write_order order)
-{
-	set(1, (struct drive){ .bus.write_ns = 2 * SLOT,
-			       .writes = { .spans_max = 4,
-					   .sectors_max = 100,
-					   .idle_ns = 10 * SLOT,
-					   .order = order } });
-}
-
-static void the_soonest_is_put_away_first(void)
-{
-	set_writing(WRITE_SHORTEST_POSITIONING);
-	writes(40, 1, 2);
-	writes(20, 1, 2);
-	now = 30; /* it began at 14, there at 23, and 40 passes at 40 */
-	takes(drive_flush(&drive, now * SLOT), 55); /* 20 passes at 84 */
-	set_writing(WRITE_ASCENDING);
-	writes(40, 1, 2);
-	writes(20, 1, 2);
-	now = 30;
-	takes(drive_flush(&drive, now * SLOT), 75); /* 20 at 84, 40 at 104 */
-}
-
-/*
- * Both have just passed when the arm is there, and come at 82: 18 is away at 83, and 72 comes
- * again at 146.
- */
-static void of_two_as_soon_the_older_is_put_away_first(void)
-{
-	set_writing(WRITE_SHORTEST_POSITIONING);
-	writes(18, 1, 2);
-	writes(72, 3, 2);
-	now = 30;
-	takes(drive_flush(&drive, now * SLOT), 146 + 3 - 30);
-}
-
-/* A write that joins the one under way goes on behind it, over a track's end as well. */
-static void what_joins_passes_next(void)
-{
-	set_writing(WRITE_ASCENDING);
-	writes(59, 1, 2);
-	now = 20; /* it begins at 59 */
-	writes(60, 2, 2);
-	takes(drive_flush(&drive, now * SLOT), 59 + 1 + 10 + 2 - 22);
 }
 
 static void no_draw_is_taken(void)
@@ -417,19 +332,11 @@ int main(void)
 	without_a_buffer();
 	what_is_just_there_is_not_missed();
 	as_soon_as_the_arm_is_there();
-	over_a_cylinder();
 	over_a_zone();
-	hits_cost_what_they_cost();
 	reading_on_stands_at_an_angle();
 	the_next_sector_is_missed();
-	a_little_ahead(1);
-	a_little_ahead(2);
-	reading_on_over_a_track();
 	the_arm_returns_from_where_it_is();
 	a_write_waits_for_its_data();
-	the_soonest_is_put_away_first();
-	of_two_as_soon_the_older_is_put_away_first();
-	what_joins_passes_next();
 	no_draw_is_taken();
 	check_seeds(300, served_at_their_angles);
 	check_seeds(100, none_is_sooner);

@@ -22,22 +22,6 @@ static u32 fill(u64 start, u64 end)
 	return index;
 }
 
-static void the_place_behind_a_span_belongs_to_it(void)
-{
-	set(2);
-	fill(10, 20);
-	CHECK_EQ(segments_find(&segments, 9), SEGMENTS_NONE);
-	CHECK_EQ(segments_find(&segments, 10), 0);
-	CHECK_EQ(segments_find(&segments, 20), 0);
-	CHECK_EQ(segments_find(&segments, 21), SEGMENTS_NONE);
-}
-
-static void an_empty_one_holds_no_place(void)
-{
-	set(1);
-	CHECK_EQ(segments_find(&segments, 0), SEGMENTS_NONE);
-}
-
 /* Those that are not there any more are neither found nor forgotten. */
 static void only_as_many_as_there_are_count(void)
 {
@@ -174,8 +158,6 @@ static void spans_as_on_a_map(struct draw *draw)
 
 int main(void)
 {
-	the_place_behind_a_span_belongs_to_it();
-	an_empty_one_holds_no_place();
 	only_as_many_as_there_are_count();
 	a_full_one_keeps_its_tail();
 	check_seeds(100, uses_as_in_a_diary);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The schedulers that think of an arm: the textbooks' queue, random loads against one
- * naive definition of all of them, and the trips of SCAN and C-SCAN to the edge, step
- * by step.  C-LOOK has a test of its own.
+ * The classic schedulers: the textbooks' queue, random loads against one naive definition
+ * of all of them, and the trips of SCAN and C-SCAN against an arm that goes sector by
+ * sector.
  */
 #include <string.h>
 
+#include "../../core/least.h"
 #include "host.h"
+#include "schedulers.h"
 
 #define CYLINDER 5000ull /* 200 of them are HOST_CAPACITY */
 #define FAR (1ull << 40)
@@ -84,142 +86,76 @@ static void textbooks(void)
 	expect_textbook("vr", true, down_then_up);
 }
 
-/* From 100 upwards, with turning worth R * 200 cylinders. */
-static void expect_vr(u64 r_milli, const u64 *order)
-{
-	static const u64 cylinder[] = { 60, 130, 90 };
-
-	host_init(&host, "vr");
-	host_set(&host, "r_milli", r_milli);
-	head_to(100 * CYLINDER);
-	add_cylinders(cylinder, ARRAY_SIZE(cylinder));
-	expect_order(order, ARRAY_SIZE(cylinder));
-	host_exit(&host);
-}
-
-static void weighs_turns(void)
-{
-	expect_vr(0, (u64[]){ 90, 60, 130 });
-	expect_vr(99, (u64[]){ 90, 60, 130 });
-	/* 30 cylinders ahead, or 10 behind and 20 for the turn: upwards. */
-	expect_vr(100, (u64[]){ 130, 90, 60 });
-	expect_vr(200, (u64[]){ 130, 90, 60 });
-	expect_vr(1000, (u64[]){ 130, 90, 60 });
-}
-
-/* A sector nearer, the turn and all, is nearer. */
-static void weighs_turns_to_the_sector(void)
-{
-	struct io_request *ahead, *behind;
-
-	host_init(&host, "vr");
-	host_set(&host, "r_milli", 100);
-	head_to(500000);
-	ahead = host_add(&host, IO_READ, 500000 + HOST_CAPACITY / 10 + 50001, 1, 0);
-	behind = host_add(&host, IO_READ, 500000 - 50000, 1, 0);
-	host_expect(&host, behind, PICK_ORDER, MS);
-	host_expect(&host, ahead, PICK_ORDER, MS);
-	host_exit(&host);
-}
-
-/* The head is at 1000 and has come from above. */
-static void begin_at_1000(const char *scheduler)
-{
-	begin(scheduler);
-	head_to(5000);
-	head_to(1000);
-}
-
-static void oldest_first(const char *scheduler)
-{
-	struct io_request *there[2], *below[2];
-	u32 i;
-
-	begin_at_1000(scheduler);
-	for (i = 0; i < 2; i++) {
-		there[i] = host_add(&host, IO_READ, 1000, 1, 0);
-		below[i] = host_add(&host, IO_READ, 999, 1, 0);
-	}
-	host_expect(&host, there[0], PICK_ORDER, MS);
-	host_expect(&host, there[1], PICK_ORDER, MS);
-	host_expect(&host, below[0], PICK_ORDER, MS);
-	host_expect(&host, below[1], PICK_ORDER, MS);
-	CHECK_EQ(host_counter(&host, "turns"), 1);
-	host_exit(&host);
-}
-
-static void equally_far(const char *scheduler, bool up)
-{
-	struct io_request *rq[2];
-
-	begin_at_1000(scheduler);
-	rq[0] = host_add(&host, IO_READ, 990, 1, 0);
-	rq[1] = host_add(&host, IO_READ, 1010, 1, 0);
-	host_expect(&host, rq[up], PICK_ORDER, MS);
-	host_exit(&host);
-}
-
-static void ties(void)
-{
-	oldest_first("sstf");
-	oldest_first("look");
-	oldest_first("scan");
-	oldest_first("vr");
-	equally_far("sstf", true);
-	equally_far("look", false);
-	equally_far("scan", false);
-	equally_far("vr", false);
-}
-
 /*
- * One definition of all: the request with the least rank.  The rank is the distance;
- * what lies behind counts as turn_sectors farther or, for circular ones, follows in
- * ascending order.
+ * One definition of all: the request with the least rank, which is the distance.  What
+ * lies behind counts as turn_sectors farther or, for circular ones, follows in ascending
+ * order.  FCFS ranks by number, SPTF by what the disk says, less an age.
  */
 static struct naive {
+	enum { BY_DISTANCE, BY_NUMBER, BY_TIME } by;
 	u64 turn_sectors;
 	bool circular;
+	u64 age_permille;
 	u64 head;
 	bool down;
 	u64 turns;
 	u64 travel;
+	u64 positioning_ns;
+	u64 aged;
 } naive;
+
+static u64 distance(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
 
 static bool is_behind(const struct io_request *rq)
 {
 	return naive.down ? rq->sector > naive.head : rq->sector < naive.head;
 }
 
-static u64 distance(const struct io_request *rq)
+static s64 rank(const struct io_request *rq)
 {
-	return rq->sector > naive.head ? rq->sector - naive.head
-				       : naive.head - rq->sector;
-}
-
-static u64 rank(const struct io_request *rq)
-{
+	if (naive.by == BY_NUMBER)
+		return 0;
+	if (naive.by == BY_TIME)
+		return (s64)host_positioning_ns(&host, rq, host.now_ns) -
+		       (s64)((host.now_ns - rq->arrival_ns) * naive.age_permille /
+			     1000);
 	if (naive.circular)
 		return is_behind(rq) ? FAR + rq->sector : rq->sector;
-	return distance(rq) + (is_behind(rq) ? naive.turn_sectors : 0);
+	return distance(rq->sector, naive.head) +
+	       (is_behind(rq) ? naive.turn_sectors : 0);
 }
 
 static bool is_before(const struct io_request *a, const struct io_request *b)
 {
 	if (rank(a) != rank(b))
 		return rank(a) < rank(b);
-	return a->sector > b->sector || (a->sector == b->sector && a->id < b->id);
+	if (naive.by == BY_DISTANCE && a->sector != b->sector)
+		return a->sector > b->sector;
+	return a->id < b->id;
 }
 
 static void check_pick(struct host *h, const struct io_request *rq)
 {
+	bool aged = false;
+	u64 ns;
 	u32 i;
 
 	if (!rq)
 		return;
 	CHECK_EQ(rq->reason, PICK_ORDER);
-	for (i = 0; i < h->count; i++)
-		CHECK(!h->pending[i] || is_before(rq, &h->request[i]));
-	naive.travel += distance(rq);
+	ns = host_positioning_ns(h, rq, h->now_ns);
+	for (i = 0; i < h->count; i++) {
+		const struct io_request *other = &h->request[i];
+
+		CHECK(!h->pending[i] || is_before(rq, other));
+		aged |= h->pending[i] && host_positioning_ns(h, other, h->now_ns) < ns;
+	}
+	naive.positioning_ns += ns;
+	naive.aged += aged;
+	naive.travel += distance(rq->sector, naive.head);
 	if (is_behind(rq)) {
 		naive.turns++;
 		naive.down = !naive.down && !naive.circular;
@@ -228,7 +164,7 @@ static void check_pick(struct host *h, const struct io_request *rq)
 }
 
 static void run_against(const char *scheduler, struct naive definition,
-			struct draw *draw, u64 r_milli)
+			struct draw *draw, const char *tunable, u64 value)
 {
 	struct host_load load = {
 		.requests = 200,
@@ -242,223 +178,234 @@ static void run_against(const char *scheduler, struct naive definition,
 
 	naive = definition;
 	begin(scheduler);
-	if (r_milli <= 1000)
-		host_set(&host, "r_milli", r_milli);
+	if (tunable)
+		host_set(&host, tunable, value);
 	host_run(&host, draw, &load);
-	CHECK_EQ(host_counter(&host, naive.circular ? "wraps" : "turns"), naive.turns);
-	CHECK_EQ(host_counter(&host, "travel_sectors"), naive.travel);
+	if (naive.by == BY_DISTANCE) {
+		CHECK_EQ(host_counter(&host, naive.circular ? "wraps" : "turns"),
+			 naive.turns);
+		CHECK_EQ(host_counter(&host, "travel_sectors"), naive.travel);
+	}
+	if (naive.by == BY_TIME) {
+		CHECK_EQ(host_counter(&host, "positioning_ns"), naive.positioning_ns);
+		CHECK_EQ(host_counter(&host, "aged"), naive.aged);
+	}
 	host_exit(&host);
 }
-
-#define NO_R U64_MAX
 
 static void random_case(struct draw *draw)
 {
 	u64 r_milli = draw_below(draw, 1001);
+	u64 age_permille = draw_below(draw, 2) * draw_below(draw, 1001);
+	struct naive fcfs = { .by = BY_NUMBER };
+	struct naive sptf = { .by = BY_TIME, .age_permille = age_permille };
 	struct naive sstf = { .turn_sectors = 0 };
 	struct naive look = { .turn_sectors = FAR };
 	struct naive vr = { .turn_sectors = HOST_CAPACITY * r_milli / 1000 };
 	struct naive clook = { .circular = true };
 
-	run_against("sstf", sstf, draw, NO_R);
-	run_against("look", look, draw, NO_R);
-	run_against("vr", vr, draw, r_milli);
-	run_against("vr", sstf, draw, 0);
-	run_against("vr", look, draw, 1000);
-	run_against("scan", look, draw, NO_R);
-	run_against("cscan", clook, draw, NO_R);
+	run_against("fcfs", fcfs, draw, NULL, 0);
+	run_against("sptf", sptf, draw, "age_permille", age_permille);
+	run_against("sstf", sstf, draw, NULL, 0);
+	run_against("look", look, draw, NULL, 0);
+	run_against("clook", clook, draw, NULL, 0);
+	run_against("vr", vr, draw, "r_milli", r_milli);
+	run_against("vr", sstf, draw, "r_milli", 0);
+	run_against("vr", look, draw, "r_milli", 1000);
+	run_against("scan", look, draw, NULL, 0);
+	run_against("cscan", clook, draw, NULL, 0);
 }
 
-/* Trips: a sector takes the arm a nanosecond. */
+/*
+ * The arm of SCAN and C-SCAN goes a sector in each nanosecond: from the head to the edge
+ * ahead and back; C-SCAN's to the upper edge, down to 0, where it serves nobody, and up.
+ */
+#define SMALL 40
 
-static void begin_trip(const char *scheduler, u64 head)
+static struct arm {
+	enum leg { AT_THE_HEAD, OUT, DOWN_TO_0, BACK } leg;
+	bool circular;
+	bool down;
+	u64 head;
+	u64 at;
+	u64 now_ns;
+	u64 come; /* since it left the head */
+	u64 turns; /* or wraps */
+	u64 edge_sectors;
+} arm;
+
+/* No way for what is not ahead. */
+static u64 arms_way(const struct io_request *rq)
 {
-	host_init(&host, scheduler);
-	host_set(&host, "full_seek_ns", HOST_CAPACITY);
-	head_to(head);
+	if (arm.leg == DOWN_TO_0)
+		return arm.at + rq->sector;
+	if (arm.down ? rq->sector > arm.at : rq->sector < arm.at)
+		return U64_MAX;
+	return distance(rq->sector, arm.at);
 }
 
-/* Nothing is handed out now; then let it be the time to ask again. */
-#define expect_wait(until_ns)                     \
-	do {                                      \
-		CHECK(!host_ask(&host));          \
-		CHECK_EQ(host.wake_ns, until_ns); \
-		host.now_ns = until_ns;           \
-	} while (0)
-
-static void expect_pick(const struct io_request *rq)
+/* The nearest of those that are ahead of the arm, of several the oldest. */
+static struct io_request *next_of_the_arm(void)
 {
-	host_expect(&host, rq, PICK_ORDER, 0);
+	struct io_request *nearest = NULL;
+	u32 i;
+
+	for (i = 0; i < host.count; i++) {
+		struct io_request *rq = &host.request[i];
+
+		if (host.pending[i] && arms_way(rq) != U64_MAX &&
+		    (!nearest || arms_way(rq) < arms_way(nearest)))
+			nearest = rq;
+	}
+	return nearest;
 }
 
-static void scan_goes_to_the_edge_and_back(void)
+/* What becomes of the leg where the arm is now. */
+static void corner(void)
 {
-	struct io_request *below, *lower;
-
-	begin_trip("scan", 900000);
-	below = host_add(&host, IO_READ, 500000, 1, 0);
-	lower = host_add(&host, IO_READ, 400000, 1, 0);
-	expect_wait(100000);
-	CHECK_EQ(host_counter(&host, "turns"), 0);
-	expect_wait(200000);
-	CHECK_EQ(host_counter(&host, "turns"), 1);
-	expect_pick(below);
-	expect_pick(lower);
-	CHECK_EQ(host_counter(&host, "edge_sectors"), 200000);
-	CHECK_EQ(host_counter(&host, "travel_sectors"), 899999 + 400000 + 100001);
-	/* Downwards there is an edge too; here it is asked late. */
-	below = host_add(&host, IO_READ, 600000, 1, 0);
-	expect_wait(200000 + 400001);
-	host.now_ns += 999999;
-	expect_pick(below);
-	CHECK_EQ(host_counter(&host, "turns"), 2);
-	host_exit(&host);
+	if (arm.leg == OUT && arm.at == (arm.down ? 0 : SMALL)) {
+		arm.turns++;
+		arm.down = !arm.down && !arm.circular;
+		arm.leg = arm.circular ? DOWN_TO_0 : BACK;
+	}
+	if (arm.leg == DOWN_TO_0 && !arm.at)
+		arm.leg = BACK;
+	if (arm.leg == BACK && arm.at == arm.head) {
+		arm.edge_sectors += arm.come;
+		arm.leg = AT_THE_HEAD;
+	}
 }
 
-static void scan_meets_late_comers_on_the_way_out(void)
+/* It waits at a request, to be asked. */
+static void go_on(u64 until_ns)
 {
-	struct io_request *below, *ahead, *passed;
+	for (; arm.now_ns < until_ns; arm.now_ns++) {
+		const struct io_request *rq = next_of_the_arm();
 
-	begin_trip("scan", 900000);
-	below = host_add(&host, IO_READ, 500000, 1, 0);
-	expect_wait(100000);
-	host.now_ns = 50000; /* the arm is at 950000 */
-	passed = host_add(&host, IO_READ, 949999, 1, 0);
-	expect_wait(100000);
-	host.now_ns = 50000;
-	ahead = host_add(&host, IO_READ, 950000, 1, 0);
-	expect_pick(ahead);
-	CHECK_EQ(host_counter(&host, "edge_sectors"), 0);
-	/* Another trip, from 950001. */
-	expect_wait(50000 + 49999);
-	expect_wait(50000 + 2 * 49999);
-	expect_pick(passed);
-	expect_pick(below);
-	CHECK_EQ(host_counter(&host, "turns"), 1);
-	host_exit(&host);
+		if (arm.leg == AT_THE_HEAD || (rq && !arms_way(rq)))
+			continue;
+		arm.at += arm.down || arm.leg == DOWN_TO_0 ? -1 : 1;
+		arm.come++;
+		corner();
+	}
 }
 
-static void scan_meets_late_comers_on_the_way_back(void)
+static struct io_request *choice_of_the_arm(void)
 {
-	struct io_request *below, *far, *near, *passed;
+	struct io_request *rq = next_of_the_arm();
 
-	begin_trip("scan", 900000);
-	below = host_add(&host, IO_READ, 500000, 1, 0);
-	expect_wait(100000);
-	near = host_add(&host, IO_READ, 910000, 1, 0);
-	/* It takes the head 10000: the arm has to come within that. */
-	expect_wait(180000);
-	host.now_ns = 150000; /* the arm is at 950000 */
-	far = host_add(&host, IO_READ, 950000, 1, 0);
-	passed = host_add(&host, IO_READ, 960000, 1, 0);
-	/* The head is as far from it as the arm was 50000 ago. */
-	expect_pick(far);
-	CHECK_EQ(host_counter(&host, "turns"), 1);
-	CHECK_EQ(host_counter(&host, "edge_sectors"), 100000);
-	expect_pick(near);
-	expect_pick(below);
-	expect_wait(150000 + 500001);
-	expect_wait(150000 + 2 * 500001);
-	expect_pick(passed);
-	host_exit(&host);
+	if (arm.leg == AT_THE_HEAD && !rq) {
+		arm.leg = OUT;
+		arm.come = 0;
+		corner();
+		rq = next_of_the_arm();
+	}
+	return rq && arms_way(rq) <= distance(rq->sector, arm.head) ? rq : NULL;
 }
 
-/* Whoever it was for is merged into another on the way. */
-static void scan_ends_a_trip_for_nobody(void)
+static void arm_serves(const struct io_request *rq)
 {
-	struct io_request *below, *above;
+	if (arm.leg != AT_THE_HEAD)
+		arm.edge_sectors +=
+			arm.come + arms_way(rq) - distance(rq->sector, arm.head);
+	arm.leg = AT_THE_HEAD;
+	arm.head = arm.at = request_end(rq);
+}
 
-	begin_trip("scan", 900000);
-	below = host_add(&host, IO_READ, 500000, 1, 0);
-	expect_wait(100000);
-	host_take_back(&host, below);
+/* They agree; and nobody wants to be asked later than he would answer. */
+static void ask_both(void)
+{
+	u64 until_ns;
+	struct io_request *rq;
+	struct arm now;
+
+	if (!host.nr_pending) {
+		CHECK(!host_ask(&host));
+		return;
+	}
+	go_on(host.now_ns);
+	rq = choice_of_the_arm();
+	if (rq) {
+		arm_serves(rq);
+		host_expect(&host, rq, PICK_ORDER, 0);
+		return;
+	}
 	CHECK(!host_ask(&host));
-	host.now_ns = 150000;
-	host_put_back(&host, below);
-	expect_wait(200000);
-	host_take_back(&host, below);
-	host.now_ns = 1000000;
-	above = host_add(&host, IO_READ, 900001, 1, 0);
-	expect_wait(1000000 + 900000);
-	CHECK_EQ(host_counter(&host, "turns"), 1);
-	expect_wait(1000000 + 2 * 900000);
-	expect_pick(above);
-	CHECK_EQ(host_counter(&host, "turns"), 2);
+	now = arm;
+	for (until_ns = host.now_ns; until_ns < host.wake_ns; until_ns++) {
+		go_on(until_ns);
+		CHECK(!choice_of_the_arm());
+	}
+	arm = now;
+}
+
+/* A request comes, grows, goes into another one, or the scheduler is asked. */
+static void something_happens(struct draw *draw)
+{
+	u64 what = draw_below(draw, 6);
+	u64 sector = draw_below(draw, SMALL);
+	struct io_request *rq = &host.request[draw_below(draw, host.count + 1)];
+
+	if (what < 2 && host.nr_pending < HOST_PENDING) {
+		go_on(host.now_ns);
+		host_add(&host, IO_READ, sector,
+			 1 + draw_below(draw, nearer(3, SMALL - sector)), 0);
+	} else if (what < 4) {
+		ask_both();
+	} else if (rq < host.request + host.count && host.pending[rq - host.request]) {
+		host_take_back(&host, rq);
+		if (what == 4)
+			return;
+		go_on(host.now_ns);
+		rq->sectors += request_end(rq) < SMALL;
+		host_put_back(&host, rq);
+	}
+}
+
+static void arms_go_to_the_edge(struct draw *draw)
+{
+	u32 i;
+
+	arm = (struct arm){ .circular = draw_below(draw, 2) };
+	host_init_on(&host, arm.circular ? "cscan" : "scan", SMALL);
+	host_set(&host, "full_seek_ns", SMALL);
+	for (i = 0; i < 60; i++) {
+		host.now_ns += draw_below(draw, 2) * draw_below(draw, 50);
+		something_happens(draw);
+	}
+	while (host.nr_pending) {
+		host.now_ns += 5 * SMALL;
+		ask_both();
+	}
+	CHECK_EQ(host_counter(&host, arm.circular ? "wraps" : "turns"), arm.turns);
+	CHECK_EQ(host_counter(&host, "edge_sectors"), arm.edge_sectors);
 	host_exit(&host);
 }
 
-/* The arm does not pass a request, and goes on from there when it is merged into another. */
-static void scan_waits_for_one_that_is_merged_away(void)
+/* Of what is as far with the turn the one ahead, a sector farther the one behind. */
+static void vr_counts_a_turn_to_the_sector(u64 farther)
 {
-	struct io_request *below, *ahead;
+	struct io_request *ahead, *behind;
 
-	begin_trip("scan", 900000);
-	below = host_add(&host, IO_READ, 500000, 1, 0);
-	expect_wait(100000);
-	host.now_ns = 50000; /* the arm is at 950000 */
-	ahead = host_add(&host, IO_READ, 960000, 1, 0);
-	host.now_ns = 80000;
-	host_add(&host, IO_READ, 400000, 1, 0);
-	host_take_back(&host, ahead);
-	expect_wait(80000 + 40000);
-	expect_wait(80000 + 40000 + 100000);
-	expect_pick(below);
+	host_init(&host, "vr");
+	host_set(&host, "r_milli", 100);
+	head_to(500000);
+	ahead = host_add(&host, IO_READ, 650000 + farther, 1, 0);
+	behind = host_add(&host, IO_READ, 450000, 1, 0);
+	host_expect(&host, farther ? behind : ahead, PICK_ORDER, MS);
 	host_exit(&host);
 }
 
-static void cscan_goes_around(void)
+/* 2 ms farther, at 10 in a thousand: 200 ms older it goes before. */
+static void sptf_counts_age_to_the_ns(u64 older_ns)
 {
-	struct io_request *low, *lowest, *ahead;
+	struct io_request *far, *near;
 
-	begin_trip("cscan", 900000);
-	low = host_add(&host, IO_READ, 500000, 1, 0);
-	expect_wait(100000);
-	/* The edge to 0, and on to 500000, of which the head needs 400000. */
-	expect_wait(100000 + 1000000 + 500000 - 400000);
-	host.now_ns = 250000;
-	lowest = host_add(&host, IO_READ, 50000, 1, 0);
-	expect_wait(100000 + 1000000 + 50000 - 850000);
-	expect_pick(lowest);
-	CHECK_EQ(host_counter(&host, "wraps"), 1);
-	CHECK_EQ(host_counter(&host, "edge_sectors"), 300000);
-	expect_pick(low);
-	/* Somebody comes ahead of the arm, which is at 900000: no wrap. */
-	low = host_add(&host, IO_READ, 100000, 1, 0);
-	expect_wait(300000 + 499999);
-	host.now_ns = 300000 + 399999;
-	ahead = host_add(&host, IO_READ, 900000, 1, 0);
-	expect_pick(ahead);
-	CHECK_EQ(host_counter(&host, "wraps"), 1);
-	expect_wait(699999 + 99999);
-	expect_wait(699999 + 99999 + 1000000 + 100000 - 800001);
-	expect_pick(low);
-	CHECK_EQ(host_counter(&host, "wraps"), 2);
-	host_exit(&host);
-}
-
-/* Whom the arm has passed waits for the next sweep, also after the return. */
-static void cscan_passes_nobody_but_late_comers(void)
-{
-	struct io_request *high, *passed, *ahead;
-
-	begin_trip("cscan", 900000);
-	high = host_add(&host, IO_READ, 800000, 1, 0);
-	expect_wait(100000);
-	expect_wait(100000 + 1000000 + 800000 - 100000);
-	host.now_ns = 1500000; /* the arm is at 400000 */
-	passed = host_add(&host, IO_READ, 399999, 1, 0);
-	expect_wait(1800000);
-	host.now_ns = 1500000;
-	ahead = host_add(&host, IO_READ, 400000, 1, 0);
-	expect_pick(ahead);
-	expect_pick(high);
-	CHECK_EQ(host_counter(&host, "wraps"), 1);
-	expect_wait(1500000 + 199999);
-	expect_wait(1500000 + 199999 + 1000000 + 399999 - 400002);
-	/* It is asked late: the arm waits at the request. */
-	host.now_ns = 9000000;
-	expect_pick(passed);
-	CHECK_EQ(host_counter(&host, "wraps"), 2);
+	host_init(&host, "sptf");
+	far = host_add(&host, IO_READ, 400000, 8, 0);
+	host.now_ns = older_ns;
+	near = host_add(&host, IO_READ, 0, 8, 0);
+	host_expect(&host, older_ns < 200 * MS ? near : far, PICK_ORDER, MS);
 	host_exit(&host);
 }
 
@@ -478,20 +425,32 @@ static void vr_reckons_with_a_disk_that_grew(void)
 	host_exit(&host);
 }
 
+static void sptf_without_a_model_is_refused(void)
+{
+	const struct scheduler *sptf = registry_find("sptf");
+	struct sched_limits limits = { .capacity_sectors = HOST_CAPACITY,
+				       .max_requests = HOST_PENDING };
+	struct contract contract;
+	void *state = registry_new_state(sptf);
+
+	CHECK_EQ(contract_init(&contract, sptf, state, &limits, host.request,
+			       sizeof(host.request[0]), HOST_REQUESTS),
+		 -ENODEV);
+	CHECK(!contract_is_broken(&contract));
+	contract_exit(&contract);
+	port_free(state);
+}
+
 int main(void)
 {
 	textbooks();
-	weighs_turns();
-	weighs_turns_to_the_sector();
-	ties();
-	scan_goes_to_the_edge_and_back();
-	scan_meets_late_comers_on_the_way_out();
-	scan_meets_late_comers_on_the_way_back();
-	scan_ends_a_trip_for_nobody();
-	scan_waits_for_one_that_is_merged_away();
-	cscan_goes_around();
-	cscan_passes_nobody_but_late_comers();
 	check_seeds(300, random_case);
+	check_seeds(5000, arms_go_to_the_edge);
+	vr_counts_a_turn_to_the_sector(0);
+	vr_counts_a_turn_to_the_sector(1);
 	vr_reckons_with_a_disk_that_grew();
+	sptf_counts_age_to_the_ns(200 * MS - 1);
+	sptf_counts_age_to_the_ns(200 * MS);
+	sptf_without_a_model_is_refused();
 	return 0;
 }

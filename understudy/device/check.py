@@ -49,6 +49,7 @@ PLACES_COUNTED = ("near", "sequential", "streamed", "again")
 LIMIT_PERCENT = 3.0
 DEMERIT_LIMIT_PERCENT = 8.0
 CHECKS_MAX = 100
+LIMITS = ("limit_percent", "demerit_limit_percent")
 LEAST_MS = 1e-6  # 1 ns
 LEAST_SHARE = 0.01
 """What fewer requests ask for is left out."""
@@ -101,6 +102,7 @@ class Check(Section):
         """Its entry in a profile; what follows from it is a comment."""
         asks = ", ".join(f"{ask} = {share:g}" for ask, share in self.asks.items())
         within = "within" if self.within else f"{self.said()}, not within"
+        given = self.model_fields_set
         return [
             "",
             f"# {self.difference_percent:+.1f} %, {within} the limits",
@@ -110,8 +112,7 @@ class Check(Section):
             f"target_ms = {self.target_ms!r}",
             f"model_ms = {self.model_ms!r}",
             f"demerit_ms = {self.demerit_ms!r}",
-            f"limit_percent = {self.limit_percent!r}",
-            f"demerit_limit_percent = {self.demerit_limit_percent!r}",
+            *(f"{limit} = {getattr(self, limit)!r}" for limit in LIMITS if limit in given),
         ]
 
     def as_json(self) -> dict[str, Any]:

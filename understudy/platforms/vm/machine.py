@@ -110,7 +110,8 @@ def _running(
             process.kill()
             process.wait()
             if process.stdin:
-                process.stdin.close()
+                with contextlib.suppress(BrokenPipeError):  # it has not read all of its last words
+                    process.stdin.close()
 
 
 def _console(folder: Path) -> str:

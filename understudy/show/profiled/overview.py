@@ -16,7 +16,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpecBase, SubplotSpec
-from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from understudy.device.profile import DiskProfile
 from understudy.device.timing import Curve
@@ -187,6 +187,8 @@ def _draw_check(axes: Axes, check: Compared) -> None:
     if last > WIDE * max(first, 1e-6):
         axes.set(xscale="log")
         axes.xaxis.set_major_formatter(_number)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.set(xlabel="service time (ms)", ylabel="share of requests", ylim=(0, 1.01))
     axes.set_title(
         f"{kept.workload}\ntarget {kept.target_ms:.3f}, model {kept.model_ms:.3f} ms "

@@ -2,7 +2,7 @@
 #include "disk_cache.h"
 #include "../span.h"
 
-static u64 turn(u64 part)
+static u64 slot(u64 part)
 {
 	return part % DISK_CACHE_PARTS;
 }
@@ -10,7 +10,7 @@ static u64 turn(u64 part)
 static void count(struct disk_cache *cache, const struct disk_span *span, int one)
 {
 	if (span->end)
-		cache->begun[turn(span->start >> cache->part)] += one;
+		cache->begun[slot(span->start >> cache->part)] += one;
 }
 
 static void put(struct disk_cache *cache, struct disk_span *span, struct disk_span is)
@@ -43,7 +43,7 @@ bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors)
 	const struct disk_span *span;
 	u64 part = sector >> cache->part;
 
-	if (!cache->begun[turn(part)] && !cache->begun[turn(part - 1)])
+	if (!cache->begun[slot(part)] && !cache->begun[slot(part - 1)])
 		return false;
 #pragma GCC unroll 8
 	for (span = cache->span; span < end; span++) {

@@ -29,8 +29,8 @@ struct disk_span {
  * @prefetch_sectors: read on after each miss
  * @next: segment to overwrite next
  * @longest: no span is longer
- * @part: parts of the disk, as a power of two of sectors; no span is longer than one
- * @begun: how many spans begin in a part; parts take turns
+ * @part: size of a part of the disk, as a power of two of sectors; no span is longer
+ * @begun: how many spans begin in a part; parts DISK_CACHE_PARTS apart share a counter
  * @span: the segments
  *
  * The first three are parameters and may change at any time.

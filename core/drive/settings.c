@@ -68,7 +68,8 @@ const struct sched_field device_settings[] = {
 	TIME(write_back_full_idle_ns, drive.writes.full_idle_ns,
 	     "the same of one that was full, until it holds no more than write_back_low_sectors"),
 	SECTORS(write_back_low_sectors, drive.writes.low_sectors,
-		"which a drive that was full keeps; write_back_sectors: that is no reason to hurry"),
+		"to which a drive that was full destages; write_back_sectors: being full changes "
+		"nothing"),
 	SETTING(write_back_order, drive.writes.order, WRITE_ASCENDING_FROM_LAST,
 		"0: the soonest under the head, 1: upwards and then from the lowest again, 2: as they "
 		"come, each by itself, while its data still come over the bus, if the drive does not "

@@ -43,7 +43,7 @@ struct write_span {
  * @sectors_max: most sectors in all
  * @idle_ns: how long the drive has had nothing to do before it begins to destage
  * @full_idle_ns: the same of one that was full, until it holds no more than low_sectors
- * @low_sectors: sectors_max: it never hurries
+ * @low_sectors: see there; sectors_max: being full changes nothing
  * @order: enum write_order
  * @settle_ns: what a write takes longer than a read to reach the medium
  * @full: it was, and holds more than low_sectors

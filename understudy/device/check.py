@@ -44,7 +44,7 @@ IN_WORDS: Mapping[Ask, str] = {
     "queue": "a queue in the drive",
 }
 PLACES: tuple[Ask, ...] = ("random", "near", "sequences", "streams", "re-reads")
-"""A request asks for one of these; whatever else it asks for."""
+"""Where a request goes; it may be sequential, or in a stream, and again at once."""
 PLACES_COUNTED = ("near", "sequential", "streamed", "again")
 LIMIT_PERCENT = 3.0
 DEMERIT_LIMIT_PERCENT = 8.0

@@ -52,7 +52,7 @@ class _Ruler:
         last_sure = self._measure_slots()
         end = self._end(last_sure)
         sectors = end - self.first
-        if sectors > 1:  # a late answer may be a whole turn's end
+        if sectors > 1:  # noise may carry the angle past a turn
             foreseen = (sectors - 1) / self.slots
             turned = foreseen + centred(self._turned(end - 1) - foreseen)
             self.slots = (sectors - 1) / (turned or 1.0)

@@ -115,7 +115,8 @@ def _part(check: Check, wanted: Mapping[Ask, float], run: Summary) -> float:
     """How much of a check's error a run has.
 
     As much as requests of the check's kind take of its time: no more of them than have the same
-    places, and none of a kind of their own.  What else a check asks for has its error to itself.
+    places, and none of a kind of their own; less if the run asks less often than the check for
+    what else the check asks for (writes, sizes, pauses).
     """
     if not check.asks.keys() <= {*wanted, "random"}:
         return 0.0

@@ -110,7 +110,7 @@ def _running(
             process.kill()
             process.wait()
             if process.stdin:
-                with contextlib.suppress(BrokenPipeError):  # it has not read all of its last words
+                with contextlib.suppress(BrokenPipeError):  # QEMU ended before it read all
                     process.stdin.close()
 
 

@@ -261,7 +261,7 @@ def _entry(finding: Finding) -> list[str]:
 def _brief(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"{len(value)} values" if len(value) > 2 else ", ".join(map(str, value))
-    _, *rows = str(value).splitlines()
+    rows = str(value).splitlines()[1:]  # below the names of its columns
     return f"{len(rows)} in a table" if rows else str(value).lower()
 
 

@@ -246,8 +246,11 @@ int contract_init(struct contract *c, const struct scheduler *s, void *state,
 	if (s->needs_model && !limits->positioning_ns)
 		return -ENODEV;
 	c->is = port_zalloc(places * sizeof(*c->is));
-	if (!c->is)
+	c->asked = port_zalloc(places * sizeof(*c->asked));
+	if (!c->is || !c->asked) {
+		contract_exit(c);
 		return -ENOMEM;
+	}
 	error = s->init ? s->init(state, limits) : 0;
 	if (error > 0) {
 		wrong_number(c->broken, "init returned ", error,
@@ -270,12 +273,14 @@ void contract_exit(struct contract *c)
 		c->scheduler->exit(c->state);
 	c->scheduler = NULL;
 	port_free(c->is);
+	port_free(c->asked);
 	c->is = NULL;
+	c->asked = NULL;
 }
 
-static u8 *place_of(const struct contract *c, const struct io_request *rq)
+static u32 place_of(const struct contract *c, const struct io_request *rq)
 {
-	return &c->is[((char *)rq - c->first) / c->stride];
+	return ((char *)rq - c->first) / c->stride;
 }
 
 static struct io_request *request_at(const struct contract *c, u32 place)
@@ -299,7 +304,7 @@ static struct io_request *hand_out(struct contract *c, struct io_request *rq)
 {
 	if (!rq)
 		return NULL;
-	*place_of(c, rq) = IN_SERVICE;
+	c->is[place_of(c, rq)] = IN_SERVICE;
 	c->pending--;
 	c->in_service++;
 	c->held = false;
@@ -341,6 +346,69 @@ static enum whereabouts whereabouts_of(const struct contract *c,
 	return c->is[place];
 }
 
+#define HOST_FIELD(field_)                                                      \
+	{                                                                       \
+		.name = #field_, .offset = offsetof(struct io_request, field_), \
+		.size = sizeof(((struct io_request *)NULL)->field_)             \
+	}
+
+/* What the host owns of a request. */
+static const struct {
+	const char *name;
+	size_t offset;
+	size_t size;
+} host_fields[] = {
+	HOST_FIELD(sector),  HOST_FIELD(arrival_ns), HOST_FIELD(id),
+	HOST_FIELD(cost_ns), HOST_FIELD(sectors),    HOST_FIELD(owner),
+	HOST_FIELD(weight),  HOST_FIELD(op),	     HOST_FIELD(io_class),
+	HOST_FIELD(level),   HOST_FIELD(joined),
+};
+
+static bool bytes_differ(const char *a, const char *b, size_t bytes)
+{
+	while (bytes && *a == *b) {
+		a++;
+		b++;
+		bytes--;
+	}
+	return bytes;
+}
+
+/* Put right what the scheduler changed in a request, and say which field it was. */
+static void put_right(struct contract *c, struct io_request *rq)
+{
+	struct io_request asked = *rq;
+	u32 i = 0;
+
+	memcpy(&asked, &c->asked[place_of(c, rq)], REQUEST_HOST_BYTES);
+	while (!bytes_differ((char *)rq + host_fields[i].offset,
+			     (char *)&asked + host_fields[i].offset,
+			     host_fields[i].size))
+		i++;
+	memcpy(rq, &asked, REQUEST_HOST_BYTES);
+	if (contract_is_broken(c))
+		return;
+	wrong_number(c->broken, "it changed request ", rq->id, "'s ");
+	say(c->broken, host_fields[i].name);
+	say(c->broken, ", which only the host may do");
+}
+
+/* False if the scheduler changed what is the host's; then it is put right. */
+static inline bool is_as_asked(struct contract *c, struct io_request *rq)
+{
+	const struct contract_asked *asked = &c->asked[place_of(c, rq)];
+	struct contract_asked now;
+	u64 differ = 0;
+	u32 i;
+
+	memcpy(&now, rq, sizeof(now));
+	for (i = 0; i < ARRAY_SIZE(now.word); i++)
+		differ |= now.word[i] ^ asked->word[i];
+	if (differ)
+		put_right(c, rq);
+	return !differ;
+}
+
 /* Why a choice is not good. */
 static bool refuse_choice(struct contract *c, const char *operation,
 			  const struct io_request *rq)
@@ -363,10 +431,11 @@ static bool refuse_choice(struct contract *c, const char *operation,
 }
 
 static inline bool choice_is_good(struct contract *c, const char *operation,
-				  const struct io_request *rq)
+				  struct io_request *rq)
 {
-	return (whereabouts_of(c, rq) == PENDING && rq->reason < PICK_REASONS) ||
-	       refuse_choice(c, operation, rq);
+	if (whereabouts_of(c, rq) != PENDING || rq->reason >= PICK_REASONS)
+		return refuse_choice(c, operation, rq);
+	return is_as_asked(c, rq);
 }
 
 static bool wait_is_good(struct contract *c, u64 now_ns, u64 wake_ns)
@@ -401,7 +470,10 @@ void contract_grown(struct contract *c, u64 capacity_sectors)
 
 void contract_add(struct contract *c, struct io_request *rq, u64 now_ns)
 {
-	*place_of(c, rq) = PENDING;
+	u32 place = place_of(c, rq);
+
+	c->is[place] = PENDING;
+	memcpy(&c->asked[place], rq, sizeof(*c->asked));
 	c->pending++;
 	if (!contract_is_broken(c))
 		c->scheduler->add(c->state, rq, now_ns);
@@ -409,10 +481,11 @@ void contract_add(struct contract *c, struct io_request *rq, u64 now_ns)
 
 void contract_remove(struct contract *c, struct io_request *rq)
 {
-	*place_of(c, rq) = TAKEN_BACK;
+	c->is[place_of(c, rq)] = TAKEN_BACK;
 	c->pending--;
 	if (!contract_is_broken(c))
 		c->scheduler->remove(c->state, rq);
+	is_as_asked(c, rq);
 }
 
 struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
@@ -452,14 +525,16 @@ struct io_request *contract_more(struct contract *c, const struct io_request *ch
 		return NULL;
 	}
 	rq->joined = true;
+	memcpy(&c->asked[place_of(c, rq)], rq, sizeof(*c->asked));
 	hand_out(c, rq);
 	says_work(c);
 	return rq;
 }
 
-void contract_completed(struct contract *c, const struct io_request *rq, u64 now_ns)
+void contract_completed(struct contract *c, struct io_request *rq, u64 now_ns)
 {
-	*place_of(c, rq) = SERVED;
+	is_as_asked(c, rq);
+	c->is[place_of(c, rq)] = SERVED;
 	c->in_service--;
 	if (!contract_is_broken(c) && c->scheduler->completed)
 		c->scheduler->completed(c->state, rq, now_ns);

@@ -5,8 +5,9 @@
  * A host makes each call through a struct contract.  The first rule that the scheduler
  * breaks is put into words; from then on it is not called any more, and what is pending
  * is handed out in order of arrival, so a host that cannot stop at once goes on safely.
- * It learns of requests that were given twice, never, or not at all.  It can do nothing
- * about a scheduler that does not return or writes into memory that is not its own.
+ * It learns of requests that were given twice, never, not at all, or with another sector than
+ * was asked for: that is put right again.  It can do nothing about a scheduler that does not
+ * return or writes into other memory that is not its own.
  *
  * The requests lie in an array of the host's; a place in it is one request, from the
  * call of add until remove or completed.  A host that uses the places in turn, so that
@@ -22,6 +23,11 @@
 
 /* For so long any scheduler may hold everything back; see next in core/scheduler.h. */
 #define CONTRACT_HOLD_NS 10000000000ull
+
+/* The first group of a request, as the host wrote it. */
+struct contract_asked {
+	u64 word[REQUEST_HOST_BYTES / sizeof(u64)];
+};
 
 /**
  * struct contract - a scheduler and what it has to answer for
@@ -39,6 +45,7 @@
  * @stride: bytes from one place to the next
  * @places: how many there are
  * @is: where the request of each place is
+ * @asked: what the host asked for in each place
  */
 struct contract {
 	char broken[CONTRACT_TEXT];
@@ -53,6 +60,7 @@ struct contract {
 	size_t stride;
 	u32 places;
 	u8 *is;
+	struct contract_asked *asked;
 };
 
 /**
@@ -98,8 +106,7 @@ void contract_remove(struct contract *contract, struct io_request *rq);
 struct io_request *contract_next(struct contract *contract, u64 now_ns, u64 *wake_ns);
 struct io_request *contract_more(struct contract *contract,
 				 const struct io_request *chosen, u64 now_ns);
-void contract_completed(struct contract *contract, const struct io_request *rq,
-			u64 now_ns);
+void contract_completed(struct contract *contract, struct io_request *rq, u64 now_ns);
 
 /* Also if only the scheduler says so: next will show. */
 bool contract_has_work(struct contract *contract);

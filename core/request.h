@@ -62,6 +62,9 @@ struct io_request {
 	struct io_request *fifo_prev, *fifo_next;
 };
 
+/* Bytes of the first group.  A scheduler reads it, and leaves it as it is. */
+#define REQUEST_HOST_BYTES offsetof(struct io_request, reason)
+
 /* First sector after the request: where it leaves the head. */
 static inline u64 request_end(const struct io_request *rq)
 {

@@ -179,10 +179,10 @@ void elevator_join(struct elevator *elevator, struct pending *first, u32 most,
 	}
 }
 
-void elevator_completed(struct elevator *elevator, const struct pending *pending,
+void elevator_completed(struct elevator *elevator, struct pending *pending,
 			u64 now_ns)
 {
-	const struct pending *part;
+	struct pending *part;
 
 	contract_completed(&elevator->contract, &pending->io, now_ns);
 	if (!elevator->bundles)

@@ -53,7 +53,6 @@ void elevator_join(struct elevator *elevator, struct pending *first, u32 most,
 		   u64 now_ns);
 
 /* It was served, and what is joined to it. */
-void elevator_completed(struct elevator *elevator, const struct pending *pending,
-			u64 now_ns);
+void elevator_completed(struct elevator *elevator, struct pending *pending, u64 now_ns);
 
 #endif

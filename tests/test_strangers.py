@@ -118,7 +118,7 @@ CRASHES = {
     "loops": ([at_next("for (;;) ;")], "endless loop, or so: no progress in 3 s of processor"),
     "spins": ([at_load("for (;;) ;")], "endless loop, or so: no progress in 3 s of processor"),
     "sleeps": (
-        [including("unistd.h"), at_add("pause();")],
+        [including("unistd.h"), at_add("char byte; while (read(3, &byte, 1)) ;")],
         "sleeps, which no scheduler may: no progress in 5 s in fcfs_add, ",
     ),
 }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unwind.h>
 
 #include "fault.h"
@@ -15,6 +16,7 @@ static const int signals[] = {
 static struct {
 	struct fault *fault;
 	const char *file;
+	void (*noted)(void);
 	char stack[65536]; /* the process's own may be what has run out */
 } watch;
 
@@ -34,12 +36,18 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *nothing)
 
 static void note(int signal)
 {
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_SELF, &usage);
+	watch.fault->largest_bytes = usage.ru_maxrss * 1024ull;
 	watch.fault->signal = signal;
 	_Unwind_Backtrace(look, NULL);
+	if (watch.noted)
+		watch.noted();
 	raise(signal); /* the handler is gone: this is the end */
 }
 
-void fault_watch(struct fault *fault, const char *file)
+void fault_watch(struct fault *fault, const char *file, void (*noted)(void))
 {
 	stack_t stack = { .ss_sp = watch.stack, .ss_size = sizeof(watch.stack) };
 	struct sigaction action = {
@@ -50,6 +58,7 @@ void fault_watch(struct fault *fault, const char *file)
 
 	watch.fault = fault;
 	watch.file = file;
+	watch.noted = noted;
 	sigaltstack(&stack, NULL);
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaction(signals[i], &action, NULL);

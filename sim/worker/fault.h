@@ -10,16 +10,18 @@
  * @signal: which one came, or 0
  * @offset: of the innermost piece of the scheduler's code, in its file, or 0 if none of
  *	it was at work
+ * @largest_bytes: most memory that the process had
  */
 struct fault {
 	u32 signal;
 	u64 offset;
+	u64 largest_bytes;
 };
 
 /*
- * Note what signals end this process, in `fault`, which outlives it.  The scheduler's
- * code is whatever was loaded from `file`.
+ * Note what signals end this process, in `fault`, and call `noted` then, unless it is NULL.
+ * The scheduler's code is whatever was loaded from `file`.
  */
-void fault_watch(struct fault *fault, const char *file);
+void fault_watch(struct fault *fault, const char *file, void (*noted)(void));
 
 #endif

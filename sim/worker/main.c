@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * simulate SCHEDULER.so: a process in which somebody's scheduler runs, so that it can
- * harm nobody.  Descriptor 3 is the memory that holds the job (job.h).
+ * simulate SCHEDULER.so: a job with a scheduler of ours.  Descriptor 3 is the memory that
+ * holds the job (job.h).
  *
- * It ends with its starter.  Its memory and what it prints are limited; its time is
- * watched by the starter, who sees whether it gets on.
+ * simulate: a job with a scheduler that runs apart, in a process to which descriptors 4 and 5
+ * lead (line.h).
+ *
+ * simulate SCHEDULER.so MEMORY OUTPUT: that process, which has so many bytes of memory and may
+ * print so many.  It reads calls from descriptor 3, answers on descriptor 4 and is to be started
+ * in a sandbox (understudy/native/worker.py); besides, it leaves itself few system calls.
+ *
+ * All end with their starter, who watches whether they get on.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,24 +18,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "arrivals_file.h"
+#include "confine.h"
 #include "describe.h"
 #include "job.h"
+#include "serve.h"
 
-#define JOB_DESCRIPTOR 3
+enum { JOB_DESCRIPTOR = 3, CALLS_DESCRIPTOR, REPLIES_DESCRIPTOR };
+enum { SERVED_CALLS_DESCRIPTOR = 3, SERVED_REPLIES_DESCRIPTOR };
+
 #define EXIT_UNUSABLE 120
 
-static struct job *job;
+static struct job *job; /* NULL: this process serves */
 
 void *port_zalloc(size_t bytes)
 {
-	void *memory = calloc(1, bytes ?: 1);
+	void *memory;
 
+	if (!job)
+		return serve_zalloc(bytes);
+	memory = calloc(1, bytes ?: 1);
 	if (!memory)
 		job->refused_bytes = bytes;
 	return memory;
@@ -37,7 +49,10 @@ void *port_zalloc(size_t bytes)
 
 void port_free(void *memory)
 {
-	free(memory);
+	if (job)
+		free(memory);
+	else
+		serve_free(memory);
 }
 
 static struct job *open_job(size_t *bytes)
@@ -54,38 +69,24 @@ static struct job *open_job(size_t *bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void limit(int what, u64 to)
-{
-	struct rlimit both = { to, to };
-
-	if (setrlimit(what, &both))
-		_exit(EXIT_UNUSABLE);
-}
-
-static void confine(size_t job_bytes)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != job->starter)
-		_exit(EXIT_UNUSABLE);
-	limit(RLIMIT_AS, job_bytes + job->memory_bytes);
-	limit(RLIMIT_FSIZE, job->output_bytes);
-	limit(RLIMIT_CORE, 0);
-}
-
-/* Its file's only scheduler, fit to be called; or NULL, and words about it. */
-static const struct scheduler *load(const char *file)
+/* Its file's only scheduler, fit to be called; or NULL, why in an error and in words. */
+static const struct scheduler *load(const char *file, s32 *error, char *words,
+				    size_t bytes)
 {
 	const struct scheduler *const *found;
 	void *code = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	char broken[CONTRACT_TEXT];
 
+	*error = 0;
 	found = code ? dlsym(code, "module_scheduler") : NULL;
 	if (!found) {
-		snprintf(job->text, sizeof(job->text), "%s", dlerror());
-		job->error = -ENOEXEC;
+		snprintf(words, bytes, "%s", dlerror());
+		*error = -ENOEXEC;
 		return NULL;
 	}
-	if (!contract_check_declaration(*found, job->summary.broken)) {
-		job->error = -EPROTO;
+	if (!contract_check_declaration(*found, broken)) {
+		snprintf(words, bytes, "%s", broken);
+		*error = -EPROTO;
 		return NULL;
 	}
 	return *found;
@@ -118,23 +119,62 @@ static int carry_out(const struct scheduler *scheduler)
 	return -EINVAL;
 }
 
-int main(int argc, char **argv)
+/* Which scheduler: one of ours from a file, or one that runs apart. */
+static const struct scheduler *meet(const char *file)
+{
+	char *words = job->text;
+	struct apart_end end = { &job->fault, &job->refused_bytes };
+
+	if (file) {
+		fault_watch(&job->fault, file, NULL);
+		return load(file, &job->error, words, sizeof(job->text));
+	}
+	return apart_open(CALLS_DESCRIPTOR, REPLIES_DESCRIPTOR, end, words,
+			  &job->error);
+}
+
+static int do_job(const char *file)
 {
 	const struct scheduler *scheduler;
 	size_t bytes;
 
-	job = argc == 2 ? open_job(&bytes) : NULL;
-	if (!job)
+	job = open_job(&bytes);
+	if (!job || !confine(bytes + job->memory_bytes, job->output_bytes) ||
+	    getppid() != job->starter)
 		return EXIT_UNUSABLE;
-	confine(bytes);
-	fault_watch(&job->fault, argv[1]);
-	setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed before a crash is seen */
-	scheduler = load(argv[1]);
+	scheduler = meet(file);
 	if (scheduler) {
 		job_unpack(job, scheduler);
 		job->error = carry_out(scheduler);
+	} else if (job->error == -EPROTO) {
+		snprintf(job->summary.broken, CONTRACT_TEXT, "%s", job->text);
 	}
 	fflush(stdout);
 	job->ended = 1;
 	return 0;
+}
+
+static int serve_calls(const char *file, u64 memory_bytes, u64 output_bytes)
+{
+	const struct scheduler *scheduler;
+	char words[CONTRACT_TEXT];
+	s32 error;
+
+	if (!confine(memory_bytes, output_bytes))
+		return EXIT_UNUSABLE;
+	serve_begin(SERVED_CALLS_DESCRIPTOR, SERVED_REPLIES_DESCRIPTOR, file);
+	if (!confine_calls())
+		return EXIT_UNUSABLE;
+	scheduler = load(file, &error, words, sizeof(words));
+	serve(scheduler, error, words);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed before a crash is seen */
+	if (argc == 4)
+		return serve_calls(argv[1], strtoull(argv[2], NULL, 10),
+				   strtoull(argv[3], NULL, 10));
+	return do_job(argv[1]);
 }

@@ -100,7 +100,9 @@ static void bursts_and_reads_take_turns(void)
 	read[1] = read_of(2, 3000);
 	host_expect(&host, write[0], PICK_BURST, 0);
 	write[1] = write_at(100);
+	host_take_back(&host, write[1]);
 	write[1]->arrival_ns -= MAX_WRITE_DELAY;
+	host_put_back(&host, write[1]);
 	host_expect(&host, read[0], PICK_TABLE, MS);
 	read[2] = read_of(3, 3100);
 	host_expect(&host, read[1], PICK_TABLE, MS);

@@ -157,7 +157,7 @@ static struct io_request *next(struct io_request *answer)
 	return contract_next(&stage.contract, stage.now_ns, &stage.wake_ns);
 }
 
-static void complete(const struct io_request *rq)
+static void complete(struct io_request *rq)
 {
 	contract_completed(&stage.contract, rq, stage.now_ns);
 }
@@ -251,6 +251,56 @@ static void requests_are_given_once(void)
 	drop_curtain("next returned request 17, which was taken back");
 }
 
+/* What a scheduler changes is named, wherever it does, and put right. */
+static void fields_are_the_hosts(void)
+{
+	struct io_request *a, *b;
+
+#define NAMED(field)                                           \
+	do {                                                   \
+		raise_curtain();                               \
+		a = add(0, 17);                                \
+		b = add(1, 18);                                \
+		b->field += 1;                                 \
+		CHECK(next(b) == a); /* the oldest instead */  \
+		CHECK_EQ(b->field, a->field);                  \
+		drop_curtain("it changed request 18's " #field \
+			     ", which only the host may do");  \
+	} while (0)
+	NAMED(sector);
+	NAMED(arrival_ns);
+	NAMED(cost_ns);
+	NAMED(sectors);
+	NAMED(owner);
+	NAMED(weight);
+	NAMED(op);
+	NAMED(io_class);
+	NAMED(level);
+	NAMED(joined);
+
+	raise_curtain();
+	a = add(0, 17);
+	a->id = 3;
+	next(a);
+	CHECK_EQ(a->id, 17);
+	drop_curtain("it changed request 17's id, which only the host may do");
+
+	raise_curtain();
+	a = add(0, 17);
+	CHECK(next(a) == a);
+	a->sector = 5;
+	complete(a);
+	CHECK_EQ(a->sector, 0);
+	drop_curtain("it changed request 17's sector, which only the host may do");
+
+	raise_curtain();
+	a = add(0, 17);
+	a->sectors = 1;
+	contract_remove(&stage.contract, a);
+	CHECK_EQ(a->sectors, 8);
+	drop_curtain("it changed request 17's sectors, which only the host may do");
+}
+
 static void requests_are_the_hosts(void)
 {
 	struct io_request own, *wrong[] = {
@@ -299,7 +349,9 @@ static void who_is_joined_is_the_owners(void)
 	raise_curtain();
 	a = add(0, 17);
 	b = add(1, 18);
+	contract_remove(&stage.contract, b);
 	b->owner = 5;
+	contract_add(&stage.contract, b, stage.now_ns);
 	CHECK(next(a) == a);
 	CHECK(!more(a, b));
 	CHECK(!more(a, b)); /* nobody is asked any more */
@@ -508,6 +560,7 @@ int main(void)
 	init_may_fail();
 	keeps_to_it();
 	requests_are_given_once();
+	fields_are_the_hosts();
 	requests_are_the_hosts();
 	who_is_joined_is_the_owners();
 	reasons_are_known();

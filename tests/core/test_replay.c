@@ -354,7 +354,7 @@ static void no_memory(void)
 		error = run();
 		CHECK_EQ(error, port_refused() ? -ENOMEM : 0);
 	}
-	CHECK_EQ(granted, 4);
+	CHECK_EQ(granted, 5);
 	max_requests = 99;
 	CHECK_EQ(run(), -ENOMEM);
 	CHECK_EQ(seen.exits, 0);

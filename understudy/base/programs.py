@@ -11,16 +11,17 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from pathlib import Path, PurePath
 
+from understudy.base import sandbox
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 
+COMPILED = ".compiled"
 CFLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
 INCLUDE = re.compile(rb'^#include "([^"]*)"', re.MULTILINE)
 
@@ -29,7 +30,8 @@ INCLUDE = re.compile(rb'^#include "([^"]*)"', re.MULTILINE)
 class Program:
     """One executable, or what another loads.
 
-    `generated` are headers that are in no file: where they would be, and their text.
+    `generated` are headers that are in no file: where they would be, and their text.  A
+    `stranger`'s file is compiled in a sandbox.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Program:
     libraries: tuple[str, ...] = ()
     package: str = "gcc libc6-dev"
     generated: tuple[tuple[str, str], ...] = ()
+    stranger: str = ""
 
 
 def compiled(program: Program) -> Path:
@@ -98,7 +101,7 @@ def _source(name: str) -> bytes:
 @cache
 def compiler_version() -> str:
     """Of gcc; it goes into the name of everything that is compiled."""
-    return _run(("gcc", "-dumpfullversion"), "gcc libc6-dev").stdout.strip()
+    return sandbox.compiled(("gcc", "-dumpfullversion"), ROOT, "gcc libc6-dev").stdout.strip()
 
 
 def _library_contents(program: Program) -> bytes:
@@ -108,7 +111,7 @@ def _library_contents(program: Program) -> bytes:
 
 @cache
 def _static_libc() -> bytes:
-    path = _run(("gcc", "-print-file-name=libc.a"), "gcc").stdout.strip()
+    path = sandbox.compiled(("gcc", "-print-file-name=libc.a"), ROOT, "gcc").stdout.strip()
     try:
         return hashlib.sha256(Path(path).read_bytes()).digest()
     except OSError as error:
@@ -121,29 +124,19 @@ def _compile(program: Program, folder: Path) -> None:
         copy = tree / _inside(name)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(text)
-    target = ("-o", f"../{program.name}")
+    target = ("-o", COMPILED)
     sources = (str(_inside(name)) for name in program.sources)
     command = ("gcc", *CFLAGS, *program.flags, *target, *sources, *program.libraries)
-    done = _run(command, program.package, tree)
+    done = sandbox.compiled(command, tree, program.package, stranger=program.stranger)
     if done.returncode:
         raise RunFailed(
             f"{program.name} does not compile (its packages: apt-get install {program.package}):\n"
             + done.stderr.rstrip()
         )
+    (tree / COMPILED).rename(folder / program.name)
     shutil.rmtree(tree)
 
 
 def _inside(name: str) -> Path:
     """Where a source is in the copy; tests name some from the root."""
     return Path(name).relative_to(Path(name).anchor)
-
-
-def _run(
-    command: Sequence[str], package: str, folder: Path = ROOT
-) -> "subprocess.CompletedProcess[str]":
-    try:
-        return subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
-        )
-    except FileNotFoundError as error:
-        raise UserError(f"no {command[0]} here: apt-get install {package}") from error

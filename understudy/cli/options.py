@@ -20,7 +20,7 @@ from understudy.ask.parameters import Parameter, Parameters, only_on
 from understudy.ask.setting import SETTINGS
 from understudy.ask.workloads import WORKLOADS
 from understudy.ask.workloads.workload import Workload
-from understudy.base import catalog
+from understudy.base import catalog, sandbox
 from understudy.base.errors import UserError
 from understudy.device.profile import DiskProfile
 from understudy.platforms import PLATFORMS
@@ -56,8 +56,24 @@ COMMON = (
         help="Print what would be run and stop.",
     ),
 )
+
+
+def _trust(context: click.Context, option: click.Parameter, value: bool) -> None:
+    if value:
+        sandbox.leave_open()
+
+
+UNSAFE = click.option(
+    "--unsafe",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_trust,
+    help="Compile and run other people's files without a sandbox: you trust them.",
+)
 OPTIONS = (
     *COMMON,
+    UNSAFE,
     click.option(
         "--jobs",
         type=click.IntRange(1, 1000),

@@ -8,13 +8,12 @@ files, others by what they call themselves.
 
 import re
 import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from understudy.base import sources
+from understudy.base import sandbox, sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import UserError
 from understudy.base.programs import compiler_version
@@ -48,11 +47,18 @@ FLAGS = (
 class Source:
     """A scheduler's file, as it was when it was first looked at.
 
-    `shown` is what people call it: as they typed it, or its place in the checkout.
+    `shown` is what people call it: as they typed it, or its place in the checkout.  Code that
+    is not ours is compiled in a sandbox and runs apart from the simulation, in another.
     """
 
     shown: str
     text: bytes
+    ours: bool = False
+
+    @property
+    def stranger(self) -> str:
+        """What it is called if it is not ours."""
+        return "" if self.ours else self.shown
 
     @property
     def stem(self) -> str:
@@ -76,7 +82,7 @@ def known(name: str) -> bool:
 def source(name: str) -> Source:
     """The file of a scheduler that is known."""
     file = f"{FOLDER}/{name}.c"
-    return _added[name] if name in _added else Source(file, sources.taken()[file])
+    return _added[name] if name in _added else Source(file, sources.taken()[file], ours=True)
 
 
 def add(name: str, file: Source) -> None:
@@ -113,7 +119,8 @@ def _compile(file: Source, folder: Path) -> None:
     place = f"{FOLDER}/{file.stem}.c"
     sources.write({**_headers(), place: file.text}, folder)
     prefix = f"-ffile-prefix-map={folder}=."
-    done = _gcc([*FLAGS, prefix, "-shared", "-o", "scheduler.so", place], folder)
+    command = ["gcc", *FLAGS, prefix, "-shared", "-o", "scheduler.so", place]
+    done = sandbox.compiled(command, folder, PACKAGE, stranger=file.stranger)
     if done.returncode:
         raise UserError(does_not_compile(file, done.stderr.replace(place, file.shown)))
     shutil.rmtree(folder / "core")
@@ -127,31 +134,12 @@ def does_not_compile(file: Source, words: str) -> str:
     return f"{file.shown} does not compile:\n{why}{words.rstrip()}"
 
 
-def _gcc(arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-    try:
-        return subprocess.run(
-            ["gcc", *arguments],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise UserError(f"no gcc here: apt-get install {PACKAGE}") from error
-
-
 def where(file: Source, offset: int) -> str:
     """The function and the line of a place in the code: "mine_next, ./mine.c:31"."""
-    try:
-        done = subprocess.run(
-            ["addr2line", "-f", "-e", str(compiled(file)), hex(offset)],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
+    code = compiled(file)
+    command = ["addr2line", "-f", "-e", str(code), hex(offset)]
+    done = sandbox.compiled(command, code.parent, "binutils", stranger=file.stranger)
+    if done.returncode:
         return file.shown
     function, _, line = done.stdout.strip().partition("\n")
     number = line.rpartition(":")[2].split(" ")[0]

@@ -1,26 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""Run a scheduler in a process of its own, so that its code can harm nobody.
+"""Run a job with a scheduler: a simulation, or a tape that is played to it.
 
-Each job is one process (sim/worker/): it shares a piece of memory with this one, in which
-the question lies and then the answer.  Its memory and what it prints are limited there; here
-it is ended when it does not get on.
+A job is a process (sim/worker/): it shares a piece of memory with this one, in which the
+question lies and then the answer.  A scheduler that is not ours runs in a second process, in a
+sandbox; of it the first learns its choices, and nothing else.  Their memory and what they print
+are limited there; here they are ended when they do not get on.
 """
 
+import io
+import json
 import os
 import select
 import signal
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
+from understudy.base import sandbox
 from understudy.base.errors import RunFailed
+from understudy.base.plain import plain
 from understudy.native import program_file, registry
+from understudy.native.processes import (
+    Processes,
+    ends_within,
+    largest_bytes,
+    signal_of,
+    sleeps,
+    used_seconds,
+)
 from understudy.native.shared_memory import Room as Room
 from understudy.native.shared_memory import Shared
 
@@ -30,19 +43,18 @@ REPLAY: int = lib.JOB_REPLAY
 
 MEMORY_BYTES = 2 * 2**30
 MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
-MORE_MEMORY = MEMORY_BYTES // 64  # new memory can take long on a busy host: it is progress
+MORE_MEMORY = MEMORY_BYTES // 64  # new memory can take long on a busy host
 OUTPUT_BYTES = 2**20
 LOOK_SECONDS = 0.1
+SOME_EVENTS = 8  # fewer are no progress
 PATIENCE_SECONDS = 3.0  # of processor time without progress
-PATIENCE_LOOKS = 50  # asleep each time
+PATIENCE_LOOKS = 50  # asleep, without progress
 LAST_SECONDS = 1.0  # to say where it is
 LAST_WORDS = 80
 
 LOOPS = f"endless loop, or so: no progress in {PATIENCE_SECONDS:g} s of processor time"
 SLEEPS = f"sleeps, which no scheduler may: no progress in {PATIENCE_LOOKS * LOOK_SECONDS:g} s"
 
-JOB_DESCRIPTOR = 3
-TARGET_DESCRIPTOR = 0
 QUESTION_BYTES = ffi.sizeof("struct question")
 
 ENDINGS = {
@@ -51,6 +63,7 @@ ENDINGS = {
     signal.SIGFPE: "division by zero, or an overflow of one",
     signal.SIGILL: "illegal instruction",
     signal.SIGABRT: "aborted",
+    signal.SIGSYS: "made a system call that no scheduler may",
     signal.SIGXFSZ: f"printed more than {OUTPUT_BYTES:,} bytes, and was stopped",
     signal.SIGKILL: "killed from outside; perhaps the memory of this machine ran out",
 }
@@ -86,31 +99,25 @@ def run(
     Raises RunFailed if the scheduler ended the process, or did not come back; whatever
     `look` and `ask` raise ends it as well.
     """
-    code = registry.compiled(file)
-    output = os.memfd_create("output")
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    try:
-        process = _spawn(job, str(code), output, its.fileno())
+    with ours, its, Processes() as processes, io.FileIO(os.memfd_create("output")) as printing:
+        output = printing.fileno()
+        started = _start(processes, job, file, [its.fileno(), output, output, job.file])
         its.close()
-        status, largest, stopped = _end_of(process, job, look, _Answering(ours, ask))
-        printed = os.pread(output, OUTPUT_BYTES, 0).decode(errors="replace")
-    finally:
-        its.close()
-        ours.close()
-        os.close(output)
+        stopped = _wait(started, job, look, _Answering(ours, ask))
+        ending = stopped or _ending(processes, started, job)
+        printed = plain(os.pread(output, OUTPUT_BYTES, 0).decode(errors="replace"))
     broken = text(job.structure.summary.broken)
     if broken:
         raise RunFailed(f"{name}: {broken}")
     if not job.structure.ended:
-        ending = stopped or _ending(status)
-        memory = _memory(job, largest)
-        raise RunFailed(f"{name}: {ending}{_place(job, file)}{memory}{_last_words(printed)}")
+        raise RunFailed(f"{name}: {ending}{_place(job, file)}{_memory(job)}{_last_words(printed)}")
     return printed
 
 
 def text(characters: Any) -> str:
     """A C string."""
-    return str(ffi.string(characters).decode(errors="replace"))
+    return plain(ffi.string(characters).decode(errors="replace"))
 
 
 def no_memory(job: Job) -> str:
@@ -119,22 +126,58 @@ def no_memory(job: Job) -> str:
     return f"it asked for {refused:,} bytes, and may have {MEMORY_BYTES:,} in all"
 
 
-def _spawn(job: Job, code: str, output: int, questions: int) -> int:
-    program = str(program_file())
-    return os.posix_spawn(
-        program,
-        [program, code],
-        {},
-        file_actions=[
-            (os.POSIX_SPAWN_DUP2, output, 1),
-            (os.POSIX_SPAWN_DUP2, output, 2),
-            (os.POSIX_SPAWN_DUP2, job.file, JOB_DESCRIPTOR),
-            (os.POSIX_SPAWN_DUP2, questions, TARGET_DESCRIPTOR),
-        ],
-        setpgroup=0,
-        setsigmask=(),
-        setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
-    )
+@dataclass(frozen=True)
+class _Started:
+    """The process of a job, the one that runs the scheduler's code, and the one of these two that
+    we started and that ends with it."""
+
+    job: int
+    code: int
+    around: int
+
+
+def _start(
+    processes: Processes, job: Job, file: registry.Source, descriptors: list[int]
+) -> _Started:
+    """Start the job, and beside it a scheduler that is not ours."""
+    program, code = program_file(), registry.compiled(file)
+    if file.ours:
+        alone = processes.start([str(program), str(code)], descriptors)
+        return _Started(alone, alone, alone)
+    sandbox.require(file.shown)
+    _, output, *_ = descriptors
+    with ExitStack() as stack:
+        (called, calls), (heard, replies), (told, tells) = (_pipe(stack) for _ in range(3))
+        answering = [each.fileno() for each in (called, replies, tells)]
+        answering[1:1] = (output, output, answering[0])
+        command = sandbox.program(
+            {"/simulate": program, "/scheduler.so": code},
+            ("--info-fd", str(len(answering) - 1)),
+            ["/simulate", "/scheduler.so", str(MEMORY_BYTES), str(OUTPUT_BYTES)],
+        )
+        around = processes.start(command, answering)
+        joined = [*descriptors, calls.fileno(), heard.fileno()]
+        simulating = processes.start([str(program)], joined)
+        tells.close()
+        inside = around if sandbox.is_open() else _inside(told)
+    return _Started(simulating, inside, around)
+
+
+def _pipe(stack: ExitStack) -> tuple[io.FileIO, io.FileIO]:
+    """The ends to read and to write."""
+    reads, writes = os.pipe()
+    return stack.enter_context(io.FileIO(reads)), stack.enter_context(io.FileIO(writes, "w"))
+
+
+def _inside(told: io.FileIO) -> int:
+    """Which process the sandbox says that it runs; RunFailed if it cannot be made."""
+    said = b""
+    while not said.endswith(b"}\n"):
+        more = told.read(4096)
+        if not more:
+            raise RunFailed("the sandbox could not be made: bwrap ended before it ran anything")
+        said += more
+    return int(json.loads(said)["child-pid"])
 
 
 @dataclass(frozen=True)
@@ -151,46 +194,36 @@ class _Answering:
             self.line.send(self.ask(question))
 
 
-def _end_of(process: int, job: Job, look: Look, answering: _Answering) -> tuple[int, int, str]:
-    """Once it has ended: its status, the most memory it had, and why if we ended it."""
-    ended = False
+def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str:
+    """Until it has ended; why, if it must be ended: a signal asks where it is."""
+    handle = os.pidfd_open(started.job)
     try:
-        handle = os.pidfd_open(process)
-        try:
-            stopped = _wait(process, handle, job, look, answering)
-        finally:
-            os.close(handle)
-        ended = True
+        stopped = _watch(started, handle, job, look, answering)
     finally:
-        if not ended:
-            os.killpg(process, signal.SIGKILL)
-        _, status, usage = os.wait4(process, 0)
-    return status, 1024 * usage.ru_maxrss, stopped
-
-
-def _wait(process: int, handle: int, job: Job, look: Look, answering: _Answering) -> str:
-    """Until it has ended; a signal that tells where it is, if it must be ended."""
-    poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    watch = job.structure.watch
-    progress, since, asleep = (-1, 0), 0.0, 0
-    stopped = ""
-    while not stopped:
-        if _ends(handle, answering):
-            return ""
-        look(int(watch.completed))
-        asleep = asleep + 1 if _sleeps(process) else 0
-        reached = (int(watch.events), _largest(process) // MORE_MEMORY)
-        if reached != progress:
-            progress, since, asleep = reached, _used_seconds(process), 0
-        elif _used_seconds(process) - since > PATIENCE_SECONDS:
-            stopped = LOOPS
-        elif asleep > PATIENCE_LOOKS:
-            stopped = SLEEPS
-    os.kill(process, signal.SIGXCPU)
-    if not poll.poll(1000 * LAST_SECONDS):
-        os.killpg(process, signal.SIGKILL)
+        os.close(handle)
+    if stopped:
+        os.kill(started.code, signal.SIGXCPU)
+        ends_within(started.job, LAST_SECONDS)
     return stopped
+
+
+def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Answering) -> str:
+    """Progress is events, and for whoever uses the processor new memory too.  Who waits for a
+    processor loses no patience."""
+    watch, code = job.structure.watch, started.code
+    events, memory, used, asleep = 0, 0, 0.0, 0
+    while not _ends(handle, answering):
+        look(int(watch.completed))
+        if int(watch.events) >= events + SOME_EVENTS:
+            events, used, asleep = int(watch.events), used_seconds(code), 0
+        if largest_bytes(code) // MORE_MEMORY > memory:
+            memory, used = largest_bytes(code) // MORE_MEMORY, used_seconds(code)
+        asleep += sleeps(code) and sleeps(started.job)
+        if used_seconds(code) - used > PATIENCE_SECONDS:
+            return LOOPS
+        if asleep > PATIENCE_LOOKS:
+            return SLEEPS
+    return ""
 
 
 def _ends(handle: int, answering: _Answering) -> bool:
@@ -208,28 +241,14 @@ def _ends(handle: int, answering: _Answering) -> bool:
     return False
 
 
-def _used_seconds(process: int) -> float:
-    """Processor time so far."""
-    return time.clock_gettime(~process << 3 | 2)  # as clock_getcpuclockid(3) has it
-
-
-def _largest(process: int) -> int:
-    """Bytes of memory at most so far; 0 when it has just ended."""
-    status = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace")
-    return 1024 * sum(int(line.split()[1]) for line in status.split("\n") if "VmHWM" in line)
-
-
-def _sleeps(process: int) -> bool:
-    """Nobody wakes it but its own code; who only waits for a processor does not sleep."""
-    status = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
-    return status.rpartition(")")[2].split()[0] == "S"
-
-
-def _ending(status: int) -> str:
-    """How the process ended, in words."""
-    if os.WIFEXITED(status):
-        return f"ended its process, with exit code {os.WEXITSTATUS(status)}"
-    number = os.WTERMSIG(status)
+def _ending(processes: Processes, started: _Started, job: Job) -> str:
+    """How the scheduler's process ended, in words."""
+    status = processes.status(started.around)
+    if status is None:
+        return "does not answer any more"
+    number = int(job.structure.fault.signal) or signal_of(status)
+    if not number:
+        return f"ended its process, with exit code {os.waitstatus_to_exitcode(status)}"
     known = {int(one): words for one, words in ENDINGS.items()}
     return known.get(number) or signal.strsignal(number) or f"signal {number}"
 
@@ -239,11 +258,12 @@ def _place(job: Job, file: registry.Source) -> str:
     return f" in {registry.where(file, offset)}" if offset else ""
 
 
-def _memory(job: Job, largest: int) -> str:
+def _memory(job: Job) -> str:
     """Was there too little of it before?"""
     if job.structure.refused_bytes:
         return f"; {no_memory(job)}"
-    return "; it took all the memory that it may have" if largest > MOST_OF_MEMORY else ""
+    most = job.structure.fault.largest_bytes > MOST_OF_MEMORY
+    return "; it took all the memory that it may have" if most else ""
 
 
 def _last_words(printed: str) -> str:

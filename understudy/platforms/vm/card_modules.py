@@ -4,7 +4,7 @@
 import re
 from pathlib import Path
 
-from understudy.base import sources
+from understudy.base import sandbox, sources
 from understudy.base.errors import RunFailed, UserError
 from understudy.cards import specification
 from understudy.cards.header import header
@@ -40,10 +40,12 @@ def card(kernel: Kernel, name: str | Path) -> Path:
     exported = {f"base/{EXPORTED}": (base(kernel) / EXPORTED).read_bytes()}
     taken = {**sources.matching(*wanted), place: text, **headers}
     try:
-        return built(kernel, part, taken, exported, f"{part}.ko") / f"{part}.ko"
+        stranger = sandbox.stranger(source)
+        built_in = built(kernel, part, taken, exported, f"{part}.ko", stranger=stranger)
     except RunFailed as error:
         words = str(error).partition("\n")[2].replace(place, str(source))
         raise UserError(f"{source} does not build:\n{words}") from error
+    return built_in / f"{part}.ko"
 
 
 def driver(kernel: Kernel, source: Path, card: Card) -> Path:
@@ -64,10 +66,12 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
         f"{card.name}_registers.h": header(card).encode(),
     }
     try:
-        return made(kernel, f"driver-{name}", taken, f"{name}.ko") / f"{name}.ko"
+        stranger = sandbox.stranger(source)
+        built_in = made(kernel, f"driver-{name}", taken, f"{name}.ko", stranger=stranger)
     except RunFailed as error:
         words = str(error).partition("\n")[2]
         raise UserError(f"{source} does not build:\n{words}") from error
+    return built_in / f"{name}.ko"
 
 
 def _taken(kernel: Kernel, card: Card) -> set[str]:

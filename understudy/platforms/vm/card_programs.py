@@ -4,6 +4,7 @@
 from functools import cache
 from pathlib import Path
 
+from understudy.base import sandbox
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
@@ -54,8 +55,15 @@ def exercise(source: Path, driver: Path, card: Card) -> Path:
     headers[f"{card.name}_registers.h"] = header(card)
     generated = tuple((str(source.with_name(name)), text) for name, text in headers.items())
     flags = ("-static", "-Wno-error")
+    program = Program(
+        source.stem,
+        (str(source),),
+        flags=flags,
+        generated=generated,
+        stranger=sandbox.stranger(source),
+    )
     try:
-        return compiled(Program(source.stem, (str(source),), flags=flags, generated=generated))
+        return compiled(program)
     except RunFailed as error:
         words = str(error).partition("\n")[2].replace(str(source).lstrip("/"), str(source))
         raise UserError(f"{source} does not build:\n{words}") from error

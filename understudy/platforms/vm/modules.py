@@ -9,12 +9,11 @@ compiler, and on no path.
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from understudy.base import sources
+from understudy.base import sandbox, sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.programs import compiler_version
@@ -61,7 +60,7 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
     taken = {**sources.matching(*sources.CORE_HEADERS, KBUILD), place: file.text}
     shared = {f"{SHARED}_shipped": _shared_object(kernel).read_bytes(), f".{SHARED}.cmd": b""}
     try:
-        folder = built(kernel, name, taken, shared, f"{name}.ko")
+        folder = built(kernel, name, taken, shared, f"{name}.ko", stranger=file.stranger)
     except RunFailed as error:
         words = str(error).partition("\n")[2].replace(place, file.shown)
         raise UserError(registry.does_not_compile(file, words)) from error
@@ -74,20 +73,29 @@ def _shared_object(kernel: Kernel) -> Path:
 
 
 def built(
-    kernel: Kernel, part: str, taken: Mapping[str, bytes], beside: Mapping[str, bytes], *kept: str
+    kernel: Kernel,
+    part: str,
+    taken: Mapping[str, bytes],
+    beside: Mapping[str, bytes],
+    *kept: str,
+    stranger: str = "",
 ) -> Path:
     """The folder with what kbuild makes of a part (kernel/Kbuild): files like those kept."""
-    return made(kernel, part, {**taken, **beside, "Kbuild": taken[KBUILD]}, *kept)
+    return made(
+        kernel, part, {**taken, **beside, "Kbuild": taken[KBUILD]}, *kept, stranger=stranger
+    )
 
 
-def made(kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str) -> Path:
-    """The folder with what kbuild makes of a tree."""
+def made(
+    kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str, stranger: str = ""
+) -> Path:
+    """The folder with what kbuild makes of a tree, in a sandbox if it is a stranger's."""
     content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(tree)]
 
     def make(folder: Path) -> None:
         place = folder / "tree"
         sources.write(tree, place)
-        _make(kernel, place, part, SHARED if kept == (SHARED,) else "modules")
+        _make(kernel, place, part, SHARED if kept == (SHARED,) else "modules", stranger=stranger)
         for found in [path for pattern in kept for path in place.glob(pattern)]:
             shutil.move(found, folder)
         shutil.rmtree(place)
@@ -101,30 +109,25 @@ def _looked_through(kernel: Kernel, target: str) -> list[str]:
     return ["objtool-enabled="] if kernel.has("CONFIG_X86_KERNEL_IBT") and target == SHARED else []
 
 
-def _make(kernel: Kernel, tree: Path, part: str, target: str) -> None:
+def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) -> None:
     """Without debugging information, of which a hash would stay, and without paths.  What a
     kernel takes for an error is a warning all the same, such as a variable that nobody uses."""
     paths = f"-ffile-prefix-map={tree}/= -ffile-prefix-map={kernel.folder}/="
-    done = subprocess.run(
-        [
-            "make",
-            "-C",
-            str(kernel.headers),
-            f"M={tree}",
-            f"PART={part}",
-            f"PRIVATE={kernel.private_headers}",
-            "CONFIG_DEBUG_INFO_BTF_MODULES=",
-            *_looked_through(kernel, target),
-            f"KCFLAGS=-g0 -Wno-error {paths}",
-            f"-j{os.cpu_count()}",
-            target,
-        ],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-        env={**os.environ, "LC_ALL": "C", "MAKEFLAGS": ""},
-    )
+    command = [
+        "make",
+        "-C",
+        str(kernel.headers),
+        f"M={tree}",
+        f"PART={part}",
+        f"PRIVATE={kernel.private_headers}",
+        "CONFIG_DEBUG_INFO_BTF_MODULES=",
+        *_looked_through(kernel, target),
+        f"KCFLAGS=-g0 -Wno-error {paths}",
+        f"-j{os.cpu_count()}",
+        target,
+    ]
+    found = (kernel.folder, kernel.headers, kernel.private_headers)
+    done = sandbox.compiled(command, tree, "make", stranger=stranger, readable=found)
     if done.returncode:
         words = done.stderr.replace(f"{tree}/", "").splitlines()
         said = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "confine.h"
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+/* Memory, the line, what is printed, the loader, and the way out. */
+static const u32 allowed[] = {
+	SYS_read,	    SYS_write,	   SYS_writev,	     SYS_close,
+	SYS_fstat,	    SYS_lseek,	   SYS_pread64,	     SYS_openat,
+	SYS_newfstatat,	    SYS_mmap,	   SYS_munmap,	     SYS_mprotect,
+	SYS_mremap,	    SYS_madvise,   SYS_brk,	     SYS_futex,
+	SYS_rt_sigprocmask, SYS_tgkill,	   SYS_rt_sigreturn, SYS_getpid,
+	SYS_gettid,	    SYS_ioctl,	   SYS_getrandom,    SYS_clock_gettime,
+	SYS_exit_group,	    SYS_getrusage,
+};
+
+static bool limit(int what, u64 to)
+{
+	struct rlimit both = { to, to };
+
+	return !setrlimit(what, &both);
+}
+
+bool confine(u64 memory_bytes, u64 output_bytes)
+{
+	return !prctl(PR_SET_PDEATHSIG, SIGKILL) && limit(RLIMIT_AS, memory_bytes) &&
+	       limit(RLIMIT_FSIZE, output_bytes) && limit(RLIMIT_CORE, 0);
+}
+
+#ifdef ARCHITECTURE
+#define HEAD 4
+#define FIELD(name) \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
+#define ENDS(how) BPF_STMT(BPF_RET | BPF_K, how)
+
+bool confine_calls(void)
+{
+	struct sock_filter filter[HEAD + 2 * ARRAY_SIZE(allowed) + 1] = {
+		FIELD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+		ENDS(SECCOMP_RET_KILL_PROCESS),
+		FIELD(nr),
+	};
+	struct sock_fprog program = { .len = ARRAY_SIZE(filter), .filter = filter };
+	struct sock_filter *at = filter + HEAD;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(allowed); i++) {
+		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+						     allowed[i], 0, 1);
+		*at++ = (struct sock_filter)ENDS(SECCOMP_RET_ALLOW);
+	}
+	*at = (struct sock_filter)ENDS(SECCOMP_RET_TRAP);
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+#else
+bool confine_calls(void)
+{
+	return false;
+}
+#endif

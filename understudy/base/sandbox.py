@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Where strangers' code is compiled and run: bubblewrap's namespaces, and nothing of the host.
+
+A process in it has users, processes, a network and an IPC of its own.  It finds the files that
+are named, read-only, and at most one folder to write to.  docs/strangers.md says what that
+promises and what it does not.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import ROOT
+from understudy.base.plain import plain
+
+PACKAGE = "bubblewrap"
+APART = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--clearenv")
+
+# What compilers consist of: public files.
+TOOLS = (
+    *("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/include"),
+    *("/usr/x86_64-linux-gnu", "/usr/aarch64-linux-gnu", "/etc/alternatives", "/etc/ld.so.cache"),
+    *("/bin", "/sbin", "/lib", "/lib32", "/lib64"),
+)
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "MAKEFLAGS": ""}
+
+# Of one process of a compiler, and of what it says.
+MEMORY_BYTES = 2**32
+FILE_BYTES = 2**26
+SAID_BYTES = 2**16
+CPU_SECONDS = 10
+SECONDS = 120
+
+_open = False
+
+
+def leave_open() -> None:
+    """From now on nothing is put into a sandbox: whoever runs the command trusts its files."""
+    global _open
+    _open = True
+
+
+def is_open() -> bool:
+    """Is nothing put into a sandbox?"""
+    return _open
+
+
+def require(what: str) -> None:
+    """UserError where there can be no sandbox for `what`, a file that somebody wrote."""
+    why = "" if _open else _missing()
+    if why:
+        raise UserError(
+            f"{what} runs only in a sandbox, and there is none: {why}; --unsafe trusts it"
+        )
+
+
+@cache
+def _missing() -> str:
+    """Why there is none and what to do, or nothing."""
+    try:
+        done = subprocess.run(
+            [*APART, *_tools(), "/usr/bin/true"], capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        return f"no bwrap here; apt-get install {PACKAGE}"
+    said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    return f"{said}; namespaces have to be allowed for this user" if done.returncode else ""
+
+
+def _tools() -> list[str]:
+    """They are there as they are outside, a link as a link."""
+    return [
+        word
+        for path in map(Path, TOOLS)
+        for word in (
+            ("--symlink", str(path.readlink()), str(path))
+            if path.is_symlink()
+            else ("--ro-bind-try", str(path), str(path))
+        )
+    ]
+
+
+def stranger(file: Path) -> str:
+    """What a file is called if it is not ours, or nothing: what lies in the checkout is."""
+    return "" if file.resolve().is_relative_to(ROOT) else str(file)
+
+
+def program(files: Mapping[str, Path], options: Sequence[str], words: Sequence[str]) -> list[str]:
+    """The command that runs a program in a sandbox that holds these files, by their names there.
+
+    The first word is one of them.  Nothing can be written.
+    """
+    if _open:
+        return [str(files.get(word, word)) for word in words]
+    shown = {**files, **_loaded()}
+    binds = [word for name, path in shown.items() for word in ("--ro-bind", str(path), name)]
+    loader = [name for name in _loaded() if name.startswith("/ld")]
+    alone = ("--setenv", "LD_LIBRARY_PATH", "/", "--as-pid-1", "--remount-ro", "/")
+    return [*APART, *binds, *alone, *options, "--", *loader, *words]
+
+
+@cache
+def _loaded() -> dict[str, Path]:
+    """The loader and C's library, as this process has them."""
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    mapped = {Path(line.split(maxsplit=5)[-1]) for line in lines if "/" in line}
+    wanted = sorted(path for path in mapped if path.name.startswith(("libc.so", "ld-linux")))
+    return {f"/{path.name}": path for path in wanted}
+
+
+def compiled(
+    words: Sequence[str],
+    folder: Path,
+    package: str,
+    *,
+    stranger: str = "",
+    readable: Iterable[Path] = (),
+) -> "subprocess.CompletedProcess[str]":
+    """Run a compiler in a folder.  On a stranger's file, in a sandbox: it can write to that folder
+    only, and finds nothing besides but its own files and what is `readable`.
+
+    UserError if there is no compiler or no sandbox; RunFailed if it does not come to an end.
+    """
+    command = list(words)
+    if stranger:
+        require(stranger)
+    if stranger and not _open:
+        shown = [word for path in readable for word in ("--ro-bind", str(path), str(path))]
+        mine = ("--bind", str(folder), str(folder), "--chdir", str(folder))
+        null = ("--dev-bind", "/dev/null", "/dev/null")
+        names = {**ENVIRONMENT, "TMPDIR": str(folder)}
+        kept = [word for name in names for word in ("--setenv", name, names[name])]
+        command = [*_limits(), *APART, *_tools(), *shown, *mine, *null, *kept, "--", *words]
+    return _run(command, words[0], folder, package)
+
+
+def _limits() -> list[str]:
+    return [
+        "prlimit",
+        f"--as={MEMORY_BYTES}",
+        f"--fsize={FILE_BYTES}",
+        f"--cpu={CPU_SECONDS}",
+        "--core=0",
+        "--nofile=256",
+    ]
+
+
+def _run(
+    command: Sequence[str], name: str, folder: Path, package: str
+) -> "subprocess.CompletedProcess[str]":
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=said,
+                env={**os.environ, "LC_ALL": "C", "MAKEFLAGS": ""},
+                process_group=0,
+            )
+        except FileNotFoundError as error:
+            raise UserError(f"no {name} here: apt-get install {package}") from error
+        try:
+            code = process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            raise RunFailed(f"{name} did not end within {SECONDS} s, and was stopped") from None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        output, errors = (_text(each) for each in (printed, said))
+    return subprocess.CompletedProcess(command, code, output, errors)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return plain(file.read(SAID_BYTES).decode(errors="replace"))

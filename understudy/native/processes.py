@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Processes of a job: started, looked at from outside, and gone at the end."""
+
+import fcntl
+import os
+import select
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+HIGH = 64  # above all descriptors that a process is given
+SIGNALLED = 128  # a program that ends by a signal has its number added, says who waited for it
+SOON_SECONDS = 1.0
+
+
+class Processes:
+    """Those that were started within a `with`; whatever happens they end with it."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._status: dict[int, int | None] = {}
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._status:
+            self._kill(process)
+
+    def start(self, words: Sequence[str], descriptors: Sequence[int]) -> int:
+        """Start a program, whose descriptors are these, from 0 on; it has no others."""
+        high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, HIGH) for each in descriptors]
+        try:
+            process = os.posix_spawnp(
+                words[0],
+                list(words),
+                {},
+                file_actions=[(os.POSIX_SPAWN_DUP2, each, at) for at, each in enumerate(high)],
+                setpgroup=0,
+                setsigmask=(),
+                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+            )
+        finally:
+            for each in high:
+                os.close(each)
+        self._status[process] = None
+        return process
+
+    def status(self, process: int) -> int | None:
+        """How it ended, soon; None if it had to be killed."""
+        ends_within(process, SOON_SECONDS)
+        reaped, status = os.waitpid(process, os.WNOHANG)
+        if reaped:
+            self._status[process] = status
+        return self._status[process]
+
+    def _kill(self, process: int) -> None:
+        if self._status[process] is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process, signal.SIGKILL)
+            _, self._status[process] = os.waitpid(process, 0)
+
+
+def ends_within(process: int, seconds: float) -> bool:
+    """Does it end so soon?"""
+    handle = os.pidfd_open(process)
+    try:
+        return bool(select.select([handle], [], [], seconds)[0])
+    finally:
+        os.close(handle)
+
+
+def signal_of(status: int) -> int:
+    """Which signal ended it, itself or what it waited for; 0: none."""
+    code = os.waitstatus_to_exitcode(status)
+    return -code if code < 0 else max(0, code - SIGNALLED)
+
+
+# What is gone has not used anything, and does not sleep.
+
+
+def used_seconds(process: int) -> float:
+    """Processor time so far."""
+    try:
+        return time.clock_gettime(~process << 3 | 2)  # as clock_getcpuclockid(3) has it
+    except OSError:
+        return 0.0
+
+
+def largest_bytes(process: int) -> int:
+    """Memory at most so far."""
+    lines = _read(process, "status").split("\n")
+    return 1024 * sum(int(line.split()[1]) for line in lines if "VmHWM" in line)
+
+
+def sleeps(process: int) -> bool:
+    """Nobody wakes it but its own code, or it is stopped; who waits for a processor does not
+    sleep."""
+    return _read(process, "stat").rpartition(")")[2].split()[:1] in (["S"], ["T"], ["t"])
+
+
+def _read(process: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{process}/{name}").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

@@ -55,9 +55,7 @@ def require(what: str) -> None:
     """UserError where there can be no sandbox for `what`, a file that somebody wrote."""
     why = "" if _open else _missing()
     if why:
-        raise UserError(
-            f"{what} runs only in a sandbox, and there is none: {why}; --unsafe trusts it"
-        )
+        raise UserError(f"{what} needs a sandbox, and there is none: {why}; --unsafe trusts it")
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import Any
 
 from understudy._core import ffi
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.plain import plain
 from understudy.native import registry, worker
 from understudy.native.arrays import U64, u64
 
@@ -74,7 +75,7 @@ def describe(file: registry.Source) -> Scheduler:
     if job.structure.error:
         raise RunFailed(f"{file.stem}: {_why_not_loaded(job)}")
     items = bytes(ffi.buffer(job.structure.text)).decode(errors="replace").split("\0")
-    return _scheduler(iter(items))
+    return _scheduler(map(plain, items))
 
 
 def _why_not_loaded(job: worker.Job) -> str:

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Hostile schedulers: what they try outside their sandbox fails and is named, nobody's figures
+change, and no cheat wins."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from strangers import at_add, at_init, at_load, at_next, including, write
+
+from understudy.base import sandbox
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import ROOT, cache_dir
+from understudy.base.plain import plain
+from understudy.native import declared, registry
+from understudy.native.drive import Drive
+from understudy.native.simulation import Simulation
+from understudy.native.simulator import Answer, run
+
+CAPACITY = 100_000
+NAMED_SECONDS = 20
+LIBC = including("stdio.h", "stdlib.h", "unistd.h", "sys/syscall.h", "signal.h", "pthread.h")
+FORBIDDEN = "made a system call that no scheduler may in fcfs_"
+
+# What each does at the first request that is added.
+TRIES = {
+    "listens": ("syscall(SYS_socket, 2, 1, 0);", FORBIDDEN),
+    "shells": ('execl("/bin/sh", "sh", "-c", "touch MARK", NULL);', FORBIDDEN),
+    "systems": ('if (system("touch MARK")) abort();', FORBIDDEN),
+    "forks": ("for (;;) fork();", FORBIDDEN),
+    "vforks": ("if (!vfork()) for (;;) pause();", FORBIDDEN),
+    "threads": ("pthread_t t; pthread_create(&t, NULL, (void *)abort, NULL);", FORBIDDEN),
+    "leaves": ("pthread_exit(NULL);", "aborted in fcfs_add, "),
+    "kills": ("kill(STARTER, SIGKILL);", FORBIDDEN),
+    "kills-all": ("kill(-1, SIGKILL);", FORBIDDEN),
+    "traces": ("syscall(SYS_ptrace, 16, STARTER, 0, 0);", FORBIDDEN),
+    "peers": ("syscall(SYS_process_vm_readv, STARTER, 0, 0, 0, 0, 0);", FORBIDDEN),
+    "stops": ("raise(SIGSTOP); syscall(SYS_kill, getpid(), SIGSTOP);", FORBIDDEN),
+    "removes": ('unlink("MARK");', FORBIDDEN),
+    "mounts": ('syscall(SYS_mount, "x", "/", "tmpfs", 0, 0);', FORBIDDEN),
+    "unshares": ("syscall(SYS_unshare, 0x10000000);", FORBIDDEN),
+    "limits": ("syscall(SYS_prlimit64, 0, 1, NULL, NULL);", FORBIDDEN),
+    "asks": ("syscall(SYS_io_uring_setup, 1, NULL);", FORBIDDEN),
+    "handles": ("signal(SIGSEGV, SIG_IGN);", FORBIDDEN),
+    "deadlocks": (
+        "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_mutex_lock(&m); "
+        "pthread_mutex_lock(&m);",
+        "sleeps, which no scheduler may",
+    ),
+    "naps": ('for (int i = 0; i < 1 << 30; i++) { asm volatile("pause"); }', "endless loop, or so"),
+    "answers": (
+        "char made[4096] = { 0 }; for (;;) if (write(4, made, sizeof(made)) < 0) abort();",
+        "",
+    ),
+    "hangs-up": ("close(3); close(4); for (;;) ;", "does not answer any more"),
+    "past-its-state": ("((u64 *)state)[1000] = 1;", "segmentation fault in fcfs_add, "),
+}
+
+READS = {
+    "opens": 'FILE *f = fopen("SECRET", "r"); if (f) { char s[99]; puts(fgets(s, 99, f)); }',
+    "opens-passwd": 'FILE *f = fopen("/etc/passwd", "r"); if (f) puts("MARK");',
+    "opens-proc": 'FILE *f = fopen("/proc/self/status", "r"); if (f) puts("MARK");',
+    "opens-home": 'FILE *f = fopen("HOME", "r"); if (f) puts("MARK");',
+    "writes": 'FILE *f = fopen("FOLDER/written", "w"); if (f) fputs("x", f);',
+    "writes-there": 'FILE *f = fopen("/written", "w"); if (f) puts("MARK");',
+}
+
+
+def added(folder: Path, name: str, *changes: tuple[str, str]) -> str:
+    file = write(folder, name, *changes)
+    registry.add(name, registry.Source(str(file), file.read_bytes()))
+    return name
+
+
+def simulated(scheduler: str, **changes: object) -> Answer:
+    asked = {
+        "workload": "random",
+        "device": Drive.linear(CAPACITY, 1_000_000, 5_000_000),
+        "capacity_sectors": CAPACITY,
+        "requests": 200,
+        "processes": 4,
+    }
+    return run(Simulation(**(asked | {"scheduler": scheduler} | changes)))  # type: ignore[arg-type]
+
+
+def filled(code: str, folder: Path) -> str:
+    words = {"SECRET": folder / "secret", "FOLDER": folder, "MARK": folder / "mark"}
+    words |= {"STARTER": os.getpid(), "HOME": Path.home() / ".bashrc"}  # type: ignore[dict-item]
+    for word, value in words.items():
+        code = code.replace(word, str(value))
+    return code
+
+
+@pytest.mark.parametrize("name", TRIES)
+def test_what_it_tries_is_named(name: str, tmp_path: Path) -> None:
+    code, words = TRIES[name]
+    (tmp_path / "mark").write_text("kept")
+    added(tmp_path, name, LIBC, at_add(filled(code, tmp_path)))
+    before = {*tmp_path.rglob("*")}
+    began = time.monotonic()
+    with pytest.raises(RunFailed) as failure:
+        simulated(name)
+    assert time.monotonic() - began < NAMED_SECONDS
+    assert str(failure.value).startswith(f"{name}: ")
+    assert words in str(failure.value)
+    assert {*tmp_path.rglob("*")} == before
+    assert (tmp_path / "mark").read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_is_not_its_own_is_not_there(name: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("xyzzy\n")
+    added(tmp_path, name, LIBC, at_init(filled(READS[name], tmp_path) + " return 0;"))
+    assert not simulated(name).printed
+    assert not (tmp_path / "written").exists()
+
+
+INCLUDED = {
+    "by-include": '#include "SECRET"',
+    "by-incbin": 'asm(".globl got\\ngot: .incbin \\"SECRET\\"\\n");',
+    "by-embed": '#include "/etc/shadow"',
+    "zero": '#include "/dev/zero"',
+    "stdin": '#include "/dev/stdin"',
+    "fifo": '#include "FOLDER/fifo"',
+}
+
+
+@pytest.mark.parametrize("name", INCLUDED)
+def test_a_compiler_reads_nothing_else(name: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("xyzzy is not C\n")
+    os.mkfifo(tmp_path / "fifo")
+    code = filled(INCLUDED[name], tmp_path)
+    file = write(tmp_path, name, ('#include "../fifo.h"\n', f'#include "../fifo.h"\n{code}\n'))
+    with pytest.raises(UserError) as failure:
+        registry.compiled(registry.Source(str(file), file.read_bytes()))
+    assert re.search("No such file|file not found", str(failure.value))
+    assert "xyzzy is" not in str(failure.value)
+
+
+BOMBS = {
+    "zeroes": 'asm(".data\\n.zero 6000000000\\n.text\\n");',
+    "macros": "#define A(x) x x x x x x x x x x\n"
+    + "".join(
+        f"#define A{i}(x) A(A{i - 1}(x))\n" if i else "#define A0(x) A(x)\n" for i in range(9)
+    )
+    + "int many[] = { A8(1,) };",
+    "itself": "#include __FILE__",
+    "errors": "#define E(x) x x x x x x x x\nE(E(E(E(E(E(#)))))) oops;" * 50,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_compiler_has_limits(name: str, tmp_path: Path) -> None:
+    file = write(
+        tmp_path, name, ('#include "../fifo.h"\n', f'#include "../fifo.h"\n{BOMBS[name]}\n')
+    )
+    began = time.monotonic()
+    with pytest.raises((UserError, RunFailed)) as failure:
+        registry.compiled(registry.Source(str(file), file.read_bytes()))
+    assert time.monotonic() - began < 2 * NAMED_SECONDS  # on a busy machine
+    assert len(str(failure.value)) < 2 * sandbox.SAID_BYTES
+    assert not [*cache_dir().glob(f"schedulers/.{name}*.*/")]
+
+
+CHEATS = {
+    "moves": at_add("rq->sector = 0; rq->sectors = 8;"),
+    "ages": at_add("rq->arrival_ns += 5;"),
+    "lends": at_add("rq->owner += 1;"),
+    "reads-only": at_add("rq->op ^= 1;"),
+    "renames": at_next("rq->id += 1;"),
+    "late": at_next("rq->sectors = 1;"),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_is_named(name: str, tmp_path: Path) -> None:
+    added(tmp_path, name, CHEATS[name])
+    with pytest.raises(RunFailed, match=r"it changed request 1's \w+, which only the host may do"):
+        simulated(name, processes=1)
+
+
+def test_the_answers_are_computed_elsewhere(tmp_path: Path) -> None:
+    """A scheduler that knows what it wants finds none of the simulation's memory to write to: what
+    it is given is a copy, its limits have no device, and the reason that it gives is its own."""
+    changes = at_init("if (limits->device) abort(); return 0;")
+    honest = added(tmp_path, "honest", LIBC, changes)
+    assert simulated(honest).figures == simulated("fcfs").figures
+
+
+@pytest.mark.parametrize("scheduler", sorted(registry.ours()))
+def test_apart_it_decides_as_it_does_within(scheduler: str, tmp_path: Path) -> None:
+    """Every row of the same file as ours and as a stranger's."""
+    source = registry.source(scheduler)
+    name = f"apart-{scheduler}"[:15]
+    text = source.text.replace(f'.name = "{scheduler}"'.encode(), f'.name = "{name}"'.encode())
+    registry.add(name, registry.Source(str(tmp_path / f"{name}.c"), text))
+    for changes in ({}, {"processes": 20, "depth": 3, "merge_sectors": 256}):
+        ours, apart = (simulated(each, requests=2000, **changes) for each in (scheduler, name))
+        assert ours.figures == apart.figures
+        assert all((ours.rows[key] == apart.rows[key]).all() for key in ours.rows)
+
+
+def test_text_has_no_control_sequences(tmp_path: Path) -> None:
+    name = added(tmp_path, "colours", LIBC, at_init(r'puts("\033[2Jgone \u202etxt"); return 0;'))
+    assert simulated(name).printed == "?[2Jgone ?txt\n"
+    file = write(tmp_path, "titled", ('"first come', '"\\033]0;title\\007first come'))
+    described = declared.describe(registry.Source(str(file), file.read_bytes()))
+    assert "\033" not in described.summary
+    assert plain("tab\tand\nline") == "tab\tand\nline"
+
+
+def command(*words: object, **names: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "understudy", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **names},
+    )
+
+
+RUN = ("predict", "--workload", "random", "--requests", "50", "--schedulers")
+
+
+def without_bwrap(folder: Path) -> str:
+    """A PATH with all that is needed but for bubblewrap."""
+    for name in ("gcc", "as", "ld", "prlimit", "addr2line", "cc"):
+        for place in os.environ["PATH"].split(os.pathsep):
+            if (Path(place) / name).exists() and not (folder / name).exists():
+                (folder / name).symlink_to(Path(place) / name)
+    return str(folder)
+
+
+def test_without_a_sandbox_it_is_refused(tmp_path: Path) -> None:
+    file = write(tmp_path, f"needy{os.getpid()}")
+    (tmp_path / "bin").mkdir()
+    names = {"PATH": without_bwrap(tmp_path / "bin")}
+    refused = command(*RUN, file, "--out", tmp_path / "out", **names)
+    assert refused.returncode == 2
+    assert refused.stderr.splitlines()[-1] == (
+        f"understudy: {file} needs a sandbox, and there is none: no bwrap here; "
+        "apt-get install bubblewrap; --unsafe trusts it"
+    )
+    trusted = command(*RUN, file, "--unsafe", "--out", tmp_path / "out", **names)
+    assert trusted.returncode == 0, trusted.stderr
+    ours = command(*RUN, "fcfs", "--out", tmp_path / "ours", **names)
+    assert ours.returncode == 0, ours.stderr
+
+
+def test_nothing_outlives_an_interrupted_command(tmp_path: Path) -> None:
+    file = write(tmp_path, "lasting", at_load("for (;;) ;"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "understudy", *RUN, str(file)],
+        cwd=tmp_path,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    deadline = time.monotonic() + NAMED_SECONDS
+    while not (left := inside()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    while inside() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not inside()
+
+
+def inside() -> list[str]:
+    """Sandboxes in which that scheduler is."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = status.read_bytes()
+        except OSError:
+            continue
+        if b"schedulers/lasting-" in words:
+            found.append(status.parent.name)
+    return found
+
+
+def test_a_network_is_not_reached(tmp_path: Path) -> None:
+    """The loopback of the sandbox is not ours."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        port = server.getsockname()[1]
+        code = (
+            f"struct sockaddr_in a = {{ .sin_family = AF_INET, .sin_port = htons({port}), "
+            ".sin_addr.s_addr = htonl(INADDR_LOOPBACK) }; "
+            "connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&a, sizeof(a));"
+        )
+        changes = including("arpa/inet.h", "sys/socket.h", "netinet/in.h"), at_add(code)
+        added(tmp_path, "dials", *changes)
+        with pytest.raises(RunFailed, match="no scheduler may"):
+            simulated("dials")
+        with pytest.raises(TimeoutError):
+            server.accept()

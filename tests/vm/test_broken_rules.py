@@ -10,6 +10,7 @@ no shim can survive ends the VM, and the error names the function.
 import re
 import resource
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from guests import MIB, PRELUDE, boot, experiment, group, text
@@ -90,6 +91,10 @@ DEADLY = {
     "endless": (
         [(ANSWER, "while (*(volatile u64 *)&rq->id)\n\t\t;\n\treturn rq;\n}")],
         "endless_next",
+    ),
+    "halted": (
+        [(ADD, f'if (rq->id == 7)\n\t\tasm volatile("cli; hlt");\n\t{ADD}')],
+        "halted_add",
     ),
 }
 
@@ -241,6 +246,15 @@ def test_an_endless_loop_is_named_within_20_s() -> None:
     with pytest.raises(RunFailed, match=r"stuck in endless_next\+0x\w+ \[endless\]"):
         machine.run(work_with("endless"))
     assert processor_seconds() - before < (200 if kernel.looks_at_each_access else 20)
+
+
+@pytest.mark.parametrize("clock", ["virtual", "wall"])
+def test_a_guest_that_has_halted_is_named(clock: str) -> None:
+    """QEMU does not work any more, with any clock."""
+    vm = work_with("halted")
+    vm = replace(vm, machine=replace(vm.machine, clock=clock))
+    with pytest.raises(RunFailed, match=r"stuck in halted_add\+0x\w+ \[halted\]"):
+        machine.run(vm)
 
 
 def test_floating_point_is_refused_by_name() -> None:

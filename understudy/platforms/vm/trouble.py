@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,10 +24,13 @@ _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 
 # After these words guest/measure has more to say, within a second of its clock, for which QEMU
 # works for half of one, or four if the guest is busy; it is stuck if QEMU has worked for so long
-# since, or ten times as long on a kernel that looks at each access.
+# since, or ten times as long on a kernel that looks at each access.  A guest that has halted for
+# good is one for which QEMU does not work at all.
 _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
-_STUCK_CPU_SECONDS = 15
+_STUCK_CPU_SECONDS = 10
 _STUCK_CPU_SECONDS_LOOKED_AT = 150
+_HALTED_SECONDS = 8
+_HALTED_CPU_SECONDS = 0.3
 _PANIC_SECONDS = 10
 
 
@@ -53,7 +57,8 @@ def cause(console: str) -> str:
 class Watch:
     """Looks at a guest while it runs.  QEMU's monitor is at its standard input.
 
-    Time is QEMU's processor time, which does not depend on what else the host does.
+    Time is QEMU's processor time, which does not depend on what else the host does, unless it
+    rests.
     """
 
     def __init__(
@@ -70,23 +75,31 @@ class Watch:
         self._patience = _STUCK_CPU_SECONDS_LOOKED_AT if looked_at else _STUCK_CPU_SECONDS
         self._talks = False
         self._since = 0.0
+        self._heard_seconds = time.monotonic()
 
     def heard(self, line: str) -> None:
         """The guest said something."""
         self._talks = line.split(" ")[0] in _TALKATIVE
         self._since = self._cpu_seconds()
+        self._heard_seconds = time.monotonic()
 
     def check(self) -> None:
         """Raises RunFailed for a rule that was broken, or if the guest does not come back."""
         rule = broken_rule(self._console()) if self._keeps_rules else None
         if rule:
             raise RunFailed(rule)
-        if self._talks and self._cpu_seconds() - self._since > self._patience:
+        if self._talks and self._is_stuck():
             before = len(self._console())
             self._ask_where()
             words = self._console()
             where = place(words[before:])
             raise RunFailed(f"the VM is stuck{where}; its last words:\n{last_words(words)}")
+
+    def _is_stuck(self) -> bool:
+        worked = self._cpu_seconds() - self._since
+        rested = time.monotonic() - self._heard_seconds
+        halted = rested > _HALTED_SECONDS and worked < _HALTED_CPU_SECONDS
+        return halted or worked > self._patience
 
     def _cpu_seconds(self) -> float:
         try:

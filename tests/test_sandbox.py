@@ -228,6 +228,15 @@ def command(*words: object, **names: str) -> "subprocess.CompletedProcess[str]":
 RUN = ("predict", "--workload", "random", "--requests", "50", "--schedulers")
 
 
+def test_the_compilers_warnings_are_shown(tmp_path: Path) -> None:
+    """Each time, also of what lies in the cache."""
+    file = write(tmp_path, "vague", at_add("u32 slot; rq->slot = slot;"))
+    for _ in range(2):
+        done = command(*RUN, file, "--out", tmp_path / f"out{_}")
+        assert done.returncode == 0, done.stderr
+        assert f"{file}:17:20: warning: 'slot' is used uninitialized" in done.stderr
+
+
 def without_bwrap(folder: Path) -> str:
     """A PATH with all that is needed but for bubblewrap."""
     for name in ("gcc", "as", "ld", "prlimit", "addr2line", "cc"):

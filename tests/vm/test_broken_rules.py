@@ -11,6 +11,7 @@ import re
 import resource
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from guests import MIB, PRELUDE, boot, experiment, group, text
@@ -249,7 +250,7 @@ def test_an_endless_loop_is_named_within_20_s() -> None:
 
 
 @pytest.mark.parametrize("clock", ["virtual", "wall"])
-def test_a_guest_that_has_halted_is_named(clock: str) -> None:
+def test_a_guest_that_has_halted_is_named(clock: Literal["virtual", "wall"]) -> None:
     """QEMU does not work any more, with any clock."""
     vm = work_with("halted")
     vm = replace(vm, machine=replace(vm.machine, clock=clock))

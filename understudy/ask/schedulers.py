@@ -102,6 +102,12 @@ def unfit(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def warnings(names: Iterable[str]) -> str:
+    """What the compiler said of strangers' files that it took."""
+    files = [registry.source(name) for name in dict.fromkeys(names) if registry.known(name)]
+    return "".join(registry.warnings(file) for file in files if file.stranger)
+
+
 def _is_file(word: str) -> bool:
     return word.endswith(".c") or "/" in word
 

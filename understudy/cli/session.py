@@ -7,7 +7,7 @@ a folder of its own inside the run folder; the differences come last.
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +57,7 @@ def carry_out(
     click.echo(f"$ {command}", err=True)
     failures = schedulers.unfit(asked.schedulers)
     tell(failures)
+    tell_warnings(asked.schedulers)
     answers = []
     with run_folder.reserved(settings.out, result.label(planned[names[0]][0])) as folder:
         for name in names:
@@ -78,6 +79,11 @@ def tell(failures: Mapping[str, str]) -> None:
     """A line for each scheduler that failed."""
     for message in failures.values():
         click.echo(f"understudy: {message}", err=True)
+
+
+def tell_warnings(names: Iterable[str]) -> None:
+    """The compiler's, of files that may do otherwise than was meant."""
+    click.echo(schedulers.warnings(names), err=True, nl=False)
 
 
 def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list[Experiment]:

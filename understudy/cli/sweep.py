@@ -23,7 +23,7 @@ from understudy.campaign import sweep
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings, with_settings
 from understudy.cli.progress import bars
-from understudy.cli.session import console, tell, warn_of_trace
+from understudy.cli.session import console, tell, tell_warnings, warn_of_trace
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
@@ -69,7 +69,9 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     if settings.dry_run:
         click.echo(f"{len(experiments)} runs into {file}")
         return
-    failures = schedulers.unfit(run.scheduler.name for run in experiments)
+    chosen = [run.scheduler.name for run in experiments]
+    failures = schedulers.unfit(chosen)
+    tell_warnings(chosen)
     experiments = [run for run in experiments if run.scheduler.name not in failures]
     with sweep.opened(file) as book:
         _say_outdated(sweep.outdated(book, experiments), file)

@@ -20,6 +20,7 @@ from understudy.base.programs import compiler_version
 
 FOLDER = "core/schedulers"
 PACKAGE = "gcc libc6-dev"
+WARNINGS = "warnings.txt"
 
 # What a kernel's build refuses, the simulator refuses as well: no floating point, no
 # function that nobody declared.
@@ -95,7 +96,7 @@ def content(file: Source) -> str:
     return digest(
         [
             compiler_version().encode(),
-            " ".join(FLAGS).encode(),
+            " ".join((*FLAGS, WARNINGS)).encode(),
             file.text,
             *sources.parts(_headers()),
         ]
@@ -123,7 +124,13 @@ def _compile(file: Source, folder: Path) -> None:
     done = sandbox.compiled(command, folder, PACKAGE, stranger=file.stranger)
     if done.returncode:
         raise UserError(does_not_compile(file, done.stderr.replace(place, file.shown)))
+    (folder / WARNINGS).write_text(done.stderr.replace(place, file.shown))
     shutil.rmtree(folder / "core")
+
+
+def warnings(file: Source) -> str:
+    """What the compiler said of a file that it took."""
+    return (compiled(file).parent / WARNINGS).read_text()
 
 
 def does_not_compile(file: Source, words: str) -> str:

@@ -234,7 +234,7 @@ def test_the_compilers_warnings_are_shown(tmp_path: Path) -> None:
     for _ in range(2):
         done = command(*RUN, file, "--out", tmp_path / f"out{_}")
         assert done.returncode == 0, done.stderr
-        assert f"{file}:17:20: warning: 'slot' is used uninitialized" in done.stderr
+        assert f"{file}:17:28: warning: 'slot' is used uninitialized" in done.stderr
 
 
 def without_bwrap(folder: Path) -> str:

@@ -96,7 +96,7 @@ def content(file: Source) -> str:
     return digest(
         [
             compiler_version().encode(),
-            " ".join((*FLAGS, WARNINGS)).encode(),
+            " ".join((*FLAGS, "-o", WARNINGS)).encode(),
             file.text,
             *sources.parts(_headers()),
         ]
@@ -112,25 +112,31 @@ def compiled(file: Source) -> Path:
     return folder / "scheduler.so"
 
 
+def _place(file: Source) -> str:
+    """What the compiler calls it."""
+    return f"{FOLDER}/{file.stem}.c"
+
+
 def _headers() -> Mapping[str, bytes]:
     return sources.matching(*sources.CORE_HEADERS)
 
 
 def _compile(file: Source, folder: Path) -> None:
-    place = f"{FOLDER}/{file.stem}.c"
+    place = _place(file)
     sources.write({**_headers(), place: file.text}, folder)
     prefix = f"-ffile-prefix-map={folder}=."
     command = ["gcc", *FLAGS, prefix, "-shared", "-o", "scheduler.so", place]
     done = sandbox.compiled(command, folder, PACKAGE, stranger=file.stranger)
     if done.returncode:
         raise UserError(does_not_compile(file, done.stderr.replace(place, file.shown)))
-    (folder / WARNINGS).write_text(done.stderr.replace(place, file.shown))
+    (folder / WARNINGS).write_text(done.stderr)
     shutil.rmtree(folder / "core")
 
 
 def warnings(file: Source) -> str:
     """What the compiler said of a file that it took."""
-    return (compiled(file).parent / WARNINGS).read_text()
+    said = (compiled(file).parent / WARNINGS).read_text()
+    return said.replace(_place(file), file.shown)
 
 
 def does_not_compile(file: Source, words: str) -> str:

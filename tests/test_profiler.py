@@ -24,11 +24,12 @@ from understudy.device import profile as device
 from understudy.device.check import Check
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import hits, rotation, segments, statistics, streams
 from understudy.profiler.checks import demerit
+from understudy.profiler.findings import statistics
 from understudy.profiler.fitted import Fitted, profile
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.probes import hits, rotation, segments, streams
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.modelled import ModelTarget
 
 CAPACITY = 20_000_000
 ROOTS = np.linspace(0, 1, 41)

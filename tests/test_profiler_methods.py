@@ -16,11 +16,12 @@ from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import checks, hits, methods
+from understudy.profiler import checks, methods
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.methods import perform_2010, sigcse_2006
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.probes import hits
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.modelled import ModelTarget
 
 PAPERS = ("perform-2010", "sigcse-2006")
 CAPACITY = 2**20

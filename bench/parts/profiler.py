@@ -13,8 +13,8 @@ from understudy.device.target import Target
 from understudy.profiler import checks, fitted, methods
 from understudy.profiler.checks import SEEK, TRANSFER, Compared
 from understudy.profiler.fitted import Fitted
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.modelled import ModelTarget
 
 TITLE = "How well a profile that was measured predicts"
 TEXT = """

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from understudy.base.progress import Report, silent
 from understudy.device.check import Ask, Check, asked
 from understudy.native import demand
-from understudy.profiler.target import Bench
+from understudy.profiler.targets.bench import Bench
 
 Times = npt.NDArray[np.float64]
 REQUESTS = 1000

@@ -19,14 +19,14 @@ static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 static u64 turning_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
 {
 	struct disk *disk = &drive->disk;
-	u64 first_ns;
+	u64 from_ns;
 
 	if (!disk_knows_angles(disk))
 		return disk_reach_ns(disk, drive->arm.head.sector, sector) +
 		       arm_latency_ns(&drive->arm, disk) +
 		       disk_transfer_ns(disk, sector, sectors);
-	first_ns = arm_first_ns(&drive->arm, disk, sector, 0, start_ns);
-	return disk_end_ns(disk, sector, sectors, first_ns) - start_ns;
+	from_ns = arm_from_ns(&drive->arm, disk, sector, 0, start_ns);
+	return disk_end_ns(disk, sector, sectors, from_ns) - start_ns;
 }
 
 static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
@@ -85,10 +85,7 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 	};
 	bool hit;
 
-	if (!drive->buffered)
-		return serve_unbuffered(drive, IO_WRITE, sector, sectors, start_ns,
-					&hit);
-	return serve(drive, &command, start_ns, &hit);
+	return drive_serve_command(drive, &command, start_ns, &hit);
 }
 
 u64 drive_flush(struct drive *drive, u64 start_ns)

@@ -204,7 +204,7 @@ u64 track_sector(const struct track_view *view, u64 sector, u64 place)
 	}
 }
 
-u64 tracks_end(const struct tracks *tracks, u64 sector)
+__attribute__((flatten)) u64 tracks_end(const struct tracks *tracks, u64 sector)
 {
 	struct track_view view;
 	struct track_mark mark;

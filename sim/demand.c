@@ -7,9 +7,10 @@ static u64 *slot(u64 *slots, u32 number, u64 place)
 	return &slots[place / DEMAND_PAGE_SECTORS & (number - 1)];
 }
 
-static u64 distance(u64 one, u64 other)
+/* On either side: what is farther below wraps around and is huge. */
+static bool is_near(u64 one, u64 other)
 {
-	return one < other ? other - one : one - other;
+	return one - other + DEMAND_NEAR_SECTORS - 1 < 2 * DEMAND_NEAR_SECTORS - 1;
 }
 
 void demand_add(struct demand *demand, const struct io_request *io, u64 idle_ns,
@@ -21,17 +22,21 @@ void demand_add(struct demand *demand, const struct io_request *io, u64 idle_ns,
 	u64 last = demand->last_end, place = io->sector + 1;
 
 	demand->written += io->op == IO_WRITE;
-	demand->sized += io->sectors != DEMAND_PAGE_SECTORS;
-	demand->long_ones += io->sectors > DEMAND_LONG_SECTORS;
+	if (io->sectors != DEMAND_PAGE_SECTORS) {
+		demand->sized++;
+		demand->long_ones += io->sectors > DEMAND_LONG_SECTORS;
+	}
 	if (last == place)
 		demand->sequential++;
 	else if (*slot(demand->end, DEMAND_ENDS, io->sector) == place)
 		demand->streamed++;
-	else if (!again && last && distance(last, place) < DEMAND_NEAR_SECTORS)
+	else if (!again && last && is_near(last, place))
 		demand->near++;
 	demand->again += again;
-	demand->paused += idle_ns >= DEMAND_PAUSE_NS;
-	demand->rested += idle_ns >= DEMAND_REST_NS;
+	if (idle_ns >= DEMAND_PAUSE_NS) {
+		demand->paused++;
+		demand->rested += idle_ns >= DEMAND_REST_NS;
+	}
 	demand->met_busy += io->arrival_ns < busy_until_ns;
 	*begin = place;
 	demand->last_end = end + 1;

@@ -21,9 +21,9 @@ TEXT = """
 The profiler ([profiler.md](profiler.md)) on drives that it knows nothing of, by its own method and
 by the papers', and then the validation of SIGCSE 2006, section 2.2: 1,000 random seeks, and 1,000
 random transfers of 512 bytes to 16 MB after the head has been put some tracks before. The figures
-are what the model's mean is off by. Chance has a share in that of 1,000 seeks, since each waits for another
-part of a rotation: so ten times as many were asked for too, and ± is what chance may still do
-to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
+are what the model's mean is off by. Chance has a share in that of 1,000 seeks, since each waits for
+another part of a rotation: so ten times as many were asked for too, and ± is what chance may still
+do to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
 
 The detailed drives of `oracle/detailed`, of which the profiler sees nothing but times, together;
 and the paper's own figures for its two drives, which have no signs:

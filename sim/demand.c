@@ -12,28 +12,39 @@ static u64 distance(u64 one, u64 other)
 	return one < other ? other - one : one - other;
 }
 
+static bool is_beside(const struct demand *demand, u64 place)
+{
+	bool outside = place < demand->last_begin || place > demand->last_end;
+
+	return outside && distance(demand->last_end, place) < DEMAND_BESIDE_SECTORS;
+}
+
 void demand_add(struct demand *demand, const struct io_request *io, u64 idle_ns,
 		u64 busy_until_ns)
 {
 	u64 *begin = slot(demand->begin, DEMAND_PLACES, io->sector);
 	u64 end = request_end(io);
-	bool again = *begin == io->sector + 1;
 	u64 last = demand->last_end, place = io->sector + 1;
 
 	demand->written += io->op == IO_WRITE;
 	demand->sized += io->sectors != DEMAND_PAGE_SECTORS;
 	demand->long_ones += io->sectors > DEMAND_LONG_SECTORS;
-	if (last == place)
+	if (last == place) {
 		demand->sequential++;
-	else if (*slot(demand->end, DEMAND_ENDS, io->sector) == place)
+	} else if (*slot(demand->end, DEMAND_ENDS, io->sector) == place) {
 		demand->streamed++;
-	else if (!again && last && distance(last, place) < DEMAND_NEAR_SECTORS)
+		demand->beside += is_beside(demand, place);
+	} else if (*begin == place) {
+		demand->again++;
+		demand->beside += is_beside(demand, place);
+	} else if (last && distance(last, place) < DEMAND_NEAR_SECTORS) {
 		demand->near++;
-	demand->again += again;
+	}
 	demand->paused += idle_ns >= DEMAND_PAUSE_NS;
 	demand->rested += idle_ns >= DEMAND_REST_NS;
 	demand->met_busy += io->arrival_ns < busy_until_ns;
 	*begin = place;
+	demand->last_begin = place;
 	demand->last_end = end + 1;
 	*slot(demand->end, DEMAND_ENDS, end) = end + 1;
 }

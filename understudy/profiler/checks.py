@@ -68,8 +68,8 @@ class Draw:
         return self.random.randint(0, self.capacity_sectors - sectors)
 
     def op(self) -> str:
-        """A third are writes."""
-        return self.random.choice(("read", "read", "write"))
+        """Half are writes: what is off with them grows with their share."""
+        return self.random.choice(("read", "write"))
 
     def size(self) -> int:
         """Of 1 to 256 sectors, each power of two as likely."""
@@ -89,7 +89,7 @@ Steps = Callable[[Draw, Callable[[], str]], Iterator[Step]]
 
 @dataclass(frozen=True)
 class Workload:
-    """`steps` takes the draws and an op for each request: "read", or a third "write".
+    """`steps` takes the draws and an op for each request: "read", or half "write".
 
     `in_order`: they come as a scheduler would order those that wait.
     """

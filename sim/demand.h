@@ -14,7 +14,7 @@
 #define DEMAND_PAUSE_NS 1000000ull
 #define DEMAND_REST_NS 20000000ull /* longer than a rotation takes */
 #define DEMAND_NEAR_SECTORS 65536 /* 32 MiB: some cylinders */
-#define DEMAND_BESIDE_SECTORS 2048 /* 1 MiB: what a drive may have prefetched of another stream */
+#define DEMAND_BESIDE_SECTORS 2048 /* 1 MiB: another stream's prefetch may be there */
 #define DEMAND_ENDS 128 /* a power of two */
 #define DEMAND_PLACES 512 /* a power of two */
 

@@ -142,7 +142,8 @@ def profile(
 
     asked = checks.WORKLOADS if writing else checks.READS
     number = checks.affordable(len(asked), end_ns - bench.now_ns, found.read_ns)
-    compared = checks.compare(bench, model, seed, asked, check, number)
+    more = checks.MORE if minutes is None else 1
+    compared = checks.compare(bench, model, seed, asked, check, number, more)
     bench.milestone()
     return replace(fitted, compared=compared)
 

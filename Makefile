@@ -15,8 +15,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Meson finds the core's files when it configures: a folder that changed is stale.  Only
 # the C tests link schedulers.
 INSTALLED := .venv/installed
-SOURCES := pyproject.toml constraints.txt meson.build tests/meson.build sim sim/binding.py \
-	core core/drive sim/worker sim/workloads traces tests/core
+SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.build sim \
+	sim/binding.py core core/drive sim/worker sim/workloads traces tests/core
 
 # Meson-python reads bytecode of the package but writes none: each command would compile anew
 # what it imports.  A hash says whether it is still the source's.
@@ -33,7 +33,7 @@ setup: $(COMPILED)
 $(INSTALLED): .venv/packages $(SOURCES)
 	$(PYTHON) -m venv .venv
 	pip install --quiet -c constraints.txt meson ninja meson-python cffi
-	pip install --quiet -c constraints.txt --no-build-isolation -e '.[dev]'
+	NINJA=$(CURDIR)/scripts/ninja pip install --quiet -c constraints.txt --no-build-isolation -e '.[dev]'
 	ln -sf ../../scripts/understudy $(BIN)/understudy
 	@touch $@
 

@@ -14,8 +14,8 @@ from bench.part import Column, Row
 from bench.predicted import RESPONSE_LIMIT, SERVICE_LIMIT
 from understudy.base.errors import RunFailed
 from understudy.device.target import Target
-from understudy.profiler import named
 from understudy.profiler.fitted import Fitted
+from understudy.profiler.targets import named
 
 COLUMNS = (
     Column("workload", "{workload}"),

@@ -20,8 +20,8 @@ from understudy.profiler import checks
 from understudy.profiler.checks import Compared
 from understudy.profiler.from_trace import fit
 from understudy.profiler.from_trace.served import WRITE, Served
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.modelled import ModelTarget
 
 ROOT = Path(__file__).parents[1]
 DETAILED = 104

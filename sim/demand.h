@@ -14,6 +14,7 @@
 #define DEMAND_PAUSE_NS 1000000ull
 #define DEMAND_REST_NS 20000000ull /* longer than a rotation takes */
 #define DEMAND_NEAR_SECTORS 65536 /* 32 MiB: some cylinders */
+#define DEMAND_BESIDE_SECTORS 2048 /* 1 MiB: another stream's prefetch may be there */
 #define DEMAND_ENDS 128 /* a power of two */
 #define DEMAND_PLACES 512 /* a power of two */
 
@@ -24,12 +25,15 @@
  * @long_ones: longer than DEMAND_LONG_SECTORS
  * @sequential: begin where the last request ended
  * @streamed: begin where an earlier one ended
- * @again: begin where an earlier request began
+ * @again: neither, and begin where an earlier request began
  * @near: none of these, and begin closer than DEMAND_NEAR_SECTORS to where the last one ended
+ * @beside: streamed or again, outside the last request and closer than DEMAND_BESIDE_SECTORS to
+ *	where it ended
  * @paused: find a device that has been idle for DEMAND_PAUSE_NS or more
  * @rested: find it idle for DEMAND_REST_NS or more
  * @met_busy: came while the device served another one
- * @last_end: of the last request, plus one
+ * @last_begin: of the last request, plus one
+ * @last_end: likewise
  * @end: ends of requests, each kept until another one takes its slot
  * @begin: likewise, where they began
  */
@@ -41,9 +45,11 @@ struct demand {
 	u64 streamed;
 	u64 again;
 	u64 near;
+	u64 beside;
 	u64 paused;
 	u64 rested;
 	u64 met_busy;
+	u64 last_begin;
 	u64 last_end;
 	u64 end[DEMAND_ENDS];
 	u64 begin[DEMAND_PLACES];

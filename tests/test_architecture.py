@@ -16,7 +16,12 @@ from understudy.base.paths import ROOT
 PACKAGE = ROOT / "understudy"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
-FOLDERS = {folder: set(re.findall(r"\w+", stands_on)) for folder, stands_on in ROW.findall(PAGE)}
+INSIDE = {
+    package: {part: set(re.findall(r"\w+", stands_on)) for part, stands_on in ROW.findall(section)}
+    for package, section in re.findall(
+        r"^##+ Inside `([\w/]+)/`$(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL
+    )
+}
 
 CODE = re.compile(r"`([^`]+)`")
 C_PARTS = {
@@ -41,24 +46,31 @@ def imported(file: Path, package: str = "understudy") -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
-def test_the_page_names_every_folder() -> None:
-    assert set(FOLDERS) == {init.parent.name for init in PACKAGE.glob("*/*.py")}
+@pytest.mark.parametrize("package", INSIDE)
+def test_the_page_names_every_part(package: str) -> None:
+    folders = {file.parent.name for file in (ROOT / package).glob("*/*.py")}
+    modules = {file.stem for file in (ROOT / package).glob("[!_]*.py")}
+    assert set(INSIDE[package]) == folders | modules
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_stands_on_what_the_page_says(folder: str) -> None:
-    allowed = (
-        FOLDERS[folder] | {folder, "__version__"} | ({"_core"} if folder == "native" else set())
-    )
-    for file in (PACKAGE / folder).rglob("*.py"):
-        for module in imported(file):
-            assert module.split(".")[1] in allowed, f"{file} imports {module}"
+@pytest.mark.parametrize(
+    ("package", "part"), [(package, part) for package in INSIDE for part in INSIDE[package]]
+)
+def test_a_part_stands_on_what_the_page_says(package: str, part: str) -> None:
+    allowed = INSIDE[package][part] | {part, "__version__"}
+    if part == "native":
+        allowed.add("_core")
+    place = ROOT / package / part
+    for file in place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]:
+        for module in imported(file, package.replace("/", ".")):
+            assert module.split(".")[package.count("/") + 1] in allowed, f"{file} imports {module}"
 
 
-def test_a_folder_stands_only_on_those_above_it() -> None:
-    folders = list(FOLDERS)
-    for index, folder in enumerate(folders):
-        assert FOLDERS[folder] <= set(folders[:index]), folder
+@pytest.mark.parametrize("package", INSIDE)
+def test_a_part_stands_only_on_those_above_it(package: str) -> None:
+    parts = list(INSIDE[package])
+    for index, part in enumerate(parts):
+        assert INSIDE[package][part] <= set(parts[:index]), part
 
 
 @pytest.mark.parametrize(("one", "other"), [*permutations(("sim", "vm", "real"), 2)])

@@ -13,8 +13,8 @@ from understudy.base.errors import UserError
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
-from understudy.profiler.arm import Arm
-from understudy.profiler.layout import Layout, Zone
+from understudy.profiler.layout.arm import Arm
+from understudy.profiler.layout.layout import Layout, Zone
 
 SEEDS = [*range(1, 18), 26, 82, 201]
 PAIRS = 1000

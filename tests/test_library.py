@@ -13,7 +13,7 @@ from understudy.cli.main import main
 from understudy.device import expected, profile
 from understudy.native.drive import Drive
 from understudy.native.request import READ
-from understudy.profiler.modelled import ModelTarget
+from understudy.profiler.targets.modelled import ModelTarget
 
 SECTOR_BYTES = 512
 GB = 10**9

@@ -24,10 +24,10 @@ from oracle.detailed.drive import random_drive
 from understudy.base.errors import RunFailed
 from understudy.cli.main import main
 from understudy.device import profile as device
-from understudy.profiler.disk import in_use, opened, sender
-from understudy.profiler.disk.opened import Disk
 from understudy.profiler.fitted import profile
-from understudy.profiler.target import Bench
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.disk import in_use, opened, sender
+from understudy.profiler.targets.disk.opened import Disk
 
 MIB = 2**20
 SIZE = 160 * MIB

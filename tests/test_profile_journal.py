@@ -17,10 +17,10 @@ from test_profiler import CAPACITY, model
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device.target import Target
-from understudy.profiler import journal
 from understudy.profiler.fitted import profile
-from understudy.profiler.journal import Journal
-from understudy.profiler.target import Bench
+from understudy.profiler.targets import journal
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.journal import Journal
 
 IDENTITY = {
     "target": "a drive",

@@ -26,7 +26,7 @@ from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.profiler.checks import SEEK, TRANSFER
 from understudy.profiler.fitted import Fitted, profile
-from understudy.profiler.modelled import ModelTarget
+from understudy.profiler.targets.modelled import ModelTarget
 from understudy.show import picture, profiled
 
 # Together, since each overview is drawn for several tests.

@@ -30,8 +30,8 @@ from understudy.profiler.checks import demerit
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.from_trace import fit
 from understudy.profiler.from_trace.served import Served
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.modelled import ModelTarget
 
 READS = 5000
 PAUSE_NS = 5_000_000

@@ -13,9 +13,9 @@ import understudy
 from oracle.detailed.drive import DetailedDrive, random_parameters
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
-from understudy.profiler import document
+from understudy.profiler.findings import document
+from understudy.profiler.findings.finding import Finding
 from understudy.profiler.fitted import Fitted
-from understudy.profiler.found import Finding
 
 Answer = Callable[[str, int, int, float, int], float]
 """Of an op at a sector, sent then, that takes so long, the how manieth request it is: how long."""

@@ -26,13 +26,13 @@ from oracle.detailed.drive import (
 from understudy.device import profile as profiles
 from understudy.device.layout import Zone as Recorded
 from understudy.device.target import Target
-from understudy.profiler import hits, platters, rotation, segments
 from understudy.profiler.fitted import Fitted, profile
-from understudy.profiler.journal import Journal
-from understudy.profiler.layout import Layout, Unseen, centred, worded
-from understudy.profiler.layout import Zone as Found
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.layout.layout import Layout, Unseen, centred, worded
+from understudy.profiler.layout.layout import Zone as Found
+from understudy.profiler.probes import hits, platters, rotation, segments
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.journal import Journal
+from understudy.profiler.targets.modelled import ModelTarget
 
 SECTORS = 1000  # random ones that are held against the drive
 PERIOD_NS = 8_000_000

@@ -16,11 +16,12 @@ from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import checks, hits, methods
+from understudy.profiler import checks, methods
 from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.methods import perform_2010, sigcse_2006
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.probes import hits
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.modelled import ModelTarget
 
 PAPERS = ("perform-2010", "sigcse-2006")
 CAPACITY = 2**20
@@ -299,6 +300,29 @@ def test_what_is_not_timed_is_not_counted() -> None:
     for workload in checks.SIGCSE_2006:  # each begins with one more
         (found,) = checks.compare(Bench(Alternates(), 1), Bench(Alternates(), 1), 1, (workload,))
         assert found.check.target_ms == 1
+
+
+def test_what_chance_may_make_of_a_mean_is_asked_anew_and_longer() -> None:
+    """4 % off, of which chance makes 1.5 or none."""
+
+    class Takes:
+        capacity_sectors = CAPACITY
+        writable = False
+
+        def __init__(self, least_us: int, most_us: int) -> None:
+            self.us, self.draws = (least_us, most_us), random.Random(1)
+
+        def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
+            return at_ns + 1000 * self.draws.randint(*self.us)
+
+    for us, more, asked in (
+        ((200, 1880), 4, 4000),
+        ((200, 1880), 1, 1000),
+        ((1100, 1100), 4, 1000),
+    ):
+        target, model = Bench(Takes(*us), 1), Bench(Takes(1000, 1000), 1)
+        (found,) = checks.compare(target, model, 1, checks.READS[:1], more=more)
+        assert len(found.target_times_ms) == asked
 
 
 # ---- the command ----------------------------------------------------------------------

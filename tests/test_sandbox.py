@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -262,35 +263,48 @@ def test_without_a_sandbox_it_is_refused(tmp_path: Path) -> None:
     assert ours.returncode == 0, ours.stderr
 
 
-def test_nothing_outlives_an_interrupted_command(tmp_path: Path) -> None:
+def test_nothing_outlives_a_killed_command(tmp_path: Path) -> None:
+    """At whatever moment: the sandbox may be half made."""
     file = write(tmp_path, "lasting", at_load("for (;;) ;"))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "understudy", *RUN, str(file)],
-        cwd=tmp_path,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    deadline = time.monotonic() + NAMED_SECONDS
-    while not (left := inside()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert left
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    while inside() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not inside()
+    registry.compiled(registry.Source(str(file), file.read_bytes()))
+    for late_ms in range(0, 20, 2):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "understudy", *RUN, str(file)],
+            cwd=tmp_path,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        deadline = time.monotonic() + NAMED_SECONDS
+        while not (groups := sandboxes()) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert groups
+        time.sleep(late_ms / 1000)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        while members(groups) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not members(groups)
 
 
-def inside() -> list[str]:
-    """Sandboxes in which that scheduler is."""
+def sandboxes() -> set[int]:
+    """Of processes in which that scheduler is shown; each begins a group."""
+    found = set()
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = file.read_bytes()
+            if words.startswith(b"bwrap") and b"schedulers/lasting-" in words:
+                found.add(os.getpgid(int(file.parent.name)))
+    return found
+
+
+def members(groups: set[int]) -> list[int]:
+    """Processes of these groups, whatever they are called."""
     found = []
-    for status in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = status.read_bytes()
-        except OSError:
-            continue
-        if b"schedulers/lasting-" in words:
-            found.append(status.parent.name)
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            after_name = file.read_text().rpartition(")")[2].split()
+            if int(after_name[2]) in groups and after_name[0] != "Z":
+                found.append(int(file.parent.name))
     return found
 
 

@@ -331,9 +331,9 @@ def test_nothing_is_left_when_all_fail(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("sstf", "calls itself sstf, which is taken; rename it"),
-        ("kyber", "calls itself kyber, which is taken; rename it"),
-        ("vpt", "calls itself vpt, which is taken; rename it"),
+        ("sstf", "calls itself sstf, which is taken; change .name"),
+        ("kyber", "calls itself kyber, which is taken; change .name"),
+        ("vpt", "calls itself vpt, which is taken; change .name"),
     ],
 )
 def test_a_name_that_is_taken_is_refused(name: str, words: str, tmp_path: Path) -> None:

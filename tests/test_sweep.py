@@ -303,6 +303,22 @@ def test_a_row_says_what_was_run(tmp_path: Path) -> None:
     assert {name: row[name] for name in expected} == expected
 
 
+def test_a_row_says_why_only_the_tail_has_no_pick(tmp_path: Path) -> None:
+    disk = tmp_path / "mine.toml"
+    check = 'workload = "reads"\nasks = { random = 1.0, near = 0.1, sweeps = 1.0 }\ntarget_ms = 7.0'
+    disk.write_text(
+        "[model]\nintercept_ms = 4.0\nfull_seek_ms = 5.0\n"
+        f"[[checks]]\n{check}\nmodel_ms = 7.0\ndemerit_ms = 3.5\n"
+    )
+    file = tmp_path / "s.parquet"
+    words = (*WORDS, "--disks", str(disk), "--schedulers", "cats", "--out", str(file))
+    done = understudy(*words)
+    row = pl.read_parquet(file).row(0, named=True)
+    assert row["trusted"] is True
+    assert row["because"].startswith("no pick for tail response: this workload has ")
+    assert f"mine, random: {row['because']}" in done.stdout
+
+
 def test_a_row_says_which_trace_and_what_the_depth_was(tmp_path: Path) -> None:
     trace, file = tmp_path / "t.csv", tmp_path / "s.parquet"
     trace.write_text("arrival_ns,sector,sectors,completion_ns\n0,8,8,500\n1000,800,8,2000\n")

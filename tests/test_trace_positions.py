@@ -19,10 +19,10 @@ from understudy.profiler.fitted import Fitted
 from understudy.profiler.from_trace import fit, positions, turning
 from understudy.profiler.from_trace.served import Served
 from understudy.profiler.from_trace.turning import Turning
-from understudy.profiler.layout import Layout, Unseen
-from understudy.profiler.layout import Zone as Rule
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.layout.layout import Layout, Unseen
+from understudy.profiler.layout.layout import Zone as Rule
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.modelled import ModelTarget
 
 PERIOD_NS = 6_000_123.0
 HEADS = 4

@@ -45,7 +45,7 @@ TABLES = {
         Column("requests to profile it", "{requests:,}"),
         Column("random reads: demerit (%)", "{random_percent:.1f}"),
         Column("mixed sizes (%)", "{mixed_percent:.1f}"),
-        Column("a third written (%)", "{written_percent:.1f}"),
+        Column("reads and writes (%)", "{written_percent:.1f}"),
     ),
     "workloads": (
         Column("workload", "{workload}"),

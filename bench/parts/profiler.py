@@ -13,17 +13,17 @@ from understudy.device.target import Target
 from understudy.profiler import checks, fitted, methods
 from understudy.profiler.checks import SEEK, TRANSFER, Compared
 from understudy.profiler.fitted import Fitted
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import Bench
+from understudy.profiler.targets.bench import Bench
+from understudy.profiler.targets.modelled import ModelTarget
 
 TITLE = "How well a profile that was measured predicts"
 TEXT = """
 The profiler ([profiler.md](profiler.md)) on drives that it knows nothing of, by its own method and
 by the papers', and then the validation of SIGCSE 2006, section 2.2: 1,000 random seeks, and 1,000
-random transfers of 512 bytes to 16 MB after the head has been put there. The figures are what the
-model's mean is off by. Chance has a share in that of 1,000 seeks, since each waits for another
-part of a rotation: so ten times as many were asked for too, and ± is what chance may still do
-to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
+random transfers of 512 bytes to 16 MB after the head has been put some tracks before. The figures
+are what the model's mean is off by. Chance has a share in that of 1,000 seeks, since each waits for
+another part of a rotation: so ten times as many were asked for too, and ± is what chance may still
+do to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
 
 The detailed drives of `oracle/detailed`, of which the profiler sees nothing but times, together;
 and the paper's own figures for its two drives, which have no signs:
@@ -31,12 +31,12 @@ and the paper's own figures for its two drives, which have no signs:
 {{ methods }}
 
 The seeks of `sigcse-2006` are too short on every one: they begin where tracks are longest, and
-a distance in sectors is fewer cylinders there than elsewhere. Its transfers are too long by the
-shortest seek and half a rotation, which a transfer does not have whose head is there. Both are in
-the paper's method, and the second has the size of the paper's own figures. `perform-2010` has no
-throughput; its seeks are a little too long, since its line is of pages and these are of blocks.
+a distance in sectors is fewer cylinders there than elsewhere. `perform-2010` has no throughput;
+its seeks are a little too long, since its line is of pages and these are of blocks.
 
-Our own models as targets:
+Our own models as targets. Vesper's wait for the shortest seek and half a rotation even where the
+head is, as the paper's model does: the rates of `sigcse-2006` have that in them, and its transfers
+are 1 % too long.
 
 {{ targets }}
 """

@@ -30,7 +30,7 @@ TEXT = """
 Random detailed drives, which fit the model, and the black boxes of `oracle/`, each of which does
 something that the model has no words for. Each is profiled blind, reads and writes, and the
 simulator answers a set of workloads twice: with the profile, and with the drive itself. The next
-run takes the drives from 4301 on.
+run takes the drives from 4701 on.
 
 What a recommendation *costs* is how much longer the mean response of the recommended scheduler is,
 on the drive, than that of the best one there; very much, if it has no end there. *Warned of* are
@@ -117,7 +117,7 @@ SIZES = {
     },
 }
 IN_VM = False
-FIRST_DRIVE = 4201
+FIRST_DRIVE = 4601
 SURGE_BYTES = 12e9
 BUSY = 0.85  # of what random requests take
 COSTLY = 5.0  # %

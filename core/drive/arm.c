@@ -68,46 +68,52 @@ static u64 near_latency_ns(const struct disk *disk, struct head head, u64 sector
 	return past_ns ? rotation_ns - past_ns : 0;
 }
 
-/*
- * When the sector is under a head that arrives then, if that is known: by its angle, or around
- * where the head is and where it was before it read ahead.
- */
-static bool knows_first(const struct arm *arm, const struct disk *disk,
-			struct head head, u64 sector, u64 arrives_ns, u64 *first_ns)
+/* Where angles are not known, what it waits is, around where the head is and where it was before it
+ * read ahead. */
+static bool knows_latency(const struct arm *arm, const struct disk *disk,
+			  struct head head, u64 sector, u64 arrives_ns, u64 *latency_ns)
 {
-	if (disk_knows_angles(disk)) {
-		*first_ns = arm_passes_ns(disk, sector, arrives_ns);
-		return true;
-	}
 	if (!arm->random_phase)
 		return false;
 	if (!is_near(disk, sector, head.sector))
 		head = arm->served;
 	if (!is_near(disk, sector, head.sector))
 		return false;
-	*first_ns = arrives_ns + near_latency_ns(disk, head, sector, arrives_ns);
+	*latency_ns = near_latency_ns(disk, head, sector, arrives_ns);
 	return true;
+}
+
+u64 arm_from_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
+		u64 now_ns)
+{
+	u64 arrives_ns =
+		now_ns + disk_reach_ns(disk, arm->head.sector, sector) + settle_ns;
+	u64 latency_ns;
+
+	if (disk_knows_angles(disk))
+		return arrives_ns;
+	if (!knows_latency(arm, disk, arm->head, sector, arrives_ns, &latency_ns))
+		latency_ns = arm_latency_ns(arm, disk);
+	return arrives_ns + latency_ns;
 }
 
 u64 arm_first_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
 		 u64 now_ns)
 {
-	u64 arrives_ns =
-		now_ns + disk_reach_ns(disk, arm->head.sector, sector) + settle_ns;
-	u64 first_ns;
+	u64 from_ns = arm_from_ns(arm, disk, sector, settle_ns, now_ns);
 
-	if (knows_first(arm, disk, arm->head, sector, arrives_ns, &first_ns))
-		return first_ns;
-	return arrives_ns + arm_latency_ns(arm, disk);
+	return disk_knows_angles(disk) ? arm_passes_ns(disk, sector, from_ns) : from_ns;
 }
 
 u64 arm_estimate_ns(const struct arm *arm, const struct disk *disk, struct head head,
 		    u64 sector, u64 settle_ns, u64 now_ns)
 {
 	u64 arrives_ns = now_ns + disk_reach_ns(disk, head.sector, sector) + settle_ns;
-	u64 first_ns;
+	u64 latency_ns;
 
-	if (knows_first(arm, disk, head, sector, arrives_ns, &first_ns))
-		return first_ns;
-	return arrives_ns + disk->rotation_ns / 2;
+	if (disk_knows_angles(disk))
+		return arm_passes_ns(disk, sector, arrives_ns);
+	if (!knows_latency(arm, disk, head, sector, arrives_ns, &latency_ns))
+		latency_ns = disk->rotation_ns / 2;
+	return arrives_ns + latency_ns;
 }

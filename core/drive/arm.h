@@ -59,6 +59,10 @@ u64 arm_begin_ns(const struct disk *disk, u64 free_ns);
 u64 arm_first_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
 		 u64 now_ns);
 
+/* The same, or, where angles are known, when the arm arrives: sectors pass no other way from then on. */
+u64 arm_from_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
+		u64 now_ns);
+
 /* As arm_first_ns from another place of the head; a latency that would be drawn counts half a
  * rotation. */
 u64 arm_estimate_ns(const struct arm *arm, const struct disk *disk, struct head head,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "commit.h"
 #include "../least.h"
+#include "../span.h"
 
 static u64 end_of(const struct command *command)
 {
@@ -51,15 +52,15 @@ static u64 read_medium_ns(struct drive *drive, const struct command *command, u3
 		into == SEGMENTS_NONE ? NULL : &segments->segment[into];
 	u64 first = command->sector, end = end_of(command);
 	bool in_sequence = segment && segment->asked && segment->asked == first;
-	u64 first_ns, last_ns, done_ns;
+	u64 from_ns, last_ns, done_ns;
 
 	if (segment && segment->start == segment->end)
 		segment->start = segment->end = first;
 	if (segment)
 		first = segment->end;
-	first_ns = arm_first_ns(&drive->arm, &drive->disk, first, 0, start_ns);
-	done_ns = (first == command->sector ? all_sent_ns : sent_ns)(
-		drive, first, end, first_ns, &last_ns);
+	from_ns = arm_from_ns(&drive->arm, &drive->disk, first, 0, start_ns);
+	done_ns = (first == command->sector ? all_sent_ns : sent_ns)(drive, first, end,
+								     from_ns, &last_ns);
 	arm_leave(&drive->arm, end, last_ns);
 	if (segment) {
 		segments_trim(segments, into, end);
@@ -78,10 +79,13 @@ static u64 medium_ns(struct drive *drive, const struct command *command, u32 int
 		     u64 now_ns)
 {
 	struct segments *segments = &drive->ahead.segments;
-	bool changes = write_back_is_busy(&drive->writes);
+	const struct write_span *write = &drive->writes.under_way;
+	bool changes = write_back_is_busy(&drive->writes) &&
+		       (into != SEGMENTS_NONE ||
+			span_reaches(write->start, write->end, command->sector));
 	u64 start_ns = arm_leaves_ns(drive, now_ns);
 
-	if (changes) /* a write was finished, which a segment holds now */
+	if (changes) /* the write is finished, and a segment holds it now */
 		into = segments_find(segments, command->sector);
 	if (into != SEGMENTS_NONE)
 		segments_use(segments, into);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "curve.h"
+#include "search.h"
 
 int curve_check(const struct curve *curve, u64 end, u64 max)
 {
@@ -34,13 +35,7 @@ u64 curve_value(const struct curve *curve, u64 at)
 
 	if (at >= low[intervals].at)
 		return low[intervals].value;
-	/* Always as often, and nothing to foresee: which half it is, is as good as random. */
-	while (intervals > 1) {
-		u32 half = intervals / 2;
-
-		low = low[half].at <= at ? low + half : low;
-		intervals -= half;
-	}
+	low = search_last(low, intervals, sizeof(*low), at);
 	return between(low, low + 1, at);
 }
 

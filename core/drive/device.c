@@ -62,11 +62,7 @@ static u64 serve(struct drive *drive, const struct command *command, u64 start_n
 {
 	if (command->op >= IO_OPS)
 		return command->op == COMMAND_FLUSH ? drive_flush(drive, start_ns) : 0;
-	if (command->through)
-		return drive_serve_through(drive, command->sector, command->sectors,
-					   start_ns);
-	return drive_serve(drive, command->op, command->sector, command->sectors,
-			   start_ns, hit);
+	return drive_serve_command(drive, command, start_ns, hit);
 }
 
 static inline void begun(const struct timed_device *device, struct command *command,

@@ -19,14 +19,14 @@ static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 static u64 turning_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
 {
 	struct disk *disk = &drive->disk;
-	u64 first_ns;
+	u64 from_ns;
 
 	if (!disk_knows_angles(disk))
 		return disk_reach_ns(disk, drive->arm.head.sector, sector) +
 		       arm_latency_ns(&drive->arm, disk) +
 		       disk_transfer_ns(disk, sector, sectors);
-	first_ns = arm_first_ns(&drive->arm, disk, sector, 0, start_ns);
-	return disk_end_ns(disk, sector, sectors, first_ns) - start_ns;
+	from_ns = arm_from_ns(&drive->arm, disk, sector, 0, start_ns);
+	return disk_end_ns(disk, sector, sectors, from_ns) - start_ns;
 }
 
 static u64 serve_unbuffered(struct drive *drive, u8 op, u64 sector, u32 sectors,
@@ -56,12 +56,17 @@ u64 drive_commit(struct drive *drive, const struct command *command,
 	return drive->done_ns - start_ns;
 }
 
-static u64 serve(struct drive *drive, const struct command *command, u64 start_ns,
-		 bool *hit)
+u64 drive_serve_command(struct drive *drive, const struct command *command,
+			u64 start_ns, bool *hit)
 {
-	struct drive_outlook look = drive_look(drive, start_ns);
-	struct drive_plan plan = drive_plan(drive, &look, command);
+	struct drive_outlook look;
+	struct drive_plan plan;
 
+	if (!drive->buffered)
+		return serve_unbuffered(drive, command->op, command->sector,
+					command->sectors, start_ns, hit);
+	look = drive_look(drive, start_ns);
+	plan = drive_plan(drive, &look, command);
 	return drive_commit(drive, command, &plan, start_ns, hit);
 }
 
@@ -70,9 +75,7 @@ u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_n
 {
 	struct command command = { .op = op, .sector = sector, .sectors = sectors };
 
-	if (!drive->buffered)
-		return serve_unbuffered(drive, op, sector, sectors, start_ns, hit);
-	return serve(drive, &command, start_ns, hit);
+	return drive_serve_command(drive, &command, start_ns, hit);
 }
 
 u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
@@ -82,10 +85,7 @@ u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_
 	};
 	bool hit;
 
-	if (!drive->buffered)
-		return serve_unbuffered(drive, IO_WRITE, sector, sectors, start_ns,
-					&hit);
-	return serve(drive, &command, start_ns, &hit);
+	return drive_serve_command(drive, &command, start_ns, &hit);
 }
 
 u64 drive_flush(struct drive *drive, u64 start_ns)

@@ -36,6 +36,10 @@ u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_n
 /* A write that is to be on the medium when it is complete (FUA). */
 u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns);
 
+/* A command that moves data: as one of these two. */
+u64 drive_serve_command(struct drive *drive, const struct command *command,
+			u64 start_ns, bool *hit);
+
 /* Destage all that was written: how long that takes, ns. */
 u64 drive_flush(struct drive *drive, u64 start_ns);
 

@@ -33,9 +33,9 @@ static struct drive_plan from_segments(const struct segments *segments,
 	return plan(PLAN_MEDIUM, found, end);
 }
 
-static struct drive_plan read(const struct drive *drive,
-			      const struct drive_outlook *look,
-			      const struct command *command)
+static inline __attribute__((always_inline)) struct drive_plan
+read(const struct drive *drive, const struct drive_outlook *look,
+     const struct command *command)
 {
 	bool may_hold =
 		!look->sieve || sieve_lets_through(look->sieve, command->sector);
@@ -174,6 +174,7 @@ u64 plan_first_ns(const struct drive *drive, const struct drive_outlook *look,
 		  const struct command *command, u64 by_ns)
 {
 	struct drive_plan is = decided(drive, look, command);
+	u64 settle_ns = 0;
 
 	switch (is.kind) {
 	case PLAN_NEXT:
@@ -183,17 +184,19 @@ u64 plan_first_ns(const struct drive *drive, const struct drive_outlook *look,
 			     hit_ns(drive, look, command));
 	case PLAN_MEDIUM:
 		if (is.segment == SEGMENTS_NONE)
-			return medium_ns(drive, look, command, 0, by_ns);
+			break;
 		return arm_estimate_ns(&drive->arm, &drive->disk, look->head, is.first,
 				       0, look->free_ns);
 	case PLAN_TAKEN:
 		return look->now_ns + bus_write_ns(&drive->bus, command->sectors);
 	case PLAN_ROOM:
 	case PLAN_THROUGH:
-		return medium_ns(drive, look, command, drive->writes.settle_ns, by_ns);
+		settle_ns = drive->writes.settle_ns;
+		break;
 	default:
 		return hit_ns(drive, look, command);
 	}
+	return medium_ns(drive, look, command, settle_ns, by_ns);
 }
 
 struct sieve plan_sieve(const struct drive *drive)

@@ -79,7 +79,7 @@ static struct track_mark mark_of(const struct track_view *view, u64 sector)
 	return track_mark(view->zone, track_place(view, sector));
 }
 
-u64 platter_angle(const struct tracks *tracks, u64 sector)
+__attribute__((flatten)) u64 platter_angle(const struct tracks *tracks, u64 sector)
 {
 	struct track_view view = tracks_view(tracks, sector);
 	struct track_mark mark = mark_of(&view, sector);
@@ -104,8 +104,8 @@ struct passage {
 	u64 end_ns;
 };
 
-static inline struct passage passage_of(const struct tracks *tracks, u64 sector,
-					u64 end, u64 from_ns)
+__attribute__((flatten)) static inline struct passage
+passage_of(const struct tracks *tracks, u64 sector, u64 end, u64 from_ns)
 {
 	struct passage passage = { .view = tracks_view(tracks, sector),
 				   .sector = sector };

@@ -21,20 +21,17 @@ u32 segments_find(const struct segments *segments, u64 sector)
 
 u32 segments_take(struct segments *segments)
 {
-	struct segment *segment = segments->segment;
-	u64 used = segment[0].used;
-	u32 oldest = 0;
-	u32 i;
+	const struct segment *end = segments->segment + segments->nr;
+	struct segment *oldest = segments->segment;
+	struct segment *segment;
 
 #pragma GCC unroll 4
-	for (i = 1; i < segments->nr; i++) {
-		if (segment[i].used >= used)
-			continue;
-		used = segment[i].used;
-		oldest = i;
+	for (segment = oldest + 1; segment < end; segment++) {
+		if (segment->used < oldest->used)
+			oldest = segment;
 	}
-	segment[oldest] = (struct segment){ .used = ++segments->uses };
-	return oldest;
+	*oldest = (struct segment){ .used = ++segments->uses };
+	return oldest - segments->segment;
 }
 
 void segments_use(struct segments *segments, u32 index)
@@ -44,12 +41,12 @@ void segments_use(struct segments *segments, u32 index)
 
 void segments_drop(struct segments *segments, u64 sector, u64 sectors)
 {
-	struct segment *segment = segments->segment;
-	u32 i;
+	const struct segment *end = segments->segment + segments->nr;
+	struct segment *segment;
 
-	for (i = 0; i < segments->nr; i++) {
-		if (span_touches(segment[i].start, segment[i].end, sector, sectors))
-			segment[i] = (struct segment){ 0 };
+	for (segment = segments->segment; segment < end; segment++) {
+		if (span_touches(segment->start, segment->end, sector, sectors))
+			*segment = (struct segment){ 0 };
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "tracks.h"
 #include "../least.h"
+#include "search.h"
 
 static u64 quotient(u64 a, u64 b)
 {
@@ -103,16 +104,8 @@ static bool zone_is_sound(const struct track_zone *zone, u64 end)
 
 static const struct track_zone *zone_of(const struct tracks *tracks, u64 sector)
 {
-	const struct track_zone *low = tracks->zone;
-	u32 zones = tracks->nr_zones;
-
-	while (zones > 1) {
-		u32 half = zones / 2;
-
-		low = low[half].first <= sector ? low + half : low;
-		zones -= half;
-	}
-	return low;
+	return search_last(tracks->zone, tracks->nr_zones, sizeof(struct track_zone),
+			   sector);
 }
 
 /* What counts in its zone until a slip. */
@@ -167,18 +160,12 @@ int tracks_check(const struct tracks *tracks, u64 capacity_sectors)
 /* The first slip behind the sector. */
 static const struct track_slip *slip_behind(const struct tracks *tracks, u64 sector)
 {
-	const struct track_slip *low = tracks->slip;
-	u32 slips = tracks->nr_slips;
+	const struct track_slip *slip = tracks->slip;
 
-	if (!slips || low->sector > sector)
-		return low;
-	while (slips > 1) {
-		u32 half = slips / 2;
-
-		low = low[half].sector <= sector ? low + half : low;
-		slips -= half;
-	}
-	return low + 1;
+	if (!tracks->nr_slips || slip->sector > sector)
+		return slip;
+	slip = search_last(slip, tracks->nr_slips, sizeof(*slip), sector);
+	return slip + 1;
 }
 
 struct track_view tracks_view(const struct tracks *tracks, u64 sector)
@@ -217,7 +204,7 @@ u64 track_sector(const struct track_view *view, u64 sector, u64 place)
 	}
 }
 
-u64 tracks_end(const struct tracks *tracks, u64 sector)
+__attribute__((flatten)) u64 tracks_end(const struct tracks *tracks, u64 sector)
 {
 	struct track_view view;
 	struct track_mark mark;

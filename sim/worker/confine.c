@@ -24,7 +24,10 @@ static const u32 allowed[] = {
 	SYS_mremap,	    SYS_madvise,   SYS_brk,	     SYS_futex,
 	SYS_rt_sigprocmask, SYS_tgkill,	   SYS_rt_sigreturn, SYS_getpid,
 	SYS_gettid,	    SYS_ioctl,	   SYS_getrandom,    SYS_clock_gettime,
-	SYS_exit_group,	    SYS_getrusage,
+	SYS_exit_group,	    SYS_getrusage, SYS_ppoll,	     SYS_restart_syscall,
+#ifdef SYS_poll
+	SYS_poll,
+#endif
 };
 
 static bool limit(int what, u64 to)

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "serve.h"
 
 #define CALLS_AT_ONCE 64
 #define PAGE 4096u
+#define LOOK_US 500000
 #define SIGNALLED 128 /* as a shell has it: a signal's number is added */
 
 static struct {
@@ -39,11 +42,29 @@ static void say_fault(void)
 	_exit(SIGNALLED + here.reply.fault.signal);
 }
 
+/*
+ * Who is killed while it starts a sandbox leaves it alone: the kernel tells nobody of a starter
+ * that was gone before it could be asked to.  But then nobody holds the other end of the line.
+ */
+static void end_if_alone(int signal)
+{
+	struct pollfd line = { .fd = here.calls_file };
+
+	if (poll(&line, 1, 0) && line.revents & POLLHUP)
+		_exit(0);
+}
+
 void serve_begin(int calls, int replies, const char *code)
 {
+	struct itimerval now_and_then = { { 0, LOOK_US }, { 0, LOOK_US } };
+	struct sigaction action = { .sa_handler = end_if_alone,
+				    .sa_flags = SA_RESTART | SA_ONSTACK };
+
 	here.calls_file = calls;
 	here.replies_file = replies;
 	fault_watch(&here.reply.fault, code, say_fault);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &now_and_then, NULL);
 }
 
 /* Memory with a red zone. */

@@ -21,11 +21,10 @@
 #define WITH_SEGMENTS .ahead.segments = { .nr = 4, .sectors = 100 }
 #define READ_AHEAD WITH_SEGMENTS, .ahead.sectors = 90, .ahead.reach_sectors = 101
 
-/* spans, sectors, idle, order */
-#define WRITTEN(...) \
-	READ_AHEAD, .ahead.after_hit = AFTER_HIT_GO_ON, .writes = { __VA_ARGS__ }
-
 /* clang-format off */
+#define WRITTEN(spans, most, idle, by) READ_AHEAD, \
+	.writes = { .spans_max = spans, .sectors_max = most, .idle_ns = idle, .order = by }
+
 static const struct golden {
 	const char *name;
 	u64 hash;
@@ -40,8 +39,9 @@ static const struct golden {
 	{ "overwrites", 0x69a166f8076255edull, 1, { READ_AHEAD, .ahead.overwrites = 1 } },
 	{ "goes on", 0xeb47ffed1dcf555aull, 1, { READ_AHEAD, .ahead.after_hit = AFTER_HIT_GO_ON } },
 	{ "returns", 0xc7f08cb2e86c4b15ull, 1, { READ_AHEAD, .ahead.after_hit = AFTER_HIT_RETURN } },
-	{ "written ascending", 0x61a965c93f0763f1ull, 0, { WRITTEN(8, 100, 0, WRITE_ASCENDING) } },
-	{ "written soonest", 0x25701c196e9a0aa5ull, 1, { WRITTEN(8, 100, 5 * MS, WRITE_SHORTEST_POSITIONING) } },
+	{ "written ascending", 0x40ba8dc45c317a3eull, 0, { WRITTEN(8, 100, 0, WRITE_ASCENDING), .ahead.after_hit = AFTER_HIT_GO_ON } },
+	{ "written soonest", 0x25701c196e9a0aa5ull, 1, { WRITTEN(8, 100, 5 * MS, WRITE_SHORTEST_POSITIONING),
+			 .ahead.after_hit = AFTER_HIT_GO_ON } },
 	{ "all", 0x9760001ca09bad91ull, 1, { WRITTEN(6, 90, 2 * MS, WRITE_SHORTEST_POSITIONING),
 			 .ahead.to_track_end = 1, .ahead.overwrites = 1,
 			 .ahead.after_hit = AFTER_HIT_RETURN } },

@@ -127,7 +127,7 @@ def _from_file(word: str) -> str:
     except RunFailed:
         name = file.stem
     if name in (*core(), *KERNEL, *RESERVED):
-        raise UserError(f"--schedulers: {word} calls itself {name}, which is taken; rename it")
+        raise UserError(f"--schedulers: {word} calls itself {name}, which is taken; change .name")
     if registry.known(name):
         raise UserError(
             f"--schedulers: {word} calls itself {name}, as {registry.source(name).shown} does"

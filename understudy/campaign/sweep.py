@@ -39,7 +39,7 @@ from understudy.base.paths import ROOT
 from understudy.measure.metrics import Summary
 from understudy.native import binding_file, program_file, registry
 from understudy.platforms import Platform
-from understudy.recommend.verdict import verdict
+from understudy.recommend.verdict import sentences, verdict
 
 Row = dict[str, Any]
 Column = type[str] | type[int] | type[float] | type[bool]
@@ -256,7 +256,7 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
     device = experiment.device
     is_open = experiment.workload.is_open
     found = verdict(device.disk, device.at_once, [summary], is_open=is_open)
-    believed = {"trusted": found.trusted, "because": "; ".join(found.because)}
+    believed = {"trusted": found.trusted, "because": "; ".join(sentences(found))}
     return {"status": STABLE, **believed, **asdict(summary)}
 
 

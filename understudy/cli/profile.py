@@ -17,14 +17,15 @@ from understudy.cli.session import console
 from understudy.device.check import standing
 from understudy.device.profile import load as load_profile
 from understudy.device.target import Target
-from understudy.profiler import fitted, journal, methods, named
-from understudy.profiler.disk import facts
-from understudy.profiler.disk.opened import Disk
+from understudy.profiler import fitted, methods
 from understudy.profiler.fitted import Fitted
 from understudy.profiler.from_trace import fit
 from understudy.profiler.from_trace.served import Served
-from understudy.profiler.journal import Journal
-from understudy.profiler.target import capacity
+from understudy.profiler.targets import journal, named
+from understudy.profiler.targets.bench import capacity
+from understudy.profiler.targets.disk import facts
+from understudy.profiler.targets.disk.opened import Disk
+from understudy.profiler.targets.journal import Journal
 from understudy.show import checks
 from understudy.traces.read import load
 

@@ -27,8 +27,6 @@ from understudy.cli.session import console, tell, tell_warnings, warn_of_trace
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison, Estimate
-from understudy.measure.trust import Trust
-from understudy.recommend.verdict import sentences
 from understudy.show import table
 
 EXAMPLE = (
@@ -161,13 +159,12 @@ def _trusted(rows: pl.DataFrame) -> bool | None:
 
 
 def _verdicts(frame: pl.DataFrame) -> list[str]:
-    """Each once: whom not to believe, and why."""
+    """Each once: what not to believe, and why."""
     stable = frame.filter(status=sweep.STABLE)
     found = (
-        f"{disk}, {workload}: {sentence}"
-        for (disk, workload), rows in stable.group_by("disk", "workload", maintain_order=True)
-        for trusted, because in rows.select("trusted", "because").unique(maintain_order=True).rows()
-        for sentence in sentences(Trust(trusted, (because,)))
+        f"{disk}, {workload}: {because}"
+        for disk, workload, because in stable.select("disk", "workload", "because").rows()
+        if because
     )
     return list(dict.fromkeys(found))
 

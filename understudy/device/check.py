@@ -20,6 +20,7 @@ Ask = Literal[
     "sequences",
     "streams",
     "re-reads",
+    "beside",
     "writes",
     "sizes",
     "long",
@@ -35,6 +36,7 @@ IN_WORDS: Mapping[Ask, str] = {
     "sequences": "sequential requests",
     "streams": "interleaved streams",
     "re-reads": "re-reads",
+    "beside": "streams beside one another",
     "writes": "writes",
     "sizes": "sizes other than a page",
     "long": "requests above 128 KiB",
@@ -44,7 +46,7 @@ IN_WORDS: Mapping[Ask, str] = {
     "queue": "a queue in the drive",
 }
 PLACES: tuple[Ask, ...] = ("random", "near", "sequences", "streams", "re-reads")
-"""Where a request goes; it may be sequential, or in a stream, and again at once."""
+"""Where a request goes."""
 PLACES_COUNTED = ("near", "sequential", "streamed", "again")
 LIMIT_PERCENT = 3.0
 DEMERIT_LIMIT_PERCENT = 8.0
@@ -147,11 +149,12 @@ def in_words(asks: Iterable[Ask]) -> str:
 def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
     """The share of the requests that ask for each, by the counts of understudy/native/demand.py."""
     found: dict[Ask, int] = {
-        "random": max(0, requests - sum(counts[place] for place in PLACES_COUNTED)),
+        "random": requests - sum(counts[place] for place in PLACES_COUNTED),
         "near": counts["near"],
         "sequences": counts["sequential"],
         "streams": counts["streamed"],
         "re-reads": counts["again"],
+        "beside": counts["beside"],
         "writes": counts["written"],
         "sizes": counts["sized"],
         "long": counts["long_ones"],

@@ -122,6 +122,7 @@ class Summary:
     streamed: int = 0
     again: int = 0
     near: int = 0
+    beside: int = 0
     paused: int = 0
     rested: int = 0
     met_busy: int = 0

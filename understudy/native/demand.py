@@ -13,6 +13,7 @@ LONG_SECTORS: int = lib.DEMAND_LONG_SECTORS
 PAUSE_NS: int = lib.DEMAND_PAUSE_NS
 REST_NS: int = lib.DEMAND_REST_NS
 NEAR_SECTORS: int = lib.DEMAND_NEAR_SECTORS
+BESIDE_SECTORS: int = lib.DEMAND_BESIDE_SECTORS
 ENDS: int = lib.DEMAND_ENDS
 PLACES: int = lib.DEMAND_PLACES
 NAMES = (
@@ -23,6 +24,7 @@ NAMES = (
     "streamed",
     "again",
     "near",
+    "beside",
     "paused",
     "rested",
     "met_busy",
@@ -39,10 +41,12 @@ def asking(
     device had nothing more to do, or while it was busy."""
     end = sector + sectors
     last = np.concatenate([[-NEAR_SECTORS], end[:-1]])
+    last_begin = np.concatenate([[-NEAR_SECTORS], sector[:-1]])
     sequential = sector == last
     streamed = _noted(sector, end, ENDS) & ~sequential
-    again = _noted(sector, sector, PLACES)
+    again = _noted(sector, sector, PLACES) & ~(sequential | streamed)
     near = (np.abs(sector - last) < NEAR_SECTORS) & ~(sequential | streamed | again)
+    outside = (sector < last_begin) | (sector > last)
     return {
         "written": write,
         "sized": sectors != PAGE_SECTORS,
@@ -51,6 +55,7 @@ def asking(
         "streamed": streamed,
         "again": again,
         "near": near,
+        "beside": (streamed | again) & outside & (np.abs(sector - last) < BESIDE_SECTORS),
         "paused": idle_ns >= PAUSE_NS,
         "rested": idle_ns >= REST_NS,
         "met_busy": met_busy,

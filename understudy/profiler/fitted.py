@@ -11,13 +11,15 @@ from understudy.device import table
 from understudy.device.check import Check
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
-from understudy.profiler import checks, document, duration, kind, methods, writes
+from understudy.profiler import checks, duration, methods
 from understudy.profiler.checks import Compared
 from understudy.profiler.duration import NS_PER_MINUTE, Duration
-from understudy.profiler.found import Finding, toml_lines
+from understudy.profiler.findings import document
+from understudy.profiler.findings.finding import Finding, toml_lines
 from understudy.profiler.methods import Method
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.target import NEVER_NS, Bench, TimeUp
+from understudy.profiler.probes import kind, writes
+from understudy.profiler.targets.bench import NEVER_NS, Bench, TimeUp
+from understudy.profiler.targets.modelled import ModelTarget
 
 CHECKS_BEGIN = 0.75  # of the time
 
@@ -140,7 +142,8 @@ def profile(
 
     asked = checks.WORKLOADS if writing else checks.READS
     number = checks.affordable(len(asked), end_ns - bench.now_ns, found.read_ns)
-    compared = checks.compare(bench, model, seed, asked, check, number)
+    more = checks.MORE if minutes is None else 1
+    compared = checks.compare(bench, model, seed, asked, check, number, more)
     bench.milestone()
     return replace(fitted, compared=compared)
 

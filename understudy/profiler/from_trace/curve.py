@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from understudy.profiler.findings.statistics import ascending
 from understudy.profiler.from_trace.served import Bools, Floats, Served
-from understudy.profiler.statistics import ascending
 
 KNOTS = 24  # of the curve
 A_KNOT = 16  # reads at least between two knots

@@ -11,15 +11,16 @@ from understudy.device.check import asked
 from understudy.device.profile import DiskProfile
 from understudy.native import demand
 from understudy.native.drive import Drive
-from understudy.profiler import document, medium, rotation, tracks, writes
 from understudy.profiler.checks import Compared
+from understudy.profiler.findings import document
+from understudy.profiler.findings.finding import Finding, not_seen
 from understudy.profiler.fitted import Fitted
-from understudy.profiler.found import Finding, not_seen
 from understudy.profiler.from_trace import cached, curve, turned
 from understudy.profiler.from_trace import kept as known
 from understudy.profiler.from_trace.curve import Curve
 from understudy.profiler.from_trace.served import Floats, Served
-from understudy.profiler.layout import Unseen
+from understudy.profiler.layout.layout import Unseen
+from understudy.profiler.probes import medium, rotation, tracks, writes
 
 FEWEST = 200  # reads that the medium served
 FEWEST_CHECKED = 50

@@ -16,7 +16,7 @@ from understudy.profiler.from_trace import ruled, window
 from understudy.profiler.from_trace.ruled import NEAR
 from understudy.profiler.from_trace.served import Bools, Ints
 from understudy.profiler.from_trace.turning import Turning
-from understudy.profiler.layout import Zone
+from understudy.profiler.layout.layout import Zone
 
 BLOCK = 64  # reads
 VOTERS = 8

@@ -8,9 +8,9 @@ these otherwise keeps them.
 import numpy as np
 
 from understudy.device.profile import DiskProfile
-from understudy.profiler.found import Finding
+from understudy.profiler.findings.finding import Finding
 from understudy.profiler.from_trace.reached import Curve
-from understudy.profiler.hits import NS_TO_MB_PER_S
+from understudy.profiler.probes.hits import NS_TO_MB_PER_S
 
 SECTIONS = ("buffer", "cache", "queue", "facts")
 LAYOUT = "layout"

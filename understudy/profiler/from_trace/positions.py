@@ -15,10 +15,10 @@ from understudy.profiler.from_trace import followed, ruled
 from understudy.profiler.from_trace.followed import Part
 from understudy.profiler.from_trace.served import Bools
 from understudy.profiler.from_trace.turning import Turning
-from understudy.profiler.layout import Layout, Unseen, Zone, worded
-from understudy.profiler.parts import Part as Ruled
-from understudy.profiler.parts import gathered
-from understudy.profiler.platters import LEAST_SHARE, WITHIN
+from understudy.profiler.layout.layout import Layout, Unseen, Zone, worded
+from understudy.profiler.layout.parts import Part as Ruled
+from understudy.profiler.layout.parts import gathered
+from understudy.profiler.probes.platters import LEAST_SHARE, WITHIN
 
 SHOWN_BY = 256  # reads show a rule
 TRIED = (0, 0.125, 0.25, 0.5, 1)  # of as many, farther on: there may be no rule in between

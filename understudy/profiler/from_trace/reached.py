@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.profiler.arm import Arm
+from understudy.profiler.findings.statistics import ascending
 from understudy.profiler.from_trace.served import Bools, Floats, Ints, Served
-from understudy.profiler.layout import Layout
-from understudy.profiler.seek import Seek
-from understudy.profiler.statistics import ascending
+from understudy.profiler.layout.arm import Arm
+from understudy.profiler.layout.layout import Layout
+from understudy.profiler.probes.seek import Seek
 
 KNOTS = 64
 FEWEST = 24  # reads of a knot

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.profiler.from_trace.served import Bools, Floats, Ints
-from understudy.profiler.layout import Zone
+from understudy.profiler.layout.layout import Zone
 
 NEAR = 0.3  # slots
 

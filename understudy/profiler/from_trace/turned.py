@@ -5,14 +5,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from understudy.profiler import rotation
-from understudy.profiler.found import Finding
+from understudy.profiler.findings.finding import Finding
 from understudy.profiler.from_trace import positions, reached, turning
 from understudy.profiler.from_trace.reached import Curve
 from understudy.profiler.from_trace.served import Bools, Served
-from understudy.profiler.layout import Layout, Unseen
-from understudy.profiler.medium import Medium
-from understudy.profiler.rotation import Rotation
+from understudy.profiler.layout.layout import Layout, Unseen
+from understudy.profiler.probes import rotation
+from understudy.profiler.probes.medium import Medium
+from understudy.profiler.probes.rotation import Rotation
 
 
 def findings(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.profiler.from_trace.served import Bools, Floats, Ints, Served
-from understudy.profiler.layout import Unseen
+from understudy.profiler.layout.layout import Unseen
 
 FEWEST_PAIRS = 50
 MARGIN = 0.25  # of the period that the spread of times suggests

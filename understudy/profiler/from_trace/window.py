@@ -13,8 +13,8 @@ import numpy as np
 
 from understudy.profiler.from_trace.ruled import NEAR, centred
 from understudy.profiler.from_trace.served import Floats, Ints
-from understudy.profiler.layout import Zone
-from understudy.profiler.platters import MANY
+from understudy.profiler.layout.layout import Zone
+from understudy.profiler.probes.platters import MANY
 
 FEWEST_SLOTS, MOST_SLOTS = 16, 2**12
 INTEGER = 0.25

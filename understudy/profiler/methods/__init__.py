@@ -18,8 +18,8 @@ from importlib import import_module
 
 from understudy.base.catalog import pick
 from understudy.base.progress import Report
-from understudy.profiler.found import Finding
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding
+from understudy.profiler.targets.bench import Bench
 
 FULL = "full"
 

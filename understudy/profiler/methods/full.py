@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Every part of the drive by a probe of its own (survey.py); the default."""
+"""Every part of the drive by a probe of its own (probes/survey.py); the default."""
 
 from understudy.base.progress import Report
-from understudy.profiler import writes
-from understudy.profiler.found import Finding
-from understudy.profiler.survey import Survey
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding
+from understudy.profiler.probes import writes
+from understudy.profiler.probes.survey import Survey
+from understudy.profiler.targets.bench import Bench
 
 LIMITS = ""
 WRITES = True

@@ -21,11 +21,11 @@ import numpy.typing as npt
 
 from understudy.base.errors import RunFailed
 from understudy.base.progress import Report
-from understudy.profiler.found import Finding, Points
-from understudy.profiler.hits import Hits
-from understudy.profiler.statistics import median
-from understudy.profiler.survey import Survey
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding, Points
+from understudy.profiler.findings.statistics import median
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.probes.survey import Survey
+from understudy.profiler.targets.bench import Bench
 
 LIMITS = "random reads of a page, one at a time"
 WRITES = False

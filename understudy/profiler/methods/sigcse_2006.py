@@ -17,11 +17,11 @@ fresh, and reads that hit do not count.
 import numpy as np
 
 from understudy.base.progress import Report
-from understudy.profiler import hits, rotation
-from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.hits import NS_TO_MB_PER_S, Hits
-from understudy.profiler.rotation import Rotation
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding, not_seen
+from understudy.profiler.probes import hits, rotation
+from understudy.profiler.probes.hits import NS_TO_MB_PER_S, Hits
+from understudy.profiler.probes.rotation import Rotation
+from understudy.profiler.targets.bench import Bench
 
 LIMITS = "reads from the beginning of the disk and of 16 MB, one at a time"
 WRITES = False

@@ -21,8 +21,8 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatt
 from understudy.device.profile import DiskProfile
 from understudy.device.timing import Curve
 from understudy.profiler.checks import Compared
+from understudy.profiler.findings.finding import NOT_SEEN, Finding
 from understudy.profiler.fitted import Fitted
-from understudy.profiler.found import NOT_SEEN, Finding
 
 SECTOR_BYTES = 512
 TARGET, MODEL, OFF = "C0", "C1", "C3"

@@ -16,18 +16,18 @@ from dataclasses import replace
 from functools import partial
 
 from understudy.device.layout import SLIPS_MAX, ZONES_MAX
-from understudy.profiler.angles import NOISE, HeldError, Protractor
-from understudy.profiler.hits import Hits
-from understudy.profiler.layout import Layout, Unseen, Zone, centred, worded
-from understudy.profiler.parts import LEFT_OUT_MOST, Part, by_rule, gathered, refined
-from understudy.profiler.rotation import Rotation
-from understudy.profiler.segments import MOST as MOST_SEGMENTS
-from understudy.profiler.segments import Segments
-from understudy.profiler.statistics import first as first_of
-from understudy.profiler.statistics import median
-from understudy.profiler.target import Bench
-from understudy.profiler.track import measure as measure_track
-from understudy.profiler.track import same
+from understudy.profiler.findings.statistics import first as first_of
+from understudy.profiler.findings.statistics import median
+from understudy.profiler.layout.layout import Layout, Unseen, Zone, centred, worded
+from understudy.profiler.layout.parts import LEFT_OUT_MOST, Part, by_rule, gathered, refined
+from understudy.profiler.probes.angles import NOISE, HeldError, Protractor
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.probes.rotation import Rotation
+from understudy.profiler.probes.segments import MOST as MOST_SEGMENTS
+from understudy.profiler.probes.segments import Segments
+from understudy.profiler.probes.track import measure as measure_track
+from understudy.profiler.probes.track import same
+from understudy.profiler.targets.bench import Bench
 
 ENOUGH_ZONES = 64  # to tell from how far they reach how many it will be
 LOOKED = 400

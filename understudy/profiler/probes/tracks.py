@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from understudy.device import layout as device
-from understudy.profiler import zones
-from understudy.profiler.found import Finding, Points, not_seen
-from understudy.profiler.layout import ZONES, Layout, size
-from understudy.profiler.rotation import Behind, Rotation
-from understudy.profiler.statistics import median
-from understudy.profiler.target import Bench
-from understudy.profiler.zones import FINEST, Zone
+from understudy.profiler.findings.finding import Finding, Points, not_seen
+from understudy.profiler.findings.statistics import median
+from understudy.profiler.layout import zones
+from understudy.profiler.layout.layout import ZONES, Layout, size
+from understudy.profiler.layout.zones import FINEST, Zone
+from understudy.profiler.probes.rotation import Behind, Rotation
+from understudy.profiler.targets.bench import Bench
 
 A_TRACK = 16  # steps
 TRACKS = 2.5

@@ -6,9 +6,9 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from understudy.profiler.disk import in_use, scsi
-from understudy.profiler.disk.scsi import Said
-from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.findings.finding import Finding, not_seen
+from understudy.profiler.targets.disk import in_use, scsi
+from understudy.profiler.targets.disk.scsi import Said
 
 ON = {True: "on", False: "off", None: "unknown"}
 UNSAID = "the device does not say"

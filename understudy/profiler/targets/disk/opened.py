@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from understudy.base.errors import RunFailed, UserError
-from understudy.profiler.disk import in_use, sender
-from understudy.profiler.target import NS_PER_S, SMALLEST_SECTORS
+from understudy.profiler.targets.bench import NS_PER_S, SMALLEST_SECTORS
+from understudy.profiler.targets.disk import in_use, sender
 
 SECTOR_BYTES = 512
 GIVEN_UP_S = 60.0

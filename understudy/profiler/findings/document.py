@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from understudy.base.errors import RunFailed
 from understudy.device.profile import DiskProfile
-from understudy.profiler.found import Finding, not_seen, toml_lines
+from understudy.profiler.findings.finding import Finding, not_seen, toml_lines
 
 NEEDED = "buffer.bus_mb_per_s"
 

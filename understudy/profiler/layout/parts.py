@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from understudy.profiler.layout import Layout, Zone, centred
+from understudy.profiler.layout.layout import Layout, Zone, centred
 
 SAME = 0.3  # slots
 LEFT_OUT_MOST = 16  # sectors in one place

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from understudy.profiler.found import Finding, Points
-from understudy.profiler.hits import Hits
-from understudy.profiler.medium import Medium
-from understudy.profiler.rotation import Rotation
-from understudy.profiler.statistics import ascending, median
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding, Points
+from understudy.profiler.findings.statistics import ascending, median
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.probes.medium import Medium
+from understudy.profiler.probes.rotation import Rotation
+from understudy.profiler.targets.bench import Bench
 
 NEAR, FAR = 8, 28  # distances up to NEAR_END of the disk, and beyond
 NEAR_END = 0.01

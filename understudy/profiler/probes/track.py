@@ -9,8 +9,8 @@ follows a sector that was read.
 
 from dataclasses import dataclass, field
 
-from understudy.profiler.angles import NOISE, Protractor
-from understudy.profiler.layout import centred
+from understudy.profiler.layout.layout import centred
+from understudy.profiler.probes.angles import NOISE, Protractor
 
 FIRST_STEP = 8  # sectors
 FARTHER = 3  # times

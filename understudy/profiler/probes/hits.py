@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from understudy.profiler.found import Finding, Points, not_seen
-from understudy.profiler.statistics import median, spread
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding, Points, not_seen
+from understudy.profiler.findings.statistics import median, spread
+from understudy.profiler.targets.bench import Bench
 
 LENGTHS = tuple(2**power for power in range(11))
 TRIES = 9

@@ -6,11 +6,13 @@ from contextlib import contextmanager
 from statistics import fmean
 
 from understudy.base.progress import Report, silent
-from understudy.profiler import (
+from understudy.profiler.findings import document
+from understudy.profiler.findings.finding import Finding, not_seen
+from understudy.profiler.layout.layout import Layout
+from understudy.profiler.probes import (
     ahead,
     at_once,
     bus,
-    document,
     hits,
     medium,
     platters,
@@ -22,18 +24,16 @@ from understudy.profiler import (
     tracks,
     writes,
 )
-from understudy.profiler.ahead import Ahead
-from understudy.profiler.at_once import AtOnce
-from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.hits import Hits
-from understudy.profiler.layout import Layout
-from understudy.profiler.medium import Medium
-from understudy.profiler.modelled import ModelTarget
-from understudy.profiler.rotation import Rotation
-from understudy.profiler.seek import Seek
-from understudy.profiler.segments import Segments
-from understudy.profiler.target import Bench, TimeUp
-from understudy.profiler.tracks import Tracks
+from understudy.profiler.probes.ahead import Ahead
+from understudy.profiler.probes.at_once import AtOnce
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.probes.medium import Medium
+from understudy.profiler.probes.rotation import Rotation
+from understudy.profiler.probes.seek import Seek
+from understudy.profiler.probes.segments import Segments
+from understudy.profiler.probes.tracks import Tracks
+from understudy.profiler.targets.bench import Bench, TimeUp
+from understudy.profiler.targets.modelled import ModelTarget
 
 LATE = "the time was up"
 

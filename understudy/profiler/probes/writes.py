@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.device.drive_buffer import WRITE_ORDERS
-from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.hits import Hits
-from understudy.profiler.statistics import first, median, spread
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding, not_seen
+from understudy.profiler.findings.statistics import first, median, spread
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.targets.bench import Bench
 
 A_WRITE = 8  # sectors
 LENGTHS = (1, A_WRITE, 64)

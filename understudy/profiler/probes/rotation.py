@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.statistics import median, spread
-from understudy.profiler.target import NS_PER_S, Bench
+from understudy.profiler.findings.finding import Finding, not_seen
+from understudy.profiler.findings.statistics import median, spread
+from understudy.profiler.targets.bench import NS_PER_S, Bench
 
 WAIT_NS = 50_000_000  # some rotations of any drive
 TRIES = 48

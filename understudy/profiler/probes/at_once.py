@@ -10,10 +10,10 @@ how long a segment is.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from understudy.profiler.found import Finding
-from understudy.profiler.hits import TOLERANCE_NS, Hits
-from understudy.profiler.segments import A_READ, LARGEST, Segments
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding
+from understudy.profiler.probes.hits import TOLERANCE_NS, Hits
+from understudy.profiler.probes.segments import A_READ, LARGEST, Segments
+from understudy.profiler.targets.bench import Bench
 
 TRIES = 3
 SAME_COST = 1.1  # the longest hit's and the shortest's

@@ -10,9 +10,9 @@ nearer than none.
 
 import numpy as np
 
-from understudy.profiler.found import Finding
-from understudy.profiler.target import Bench
-from understudy.profiler.writes import Model
+from understudy.profiler.findings.finding import Finding
+from understudy.profiler.probes.writes import Model
+from understudy.profiler.targets.bench import Bench
 
 KEY = "buffer.bus_watermark_percent"
 READS = 160

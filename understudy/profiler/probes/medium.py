@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from understudy.profiler import zones
-from understudy.profiler.found import Finding, Points, not_seen
-from understudy.profiler.hits import NS_TO_MB_PER_S, Hits
-from understudy.profiler.target import Bench
-from understudy.profiler.tracks import Tracks
+from understudy.profiler.findings.finding import Finding, Points, not_seen
+from understudy.profiler.layout import zones
+from understudy.profiler.probes.hits import NS_TO_MB_PER_S, Hits
+from understudy.profiler.probes.tracks import Tracks
+from understudy.profiler.targets.bench import Bench
 
 PLACES = 17  # where it looks first
 TRIES = (3, 6, 32)

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
-from understudy.profiler.arm import Arm
-from understudy.profiler.hits import Hits
-from understudy.profiler.layout import Layout, Zone
-from understudy.profiler.platters import MANY
-from understudy.profiler.seek import FAR, LAST, NEAR, NEAR_END, Seek
-from understudy.profiler.statistics import ascending, median
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.statistics import ascending, median
+from understudy.profiler.layout.arm import Arm
+from understudy.profiler.layout.layout import Layout, Zone
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.probes.platters import MANY
+from understudy.profiler.probes.seek import FAR, LAST, NEAR, NEAR_END, Seek
+from understudy.profiler.targets.bench import Bench
 
 TRIES = 16  # pairs that a read chooses among
 HALVINGS = 14

@@ -12,11 +12,11 @@ sectors whose angles are known are read now and then, and all others are relativ
 from collections.abc import Callable
 from itertools import pairwise
 
-from understudy.profiler.hits import Hits
-from understudy.profiler.layout import centred
-from understudy.profiler.rotation import Behind
-from understudy.profiler.statistics import median, spread
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.statistics import median, spread
+from understudy.profiler.layout.layout import centred
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.probes.rotation import Behind
+from understudy.profiler.targets.bench import Bench
 
 TRIES = 40
 CHANCES = 4

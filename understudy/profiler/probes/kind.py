@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.base.errors import RunFailed
-from understudy.profiler import rotation
-from understudy.profiler.target import Bench
+from understudy.profiler.probes import rotation
+from understudy.profiler.targets.bench import Bench
 
 PAGE = 8  # sectors
 PAIRS = 200

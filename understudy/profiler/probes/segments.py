@@ -11,10 +11,10 @@ is forgotten each time.
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.hits import Hits
-from understudy.profiler.statistics import first, median
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding, not_seen
+from understudy.profiler.findings.statistics import first, median
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.targets.bench import Bench
 
 A_READ = 8  # sectors
 MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py

@@ -10,7 +10,7 @@ import random
 from bisect import bisect_right
 from itertools import accumulate
 
-from understudy.profiler.layout import Layout, Zone
+from understudy.profiler.layout.layout import Layout, Zone
 
 
 class Arm:

@@ -17,13 +17,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from understudy.device.drive_buffer import TO_TRACK_END
-from understudy.profiler.found import Finding, not_seen
-from understudy.profiler.hits import Hits
-from understudy.profiler.medium import Medium
-from understudy.profiler.rotation import Rotation
-from understudy.profiler.segments import A_READ, Segments
-from understudy.profiler.statistics import first
-from understudy.profiler.target import Bench
+from understudy.profiler.findings.finding import Finding, not_seen
+from understudy.profiler.findings.statistics import first
+from understudy.profiler.probes.hits import Hits
+from understudy.profiler.probes.medium import Medium
+from understudy.profiler.probes.rotation import Rotation
+from understudy.profiler.probes.segments import A_READ, Segments
+from understudy.profiler.targets.bench import Bench
 
 TRIES = 8
 SHARE_TRIES = 40

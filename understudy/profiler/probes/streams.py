@@ -7,11 +7,11 @@ overwrites comes farther before it stands still.  So streams are read from the d
 model with either answer, all on the same clock, and the nearer one is it.
 """
 
-from understudy.profiler.ahead import KEEPS_KEY
-from understudy.profiler.found import Finding
-from understudy.profiler.segments import A_READ
-from understudy.profiler.target import Bench
-from understudy.profiler.writes import Model
+from understudy.profiler.findings.finding import Finding
+from understudy.profiler.probes.ahead import KEEPS_KEY
+from understudy.profiler.probes.segments import A_READ
+from understudy.profiler.probes.writes import Model
+from understudy.profiler.targets.bench import Bench
 
 STREAMS = 12
 READS = 160  # some tracks

@@ -150,7 +150,7 @@ def kept(target: Target, out: Path, identity: Mapping[str, Any]) -> Iterator[Jou
 
 def _version() -> str:
     """Name of everything that decides what is asked."""
-    return digest_of_files(Path(__file__).parent.rglob("*.py"))
+    return digest_of_files(Path(__file__).parents[1].rglob("*.py"))
 
 
 def _locked(file: Path, mode: str) -> IO[str]:

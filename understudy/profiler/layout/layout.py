@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from understudy.device import layout as device
 from understudy.device.layout import Level
-from understudy.profiler.found import Finding, not_seen
+from understudy.profiler.findings.finding import Finding, not_seen
 
 DIGITS = 12  # of a skew, which a zone has up to some 10^6 times
 ZONES, SLIPS = "layout.zones", "layout.slips"

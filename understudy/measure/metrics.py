@@ -197,7 +197,7 @@ def summarise(outcome: Outcome) -> Summary:
         device_seconds=busy_ns / NS_PER_S,
         capacity_sectors=int(facts["capacity_sectors"]),
         **_seconds(facts),
-        **(_counts(carried) | demand.counts(frame)),
+        **(_counts(carried) | (facts.get("demand") or demand.counts(frame))),
     )
 
 

@@ -259,6 +259,7 @@ def _facts(
         "page_cache_bytes": asked.cache.bytes if asked.cache else 0,
         "page_hits": figures.page_hits,
         "page_misses": figures.page_misses,
+        "demand": figures.demand,
         "depth": experiment.device.at_once,
         "offered_load": _load(asked, figures),
         "gap_us": asked.gap_ns / 1000,

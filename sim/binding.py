@@ -270,11 +270,44 @@ u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max);
 #define ARRIVALS_MAGIC ...
 struct arrivals_header { u64 magic, count; };
 
+/* sim/workload.h, sim/worker/line.h, sim/worker/steps.h */
+struct step {
+    u64 think_ns, sector, cost_ns;
+    u32 file, sectors, owner, more;
+    u8 op;
+};
+#define NO_FILE ...
+#define IO_OPS ...
+struct line_field {
+    char name[...], help[...];
+    u64 initial, min, max;
+};
+struct line_self {
+    s32 error;
+    u32 nr_tunables;
+    u8 needs_model;
+    char words[...], name[...], summary[...];
+    struct line_field tunables[...];
+    ...;
+};
+struct fault { u32 signal; u64 offset, largest_bytes; };
+struct line_reply {
+    u32 kind;
+    u64 refused_bytes;
+    struct fault fault;
+    ...;
+};
+#define LINE_DONE ...
+#define LINE_FAULT ...
+struct steps_ask {
+    u64 capacity_sectors, seed, values[...];
+    u32 processes, steps;
+};
+
 /* sim/worker/job.h, sim/worker/fault.h */
 #define JOB_DESCRIBE ...
 #define JOB_SIMULATE ...
 #define JOB_REPLAY ...
-struct fault { u32 signal; u64 offset, largest_bytes; };
 struct job {
     u32 kind;
     s32 starter;
@@ -329,6 +362,7 @@ SOURCE = """
 #include "sim/service_times.h"
 #include "sim/worker/arrivals_file.h"
 #include "sim/worker/job.h"
+#include "sim/worker/steps.h"
 #include "sim/worker/target.h"
 #include "traces/blktrace.h"
 

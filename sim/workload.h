@@ -104,8 +104,16 @@ struct workload {
 	bool (*step)(void *state, u32 process, struct step *step);
 };
 
+/* Make it known to the program that links it; or, in a file of somebody's own, to who loads it. */
+#ifdef WORKLOAD_ALONE
+extern const struct workload *const module_workload;
+#define REGISTER_WORKLOAD(w)                         \
+	const struct workload *const module_workload \
+		__attribute__((visibility("default"))) = &(w)
+#else
 #define REGISTER_WORKLOAD(w)                          \
 	static const struct workload *const w##_entry \
 		__attribute__((used, section("workloads"))) = &(w)
+#endif
 
 #endif

@@ -119,7 +119,7 @@ CRASHES = {
     "spins": ([at_load("for (;;) ;")], "endless loop, or so: no progress in 3 s of processor"),
     "sleeps": (
         [including("unistd.h"), at_add("char byte; while (read(3, &byte, 1)) ;")],
-        "sleeps, which no scheduler may: no progress in 5 s in fcfs_add, ",
+        "sleeps, which it may not: no progress in 5 s in fcfs_add, ",
     ),
 }
 MISTAKEN = BREAKS_A_RULE | CRASHES

@@ -7,7 +7,8 @@
  * lead (line.h).
  *
  * simulate SCHEDULER.so MEMORY OUTPUT: that process, which has so many bytes of memory and may
- * print so many.  It reads calls from descriptor 3, answers on descriptor 4 and is to be started
+ * print so many; with a workload's file, and one more word, it writes what that wants (steps.h).  It
+ * reads calls from descriptor 3, answers on descriptor 4 and is to be started
  * in a sandbox (understudy/native/worker.py); besides, it leaves itself few system calls.
  *
  * All end with their starter, who watches whether they get on.
@@ -27,6 +28,7 @@
 #include "describe.h"
 #include "job.h"
 #include "serve.h"
+#include "steps.h"
 
 enum { JOB_DESCRIPTOR = 3, CALLS_DESCRIPTOR, REPLIES_DESCRIPTOR };
 enum { SERVED_CALLS_DESCRIPTOR = 3, SERVED_REPLIES_DESCRIPTOR };
@@ -69,27 +71,32 @@ static struct job *open_job(size_t *bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* What a file registers under that name; or NULL, and why in words. */
+static const void *load_any(const char *file, const char *name, char *words,
+			    size_t bytes)
+{
+	void *code = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	const void *const *found = code ? dlsym(code, name) : NULL;
+
+	if (!found)
+		snprintf(words, bytes, "%s", dlerror());
+	return found ? *found : NULL;
+}
+
 /* Its file's only scheduler, fit to be called; or NULL, why in an error and in words. */
 static const struct scheduler *load(const char *file, s32 *error, char *words,
 				    size_t bytes)
 {
-	const struct scheduler *const *found;
-	void *code = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	const struct scheduler *found;
 	char broken[CONTRACT_TEXT];
 
-	*error = 0;
-	found = code ? dlsym(code, "module_scheduler") : NULL;
-	if (!found) {
-		snprintf(words, bytes, "%s", dlerror());
-		*error = -ENOEXEC;
-		return NULL;
-	}
-	if (!contract_check_declaration(*found, broken)) {
-		snprintf(words, bytes, "%s", broken);
-		*error = -EPROTO;
-		return NULL;
-	}
-	return *found;
+	found = load_any(file, "module_scheduler", words, bytes);
+	*error = found ? 0 : -ENOEXEC;
+	if (!found || contract_check_declaration(found, broken))
+		return found;
+	snprintf(words, bytes, "%s", broken);
+	*error = -EPROTO;
+	return NULL;
 }
 
 static int read_arrivals(void)
@@ -154,27 +161,30 @@ static int do_job(const char *file)
 	return 0;
 }
 
-static int serve_calls(const char *file, u64 memory_bytes, u64 output_bytes)
+static int serve_one(char **argv, bool workload)
 {
-	const struct scheduler *scheduler;
-	char words[CONTRACT_TEXT];
+	const char *file = argv[1];
+	char words[CONTRACT_TEXT] = "";
+	const void *found;
 	s32 error;
 
-	if (!confine(memory_bytes, output_bytes))
+	if (!confine(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)))
 		return EXIT_UNUSABLE;
 	serve_begin(SERVED_CALLS_DESCRIPTOR, SERVED_REPLIES_DESCRIPTOR, file);
 	if (!confine_calls())
 		return EXIT_UNUSABLE;
-	scheduler = load(file, &error, words, sizeof(words));
-	serve(scheduler, error, words);
+	if (workload) {
+		found = load_any(file, "module_workload", words, sizeof(words));
+		return steps_serve(found, words, SERVED_CALLS_DESCRIPTOR,
+				   SERVED_REPLIES_DESCRIPTOR);
+	}
+	found = load(file, &error, words, sizeof(words));
+	serve(found, error, words);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed before a crash is seen */
-	if (argc == 4)
-		return serve_calls(argv[1], strtoull(argv[2], NULL, 10),
-				   strtoull(argv[3], NULL, 10));
-	return do_job(argv[1]);
+	return argc >= 4 ? serve_one(argv, argc == 5) : do_job(argv[1]);
 }

@@ -246,19 +246,18 @@ static bool next_call(struct line_call *call)
 
 /* What it declares. */
 
-static void copy(char *to, size_t bytes, const char *text)
+void serve_copy(char *to, size_t bytes, const char *text)
 {
 	snprintf(to, bytes, "%s", text ? text : "");
 }
 
-static void copy_fields(struct line_field *to, const struct sched_field *from,
-			u32 count)
+void serve_copy_fields(struct line_field *to, const struct sched_field *from, u32 count)
 {
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		copy(to[i].name, sizeof(to[i].name), from[i].name);
-		copy(to[i].help, sizeof(to[i].help), from[i].help);
+		serve_copy(to[i].name, sizeof(to[i].name), from[i].name);
+		serve_copy(to[i].help, sizeof(to[i].help), from[i].help);
 		to[i].initial = from[i].initial;
 		to[i].min = from[i].min;
 		to[i].max = from[i].max;
@@ -267,15 +266,22 @@ static void copy_fields(struct line_field *to, const struct sched_field *from,
 
 static void introduce(struct line_self *self, const struct scheduler *scheduler)
 {
-	copy(self->name, sizeof(self->name), scheduler->name);
-	copy(self->summary, sizeof(self->summary), scheduler->summary);
+	serve_copy(self->name, sizeof(self->name), scheduler->name);
+	serve_copy(self->summary, sizeof(self->summary), scheduler->summary);
 	self->depth = scheduler->depth;
 	self->needs_model = scheduler->needs_model;
 	self->has_more = scheduler->more != NULL;
 	self->nr_tunables = scheduler->nr_tunables;
 	self->nr_counters = scheduler->nr_counters;
-	copy_fields(self->tunables, scheduler->tunables, scheduler->nr_tunables);
-	copy_fields(self->counters, scheduler->counters, scheduler->nr_counters);
+	serve_copy_fields(self->tunables, scheduler->tunables, scheduler->nr_tunables);
+	serve_copy_fields(self->counters, scheduler->counters, scheduler->nr_counters);
+}
+
+void serve_self(const struct line_self *self)
+{
+	say();
+	if (!line_write(here.replies_file, self, sizeof(*self)))
+		_exit(0);
 }
 
 void serve(const struct scheduler *scheduler, s32 error, const char *words)
@@ -284,15 +290,13 @@ void serve(const struct scheduler *scheduler, s32 error, const char *words)
 	struct line_call call;
 
 	self.error = error;
-	copy(self.words, sizeof(self.words), words);
+	serve_copy(self.words, sizeof(self.words), words);
 	here.scheduler = scheduler;
 	if (scheduler) {
 		introduce(&self, scheduler);
 		here.state = serve_zalloc(scheduler->state_size);
 	}
-	say();
-	if (!line_write(here.replies_file, &self, sizeof(self)))
-		return;
+	serve_self(&self);
 	while (here.state && next_call(&call))
 		carry_out(&call);
 }

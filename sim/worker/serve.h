@@ -21,6 +21,14 @@ void serve_begin(int calls, int replies, const char *code);
  */
 void serve(const struct scheduler *scheduler, s32 error, const char *words);
 
+/* Say what somebody is; words, if there are any, say why it can't be used. */
+void serve_self(const struct line_self *self);
+
+/* Copies of what is declared, cut where there is no room. */
+void serve_copy(char *to, size_t bytes, const char *text);
+void serve_copy_fields(struct line_field *to, const struct sched_field *from,
+		       u32 count);
+
 /* Zeroed memory that nothing lies behind: who writes past its end gets a signal.  Or NULL. */
 void *serve_zalloc(size_t bytes);
 void serve_free(void *memory);

@@ -11,7 +11,7 @@ from pathlib import Path
 from understudy.base.errors import RunFailed
 from understudy.base.paths import ROOT
 
-FOLDERS = ("core", "kernel")
+FOLDERS = ("core", "kernel", "sim")
 SUFFIXES = (".c", ".h")
 FILES = ("kernel/Kbuild",)
 CORE = ("core/*.[ch]", "core/drive/*.[ch]")
@@ -21,7 +21,7 @@ CORE_CODE = ("core/*.c", "core/drive/*.c")
 
 @cache
 def taken() -> Mapping[str, bytes]:
-    """Every source of core/ and kernel/, by its name in the checkout."""
+    """Every source of core/, kernel/ and sim/, by its name in the checkout."""
     found = (
         path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES
     )

@@ -5,8 +5,7 @@ import click
 
 from understudy.ask import schedulers
 from understudy.ask.workloads import WORKLOADS
-from understudy.base import catalog
-from understudy.cli.options import Settings, with_settings
+from understudy.cli.options import Settings, with_settings, workload_of
 from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
 from understudy.show import table
@@ -17,7 +16,9 @@ EXAMPLE = "Example: understudy compare --schedulers all --workload random --proc
 
 @click.command("compare", epilog=EXAMPLE)
 @click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
-@click.option("--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}.")
+@click.option(
+    "--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}, or ./mine.c."
+)
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
 @with_settings(seeds=SEEDS)
 @click.pass_obj
@@ -29,9 +30,10 @@ def command(line: str, disk: str, workload: str, names: str, settings: Settings)
     named: intervals are corrected for how many are compared.
     """
     found = profile.load(disk)
+    played, settings = workload_of(workload, settings)
     asked = Asked(
         disk=found,
-        workload=catalog.pick("workload", workload, WORKLOADS),
+        workload=played,
         schedulers=schedulers.parse(names, found),
     )
     carry_out(line, settings, asked, layout=table.ranking)

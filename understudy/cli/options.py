@@ -150,6 +150,15 @@ class Settings:
         return self.jobs or (1 if self.given.get("clock") == "wall" else os.cpu_count() or 1)
 
 
+def workload_of(text: str, settings: Settings) -> tuple[type[Workload], Settings]:
+    """The workload of that name; what ends in .c or has a slash is a file with one."""
+    if not (text.endswith(".c") or "/" in text):
+        return catalog.pick("workload", text, WORKLOADS), settings
+    file = OF_WORKLOADS["file"].parse
+    assert file
+    return WORKLOADS["own"], settings.or_else(file=file(text))
+
+
 def _on_real(workload: type[Workload]) -> bool:
     return workload.on_real
 

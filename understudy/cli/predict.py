@@ -5,8 +5,7 @@ import click
 
 from understudy.ask import schedulers
 from understudy.ask.workloads import WORKLOADS
-from understudy.base import catalog
-from understudy.cli.options import Settings, with_settings
+from understudy.cli.options import Settings, with_settings, workload_of
 from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
 
@@ -15,7 +14,9 @@ EXAMPLE = "Example: understudy predict --workload random --processes 20 --writes
 
 @click.command("predict", epilog=EXAMPLE)
 @click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
-@click.option("--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}.")
+@click.option(
+    "--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}, or ./mine.c."
+)
 @click.option(
     "--schedulers",
     "names",
@@ -40,9 +41,10 @@ def command(
     """
     chosen = schedulers.DEFAULTS[settings.platforms[-1]] if names is None else names
     found = profile.load(disk)
+    played, settings = workload_of(workload, settings)
     asked = Asked(
         disk=found,
-        workload=catalog.pick("workload", workload, WORKLOADS),
+        workload=played,
         schedulers=schedulers.parse(chosen, found),
     )
     carry_out(line, settings, asked)

@@ -5,6 +5,7 @@ import errno
 
 from understudy.base.errors import RunFailed, Unstable
 from understudy.native import worker
+from understudy.native.cell import no_memory
 from understudy.native.figures import Figures
 from understudy.native.simulation import Array, Simulation, workloads
 
@@ -23,7 +24,7 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
         )
     oldest = f"request {job.structure.summary.oldest:,}"
     reasons = {
-        errno.ENOMEM: f"no memory: {worker.no_memory(job)}",
+        errno.ENOMEM: f"no memory: {no_memory(int(job.structure.refused_bytes))}",
         errno.EDEADLK: f"it holds {oldest} back for ever: asked again and again, it gives nothing",
         errno.ETIMEDOUT: f"it never chooses {oldest}, while others arrive",
         errno.ENODATA: "the page cache holds everything that is read, so no more requests "

@@ -25,6 +25,7 @@ from understudy.base.errors import RunFailed, Unstable
 from understudy.native import arrivals, declared, registry, worker
 from understudy.native.arrays import I64, buffer, dtype_of
 from understudy.native.arrivals import Arrivals
+from understudy.native.cell import no_memory
 from understudy.native.failures import arrive
 from understudy.native.figures import Moments, moments_of, percentiles_of
 from understudy.native.service_times import ServiceTimes, side_by_side
@@ -243,7 +244,7 @@ def _failure(queue: OpenQueue, job: worker.Job) -> RunFailed:
             load,
         )
     if code == errno.ENOMEM:
-        return RunFailed(f"no memory: {worker.no_memory(job)}")
+        return RunFailed(f"no memory: {no_memory(int(job.structure.refused_bytes))}")
     if code == errno.ETIME:
         return RunFailed("the clock would run over: 292 years")
     return RunFailed(f"{WORKLOAD}: {os.strerror(code)}")

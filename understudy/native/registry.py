@@ -19,6 +19,7 @@ from understudy.base.errors import UserError
 from understudy.base.programs import compiler_version
 
 FOLDER = "core/schedulers"
+WORKLOADS = "sim/workloads"
 PACKAGE = "gcc libc6-dev"
 WARNINGS = "warnings.txt"
 
@@ -46,15 +47,17 @@ FLAGS = (
 
 @dataclass(frozen=True)
 class Source:
-    """A scheduler's file, as it was when it was first looked at.
+    """A scheduler's file, or a workload's, as it was when it was first looked at.
 
     `shown` is what people call it: as they typed it, or its place in the checkout.  Code that
-    is not ours is compiled in a sandbox and runs apart from the simulation, in another.
+    is not ours is compiled in a sandbox and runs apart from the simulation, in another.  A
+    workload's file is compiled as if it lay in `folder`, too.
     """
 
     shown: str
     text: bytes
     ours: bool = False
+    folder: str = FOLDER
 
     @property
     def stranger(self) -> str:
@@ -96,9 +99,9 @@ def content(file: Source) -> str:
     return digest(
         [
             compiler_version().encode(),
-            " ".join((*FLAGS, "-o", WARNINGS)).encode(),
+            " ".join((*_flags(file), "-o", WARNINGS)).encode(),
             file.text,
-            *sources.parts(_headers()),
+            *sources.parts(_headers(file)),
         ]
     )
 
@@ -106,31 +109,36 @@ def content(file: Source) -> str:
 @cache
 def compiled(file: Source) -> Path:
     """Its code, as a shared object."""
-    folder = cached_folder(
-        f"schedulers/{file.stem}-{content(file)}", lambda scratch: _compile(file, scratch)
-    )
+    name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
+    folder = cached_folder(name, lambda scratch: _compile(file, scratch))
     return folder / "scheduler.so"
 
 
 def _place(file: Source) -> str:
     """What the compiler calls it."""
-    return f"{FOLDER}/{file.stem}.c"
+    return f"{file.folder}/{file.stem}.c"
 
 
-def _headers() -> Mapping[str, bytes]:
-    return sources.matching(*sources.CORE_HEADERS)
+def _flags(file: Source) -> tuple[str, ...]:
+    return (*FLAGS, "-DWORKLOAD_ALONE") if file.folder == WORKLOADS else FLAGS
+
+
+def _headers(file: Source) -> Mapping[str, bytes]:
+    more = ("sim/*.h",) if file.folder == WORKLOADS else ()
+    return sources.matching(*sources.CORE_HEADERS, *more)
 
 
 def _compile(file: Source, folder: Path) -> None:
     place = _place(file)
-    sources.write({**_headers(), place: file.text}, folder)
+    sources.write({**_headers(file), place: file.text}, folder)
     prefix = f"-ffile-prefix-map={folder}=."
-    command = ["gcc", *FLAGS, prefix, "-shared", "-o", "scheduler.so", place]
+    command = ["gcc", *_flags(file), prefix, "-shared", "-o", "scheduler.so", place]
     done = sandbox.compiled(command, folder, PACKAGE, stranger=file.stranger)
     if done.returncode:
         raise UserError(does_not_compile(file, done.stderr.replace(place, file.shown)))
     (folder / WARNINGS).write_text(done.stderr)
-    shutil.rmtree(folder / "core")
+    for part in ("core", "sim"):
+        shutil.rmtree(folder / part, ignore_errors=True)
 
 
 def warnings(file: Source) -> str:
@@ -147,9 +155,8 @@ def does_not_compile(file: Source, words: str) -> str:
     return f"{file.shown} does not compile:\n{why}{words.rstrip()}"
 
 
-def where(file: Source, offset: int) -> str:
-    """The function and the line of a place in the code: "mine_next, ./mine.c:31"."""
-    code = compiled(file)
+def where(file: Source, code: Path, offset: int) -> str:
+    """The function and the line of a place in its code: "mine_next, ./mine.c:31"."""
     command = ["addr2line", "-f", "-e", str(code), hex(offset)]
     done = sandbox.compiled(command, code.parent, "binutils", stranger=file.stranger)
     if done.returncode:

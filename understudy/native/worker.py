@@ -8,7 +8,6 @@ are limited there; here they are ended when they do not get on.
 """
 
 import io
-import json
 import os
 import select
 import signal
@@ -22,15 +21,25 @@ from typing import Any
 import numpy.typing as npt
 
 from understudy._core import ffi, lib
-from understudy.base import sandbox
 from understudy.base.errors import RunFailed
 from understudy.base.plain import plain
 from understudy.native import program_file, registry
+from understudy.native.cell import (
+    LAST_SECONDS,
+    LOOPS,
+    MEMORY_BYTES,
+    OUTPUT_BYTES,
+    PATIENCE_ASLEEP_SECONDS,
+    PATIENCE_SECONDS,
+    SLEEPS,
+    circumstances,
+    ending,
+    start,
+)
 from understudy.native.processes import (
     Processes,
     ends_within,
     largest_bytes,
-    signal_of,
     sleeps,
     used_seconds,
 )
@@ -41,32 +50,11 @@ DESCRIBE: int = lib.JOB_DESCRIBE
 SIMULATE: int = lib.JOB_SIMULATE
 REPLAY: int = lib.JOB_REPLAY
 
-MEMORY_BYTES = 2 * 2**30
-MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
 MORE_MEMORY = MEMORY_BYTES // 64  # new memory can take long on a busy host
-OUTPUT_BYTES = 2**20
 LOOK_SECONDS = 0.1
 SOME_EVENTS = 8  # fewer are no progress
-PATIENCE_SECONDS = 3.0  # of processor time without progress
-PATIENCE_LOOKS = 50  # asleep, without progress
-LAST_SECONDS = 1.0  # to say where it is
-LAST_WORDS = 80
-
-LOOPS = f"endless loop, or so: no progress in {PATIENCE_SECONDS:g} s of processor time"
-SLEEPS = f"sleeps, which no scheduler may: no progress in {PATIENCE_LOOKS * LOOK_SECONDS:g} s"
 
 QUESTION_BYTES = ffi.sizeof("struct question")
-
-ENDINGS = {
-    signal.SIGSEGV: "segmentation fault",
-    signal.SIGBUS: "bus error",
-    signal.SIGFPE: "division by zero, or an overflow of one",
-    signal.SIGILL: "illegal instruction",
-    signal.SIGABRT: "aborted",
-    signal.SIGSYS: "made a system call that no scheduler may",
-    signal.SIGXFSZ: f"printed more than {OUTPUT_BYTES:,} bytes, and was stopped",
-    signal.SIGKILL: "killed from outside; perhaps the memory of this machine ran out",
-}
 
 Ask = Callable[[bytes], bytes]
 """Told a struct question (sim/worker/target.h), says when the request completes."""
@@ -105,25 +93,22 @@ def run(
         started = _start(processes, job, file, [its.fileno(), output, output, job.file])
         its.close()
         stopped = _wait(started, job, look, _Answering(ours, ask))
-        ending = stopped or _ending(processes, started, job)
+        why = stopped or ending(processes, started.around, job.structure.fault)
         printed = plain(os.pread(output, OUTPUT_BYTES, 0).decode(errors="replace"))
-    broken = text(job.structure.summary.broken)
+    structure = job.structure
+    broken = text(structure.summary.broken)
     if broken:
         raise RunFailed(f"{name}: {broken}")
-    if not job.structure.ended:
-        raise RunFailed(f"{name}: {ending}{_place(job, file)}{_memory(job)}{_last_words(printed)}")
+    if not structure.ended:
+        code, refused = registry.compiled(file), int(structure.refused_bytes)
+        more = circumstances(file, code, structure.fault, refused, printed)
+        raise RunFailed(f"{name}: {why}{more}")
     return printed
 
 
 def text(characters: Any) -> str:
     """A C string."""
     return plain(ffi.string(characters).decode(errors="replace"))
-
-
-def no_memory(job: Job) -> str:
-    """What it did not get, in words."""
-    refused = int(job.structure.refused_bytes)
-    return f"it asked for {refused:,} bytes, and may have {MEMORY_BYTES:,} in all"
 
 
 @dataclass(frozen=True)
@@ -144,40 +129,11 @@ def _start(
     if file.ours:
         alone = processes.start([str(program), str(code)], descriptors)
         return _Started(alone, alone, alone)
-    sandbox.require(file.shown)
     _, output, *_ = descriptors
     with ExitStack() as stack:
-        (called, calls), (heard, replies), (told, tells) = (_pipe(stack) for _ in range(3))
-        answering = [each.fileno() for each in (called, replies, tells)]
-        answering[1:1] = (output, output, answering[0])
-        command = sandbox.program(
-            {"/simulate": program, "/scheduler.so": code},
-            ("--info-fd", str(len(answering) - 1)),
-            ["/simulate", "/scheduler.so", str(MEMORY_BYTES), str(OUTPUT_BYTES)],
-        )
-        around = processes.start(command, answering)
-        joined = [*descriptors, calls.fileno(), heard.fileno()]
-        simulating = processes.start([str(program)], joined)
-        tells.close()
-        inside = around if sandbox.is_open() else _inside(told)
-    return _Started(simulating, inside, around)
-
-
-def _pipe(stack: ExitStack) -> tuple[io.FileIO, io.FileIO]:
-    """The ends to read and to write."""
-    reads, writes = os.pipe()
-    return stack.enter_context(io.FileIO(reads)), stack.enter_context(io.FileIO(writes, "w"))
-
-
-def _inside(told: io.FileIO) -> int:
-    """Which process the sandbox says that it runs; RunFailed if it cannot be made."""
-    said = b""
-    while not said.endswith(b"}\n"):
-        more = told.read(4096)
-        if not more:
-            raise RunFailed("the sandbox could not be made: bwrap ended before it ran anything")
-        said += more
-    return int(json.loads(said)["child-pid"])
+        cell = start(processes, stack, file, code, output)
+        joined = [*descriptors, cell.calls.fileno(), cell.replies.fileno()]
+        return _Started(processes.start([str(program)], joined), cell.code, cell.around)
 
 
 @dataclass(frozen=True)
@@ -221,7 +177,7 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
         asleep += sleeps(code) and sleeps(started.job)
         if used_seconds(code) - used > PATIENCE_SECONDS:
             return LOOPS
-        if asleep > PATIENCE_LOOKS:
+        if asleep * LOOK_SECONDS > PATIENCE_ASLEEP_SECONDS:
             return SLEEPS
     return ""
 
@@ -239,34 +195,3 @@ def _ends(handle: int, answering: _Answering) -> bool:
                 return True
             answering.answer()
     return False
-
-
-def _ending(processes: Processes, started: _Started, job: Job) -> str:
-    """How the scheduler's process ended, in words."""
-    status = processes.status(started.around)
-    if status is None:
-        return "does not answer any more"
-    number = int(job.structure.fault.signal) or signal_of(status)
-    if not number:
-        return f"ended its process, with exit code {os.waitstatus_to_exitcode(status)}"
-    known = {int(one): words for one, words in ENDINGS.items()}
-    return known.get(number) or signal.strsignal(number) or f"signal {number}"
-
-
-def _place(job: Job, file: registry.Source) -> str:
-    offset = int(job.structure.fault.offset)
-    return f" in {registry.where(file, offset)}" if offset else ""
-
-
-def _memory(job: Job) -> str:
-    """Was there too little of it before?"""
-    if job.structure.refused_bytes:
-        return f"; {no_memory(job)}"
-    most = job.structure.fault.largest_bytes > MOST_OF_MEMORY
-    return "; it took all the memory that it may have" if most else ""
-
-
-def _last_words(printed: str) -> str:
-    lines = printed.split("\n")
-    words = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f'; it last printed "{words[:LAST_WORDS]}"' if words else ""

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""A workload that somebody wrote: one C file, anywhere, as those of sim/workloads/ are."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from understudy.ask.parameters import parameter
+from understudy.ask.workloads.workload import (
+    SECTOR_BYTES,
+    Simulated,
+    Surroundings,
+    Workload,
+    processes,
+)
+from understudy.base.errors import UserError
+from understudy.base.progress import Report
+from understudy.native import registry, steps
+from understudy.native.declared import field_values
+from understudy.native.simulation import Rows, WorkloadKind
+
+MORE_STEPS = 1000
+"""Of each process: it goes on until the last measured request is served."""
+
+Values = tuple[tuple[str, int], ...]
+
+
+def load(text: str) -> registry.Source:
+    """The file of that name."""
+    path = Path(text).expanduser()
+    if not path.is_file():
+        why = "is not a file" if path.exists() else "No such file or directory"
+        raise UserError(f"--workload: {text}: {why}")
+    try:
+        return registry.Source(text, path.read_bytes(), folder=registry.WORKLOADS)
+    except OSError as error:
+        raise UserError(f"--workload: {text}: {error.strerror}") from None
+
+
+def _values(text: str) -> Values:
+    pairs = [pair.partition("=") for pair in text.split(",")]
+    try:
+        return tuple((name.strip(), int(value)) for name, _, value in pairs)
+    except ValueError:
+        raise UserError(f"--parameters: {text} is not like NAME=3,OTHER=5") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnWorkload(Workload):
+    """Its steps are drawn before the simulation, in a sandbox (native/steps.py)."""
+
+    name: ClassVar[str] = "own"
+    summary: ClassVar[str] = "one of your own: --workload ./mine.c (docs/adding.md)"
+    order: ClassVar[int] = 10
+    processes: int = processes(1)
+    file: registry.Source = parameter(
+        option="--workload-file",
+        help="The C file of a workload of your own; --workload ./mine.c says the same.",
+        metavar="FILE.c",
+        kind=str,
+        parse=load,
+        column=None,
+    )
+    values: Values = parameter(
+        (),
+        option="--parameters",
+        help="Values for what that file declares.",
+        metavar="NAME=VALUE,...",
+        kind=str,
+        parse=_values,
+        column=None,
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse values that it doesn't declare."""
+        super().__post_init__()
+        self._field_values()
+
+    @property
+    def kind(self) -> WorkloadKind:
+        """What it says of itself."""
+        return steps.describe(self.file)
+
+    @property
+    def is_open(self) -> bool:  # type: ignore[override]
+        """Requests come whether or not others are answered."""
+        return self.kind.open
+
+    def simulated(self, around: Surroundings, report: Report) -> Simulated:
+        """sim/workloads/rows.c plays its steps."""
+        engine = "rows-open" if self.is_open else "rows-closed"
+        played = _rows(
+            self.file,
+            around.virtual_bytes // SECTOR_BYTES,
+            self.processes,
+            around.seed,
+            self._field_values(),
+            around.requests + MORE_STEPS,
+        )
+        return Simulated(engine, self.processes, rows=played)
+
+    def told(self) -> list[str]:
+        """Which one, and what was given."""
+        given = [f"{name}={value}" for name, value in self.values]
+        return [self.file.shown, *given, *super().told()]
+
+    def columns(self) -> dict[str, Any]:
+        """The file by its name and its content's, and the values of what it declares."""
+        named = zip((each.name for each in self.kind.parameters), self._field_values(), strict=True)
+        return {
+            **super().columns(),
+            "workload_file": self.file.shown,
+            "workload_digest": registry.content(self.file),
+            "workload_parameters": ",".join(f"{name}={value}" for name, value in named),
+        }
+
+    def _field_values(self) -> tuple[int, ...]:
+        try:
+            found = field_values(self.file.stem, self.kind.parameters, dict(self.values))
+        except ValueError as error:
+            raise UserError(f"--parameters: {error}") from None
+        return tuple(map(int, found))
+
+
+@lru_cache(maxsize=8)
+def _rows(
+    file: registry.Source,
+    capacity_sectors: int,
+    processes: int,
+    seed: int,
+    values: tuple[int, ...],
+    count: int,
+) -> Rows:
+    """The same for each scheduler."""
+    return steps.rows(
+        file,
+        capacity_sectors=capacity_sectors,
+        processes=processes,
+        seed=seed,
+        values=values,
+        steps=count,
+    )

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""A process in a sandbox with somebody's code, and the line to it (sim/worker/line.h)."""
+
+import io
+import json
+import os
+import signal
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from understudy.base import sandbox
+from understudy.base.errors import RunFailed
+from understudy.native import program_file, registry
+from understudy.native.processes import Processes, signal_of
+
+MEMORY_BYTES = 2 * 2**30
+MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
+OUTPUT_BYTES = 2**20
+PATIENCE_SECONDS = 3.0  # of processor time without progress
+PATIENCE_ASLEEP_SECONDS = 5.0
+LAST_SECONDS = 1.0  # to say where it is
+LAST_WORDS = 80
+
+LOOPS = f"endless loop, or so: no progress in {PATIENCE_SECONDS:g} s of processor time"
+SLEEPS = f"sleeps, which it may not: no progress in {PATIENCE_ASLEEP_SECONDS:g} s"
+
+ENDINGS = {
+    signal.SIGSEGV: "segmentation fault",
+    signal.SIGBUS: "bus error",
+    signal.SIGFPE: "division by zero, or an overflow of one",
+    signal.SIGILL: "illegal instruction",
+    signal.SIGABRT: "aborted",
+    signal.SIGSYS: "made a system call that it may not make",
+    signal.SIGXFSZ: f"printed more than {OUTPUT_BYTES:,} bytes, and was stopped",
+    signal.SIGKILL: "killed from outside; perhaps the memory of this machine ran out",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The process that runs the code, the one around it that we started, and our ends of pipes."""
+
+    code: int
+    around: int
+    calls: io.FileIO
+    replies: io.FileIO
+
+
+def start(
+    processes: Processes,
+    stack: ExitStack,
+    file: registry.Source,
+    code: Path,
+    output: int,
+    *how: str,
+) -> Cell:
+    """Have a stranger's code loaded.  What it prints goes to `output`."""
+    sandbox.require(file.shown)
+    (called, calls), (heard, replies), (told, tells) = (_pipe(stack) for _ in range(3))
+    answering = [called.fileno(), output, output, *map(io.FileIO.fileno, (called, replies, tells))]
+    command = sandbox.program(
+        {"/simulate": program_file(), "/code.so": code},
+        ("--info-fd", str(len(answering) - 1)),
+        ["/simulate", "/code.so", str(MEMORY_BYTES), str(OUTPUT_BYTES), *how],
+    )
+    around = processes.start(command, answering)
+    for theirs in (called, replies, tells):
+        theirs.close()
+    inside = around if sandbox.is_open() else _inside(told)
+    return Cell(inside, around, calls, heard)
+
+
+def _pipe(stack: ExitStack) -> tuple[io.FileIO, io.FileIO]:
+    """The ends to read and to write."""
+    reads, writes = os.pipe()
+    return stack.enter_context(io.FileIO(reads)), stack.enter_context(io.FileIO(writes, "w"))
+
+
+def _inside(told: io.FileIO) -> int:
+    """Which process the sandbox says that it runs; RunFailed if it cannot be made."""
+    said = b""
+    while not said.endswith(b"}\n"):
+        more = told.read(4096)
+        if not more:
+            raise RunFailed("the sandbox could not be made: bwrap ended before it ran anything")
+        said += more
+    return int(json.loads(said)["child-pid"])
+
+
+def ending(processes: Processes, around: int, fault: Any) -> str:
+    """How a process ended that did not come to its end, in words; `fault` is a struct fault."""
+    status = processes.status(around)
+    if status is None:
+        return "does not answer any more"
+    number = int(fault.signal) or signal_of(status)
+    if not number:
+        return f"ended its process, with exit code {os.waitstatus_to_exitcode(status)}"
+    known = {int(one): words for one, words in ENDINGS.items()}
+    return known.get(number) or signal.strsignal(number) or f"signal {number}"
+
+
+def circumstances(
+    file: registry.Source, code: Path, fault: Any, refused_bytes: int, printed: str
+) -> str:
+    """Where in its code that was, whether memory was short, and what it said last."""
+    place = f" in {registry.where(file, code, int(fault.offset))}" if fault.offset else ""
+    if refused_bytes:
+        memory = f"; {no_memory(refused_bytes)}"
+    else:
+        most = fault.largest_bytes > MOST_OF_MEMORY
+        memory = "; it took all the memory that it may have" if most else ""
+    return f"{place}{memory}{_last_words(printed)}"
+
+
+def no_memory(refused_bytes: int) -> str:
+    """What it did not get, in words."""
+    return f"it asked for {refused_bytes:,} bytes, and may have {MEMORY_BYTES:,} in all"
+
+
+def _last_words(printed: str) -> str:
+    lines = printed.split("\n")
+    words = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f'; it last printed "{words[:LAST_WORDS]}"' if words else ""

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""What the processes of somebody's workload want: his C file, asked in a sandbox for all steps.
+
+A workload knows neither time nor answers (sim/workload.h), so its steps can be drawn before the
+simulation, which plays them as a table.
+"""
+
+import io
+import os
+import select
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from understudy._core import ffi, lib
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.plain import plain
+from understudy.native import registry
+from understudy.native.arrays import dtype_of
+from understudy.native.cell import (
+    LOOPS,
+    OUTPUT_BYTES,
+    PATIENCE_ASLEEP_SECONDS,
+    PATIENCE_SECONDS,
+    SLEEPS,
+    Cell,
+    circumstances,
+    ending,
+    start,
+)
+from understudy.native.declared import fields
+from understudy.native.processes import Processes, sleeps, used_seconds
+from understudy.native.simulation import Rows, WorkloadKind
+
+STEPS_MAX = 5_000_000
+LOOK_SECONDS = 0.1
+SECTORS_MAX = 1 << 15
+STEP = dtype_of("struct step")
+
+
+class _Left(Exception):  # noqa: N818 - nobody but us sees it
+    """It is gone, or was stopped."""
+
+    def __init__(self, why: str = "", last: bytes = b"") -> None:
+        """Why, if it was stopped; what came last, which may say what signal met it."""
+        super().__init__(why)
+        self.why = why
+        self.last = last
+
+
+@cache
+def describe(file: registry.Source) -> WorkloadKind:
+    """What it says of itself.  RunFailed if it can't."""
+    _, kind = _asked(file, None, 0)
+    return kind
+
+
+def rows(
+    file: registry.Source,
+    *,
+    capacity_sectors: int,
+    processes: int,
+    seed: int,
+    values: Sequence[int],
+    steps: int,
+) -> Rows:
+    """So many steps of each process, or as many as it has.
+
+    UserError if that is too much, RunFailed if it doesn't come to its end or wants what there is
+    not: a place behind the end of the disk, or a file.
+    """
+    if steps * processes > STEPS_MAX:
+        raise UserError(
+            f"{file.shown}: {steps * processes:,} steps are more than {STEPS_MAX:,}: take fewer "
+            "--requests or --processes"
+        )
+    ask = ffi.new("struct steps_ask *")
+    ask.capacity_sectors, ask.seed = capacity_sectors, seed
+    ask.processes, ask.steps = processes, steps
+    ask.values[0 : len(values)] = list(values)
+    table, _ = _asked(file, ask, steps * processes)
+    table = table.reshape(processes, steps)
+    there = np.logical_and.accumulate(table["op"] < lib.IO_OPS, axis=1)
+    wanted = table[there]
+    _check(file, wanted, capacity_sectors)
+    first = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+    each = {name: wanted[name] for name in ("think_ns", "sector", "sectors", "op", "cost_ns")}
+    return Rows(first=first, owner=np.repeat(np.arange(processes), there.sum(axis=1)), **each)
+
+
+def _check(file: registry.Source, wanted: Any, capacity_sectors: int) -> None:
+    end = wanted["sector"] + wanted["sectors"]
+    for wrong, words in (
+        (wanted["file"] != lib.NO_FILE, "wants a file: .file has to be NO_FILE"),
+        (wanted["more"] != 0, "wants pieces of one request, .more, which only ours may"),
+        (
+            (wanted["sectors"] < 1) | (wanted["sectors"] > SECTORS_MAX),
+            f"has no length that a disk takes: .sectors is from 1 to {SECTORS_MAX:,}",
+        ),
+        (
+            (end > capacity_sectors) | (end < wanted["sector"]),
+            f"lies behind the end of the disk, {capacity_sectors:,} sectors",
+        ),
+    ):
+        if wrong.any():
+            number = int(np.argmax(wrong))
+            raise RunFailed(f"{file.stem}: step {number + 1:,} {words}")
+
+
+def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKind]:
+    code = registry.compiled(file)
+    reply, own = ffi.new("struct line_reply *"), ffi.new("struct line_self *")
+    table = np.zeros(count, STEP)
+    with (
+        ExitStack() as stack,
+        Processes() as processes,
+        io.FileIO(os.memfd_create("output")) as printing,
+    ):
+        cell = start(processes, stack, file, code, printing.fileno(), "steps")
+        try:
+            _read(cell, ffi.buffer(reply))
+            if reply.kind != lib.LINE_DONE:
+                raise _Left
+            _read(cell, ffi.buffer(own))
+            kind = _kind(file, own)
+            if count:
+                cell.calls.write(ffi.buffer(ask))
+                _read(cell, table.data)
+        except _Left as left:
+            if len(left.last) == ffi.sizeof("struct line_reply"):
+                said = ffi.from_buffer("struct line_reply *", left.last)
+                reply[0] = said[0] if said.kind == lib.LINE_FAULT else reply[0]
+            why = left.why or ending(processes, cell.around, reply.fault)
+            words = plain(os.pread(printing.fileno(), OUTPUT_BYTES, 0).decode(errors="replace"))
+            more = circumstances(file, code, reply.fault, int(reply.refused_bytes), words)
+            raise RunFailed(f"{file.stem}: {why}{more}") from None
+    return table, kind
+
+
+def _read(cell: Cell, into: Any) -> None:
+    """All of it; _Left when nothing comes any more."""
+    view, done = memoryview(into).cast("B"), 0
+    used, asleep = used_seconds(cell.code), 0
+    while done < len(view):
+        if select.select([cell.replies], [], [], LOOK_SECONDS)[0]:
+            got = cell.replies.readinto(view[done:])
+            if not got:
+                begins = max(0, done - ffi.sizeof("struct line_reply"))
+                raise _Left(last=bytes(view[begins:done]))
+            done, used, asleep = done + got, used_seconds(cell.code), 0
+            continue
+        asleep += sleeps(cell.code)
+        if used_seconds(cell.code) - used > PATIENCE_SECONDS:
+            raise _Left(LOOPS)
+        if asleep * LOOK_SECONDS > PATIENCE_ASLEEP_SECONDS:
+            raise _Left(SLEEPS)
+
+
+def _kind(file: registry.Source, own: Any) -> WorkloadKind:
+    """RunFailed for what it can't be."""
+    words = plain(ffi.string(own.words).decode(errors="replace"))
+    if own.error:
+        missing = "registers no workload: its file has to end with REGISTER_WORKLOAD"
+        raise RunFailed(f"{file.stem}: {missing if 'module_workload' in words else words}")
+    if own.nr_tunables > len(own.tunables):
+        raise RunFailed(f"{file.stem}: it has more than {len(own.tunables)} parameters")
+    known = fields(own.tunables, own.nr_tunables)
+    shown = tuple(replace(each, name=plain(each.name), help=plain(each.help)) for each in known)
+    name = plain(ffi.string(own.name).decode(errors="replace"))
+    summary = plain(ffi.string(own.summary).decode(errors="replace"))
+    return WorkloadKind(name, summary, bool(own.needs_model), shown)

@@ -173,25 +173,38 @@ static int log_close(const struct reads_options *options)
 
 /* What a process calls. */
 
+void *reads_sectors_buffer(uint32_t sectors)
+{
+	void *memory = mmap(NULL, sectors * 512ul, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		_exit(complain_of("memory for a request", ENOMEM));
+	return memory;
+}
+
 void *reads_buffer(void)
 {
-	void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	return reads_sectors_buffer(PAGE_BYTES / 512);
+}
 
-	if (page == MAP_FAILED)
-		_exit(complain_of("memory for a page", ENOMEM));
-	return page;
+long reads_sectors(const struct reads_process *process, int fd, void *buffer,
+		   uint32_t sectors, uint64_t offset, bool write,
+		   uint64_t logged_offset)
+{
+	uint64_t start_ns = clock_ns();
+	long result = call(write ? SYS_pwrite64 : SYS_pread64, fd, (long)buffer,
+			   sectors * 512l, (long)offset);
+
+	log_add(process->id, start_ns, clock_ns(), logged_offset, result);
+	return result;
 }
 
 long reads_page(const struct reads_process *process, int fd, void *page,
 		uint64_t offset, bool write, uint64_t logged_offset)
 {
-	uint64_t start_ns = clock_ns();
-	long result = call(write ? SYS_pwrite64 : SYS_pread64, fd, (long)page,
-			   PAGE_BYTES, (long)offset);
-
-	log_add(process->id, start_ns, clock_ns(), logged_offset, result);
-	return result;
+	return reads_sectors(process, fd, page, PAGE_BYTES / 512, offset, write,
+			     logged_offset);
 }
 
 void reads_sleep(uint64_t ns)
@@ -326,6 +339,7 @@ static pid_t child_start(const struct herd *herd, uint32_t number)
 	if (child == MAP_FAILED)
 		return -1;
 	child->herd = herd;
+	child->process.number = number;
 	draw_seed(&child->process.draw, herd->options->seed, number);
 	return clone(child_main, (char *)child + STACK_BYTES, CLONE_VM | SIGCHLD,
 		     child);

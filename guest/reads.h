@@ -72,6 +72,7 @@ bool reads_option(struct reads_options *options, int option, const char *value);
 /* One process, as it sees itself. */
 struct reads_process {
 	struct draw draw;
+	uint32_t number; /* from 0 */
 	uint32_t id;
 };
 
@@ -92,6 +93,11 @@ int reads_run(const struct reads_options *options, const struct reads_play *play
 long reads_page(const struct reads_process *process, int fd, void *page,
 		uint64_t offset, bool write, uint64_t logged_offset);
 
+/* The same of so many sectors of 512 bytes. */
+long reads_sectors(const struct reads_process *process, int fd, void *buffer,
+		   uint32_t sectors, uint64_t offset, bool write,
+		   uint64_t logged_offset);
+
 /* A failure that is not a page's: an open, say. */
 void reads_log_failure(const struct reads_process *process, uint64_t logged_offset,
 		       int error);
@@ -101,5 +107,8 @@ void reads_sleep(uint64_t ns);
 
 /* A page-aligned buffer of one page, zeroed; exits when there is no memory. */
 void *reads_buffer(void);
+
+/* The same of so many sectors. */
+void *reads_sectors_buffer(uint32_t sectors);
 
 #endif

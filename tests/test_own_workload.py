@@ -5,16 +5,20 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from playing import Play, by_owner, program
 
-from understudy.ask.workloads.own import load
+from understudy.ask.workloads.own import MAGIC, ROW, load
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.native import steps
 from understudy.native.simulation import Rows, workloads
+from understudy.platforms import reads
 
 STEP = "\tstep->op = draw_below(draw, 100) < random->writes_percent;\n"
 
@@ -123,7 +127,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         (("--workload", file, "--parameters", "colour=3"), "has no tunable colour"),
         (("--workload", file, "--parameters", "writes_percent=300"), "not from 0 to 100"),
         (("--workload", file, "--parameters", "often"), "is not like NAME=3"),
-        (("--workload", file, "--on", "vm"), "own runs only on sim"),
+        (("--workload", write(tmp_path, "open", "poisson"), "--on", "vm"), "is open"),
         (("--workload", scheduler), "registers no workload"),
         (("--workload", "own"), "own needs --workload-file"),
         (("--workload", file, "--requests", 10_000_000), "take fewer"),
@@ -136,3 +140,55 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
     broken = write(tmp_path, "broken", "random", (STEP, "\tthis is not C;\n"))
     with pytest.raises(UserError, match="does not compile"):
         steps.describe(load(str(broken)))
+
+
+def table(first: list[int], rows: list[tuple[int, int, int, int]], magic: bytes = MAGIC) -> bytes:
+    head = magic + (len(first) - 1).to_bytes(8, "little")
+    return head + np.array(first, "<u8").tobytes() + np.array(rows, ROW).tobytes()
+
+
+def test_the_guest_plays_a_table(tmp_path: Path) -> None:
+    """On a file that stands for the disk: each process its own rows, in their order."""
+    disk, steps_file = tmp_path / "disk", tmp_path / "steps"
+    disk.write_bytes(b"x" * 512 * 64)
+    rows = [(0, 8, 8, 0), (1000, 16, 24, 0), (0, 0, 8, 1)]
+    steps_file.write_bytes(table([0, 2, 3], rows))
+    words = (program("steps"), "--device", disk, "--steps", steps_file, "--processes", 2)
+    workload = Play(*words, "--log", tmp_path / "log")
+    assert workload.ready == "ready\n"
+    workload.go()
+    time.sleep(0.5)
+    workload.end()
+    entries = reads.read_log(tmp_path / "log")
+    mine = by_owner(entries)
+    seen = sorted([(each["offset"].tolist(), each["result"].tolist()) for each in mine])
+    assert seen == [([1], [4096]), ([8 * 512, 16 * 512], [4096, 24 * 512])]
+    assert disk.read_bytes() == b"\0" * 4096 + b"x" * 512 * 56
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b"",
+        b"USSTEPS1",
+        table([0, 1], [(0, 0, 8, 0)], b"USSTEPS2"),
+        table([0, 2], [(0, 0, 8, 0)]),
+        table([1, 0, 1], [(0, 0, 8, 0)]),
+        table([0, 1], [(0, 0, 0, 0)]),
+        table([0, 1], [(0, 0, 1 << 20, 0)]),
+        table([0, 1], [(0, 0, 8, 2)]),
+        MAGIC + (10**6).to_bytes(8, "little"),
+        table([0, 1], [(0, 0, 8, 0)])[:-1],
+    ],
+)
+def test_a_wrong_table_is_refused(wrong: bytes, tmp_path: Path) -> None:
+    for name in ("disk", "steps"):
+        (tmp_path / name).write_bytes(wrong)
+    done = subprocess.run(
+        [program("steps"), "--device", tmp_path / "disk", "--steps", tmp_path / "steps"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1

@@ -6,9 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from understudy.ask.parameters import parameter
 from understudy.ask.workloads.workload import (
     SECTOR_BYTES,
+    InGuest,
     Simulated,
     Surroundings,
     Workload,
@@ -22,6 +25,10 @@ from understudy.native.simulation import Rows, WorkloadKind
 
 MORE_STEPS = 1000
 """Of each process: it goes on until the last measured request is served."""
+
+TABLE = "steps"
+MAGIC = b"USSTEPS1"
+ROW = np.dtype([("think_ns", "<u8"), ("sector", "<u8"), ("sectors", "<u4"), ("write", "<u4")])
 
 Values = tuple[tuple[str, int], ...]
 
@@ -90,15 +97,17 @@ class OwnWorkload(Workload):
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
         """sim/workloads/rows.c plays its steps."""
         engine = "rows-open" if self.is_open else "rows-closed"
-        played = _rows(
-            self.file,
-            around.virtual_bytes // SECTOR_BYTES,
-            self.processes,
-            around.seed,
-            self._field_values(),
-            around.requests + MORE_STEPS,
-        )
-        return Simulated(engine, self.processes, rows=played)
+        return Simulated(engine, self.processes, rows=self._rows(around))
+
+    def in_guest(self, around: Surroundings) -> InGuest:
+        """guest/steps.c plays the same."""
+        if self.is_open:
+            raise UserError(
+                f"--workload: {self.file.shown} is open: requests that wait for no answer come "
+                "only in the simulator"
+            )
+        words = ["steps", "--device", around.device, "--steps", f"/{TABLE}"]
+        return InGuest(words, files={TABLE: _table(self._rows(around), around.think_scale)})
 
     def told(self) -> list[str]:
         """Which one, and what was given."""
@@ -115,12 +124,33 @@ class OwnWorkload(Workload):
             "workload_parameters": ",".join(f"{name}={value}" for name, value in named),
         }
 
+    def _rows(self, around: Surroundings) -> Rows:
+        return _rows(
+            self.file,
+            around.virtual_bytes // SECTOR_BYTES,
+            self.processes,
+            around.seed,
+            self._field_values(),
+            around.requests + MORE_STEPS,
+        )
+
     def _field_values(self) -> tuple[int, ...]:
         try:
             found = field_values(self.file.stem, self.kind.parameters, dict(self.values))
         except ValueError as error:
             raise UserError(f"--parameters: {error}") from None
         return tuple(map(int, found))
+
+
+def _table(rows: Rows, think_scale: float) -> bytes:
+    """As guest/steps.c reads it."""
+    found = np.zeros(len(rows.sector), ROW)
+    found["think_ns"] = np.rint(rows.think_ns * think_scale)
+    for name in ("sector", "sectors", "write"):
+        found[name] = rows.op if name == "write" else getattr(rows, name)
+    first = np.asarray(rows.first, "<u8")
+    head = MAGIC + (len(first) - 1).to_bytes(8, "little")
+    return head + first.tobytes() + found.tobytes()
 
 
 @lru_cache(maxsize=8)

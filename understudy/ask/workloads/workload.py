@@ -63,7 +63,7 @@ class InGuest:
     command: list[str]
     reads_a_request: int = 2
     packages: tuple[str, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str | bytes] = field(default_factory=dict)
     memory_bytes: int = 0
     settling_seconds: int = 0
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""One file of a workload asks the kernel for what it asks the simulator for."""
+
+from pathlib import Path
+
+import polars as pl
+from guests import CHEETAH, group
+
+from understudy.ask.experiment import asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.ask.workloads.own import load
+from understudy.base.paths import ROOT
+from understudy.base.progress import silent
+from understudy.measure.metrics import summarise
+from understudy.platforms import load as platform
+
+pytestmark = group("own workload")
+COLUMNS = ["sector", "sectors", "op"]
+
+
+def test_the_same_steps_in_simulator_and_kernel(tmp_path: Path) -> None:
+    file = tmp_path / "mine.c"
+    text = (ROOT / "sim" / "workloads" / "random.c").read_text()
+    file.write_text(text.replace('.name = "random"', '.name = "mine"'))
+    values = (("writes_percent", 30), ("sectors", 64), ("think_ns", 2_000_000))
+    found = {}
+    for where in ("sim", "vm"):
+        run = asked(
+            WORKLOADS["own"],
+            Choice("fcfs", ()),
+            CHEETAH,
+            where,
+            file=load(str(file)),
+            values=values,
+            processes=3,
+            requests=150,
+        )
+        outcome = platform(where).run(run, silent)
+        found[where] = outcome.requests.filter(~pl.col("meta")), summarise(outcome)
+    (simulated, model), (in_vm, real) = found["sim"], found["vm"]
+    ours, theirs = (set(rows.select(COLUMNS).rows()) for rows in (simulated, in_vm))
+    assert len(ours & theirs) > 140
+    assert abs(real.mean_response_ms / model.mean_response_ms - 1) < 0.05

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One file of a workload asks the kernel for what it asks the simulator for."""
 
+import threading
 from pathlib import Path
 
 import polars as pl
@@ -36,7 +37,7 @@ def test_the_same_steps_in_simulator_and_kernel(tmp_path: Path) -> None:
             processes=3,
             requests=150,
         )
-        outcome = platform(where).run(run, silent)
+        outcome = platform(where).run(run, silent, stop=threading.Event())
         found[where] = outcome.requests.filter(~pl.col("meta")), summarise(outcome)
     (simulated, model), (in_vm, real) = found["sim"], found["vm"]
     ours, theirs = (set(rows.select(COLUMNS).rows()) for rows in (simulated, in_vm))

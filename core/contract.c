@@ -396,17 +396,10 @@ static void put_right(struct contract *c, struct io_request *rq)
 /* False if the scheduler changed what is the host's; then it is put right. */
 static inline bool is_as_asked(struct contract *c, struct io_request *rq)
 {
-	const struct contract_asked *asked = &c->asked[place_of(c, rq)];
-	struct contract_asked now;
-	u64 differ = 0;
-	u32 i;
-
-	memcpy(&now, rq, sizeof(now));
-	for (i = 0; i < ARRAY_SIZE(now.word); i++)
-		differ |= now.word[i] ^ asked->word[i];
-	if (differ)
-		put_right(c, rq);
-	return !differ;
+	if (!memcmp(rq, &c->asked[place_of(c, rq)], REQUEST_HOST_BYTES))
+		return true;
+	put_right(c, rq);
+	return false;
 }
 
 /* Why a choice is not good. */

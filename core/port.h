@@ -45,6 +45,7 @@ typedef int64_t s64;
 #define memmove __builtin_memmove
 #define memcpy __builtin_memcpy
 #define memset __builtin_memset
+#define memcmp __builtin_memcmp
 
 static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 {

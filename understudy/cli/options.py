@@ -151,7 +151,11 @@ class Settings:
 
 
 def workload_of(text: str, settings: Settings) -> tuple[type[Workload], Settings]:
-    """The workload of that name; what ends in .c or has a slash is a file with one."""
+    """The workload of that name; what ends in .c or has a slash is a file with one, or fio's."""
+    if text.endswith((".fio", ".job", ".ini")):
+        jobs = OF_WORKLOADS["jobs"].parse
+        assert jobs
+        return WORKLOADS["fio"], settings.or_else(jobs=jobs(text))
     if not (text.endswith(".c") or "/" in text):
         return catalog.pick("workload", text, WORKLOADS), settings
     file = OF_WORKLOADS["file"].parse

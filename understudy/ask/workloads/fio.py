@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""A job file of fio: the real fio in the VM; in the simulator as far as it can be said there."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from understudy.ask import fio_jobs
+from understudy.ask.fio_jobs import JobFile
+from understudy.ask.parameters import parameter
+from understudy.ask.workloads.workload import (
+    SECTOR_BYTES,
+    InGuest,
+    Simulated,
+    Surroundings,
+    Workload,
+)
+from understudy.base.errors import UserError
+from understudy.base.progress import Report
+from understudy.native.simulation import Rows
+
+MIB = 2**20
+MEMORY_MIB = 256
+BYTES_MAX = 2**20
+MORE_STEPS = 1000
+
+# It is ready before fio is, whose start is no part of the measurement.
+PROGRAM = """\
+fio --parse-only /jobs.fio || exit 1
+trap 'kill -INT $pid; wait $pid; exit 0' TERM
+echo ready
+read -r _
+fio --output=/tmp/fio.said /jobs.fio &
+pid=$!
+wait $pid
+echo "fio ended: $(tail -n 1 /tmp/fio.said)"
+exit 1
+"""
+
+
+def load(text: str) -> JobFile:
+    """The file of that name."""
+    path = Path(text).expanduser()
+    try:
+        with path.open("rb") as file:
+            content = file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise UserError(f"--workload: {text}: {error.strerror}") from None
+    if len(content) > BYTES_MAX:
+        raise UserError(f"--workload: {text} is larger than a job file is")
+    found = JobFile(text, content.decode(errors="replace"))
+    found.jobs()
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fio(Workload):
+    """Its jobs run side by side, for as long as is measured."""
+
+    name: ClassVar[str] = "fio"
+    summary: ClassVar[str] = "a job file of fio: --workload ./jobs.fio"
+    order: ClassVar[int] = 11
+    processes: int = 1
+    jobs: JobFile = parameter(
+        option="--fio-jobs",
+        help="The job file of fio; --workload ./jobs.fio says the same.",
+        metavar="FILE.fio",
+        kind=str,
+        parse=load,
+        column=None,
+    )
+
+    @property
+    def sharers(self) -> int:
+        """The jobs."""
+        return len(self.jobs.jobs())
+
+    @property
+    def shared_among(self) -> str:
+        """The same in words."""
+        return f"{self.sharers} jobs"
+
+    def simulated(self, around: Surroundings, report: Report) -> Simulated:
+        """sim/workloads/rows.c plays what they ask."""
+        sectors = around.virtual_bytes // SECTOR_BYTES
+        played = _rows(self.jobs, sectors, around.seed, around.requests + MORE_STEPS)
+        return Simulated("rows-closed", len(played.first) - 1, rows=played)
+
+    def in_guest(self, around: Surroundings) -> InGuest:
+        """The real one."""
+        files = {"jobs.fio": self.jobs.on_device(around.device), "fio-jobs": PROGRAM}
+        return InGuest(
+            ["sh", "/fio-jobs"],
+            reads_a_request=0,
+            packages=("fio",),
+            files=files,
+            memory_bytes=MEMORY_MIB * MIB,
+        )
+
+    def told(self) -> list[str]:
+        """Which file."""
+        return [self.jobs.shown, *super().told()]
+
+    def columns(self) -> dict[str, Any]:
+        """The file by its name and its content's."""
+        return {
+            **super().columns(),
+            "workload_file": self.jobs.shown,
+            "workload_digest": hashlib.sha256(self.jobs.text.encode()).hexdigest()[:16],
+        }
+
+
+@lru_cache(maxsize=8)
+def _rows(jobs: JobFile, capacity_sectors: int, seed: int, steps: int) -> Rows:
+    """The same for each scheduler."""
+    return fio_jobs.rows(fio_jobs.processes(jobs, capacity_sectors), seed, steps)

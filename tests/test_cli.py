@@ -322,6 +322,19 @@ def test_a_failed_run_fails_its_scheduler_and_the_others_go_on(
     assert json.loads((tmp_path / "run" / "result.json").read_text()) == found
 
 
+@pytest.mark.parametrize("command", ["predict", "compare", "sweep"])
+def test_what_must_not_be_used_is_not_recommended_from(
+    platform: FakePlatform, tmp_path: Path, command: str
+) -> None:
+    platform.early = True
+    out = ("--on", "vm", "--requests", "50", "--out", str(tmp_path / "out"))
+    done = understudy(command, "--schedulers", "cats,none", *out)
+    assert done.exit_code == 1
+    assert "no pick: requests were chosen while the disk was busy (" in done.stdout
+    assert "for mean response" not in done.stdout
+    assert "best" not in done.stdout
+
+
 def test_records_that_break_a_promise_fail_the_run() -> None:
     class Early(FakePlatform):
         def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:

@@ -71,7 +71,7 @@ def carry_out(
             tell(found.failures)
             failures |= found.failures
     _conclude(answers, settings.as_json)
-    if failures:
+    if failures or any(found.verdict.trusted is False for found in answers):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 

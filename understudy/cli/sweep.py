@@ -78,7 +78,7 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
         _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
     tell(failures | failed)
-    if failures or failed:
+    if failures or failed or False in frame["trusted"]:
         raise click.exceptions.Exit(EXIT_FAILED)
 
 

@@ -20,6 +20,7 @@ from understudy.base.errors import UserError
 from understudy.base.progress import Report
 from understudy.campaign import parallel
 from understudy.cli.main import main
+from understudy.recommend.choice import GOALS
 
 SMALL = ("predict", "--on", "vm", "--requests", "50", "--out")
 
@@ -113,14 +114,18 @@ def test_json_on_stdout_is_result_json(platform: FakePlatform, tmp_path: Path) -
     assert [run["seed"] for run in json.loads(done.stdout)["runs"]] == [1, 2]
 
 
-def test_reproduce_on_both_platforms_ends_with_the_differences(
+def test_reproduce_on_both_platforms_ends_with_the_answer(
     platform: FakePlatform, tmp_path: Path
 ) -> None:
     words = ("reproduce", "table2", "--on", "sim,vm", "--requests", "60")
     done = understudy(*words, "--out", str(tmp_path / "run"))
     assert done.exit_code == 0
     assert done.stdout.count("Table 2: the O_DIRECT workload") == 2
-    assert "sim against vm" in done.stdout
+    _, answer = done.stdout.split("sim against vm")
+    said = answer[answer.rindex("──") :].splitlines()[1:]
+    heads = ("not checked: ", "cats: ", "Table 2: ranked ", *(f"for {goal} " for goal in GOALS))
+    assert len(said) == len(heads)
+    assert all(line.startswith(head) for line, head in zip(said, heads, strict=True))
     assert {place.name for place in (tmp_path / "run").iterdir()} == {"sim", "vm"}
 
 

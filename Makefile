@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # make setup   install what is missing
-# make demo    setup, then one prediction
+# make demo    setup, then the papers' Table 2
 # make test    setup, then the tests
 # make test-slow  setup, then those that are left to it (docs/decisions/0052-slow-tests.md)
 # make test-debug-kernel  setup, then the modules' tests and long runs on a kernel that looks for
@@ -42,8 +42,7 @@ $(COMPILED): $(INSTALLED) $(shell find understudy -name '*.py')
 	@touch $@
 
 demo: setup
-	understudy predict --disk cheetah-15k4 --workload surge-direct \
-		--schedulers cats,mq-deadline,cfq,none --on sim,vm
+	understudy reproduce table2 --seeds 5 --on sim,vm
 
 test: setup
 	$(MAKE) --jobs 2 --output-sync=line lint test-core

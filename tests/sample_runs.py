@@ -7,6 +7,7 @@ so they pass records.check; how good the schedulers are is made up.
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -105,11 +106,12 @@ def outcome(run: Experiment) -> Outcome:
 
 class FakePlatform:
     """Answers at once; `broken` names a scheduler whose run fails, and a run of a platform
-    that is `stuck` ends when it is stopped."""
+    that is `stuck` ends when it is stopped; one that is `early` asks while the disk is busy."""
 
     def __init__(self, broken: str | None = None) -> None:
         """Remember nothing yet."""
         self.broken = broken
+        self.early = False
         self.stuck = False
         self.prepared: list[Experiment] = []
 
@@ -137,7 +139,9 @@ class FakePlatform:
         if self.stuck:
             assert stop.wait(300), "nobody stopped this run"
             raise RunFailed("stopped")
-        return outcome(experiment)
+        found = outcome(experiment)
+        requests = found.requests.with_columns(stale=pl.lit(value=self.early))
+        return replace(found, requests=requests)
 
     def summarise(
         self,

@@ -20,6 +20,7 @@ from understudy.base.errors import UserError
 from understudy.base.progress import Report
 from understudy.campaign import parallel
 from understudy.cli.main import main
+from understudy.recommend.choice import GOALS
 
 SMALL = ("predict", "--on", "vm", "--requests", "50", "--out")
 
@@ -113,14 +114,18 @@ def test_json_on_stdout_is_result_json(platform: FakePlatform, tmp_path: Path) -
     assert [run["seed"] for run in json.loads(done.stdout)["runs"]] == [1, 2]
 
 
-def test_reproduce_on_both_platforms_ends_with_the_differences(
+def test_reproduce_on_both_platforms_ends_with_the_answer(
     platform: FakePlatform, tmp_path: Path
 ) -> None:
     words = ("reproduce", "table2", "--on", "sim,vm", "--requests", "60")
     done = understudy(*words, "--out", str(tmp_path / "run"))
     assert done.exit_code == 0
     assert done.stdout.count("Table 2: the O_DIRECT workload") == 2
-    assert "sim against vm" in done.stdout
+    _, answer = done.stdout.split("sim against vm")
+    said = answer[answer.rindex("──") :].splitlines()[1:]
+    heads = ("not checked: ", "cats: ", "Table 2: ranked ", *(f"for {goal} " for goal in GOALS))
+    assert len(said) == len(heads)
+    assert all(line.startswith(head) for line, head in zip(said, heads, strict=True))
     assert {place.name for place in (tmp_path / "run").iterdir()} == {"sim", "vm"}
 
 
@@ -320,6 +325,19 @@ def test_a_failed_run_fails_its_scheduler_and_the_others_go_on(
     assert [run["seed"] for run in found["runs"]] == [1, 2] * 3
     assert found["failed"] == {"bfq": "the guest of bfq panicked"}
     assert json.loads((tmp_path / "run" / "result.json").read_text()) == found
+
+
+@pytest.mark.parametrize("command", ["predict", "compare", "sweep"])
+def test_what_must_not_be_used_is_not_recommended_from(
+    platform: FakePlatform, tmp_path: Path, command: str
+) -> None:
+    platform.early = True
+    out = ("--on", "vm", "--requests", "50", "--out", str(tmp_path / "out"))
+    done = understudy(command, "--schedulers", "cats,none", *out)
+    assert done.exit_code == 1
+    assert "no pick: requests were chosen while the disk was busy (" in done.stdout
+    assert "for mean response" not in done.stdout
+    assert "best" not in done.stdout
 
 
 def test_records_that_break_a_promise_fail_the_run() -> None:

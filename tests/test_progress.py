@@ -2,6 +2,7 @@
 """Progress: few lines in a pipe, and on a terminal no more bars than there is room for."""
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from sample_runs import experiment
 from understudy.cli.progress import RUNNING_SHOWN, Bars
 
 
-def bars(runs: int, *, terminal: bool) -> tuple[Bars, Progress, io.StringIO]:
+def bars(
+    runs: int, *, terminal: bool, clock: Callable[[], float] = lambda: 0.0
+) -> tuple[Bars, Progress, io.StringIO]:
     said = io.StringIO()
     console = Console(file=said, force_terminal=terminal, width=80)
-    progress = Progress(console=console, disable=not terminal)
+    progress = Progress(console=console, disable=not terminal, get_time=clock)
     return Bars(progress, runs), progress, said
 
 
@@ -34,6 +37,7 @@ def test_a_pipe_gets_a_line_for_each_tenth(runs: int) -> None:
     play(shown, runs)
     first, *lines = said.getvalue().splitlines()
     assert first == "prepare: building"
+    lines = [line.split(" done")[0] + " done" for line in lines]
     assert lines[-1] == f"{runs:,} of {runs:,} runs done"
     assert len(lines) == min(runs, 10)
 
@@ -44,7 +48,7 @@ def test_a_pipe_gets_the_phases_of_a_single_run() -> None:
     assert said.getvalue().splitlines() == [
         "prepare: building",
         "cats, seed 0: booting",
-        "cats, seed 0: measuring",
+        "cats, seed 0: measuring, 0 s to go",
         "1 of 1 runs done",
     ]
 
@@ -78,3 +82,36 @@ def test_a_sweep_counts_the_runs_that_it_has_already() -> None:
     shown.count(38, 50)
     shown.count(50, 50)
     assert said.getvalue().splitlines() == ["37 of 50 runs done", "50 of 50 runs done"]
+
+
+def test_runs_and_phases_say_how_long_the_rest_takes() -> None:
+    """By what was done since the first report, not by what was there before."""
+    now = 0.0
+    shown, _, said = bars(100, terminal=False, clock=lambda: now)
+    shown.phase("place", "trying", 0.0)
+    now = 2.0
+    shown.phase("place", "trying", 0.2)
+    now = 4.0
+    shown.phase("place", "simulating", 0.4)
+    shown.count(50, 100)
+    for done, seconds in ((60, 14.0), (70, 1004.0), (80, 30004.0), (100, 30005.0)):
+        now = seconds
+        shown.count(done, 100)
+    assert said.getvalue().splitlines() == [
+        "place: trying",
+        "place: simulating, 6 s to go",
+        "50 of 100 runs done",
+        "60 of 100 runs done, 40 s to go",
+        "70 of 100 runs done, 25 min to go",
+        "80 of 100 runs done, 5.6 h to go",
+        "100 of 100 runs done",
+    ]
+
+
+def test_a_bar_says_how_long_the_rest_takes() -> None:
+    now = 0.0
+    shown, progress, _ = bars(1, terminal=True, clock=lambda: now)
+    for seconds, fraction, to_go in ((0.0, 0.0, ""), (9.0, 0.1, "81 s to go"), (10.0, 0.0, "")):
+        now = seconds
+        shown.phase("profile", "seeking", fraction)
+        assert progress.tasks[0].fields["to_go"] == to_go

@@ -242,6 +242,19 @@ def test_a_tunable_that_the_simulated_scheduler_does_not_have_is_refused_first()
         in_simulator.check([one])
 
 
+def test_what_differs_by_seed_alone_is_checked_once() -> None:
+    """A sweep checks thousands of runs before the first, and says how far it is."""
+    runs = [
+        experiment(name, platform="sim", seed=seed)
+        for name in ("cats", "fcfs")
+        for seed in range(50)
+    ]
+    said: list[tuple[str, float]] = []
+    in_simulator.prepare(runs, lambda phase, done: said.append((phase, done)))
+    assert said == [("checking", 0.0), ("checking", 0.5)]
+    assert runs[0].device.timing(10**6) is runs[-1].device.timing(10**6)
+
+
 def test_what_the_engine_refuses_is_refused_first() -> None:
     each, one = np.arange(100_001), np.ones(100_001, int)
     crowd = Trace("many", each, each, one, one, each, each)

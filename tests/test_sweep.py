@@ -3,6 +3,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterable
 from concurrent import futures
 from dataclasses import replace
@@ -16,6 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from understudy.base.errors import RunFailed
+from understudy.base.paths import ROOT
 from understudy.campaign import sweep
 from understudy.cli.main import main
 from understudy.native import binding_file, program_file, registry
@@ -165,20 +168,48 @@ def test_rows_of_other_commands_stay_and_are_not_printed(tmp_path: Path) -> None
     assert printed["mean"] == pytest.approx(first["mean_response_ms"])
 
 
-def test_rows_of_another_version_are_kept_and_run_again(
+def test_rows_of_another_version_go_and_are_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "2", "--out", str(file))
-    assert "another version" not in understudy(*words).stderr
+    assert "rows go" not in understudy(*words).stderr
     monkeypatch.setattr(sweep, "version", lambda scheduler: "changed")
     runs = counted(monkeypatch)
     done = understudy(*words)
-    assert f"{file}: 2 rows are of another version of Understudy: kept, and run" in done.stderr
+    assert f"{file}: 2 rows go: they are of another version of a scheduler, disk" in done.stderr
     assert sorted(runs) == [("clook", 1), ("clook", 2)]
-    versions = pl.read_parquet(file)["version"].to_list()
-    assert versions.count("changed") == 2
-    assert len(versions) == 4
+    assert pl.read_parquet(file)["version"].to_list() == ["changed"] * 2
+
+
+def sweep_apart(*words: str) -> str:
+    """What it says in a process of its own, which reads a scheduler's file anew."""
+    command = [sys.executable, "-m", "understudy", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stderr
+
+
+@pytest.mark.parametrize("edited", ["mine.c", "mine.toml"])
+def test_a_mean_is_never_one_of_what_was_edited_and_what_it_was(
+    tmp_path: Path, edited: str
+) -> None:
+    """Rows of other seeds and workloads go, too; those of other schedulers and disks stay."""
+    file, scheduler, disk = (tmp_path / name for name in ("s.parquet", "mine.c", "mine.toml"))
+    scheduler.write_bytes(registry.source("fcfs").text.replace(b'"fcfs"', b'"mine"'))
+    disk.write_text((ROOT / "profiles" / "cheetah-15k4.toml").read_text())
+    words = (*WORDS, "--schedulers", f"{scheduler},clook", "--out", str(file))
+    sweep_apart(*words, "--disks", f"{disk},vesper-flat", "--seeds", "3")
+    sweep_apart(*words, "--disks", str(disk), "--processes", "2")
+    assert len(pl.read_parquet(file)) == 14
+    content = (tmp_path / edited).read_text()
+    (tmp_path / edited).write_text("/* */" * (edited == "mine.c") + content.replace("250", "260"))
+    done = sweep_apart(*words, "--disks", str(disk), "--seeds", "2")
+    assert "rows go" in done
+    rows = pl.read_parquet(file)
+    of = {"mine.c": ("scheduler", "version"), "mine.toml": ("disk", "disk_digest")}[edited]
+    assert rows.unique(of).select(of[0]).is_unique().all()
+    stayed = {"mine.c": 3 + 3 + 1, "mine.toml": 2 * 3}[edited]
+    assert len(rows) == stayed + {"mine.c": 2, "mine.toml": 4}[edited]
+    assert f"wrote {file}: 4 runs" in done
 
 
 def test_the_version_is_that_of_what_decides(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 """The device of an experiment: which disk or array, at which size, how many requests at once."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from understudy.ask.parameters import Parameters, parameter
@@ -13,6 +14,12 @@ from understudy.device.timing import Timing
 
 SMALLEST = 64 * 2**10
 LARGEST = 16 * 2**40
+
+
+@lru_cache(maxsize=32)
+def _timing(disk: DiskProfile, capacity_sectors: int, at_once: int) -> Timing:
+    """Kept: milliseconds of work, the same for all schedulers and seeds."""
+    return disk.timing(capacity_sectors, at_once)
 
 
 def _size(text: str) -> int:
@@ -63,7 +70,7 @@ class Device(Parameters):
 
     def timing(self, capacity_sectors: int) -> Timing:
         """The disk in the core's units, at the size that a platform gives it."""
-        return self.disk.timing(capacity_sectors, self.at_once)
+        return _timing(self.disk, capacity_sectors, self.at_once)
 
     def columns(self) -> dict[str, Any]:
         """The disk by its name and its content's."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Many runs, one Parquet file: a row for each, with its inputs and its figures.
 
-The file only grows.  A row is named by `key`, what was asked, and `version`, what answered;
-a command runs what has no row of this version yet, and rows of other commands and versions
-stay.  Rows are sorted, so the file repeats to the byte however it came about (but for the
-wall seconds).
+A row is named by `key`, what was asked, and `version`, what answered; a command runs what has
+no row yet, and rows of other commands stay.  But one name has one content in a file: rows of a
+scheduler, disk or trace that has changed since go, once the command has ended, so that
+nobody's mean is one of both.  Rows are sorted, so the file repeats to the byte however it came
+about (but for the wall seconds).
 
 What is done is kept at once in FILE.partial, a line of JSON for each run, so that a sweep
 that was interrupted goes on where it stopped.  A run whose requests arrive faster than the
@@ -81,7 +82,11 @@ SCHEMA: dict[str, Column] = {
     **VERDICT,
     **FIGURES,
 }
-NAMES: dict[str, Column] = {"key": str, "version": str}
+CONTENT = {"scheduler": "version", "disk": "disk_digest", "trace": "trace_digest"}
+"""What people name, and the column that names its content."""
+NAMES: dict[str, Column] = {
+    name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())
+}
 ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
 LINE_BEGINS = b'{"key": '  # as every row's line in the journal
 
@@ -129,7 +134,8 @@ def run(
     """
     names = _names(experiments)
     done = set(book.rows.select("key", "version").rows())
-    missing = [index for index, one in enumerate(names.rows()) if one not in done]
+    asked = names.select("key", "version").rows()
+    missing = [index for index, one in enumerate(asked) if one not in done]
     finished = names.height - len(missing)
     report(finished, names.height)
     new: list[Row] = []
@@ -143,8 +149,9 @@ def run(
                 _say_how_to_go_on(book)
         finished += 1
         report(finished, names.height)
-    whole = pl.concat([book.rows, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
-    if book.journal.exists():
+    kept = _current(book.rows, names)
+    whole = pl.concat([kept, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
+    if book.journal.exists() or kept.height < book.rows.height:
         _put(whole, book)
     found = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
     return found.filter(~pl.col("scheduler").is_in(list(failures))), failures
@@ -160,10 +167,17 @@ def _say_how_to_go_on(book: Book) -> None:
 
 
 def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
-    """How many rows of these experiments are another version's."""
-    names = _names(experiments)
-    of_these = book.rows.join(names, on="key", how="semi")
-    return of_these.join(names, on=["key", "version"], how="anti").height
+    """How many rows are of these experiments' schedulers, disks and traces as they were."""
+    return book.rows.height - _current(book.rows, _names(experiments)).height
+
+
+def _current(rows: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+    """Those whose schedulers, disks and traces have, if they are in `names`, the same content."""
+    for name, content in CONTENT.items():
+        now = dict(names.select(name, content).drop_nulls().unique().rows())
+        same = pl.col(name).replace_strict(now, default=pl.col(content), return_dtype=pl.String)
+        rows = rows.filter(pl.col(content).eq_missing(same)) if now else rows
+    return rows
 
 
 def summaries(rows: pl.DataFrame) -> list[Summary]:
@@ -171,16 +185,16 @@ def summaries(rows: pl.DataFrame) -> list[Summary]:
     return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
 
 
-def key(experiment: Experiment) -> str:
+def _key(asked: Row) -> str:
     """Name of everything that is asked of a run."""
-    return digest([json.dumps(experiment.columns(), sort_keys=True).encode()])
+    return digest([json.dumps(asked, sort_keys=True).encode()])
 
 
 def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
-    """The key and the version of each."""
-    keys = [key(experiment) for experiment in experiments]
-    versions = [version(experiment.scheduler.name) for experiment in experiments]
-    return pl.DataFrame({"key": keys, "version": versions}, schema=NAMES)
+    """The key of each, and the content of what it names."""
+    asked = [experiment.columns() for experiment in experiments]
+    named = [one | {"key": _key(one), "version": version(one["scheduler"])} for one in asked]
+    return pl.DataFrame([{name: one.get(name) for name in NAMES} for one in named], schema=NAMES)
 
 
 @cache
@@ -348,7 +362,7 @@ def _put(frame: pl.DataFrame, book: Book) -> None:
     with scratch.replacing(book.file) as fresh:
         frame.write_parquet(fresh)
     with _writing(book.file):
-        book.journal.unlink()
+        book.journal.unlink(missing_ok=True)
     scratch.say_if_interrupted("")
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Progress on stderr: on a terminal bars, of all runs and of those that are running; else a
 few lines, of what is prepared and of every tenth of the runs that is done, or of a
-single run's phases.
+single run's phases.  Each says how long the rest takes, once that can be told.
 """
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -26,6 +27,7 @@ ALL = "all runs"
 RUNNING_SHOWN = 8  # more of them would push each other off the screen
 LINES = 10  # of runs that are done, where there are no bars
 DONE = 1.0
+MANY = 100  # of a unit: then the next larger one
 
 
 Named = Callable[[Experiment], str]
@@ -45,6 +47,7 @@ class Bars:
         self._named = named
         self._done = 0
         self._tasks: dict[str, TaskID] = {}
+        self._paces: defaultdict[str, _Pace] = defaultdict(_Pace)
         self._said = ""
         self._lock = threading.Lock()
 
@@ -56,7 +59,7 @@ class Bars:
         """What one piece of work is doing."""
         with self._lock:
             if self._progress.disable:
-                self._say(f"{name}: {phase}")
+                self._say(f"{name}: {phase}", self._to_go(name, fraction))
             else:
                 self._show(name, phase, fraction)
 
@@ -71,7 +74,7 @@ class Bars:
                 self._show_all()
                 self._show(name, phase, fraction)
             elif self._runs == 1:
-                self._say(f"{name}: {phase}")
+                self._say(f"{name}: {phase}", self._to_go(name, fraction))
 
     def count(self, done: int, total: int) -> None:
         """How many runs of many are done."""
@@ -82,8 +85,10 @@ class Bars:
         before, self._done = self._done, done
         if not self._progress.disable:
             self._show_all()
-        elif done * LINES // self._runs > before * LINES // self._runs:
-            self._say(f"{done:,} of {self._runs:,} runs done")
+            return
+        to_go = self._to_go(ALL, done / self._runs)
+        if done * LINES // self._runs > before * LINES // self._runs:
+            self._say(f"{done:,} of {self._runs:,} runs done", to_go)
 
     def _show_all(self) -> None:
         """Above those that are running."""
@@ -94,18 +99,55 @@ class Bars:
         if name not in self._tasks:
             if len(self._tasks) > RUNNING_SHOWN:
                 return
-            self._tasks[name] = self._progress.add_task(name, total=DONE, phase=phase)
-        self._progress.update(self._tasks[name], completed=fraction, phase=phase)
+            self._tasks[name] = self._progress.add_task(name, total=DONE, phase=phase, to_go="")
+        to_go = self._to_go(name, fraction)
+        self._progress.update(self._tasks[name], completed=fraction, phase=phase, to_go=to_go)
+
+    def _to_go(self, name: str, fraction: float) -> str:
+        return self._paces[name].to_go(self._progress.get_time(), fraction)
 
     def _hide(self, name: str) -> None:
         if name in self._tasks:
             self._progress.remove_task(self._tasks.pop(name))
 
-    def _say(self, line: str) -> None:
+    def _say(self, line: str, to_go: str) -> None:
         """Not twice in a row."""
         if line != self._said:
             self._said = line
-            self._progress.console.print(line, soft_wrap=True, markup=False)
+            whole = f"{line}, {to_go}" if to_go else line
+            self._progress.console.print(whole, soft_wrap=True, markup=False)
+
+
+class _Pace:
+    """How long the rest takes, if it goes on as since the first report."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+        self._first = self._last = DONE
+
+    def to_go(self, now: float, fraction: float) -> str:
+        """In words; empty, if there is none or nobody knows yet."""
+        if fraction < self._last:
+            self._began, self._first = now, fraction
+        self._last = fraction
+        done = fraction - self._first
+        if done <= 0 or fraction >= DONE:
+            return ""
+        seconds = (now - self._began) * (DONE - fraction) / done
+        if seconds < MANY:
+            return f"{seconds:.0f} s to go"
+        return (
+            f"{seconds / 60:.0f} min to go"
+            if seconds < 60 * MANY
+            else f"{seconds / 3600:.1f} h to go"
+        )
+
+
+class _ToGo(ProgressColumn):
+    """As of the last report."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["to_go"], no_wrap=True)
 
 
 class _What(ProgressColumn):
@@ -138,6 +180,7 @@ def _progress() -> Progress:
         _What(),
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
+        _ToGo(),
         console=console,
         disable=not console.is_terminal,
         transient=True,

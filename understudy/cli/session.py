@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """From checked experiments to a printed table and a run folder.
 
-With several platforms each one's answer is printed as soon as it is there, and goes into
-a folder of its own inside the run folder; the differences come last.
+With several platforms each one's table is printed as soon as it is there, and goes into
+a folder of its own inside the run folder; then come the differences, and what to pick.
 """
 
 import json
@@ -66,12 +66,12 @@ def carry_out(
             found = _run(command, name, settings, _fit(planned[name], failures))
             if found.outcomes:
                 place = folder / name if len(names) > 1 else folder
-                _put(found, place, settings.as_json, layout)
+                _put(found, place, settings, layout)
                 answers.append(found)
             tell(found.failures)
             failures |= found.failures
-    _conclude(answers, settings.as_json)
-    if failures:
+    _conclude(answers, settings)
+    if failures or any(found.verdict.trusted is False for found in answers):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
@@ -95,12 +95,16 @@ def _load_report() -> None:
     from understudy.show import report  # noqa: F401
 
 
-def _put(found: result.Result, place: Path, as_json: bool, layout: table.Layout | None) -> None:
+def _put(
+    found: result.Result, place: Path, settings: Settings, layout: table.Layout | None
+) -> None:
     from understudy.show import report
 
     result.write(found, place, report.render(found))
-    if not as_json:
+    if not settings.as_json:
         table.show(found, console(), layout)
+        if len(settings.platforms) == 1:
+            table.conclude([found], console())
     _warn(found)
     click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
 
@@ -169,11 +173,13 @@ def console() -> Console:
     return found if found.is_terminal else Console(width=FILE_WIDTH)
 
 
-def _conclude(answers: Sequence[result.Result], as_json: bool) -> None:
+def _conclude(answers: Sequence[result.Result], settings: Settings) -> None:
     """What there is to say once every platform has answered."""
-    if as_json and answers:
+    if settings.as_json and answers:
         documents = {found.platform: found.as_json() for found in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()
         click.echo(json.dumps(whole, indent=2))
-    elif len(answers) > 1:
-        side_by_side.show(answers[0], answers[1], console())
+    elif len(settings.platforms) > 1:
+        if len(answers) > 1:
+            side_by_side.show(answers[0], answers[1], console())
+        table.conclude(answers, console())

@@ -47,10 +47,10 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
     Only figures are kept, a row for each run, in the file that --out names [sweep.parquet].
-    It only grows: any command may add to it, and runs what it does not have yet, so the
-    same command goes on with a sweep that was interrupted, and one with more seeds runs
-    the new ones.  An option of one workload (--writes, --rate ...) is for those that have
-    a use for it.
+    Any command may add to it, and runs what it does not have yet, so the same command goes
+    on with a sweep that was interrupted, and one with more seeds runs the new ones.  Rows of
+    a scheduler, disk or trace that has changed since go.  An option of one workload (--writes,
+    --rate ...) is for those that have a use for it.
     """
     if len(settings.platforms) > 1:
         raise UserError("--on: one platform at a time; run it once for each")
@@ -78,7 +78,7 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
         _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
     tell(failures | failed)
-    if failures or failed:
+    if failures or failed or False in frame["trusted"]:
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
@@ -102,7 +102,8 @@ def _words(text: str) -> list[str]:
 def _say_outdated(rows: int, file: Path) -> None:
     if rows:
         click.echo(
-            f"{file}: {rows} rows are of another version of Understudy: kept, and run again",
+            f"{file}: {rows} rows go: they are of another version of a scheduler, disk or trace, "
+            "or of Understudy",
             err=True,
         )
 

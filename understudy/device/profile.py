@@ -324,6 +324,10 @@ class DiskProfile(BaseModel):
             curves["throughput"] = Throughput(at=rates[0], mb_per_s=rates[1])
         return self.model_copy(update=curves)
 
+    def __hash__(self) -> int:
+        """By its name: what its checks ask for is a dictionary."""
+        return hash(self.name)
+
     @property
     def holds_for(self) -> tuple[Ask, ...]:
         """What it was tried with, where every check of that is within its limits."""

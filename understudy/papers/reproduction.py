@@ -26,6 +26,7 @@ from understudy.papers.tables import (
 
 OURS = "ours"
 REAL = "real"
+VIRTUAL = "virtual"
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,12 @@ def _rows(table: PaperTable, comparison: Comparison, measure: Measure) -> list[R
     ours = {theirs: comparison.estimate(name, measure).mean for theirs, name in pairs.items()}
     real, virtual = (
         {theirs: table.values(platform, measure)[theirs] for theirs in pairs}
-        for platform in ("real", "virtual")
+        for platform in (REAL, VIRTUAL)
     )
     as_real = ranks(real, measure)
     return [
         Row(measure, source, values, order := ranks(values, measure), order == as_real)
-        for source, values in ((OURS, ours), (REAL, real), ("virtual", virtual))
+        for source, values in ((OURS, ours), (REAL, real), (VIRTUAL, virtual))
     ]
 
 
@@ -98,6 +99,18 @@ def note(comparison: Comparison) -> str:
         f"real and virtual (k = 8) are the paper's, with up to {AT_ONCE} past the scheduler at "
         f"once (--queue-depth {AT_ONCE}), and service is from dispatch to completion; ours ran "
         f"{', '.join(others)}, and {last}"
+    )
+
+
+def ranks_sentence(table: PaperTable, comparison: Comparison) -> str:
+    """By how many measures the schedulers rank as on the papers' real disk."""
+    found = rows(table, comparison)
+    ours, virtual = (
+        sum(row.agrees for row in found if row.source == source) for source in (OURS, VIRTUAL)
+    )
+    return (
+        f"{table.title.partition(':')[0]}: ranked as on the papers' real disk by {ours} of "
+        f"{len(MEASURES)} measures (the papers' virtual disk: by {virtual})"
     )
 
 

@@ -44,6 +44,11 @@ class Best:
         """All of them."""
         return (self.best, *self.tied)
 
+    def beats(self, one: str, other: str) -> bool:
+        """Whether one's mean is better than the other's."""
+        sign = -1 if self.measure.higher_is_better else 1
+        return sign * self.means[one] < sign * self.means[other]
+
     def figure(self, name: str) -> str:
         """A scheduler's mean, four digits."""
         return f"{self.means[name]:.4g} {self.measure.unit}"
@@ -59,7 +64,11 @@ class Best:
 
 @dataclass(frozen=True)
 class Choice:
-    """The answer to one goal: those who are among the best by each of its measures."""
+    """The answer to one goal: those who are among the best by each of its measures.
+
+    Who is beaten by the same scheduler by each of several measures is tied with the best for
+    its noise alone, and is not named.
+    """
 
     goal: str
     by: tuple[Best, ...]
@@ -68,7 +77,11 @@ class Choice:
     @property
     def names(self) -> tuple[str, ...]:
         """In the order of the first measure; none, if nobody is best throughout."""
-        return tuple(name for name in self.by[0].names if all(name in one.names for one in self.by))
+        return tuple(
+            name
+            for name in self._undominated(self.by[0])
+            if all(name in one.names for one in self.by)
+        )
 
     @property
     def best(self) -> str | None:
@@ -90,10 +103,19 @@ class Choice:
     def _each(self) -> str:
         """Whom to pick by each measure."""
         picks = (
-            f"{' or '.join(one.names)} by {one.measure.label} ({one.figure(one.best)})"
+            f"{' or '.join(self._undominated(one))} by {one.measure.label} ({one.figure(one.best)})"
             for one in self.by
         )
         return ", ".join(picks)
+
+    def _undominated(self, found: Best) -> list[str]:
+        """Those whom nobody beats by each of several measures."""
+        return [
+            name
+            for name in found.names
+            if len(self.by) == 1
+            or not any(all(one.beats(other, name) for one in self.by) for other in found.means)
+        ]
 
     def _figures(self) -> str:
         """Of the best one."""

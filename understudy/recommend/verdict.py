@@ -28,10 +28,19 @@ APART: tuple[Ask, ...] = ("writes", "pauses", "rests", "queue")
 
 def sentences(found: Trust) -> list[str]:
     """Below a table; there is nothing to say of what is checked and within."""
+    return [*missing(found), *doubts(found)]
+
+
+def missing(found: Trust) -> list[str]:
+    """Why there is no pick, or none for the tail."""
     if found.trusted is False:
         return [f"no pick: {'; '.join(found.because)}"]
-    tail = [f"no pick for {TAIL}: {'; '.join(found.tail_because)}"] if found.tail_because else []
-    return tail if found.trusted else [*tail, str(found)]
+    return [f"no pick for {TAIL}: {'; '.join(found.tail_because)}"] if found.tail_because else []
+
+
+def doubts(found: Trust) -> list[str]:
+    """What was not checked."""
+    return [str(found)] if found.trusted is None else []
 
 
 def verdict(

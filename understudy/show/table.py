@@ -7,7 +7,7 @@ of their 95 % interval; counts and seconds are sums over the seeds.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -115,16 +115,27 @@ def headline(experiment: Experiment, seeds: int, platform: str) -> str:
 
 
 def show(result: Result, console: Console, layout: Layout | None = None) -> None:
-    """Print the whole answer; unless told, in the layout that fits the schedulers."""
+    """Print the tables; unless told, in the layout that fits the schedulers."""
     comparison = result.comparison
     say(headline(result.experiment, len(comparison.seeds), result.platform), console)
     fits = ranking if is_wide(comparison) else by_measure
     (layout or fits)(result).show(console)
-    for sentence in sentences(result):
-        say(sentence, console)
     if result.paper:
         _paper_grid(result.paper, comparison).show(console)
         say(reproduction.note(comparison), console)
+
+
+def conclude(results: Sequence[Result], console: Console) -> None:
+    """Print what is to be said of the answers, what to pick last.
+
+    A sentence that not every platform's answer has is said of those that have it.
+    """
+    for kind in (remarks, picks):
+        said = [(sentence, found.platform) for found in results for sentence in kind(found)]
+        for sentence in dict(said):
+            whose = [platform for other, platform in said if other == sentence]
+            of = "" if len(whose) == len(results) else f"{', '.join(whose)}: "
+            say(of + sentence, console)
 
 
 def say(sentence: str, console: Console) -> None:
@@ -172,16 +183,30 @@ def _against(first: Best | None, name: str) -> str:
 
 
 def sentences(result: Result) -> list[str]:
-    """What to pick, whether to believe it, and what the shadow caches were worth."""
+    """What to pick, then the remarks."""
+    return [*picks(result), *remarks(result)]
+
+
+def picks(result: Result) -> list[str]:
+    """How the papers' ranks came out, and what to pick, or why nothing is picked."""
+    ranks = [reproduction.ranks_sentence(result.paper, result.comparison)] if result.paper else []
+    return [
+        *ranks,
+        *(choice.sentence() for choice in result.picks),
+        *verdict.missing(result.verdict),
+    ]
+
+
+def remarks(result: Result) -> list[str]:
+    """What was not checked, and what the shadow caches were worth."""
     comparison = result.comparison
     shadows = (
         reproduction.shadow_sentence(comparison, name, result.experiment.workload.name)
         for name in comparison.schedulers
         if any(run.predicted for run in comparison.runs(name))
     )
-    picks = [choice.sentence() for choice in result.picks]
     shadowed = (sentence for sentence in shadows if sentence)
-    return [*picks, *verdict.sentences(result.verdict), *shadowed, *_instruments(result)]
+    return [*verdict.doubts(result.verdict), *shadowed, *_instruments(result)]
 
 
 def _instruments(result: Result) -> list[str]:

@@ -211,11 +211,16 @@ def test_a_server_that_is_killed(home: Home, how: int, words: str) -> None:
 
 
 def test_killed_outright_it_takes_the_server_along(home: Home) -> None:
+    """And the next command its socket and scratch."""
+    kept = list(home.work.iterdir())
     served = Served(home, "--disk", "line.toml", *SMALL)
     served.wait_until_ready()
     served.end(signal.SIGKILL)
     while home.processes():
         pass
+    assert served.socket.exists()
+    assert Running(home, "order", "--head", "1", "--requests", "5,9").end() == 0
+    is_gone(served, *kept)
 
 
 def test_a_client_that_goes_away(home: Home, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ result.json's schema is understudy.result/1; requests.parquet holds every
 bio of every run as recorded, times not divided by the scale.
 """
 
-import json
 import os
 import platform as machine
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ import polars as pl
 
 from understudy import __version__
 from understudy.ask.experiment import Experiment, Outcome
-from understudy.base import run_folder
+from understudy.base import parquet, run_folder
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import Summary, summarise
 from understudy.measure.trust import Trust
@@ -152,11 +151,5 @@ def label(experiment: Experiment) -> str:
 def write(result: Result, folder: Path, report_html: str) -> None:
     """Write all three files, then put the folder in its place."""
     with run_folder.filled(folder) as partial:
-        _fill(partial, result, report_html)
-
-
-def _fill(folder: Path, result: Result, report_html: str) -> None:
-    document = json.dumps(result.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "result.json").write_text(document + "\n", encoding="utf-8")
-    requests_table(result.outcomes).write_parquet(folder / "requests.parquet")
-    (folder / "report.html").write_text(report_html, encoding="utf-8")
+        run_folder.write(partial, result.as_json(), report_html)
+        parquet.write(requests_table(result.outcomes), partial / "requests.parquet")

@@ -32,7 +32,7 @@ from understudy.ask.experiment import Experiment, Run
 from understudy.ask.parameters import columns_of
 from understudy.ask.setting import SETTINGS
 from understudy.ask.workloads import WORKLOADS
-from understudy.base import scratch
+from understudy.base import parquet, scratch
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
 from understudy.base.paths import ROOT
@@ -98,7 +98,12 @@ class Book:
 
 @contextmanager
 def opened(file: Path) -> Iterator[Book]:
-    """The sweep in a file, which may be new; other sweeps are kept off it."""
+    """The sweep in a file, which may be new; other sweeps are kept off it.
+
+    The file is written at the end, after whoever opened it has shown what was found.
+    """
+    if not file.name or file.is_dir():
+        raise UserError(f"--out: {file} is no sweep: it is a folder; name a file")
     with _writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         lock = file.with_name(f".{file.name}.lock").open("w")
@@ -109,7 +114,10 @@ def opened(file: Path) -> Iterator[Book]:
             raise UserError(
                 f"--out: another sweep is at work on {file}; wait for it, or name another file"
             ) from None
-        yield Book(file, _read(file))
+        book = Book(file, _read(file))
+        yield book
+        if book.journal.exists():
+            _put(_read(file).sort(ORDER), book)
 
 
 def run(
@@ -141,8 +149,6 @@ def run(
         finished += 1
         report(finished, names.height)
     whole = pl.concat([book.rows, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
-    if book.journal.exists():
-        _put(whole, book)
     found = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
     return found.filter(~pl.col("scheduler").is_in(list(failures))), failures
 
@@ -343,7 +349,7 @@ def _note(row: Row, journal: Path) -> None:
 def _put(frame: pl.DataFrame, book: Book) -> None:
     """The whole file or none; then the journal has done its work."""
     with scratch.replacing(book.file) as fresh:
-        frame.write_parquet(fresh)
+        parquet.write(frame, fresh)
     with _writing(book.file):
         book.journal.unlink()
     scratch.say_if_interrupted("")

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from understudy.base import run_folder, scratch
+from understudy.base import parquet, run_folder, scratch
 from understudy.base.errors import UserError
 from understudy.cli import depth as depths
 from understudy.cli import self_checked
@@ -198,16 +198,13 @@ def _put(
     from understudy.show import consolidated  # Matplotlib takes half a second
 
     document: dict[str, Any] = answer.document(line, seed, depth_from, found, changes)
-    with run_folder.filled(folder) as partial:
-        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-        (partial / "result.json").write_text(text + "\n", encoding="utf-8")
-        answer.replications(found[0]).write_parquet(partial / "replications.parquet")
-        page = consolidated.render(document, found, changes)
-        (partial / "report.html").write_text(page, encoding="utf-8")
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
         consolidated.show(found, changes, console())
+    with run_folder.filled(folder) as partial:
+        parquet.write(answer.replications(found[0]), partial / "replications.parquet")
+        run_folder.write(partial, document, consolidated.render(document, found, changes))
     for doubt in consolidated.doubts(found[0]):
         click.echo(f"understudy: {doubt}", err=True)
     click.echo(f"wrote {folder}: result.json, replications.parquet, report.html", err=True)

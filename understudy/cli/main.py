@@ -24,6 +24,7 @@ import click
 from understudy import __version__, cli
 from understudy.base.catalog import unknown
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.plain import plain
 from understudy.cli import spelling
 
 EXIT_FAILED = 1
@@ -88,7 +89,7 @@ class Understudy(click.Group):
 
 def _complain(message: str, code: int) -> int:
     with suppress(OSError):
-        click.echo(f"understudy: {message}", err=True)
+        click.echo(plain(f"understudy: {message}"), err=True)
     return code
 
 

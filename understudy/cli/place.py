@@ -221,13 +221,10 @@ def _put(
     from understudy.show import placed  # Matplotlib takes half a second
 
     document = answer.document(line, inputs, problem, outcome, trusted)
-    with run_folder.filled(folder) as partial:
-        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-        (partial / "result.json").write_text(text + "\n", encoding="utf-8")
-        page = placed.render(document, problem, outcome, trusted)
-        (partial / "report.html").write_text(page, encoding="utf-8")
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
         placed.show(problem, outcome, trusted, console())
+    with run_folder.filled(folder) as partial:
+        run_folder.write(partial, document, placed.render(document, problem, outcome, trusted))
     click.echo(f"wrote {folder}: result.json, report.html", err=True)

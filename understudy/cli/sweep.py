@@ -74,8 +74,8 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     with sweep.opened(file) as book:
         _say_outdated(sweep.outdated(book, experiments), file)
         frame, failed = _run(settings, experiments, book)
-    if frame.height:
-        _show(frame, settings)
+        if frame.height:
+            _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
     tell(failures | failed)
     if failures or failed:

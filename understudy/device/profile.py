@@ -39,6 +39,7 @@ from understudy.device.section import (
     Ms,
     PositiveMs,
     Sectors,
+    Text,
     check_places,
     exact,
     sector_ps,
@@ -176,11 +177,11 @@ class CommandQueue(_Section):
 class DiskFacts(_Section):
     """What the manual says; the timing model uses none of it."""
 
-    vendor: str
-    model: str
+    vendor: Text
+    model: Text
     capacity_sectors: Sectors
     rpm: Annotated[int, Field(ge=1)] | None = None
-    manual: str | None = None
+    manual: Text | None = None
 
 
 class Servers(_Section):
@@ -202,9 +203,9 @@ class DiskProfile(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    name: str
-    summary: str = ""
-    limits: str = ""
+    name: Text
+    summary: Text = ""
+    limits: Text = ""
     """What it was made from, in words; empty: nobody says."""
 
     checks: Annotated[tuple[Check, ...], Field(strict=False, max_length=CHECKS_MAX)] = ()

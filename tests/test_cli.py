@@ -237,7 +237,8 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         ),
         (
             ["predict", "--disk", "vesper-zoned", "--queue-depth", "2"],
-            "--queue-depth: 2: vesper-zoned has no [queue]: it takes one at a time",
+            "--queue-depth: 2: vesper-zoned has no [queue]: it takes one at a time; write depth = 2 "
+            "into the [queue] of its profile",
         ),
         (["predict", "--replay", "closed"], "--replay: surge-direct has no use for it; it goes"),
         (["predict", "--virtual-size", "1000000"], "--virtual-size: 1000000 is not a whole number"),

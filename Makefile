@@ -11,6 +11,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+unexport MAKEFLAGS # ninja takes make's jobs for its own, which it can't have
 
 # Meson finds the core's files when it configures: a folder that changed is stale.  Only
 # the C tests link schedulers.

@@ -18,7 +18,11 @@ ON_TARGET = {"full": {"seeds": 5, "requests": 5000}, "quick": {"seeds": 2, "requ
 
 @click.command("bench")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--quick", is_flag=True, help="Shorter runs; the page says so.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Shorter runs, kept where there is no full one.",
+)
 @click.option("--list", "listed", is_flag=True, help="Name the benchmarks and stop.")
 @click.option("--page", "only_page", is_flag=True, help="Measure nothing, write the page again.")
 @click.option(
@@ -85,7 +89,12 @@ def _on_target(
 def _measured(one: Part, size: str, parts: dict[str, Part]) -> bool:
     click.echo(f"## {one.name}: {one.title}")
     try:
-        results.write(one.name, results.take(one, size, _show))
+        found = results.take(one, size, _show)
+        kept = results.read(one.name)
+        if size == "quick" and kept and kept.size == "full":
+            click.echo(f"{one.name}: not kept: the last result is of a full run, of {kept.date}")
+            return True
+        results.write(one.name, found)
     except (RunFailed, UserError) as error:
         click.echo(f"{one.name}: {error}", err=True)
         return False

@@ -3,6 +3,7 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,10 @@ def test_one_benchmark_is_measured_and_keeps_the_others_results(two_of_three: Pa
     assert CliRunner().invoke(bench.main, ["a", "--quick"]).exit_code == 1
     assert (two_of_three / "c.json").read_text() == before
     assert CliRunner().invoke(bench.main, ["c", "--quick"]).exit_code == 0
+    assert (two_of_three / "c.json").read_text() == before
+    assert "quick size" not in (two_of_three / "page.md").read_text()
+    (two_of_three / "c.json").unlink()
+    assert CliRunner().invoke(bench.main, ["c", "--quick"]).exit_code == 0
     assert "quick size (it 1)" in (two_of_three / "page.md").read_text()
 
 
@@ -136,3 +141,12 @@ def test_a_name_that_is_none_is_answered_with_those_there_are(two_of_three: Path
 
 def test_a_cell_without_a_value_is_empty() -> None:
     assert Column("", "{mean:.1f} ± {half:.1f}").cell({"mean": 1, "half": None}) == ""
+
+
+def test_ninja_is_told_nothing_of_makes_jobs(tmp_path: Path) -> None:
+    """It would print an error that it has none of them."""
+    shown = tmp_path / "shown"
+    shown.write_text('include Makefile\nshown:\n\t@echo "<$$MAKEFLAGS>"\n')
+    command = ["make", "--jobs", "2", "--file", str(shown), "shown"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert said == "<>\n"

@@ -222,7 +222,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--on", "simm"], 'unknown platform "simm": did you mean "sim"? '),
         (["predict", "--on", "vm,vm"], "--on: vm,vm names a platform twice"),
         (["predict", "--queue-depth", "0"], "--queue-depth: 0 is outside 1 to 4096"),
-        (["predict", "--workload", "random", "--think", "-1"], "--think: -1.0 is outside 0 to"),
+        (["predict", "--workload", "random", "--think", "-1"], "--think-ms: -1.0 is outside 0 to"),
         (["predict", "--rate", "5"], "--rate: surge-direct has no use for it; it goes with"),
         (["predict", "--workload", "poisson"], "--workload: poisson needs --rate"),
         (["predict", "--workload", "poisson", "--rate", "0"], "--rate: 0.0 is outside 0.001 to"),
@@ -235,14 +235,15 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--clock", "wall"], "--clock: only in the VM; add --on vm"),
         (["predict", "--scale", "2"], "--scale: only in the VM; add --on vm"),
         (["predict", "--controller", "null_blk"], "--controller: only in the VM; add --on vm"),
-        (["predict", "--on", "vm", "--gap", "1"], "--gap: only in the simulator; add --on sim"),
+        (["predict", "--on", "vm", "--gap", "1"], "--gap-us: only in the simulator; add --on sim"),
         (
             ["predict", "--on", "sim,vm", "--queue-depth", "3"],
             "--queue-depth: 3: cheetah-15k4 takes up to 2 at a time",
         ),
         (
             ["predict", "--disk", "vesper-zoned", "--queue-depth", "2"],
-            "--queue-depth: 2: vesper-zoned has no [queue]: it takes one at a time",
+            "--queue-depth: 2: vesper-zoned has no [queue]: it takes one at a time; write "
+            "depth = 2 into the [queue] of its profile",
         ),
         (["predict", "--replay", "closed"], "--replay: surge-direct has no use for it; it goes"),
         (["predict", "--virtual-size", "1000000"], "--virtual-size: 1000000 is not a whole number"),
@@ -284,7 +285,7 @@ def test_every_platform_is_checked_before_one_runs(
 ) -> None:
     def check(experiments: Sequence[Experiment]) -> None:
         if {run.scheduler.name for run in experiments} == {"fcfs", "bfq"}:
-            raise UserError("--gap: only in the simulator")
+            raise UserError("--gap-us: only in the simulator")
 
     monkeypatch.setattr(platform, "check", check)
     words = ("--on", "sim,vm", "--schedulers", "fcfs,bfq", "--out", str(tmp_path / "run"))

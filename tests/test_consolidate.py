@@ -201,7 +201,10 @@ def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
     done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE[2:], "--depth", "4")
     assert done.exit_code == 0
     assert "the VMs ask for 1.28 times what 4 servers can do: how long they wait" in done.stderr
-    assert "without merging --depth 6 would be stable, or 78% of each VM's requests" in done.stderr
+    assert (
+        "without merging --queue-depth 6 would be stable, or 78% of each VM's requests"
+        in done.stderr
+    )
 
 
 def test_a_device_that_merges_nothing(traces: Path) -> None:
@@ -256,14 +259,20 @@ def test_servers_that_a_trace_contradicts(traces: Path) -> None:
         (["arrivals.csv", *LITTLE], "arrivals.csv: has arrivals only"),
         (["short.parquet", *LITTLE], "short: service times of shape (20,): a fit needs a list of"),
         (["cut.csv", *LITTLE], "understudy trace convert cut.csv OUT.parquet keeps what precedes"),
-        (["web.parquet", "--depth", "2000"], "--depth"),
-        (["web.parquet"], "--depth: not given, and no trace says how many requests the device"),
+        (["web.parquet", "--depth", "2000"], "--queue-depth"),
+        (
+            ["web.parquet"],
+            "--queue-depth: not given, and no trace says how many requests",
+        ),
         (["web.parquet", "--disk", "vespa"], 'unknown disk "vespa"'),
-        (["web.parquet", *LITTLE, "--disk", "array-32"], "--disk: not with --depth, which says"),
+        (
+            ["web.parquet", *LITTLE, "--disk", "array-32"],
+            "--disk: not with --queue-depth, which",
+        ),
         (["--self-check", "--disk", "array-32"], "--disk: not with --self-check"),
         ([], "no VM: name a trace of each"),
         (["--self-check", "PM-3"], "PM-3: no such configuration; there are PM-1"),
-        (["--self-check", "--depth", "8"], "--depth: not with --self-check"),
+        (["--self-check", "--depth", "8"], "--queue-depth: not with --self-check"),
         (["web.parquet", "--merge", "0.5"], "--merge: 0.5: write common, per-vm, or a value"),
         (["web.parquet", "--merge", "nan"], "--merge: nan: write"),
         (["web.parquet", "--split", "0"], "--split: 0 is not a number of blocks"),
@@ -340,7 +349,7 @@ def test_who_says_how_many_the_device_serves(traces: Path) -> None:
     ):
         done = understudy("consolidate", "wide", other)
         assert done.exit_code == 2
-        assert "--depth: not given" in done.stderr
+        assert "--queue-depth: not given" in done.stderr
         assert says in done.stderr
     document = json.loads(Path("narrow/result.json").read_text())
     document["inputs"] |= {"platform": "real", "depth": 8}
@@ -351,7 +360,7 @@ def test_who_says_how_many_the_device_serves(traces: Path) -> None:
     Path("many.toml").write_text('[array]\nservers = 2000\nservice_ms = 1.0\nsource = "nobody"\n')
     done = understudy("consolidate", "web.parquet", "--disk", "many.toml")
     assert done.exit_code == 2
-    assert "--disk many.toml: 2,000 servers, more than 1,024; give --depth" in done.stderr
+    assert "--disk many.toml: 2,000 servers, more than 1,024; give --queue-depth" in done.stderr
 
 
 def test_requests_that_the_vm_merged_are_one(traces: Path) -> None:

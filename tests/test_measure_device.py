@@ -439,5 +439,5 @@ def test_what_is_there_is_not_predicted() -> None:
     done = CliRunner().invoke(main, ["predict", "--on", "real"])
     assert done.exit_code == 2
     assert done.stderr == (
-        "understudy: --on: real: what is there is measured: understudy measure --on /dev/sdX\n"
+        "understudy: --on: real: what is there is measured: understudy measure --device /dev/sdX\n"
     )

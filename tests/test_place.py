@@ -205,11 +205,11 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--each", "vms", "--p95", "40"], "Missing option '--devices'"),
+        (["--each", "vms", "--p95", "40"], "Missing option '--queue-depths'"),
         (["--devices", "a=8", "--p95", "40"], "no VM"),
         (ON_A, "db has no target"),
-        (["--each", "vms", "--devices", "a"], "--devices: a: write NAME=VALUE"),
-        (["--each", "vms", "--devices", ""], "--devices: none"),
+        (["--each", "vms", "--devices", "a"], "--queue-depths: a: write NAME=VALUE"),
+        (["--each", "vms", "--devices", ""], "--queue-depths: none"),
         (["--each", "vms", "--devices", "a=8,a=9", "--p95", "9"], "a is named twice"),
         (["--each", "vms", "--devices", "a=0", "--p95", "9"], "from 1 to 1,024"),
         (

@@ -202,7 +202,11 @@ MANY_ZONES = ", ".join(["1"] * 513)
         ("0.25, 0.5", "0.25, 1.5", "seek.at.2: input should be less than or equal to 1, not 1.5"),
         ("[0, 0.25", "[-1, 0.25", "seek.at.0: input should be greater than or equal to 0, not -1"),
         ("[0, 0.25", "[nan, 0.25", "seek.at.0: input should be a finite number, not nan"),
-        ("at = [0", "places = [0", "seek.places: is not a key of a profile"),
+        (
+            "at = [0",
+            "places = [0",
+            "seek.places: is not a key of a profile: there are: at, ms, over, source",
+        ),
         ("[60, 40]", "[60, 0]", "throughput.mb_per_s.1: input should be greater than 0, not 0"),
         ("[60, 40]", "[60, -4]", "throughput.mb_per_s.1: input should be greater than 0, not -4"),
         (

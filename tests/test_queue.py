@@ -12,6 +12,7 @@ from sample_runs import experiment
 from understudy.ask import schedulers
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import ROOT
 from understudy.device import profile
 from understudy.device.profile import CommandQueue, DiskProfile
 from understudy.measure import metrics, records
@@ -157,3 +158,15 @@ def test_age_bounds_what_sptf_makes_others_wait() -> None:
         one = asked(queueing("vesper-zoned"), "sptf", tunables=(("age_permille", age),))
         longest.append(metrics.summarise(run(one)).max_response_ms)
     assert longest[0] > 2 * longest[1]
+
+
+def test_what_the_message_says_to_write_is_enough(tmp_path: Path) -> None:
+    """And what README says."""
+    line = "[model]\nintercept_ms = 1.0\nfull_seek_ms = 3.0\n"
+    file = tmp_path / "mydrive.toml"
+    file.write_text(line)
+    with pytest.raises(UserError, match=r"write depth = 8 into the \[queue\] of its profile"):
+        asked(profile.load(str(file)), queue_depth=8)
+    file.write_text(f"{line}[queue]\ndepth = 8\n")
+    assert asked(profile.load(str(file)), queue_depth=8).device.at_once == 8
+    assert "write [queue] and depth = 32 into its profile" in (ROOT / "README.md").read_text()

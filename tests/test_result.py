@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The run folder: whole or absent, never over another, the same bytes for the same run."""
 
+import hashlib
 import json
 import re
+import subprocess
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from sample_runs import experiment, outcome
 
 from understudy.base import run_folder
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import ROOT
 from understudy.campaign import result
 from understudy.measure.records import SCHEMA
 
@@ -160,3 +163,19 @@ def test_a_failure_half_way_leaves_no_folder(
     with pytest.raises(RunFailed, match="No space left on device"):
         result.write(found(), tmp_path / "run", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_result_json_names_the_code_that_answered(tmp_path: Path) -> None:
+    """`sha256sum` says the same of a scheduler's file; a kernel's own has none here."""
+    document = found().as_json()
+    source = (ROOT / "core" / "schedulers" / "cats.c").read_bytes()
+    assert document["inputs"]["sources"]["cats"] == hashlib.sha256(source).hexdigest()
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert document["environment"]["commit"].removesuffix("-dirty") == head
+
+
+def test_without_git_no_commit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert result.commit.__wrapped__() is None

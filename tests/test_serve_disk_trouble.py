@@ -61,7 +61,7 @@ WRONG = {
     "no file": (("--disk", "none.toml"), "none.toml: No such file"),
     "a mistake": (("--disk", "wrong.toml"), "model.intercept_ms: "),
     "not TOML": (("--disk", "torn.toml"), "not TOML"),
-    "no size": (("--disk", "line.toml", "--size", "large"), "--size: large is not a size"),
+    "no size": (("--disk", "line.toml", "--size", "large"), "--virtual-size: large is not a size"),
     "too small": (("--disk", "line.toml", "--size", "1K"), "outside 64KiB to 16TiB"),
     "too large": (("--disk", "line.toml", "--size", "17TiB"), "outside 64KiB to 16TiB"),
     "part of a sector": (("--disk", "line.toml", "--size", "70000"), "whole number of sectors"),
@@ -72,9 +72,9 @@ WRONG = {
     "no port": (("--disk", "line.toml", "--port", "65536"), "65536"),
     "small data": (
         ("--disk", "line.toml", "--size", "2M", "--data", "small.img"),
-        "too few for a disk of 1,998,848; --size 2048s takes what there is",
+        "too few for a disk of 1,998,848; --virtual-size 2048s takes what there is",
     ),
-    "tiny data": (("--disk", "line.toml", "--data", "tiny.img"), "--size"),
+    "tiny data": (("--disk", "line.toml", "--data", "tiny.img"), "--virtual-size"),
     "no data": (("--disk", "line.toml", "--data", "."), "is not a file"),
     "data nowhere": (("--disk", "line.toml", "--data", "no/x"), "No such file"),
     "old records": (("--disk", "line.toml", *SMALL, "--records", "small.img"), "File exists"),
@@ -211,11 +211,16 @@ def test_a_server_that_is_killed(home: Home, how: int, words: str) -> None:
 
 
 def test_killed_outright_it_takes_the_server_along(home: Home) -> None:
+    """And the next command its socket and scratch."""
+    kept = list(home.work.iterdir())
     served = Served(home, "--disk", "line.toml", *SMALL)
     served.wait_until_ready()
     served.end(signal.SIGKILL)
     while home.processes():
         pass
+    assert served.socket.exists()
+    assert Running(home, "order", "--head", "1", "--requests", "5,9").end() == 0
+    is_gone(served, *kept)
 
 
 def test_a_client_that_goes_away(home: Home, tmp_path: Path) -> None:

@@ -204,8 +204,8 @@ def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
         ({"weights": (1, 0, 2)}, "--weights: 0 is outside 1 to 10000"),
         ({"weights": (1, 10**20, 2)}, f"--weights: {10**20} is outside 1 to 10000"),
         ({"queue_depth": 0}, "--queue-depth: 0 is outside 1 to 4096"),
-        ({"gap_us": -1.0}, r"--gap: -1\.0 is outside 0 to"),
-        ({"gap_us": float("nan")}, "--gap: nan is outside 0 to"),
+        ({"gap_us": -1.0}, r"--gap-us: -1\.0 is outside 0 to"),
+        ({"gap_us": float("nan")}, "--gap-us: nan is outside 0 to"),
     ],
 )
 def test_impossible_parameters_name_the_option(change: dict[str, Any], message: str) -> None:

@@ -10,6 +10,7 @@ import random
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -250,3 +251,34 @@ def test_without_a_terminal_to_hang_up_it_goes_on(tmp_path: Path) -> None:
         process.send_signal(signal.SIGHUP)
         assert "pick" in process.communicate()[0]
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("moment", [MOMENTS["simulate"], MOMENTS["image"]])
+def test_what_a_kill_leaves_the_next_command_takes_away(moment: Moment, tmp_path: Path) -> None:
+    home = moment.cache(Home(tmp_path))
+    running = Running(home, *moment.words)
+    running.wait_for(moment.after)
+    os.kill(running.pid, signal.SIGKILL)
+    running.end()
+    while home.processes():
+        time.sleep(0.01)
+    assert home.left_overs() != []
+    other = Running(home, "order", "--head", "1", "--requests", "5,9")
+    assert other.end() == 0
+    assert home.left_overs() == []
+
+
+def test_what_lives_is_left_alone(tmp_path: Path) -> None:
+    """And so is what no command has made, or what cannot be a folder of one."""
+    home = MOMENTS["simulate"].cache(Home(tmp_path))
+    theirs = home.temporary / "understudy-1-theirs"
+    theirs.mkdir()
+    (home.temporary / "understudy-1-link").symlink_to(home.work)
+    running = Running(home, *MOMENTS["simulate"].words)
+    running.wait_for("simulating")
+    before = {*home.temporary.iterdir()}
+    assert Running(home, "order", "--head", "1", "--requests", "5,9").end() == 0
+    assert {*home.temporary.iterdir()} == before
+    assert (home.work / "run").is_dir()
+    running.press(CTRL_C)
+    assert running.stop() == 130

@@ -379,7 +379,7 @@ def test_a_line_that_was_cut_off_does_not_count(
     partial.write_bytes(whole + whole[:100])
     with sweep.opened(file) as book:
         assert book.rows.height == len(whole.splitlines())
-    assert partial.read_bytes() == whole
+        assert partial.read_bytes() == whole
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,9 @@ import checkouts
 import pytest
 from terminal import COMMAND
 
+from understudy.base import run_folder
+from understudy.base.errors import RunFailed
+
 RUN = (
     *("predict", "--workload", "random", "--requests", "200", "--virtual-size", "64MiB"),
     *("--schedulers", "fcfs,look"),
@@ -85,6 +88,71 @@ def test_a_sweeps_disk_is_full(tmp_path: Path, place: Path) -> None:
     assert done.code == 1
     assert done.last.startswith("understudy: cannot write place/sweep.parquet")
     assert "No space left on device" in done.last
+
+
+@pytest.mark.parametrize("output", [(), ("--json",)])
+def test_the_table_is_said_though_it_cannot_be_written(
+    output: Sequence[str], tmp_path: Path, place: Path
+) -> None:
+    """Requests that fill the disk while Polars writes them."""
+    words = (*RUN, "--requests", "5000", "--out", "place/run", *output)
+    done = understudy(tmp_path, *words, mounted=f"{SMALL} {place}")
+    assert done.code == 1
+    assert done.last == f"understudy: cannot write {place}: No space left on device"
+    assert ('"p99_response_ms"' if output else "for mean response pick") in done.out
+
+
+def test_a_sweeps_table_is_said_though_it_cannot_be_written(tmp_path: Path, place: Path) -> None:
+    """Its journal, which goes on, fits."""
+    words = ("sweep", "--workloads", "random", "--requests", "200", "--schedulers", "fcfs")
+    mounted = f"mount -t tmpfs -o size=16k none {place}"
+    done = understudy(tmp_path, *words, "--out", "place/sweep.parquet", mounted=mounted)
+    assert done.code == 1
+    assert done.last == "understudy: cannot write place/sweep.parquet: No space left on device"
+    assert "cheetah-15k4" in done.out
+
+
+@pytest.mark.parametrize("command", [RUN, ("sweep", "--workloads", "random", "--requests", "200")])
+def test_names_that_are_not_utf_8(command: Sequence[str], tmp_path: Path) -> None:
+    disk = Path(os.fsdecode(b"disk\xff.toml"))
+    (tmp_path / disk).write_text("[model]\nintercept_ms = 1.0\nfull_seek_ms = 3.0\n")
+    option = "--disks" if command[0] == "sweep" else "--disk"
+    out = tmp_path / os.fsdecode(b"out\xff")
+    done = understudy(tmp_path, *command, option, str(disk), "--out", out.name)
+    assert (done.code, out.exists()) == (0, True)
+    if out.is_dir():
+        assert json.loads((out / "result.json").read_text())["inputs"]["disk"]["name"] == "disk?"
+
+
+@pytest.mark.parametrize("command", [RUN, ("sweep",)])
+@pytest.mark.parametrize("out", ["", ".", "/"])
+def test_out_that_names_nothing(command: Sequence[str], out: str, tmp_path: Path) -> None:
+    done = understudy(tmp_path, *command, "--out", out)
+    assert done.code == 2
+    assert done.last.startswith("understudy: --out: ")
+
+
+def test_a_folder_that_was_filled_meanwhile(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed) as said, run_folder.filled(tmp_path / "run"):
+        (tmp_path / "run" / "theirs").mkdir(parents=True)
+    assert str(said.value).startswith(f"cannot write {tmp_path}/run: Directory not empty")
+
+
+@pytest.mark.parametrize("summary", ["\\u001b]0;owned\\u0007", "\\u009b2J", "\\u202e"])
+def test_a_disks_text_does_not_steer_the_terminal(summary: str, tmp_path: Path) -> None:
+    line = "[model]\nintercept_ms = 1.0\nfull_seek_ms = 3.0\n"
+    facts = f'[facts]\nvendor = "{summary}"\nmodel = "m"\ncapacity_sectors = 1000000\n'
+    (tmp_path / "disk.toml").write_text(f'summary = "{summary}"\n{line}{facts}')
+    shown = understudy(tmp_path, "disks", "show", "disk.toml")
+    assert shown.code == 0
+    assert "?" in shown.out
+    assert not set("\x1b\x07\x9b\u202e") & set(shown.out)
+
+
+def test_a_file_name_does_not_steer_the_terminal(tmp_path: Path) -> None:
+    done = understudy(tmp_path, "predict", "--disk", "\x1b]0;owned\x07.toml")
+    assert done.code == 2
+    assert done.last.startswith("understudy: ?]0;owned?.toml: No such file")
 
 
 @pytest.mark.parametrize("mount", [SMALL, "full"])

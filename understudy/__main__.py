@@ -5,7 +5,8 @@ Whoever works may be anywhere when it is told to stop: in a compiler, in a VM, i
 import, in C code of a library that has taken over the signals.  So nothing in it has to
 notice.  The process that was started kills the other with all that came from it, takes
 away what `understudy.base.scratch` had listed, and says so in one line
-(docs/decisions/0027-stopping.md).
+(docs/decisions/0027-stopping.md).  When both are killed outright, the next command takes it
+away: the list is in a temporary folder that is locked as long as its command lives.
 
 It imports nothing of the package, for that may compile the core first.
 """
@@ -17,6 +18,7 @@ HEARD = {*ENDS, signal.SIGCHLD, signal.SIGTSTP}
 signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
 
 import ctypes  # noqa: E402 - from the line above on no signal is lost
+import fcntl  # noqa: E402
 import gc  # noqa: E402
 import os  # noqa: E402
 import re  # noqa: E402
@@ -39,6 +41,8 @@ LAST_SECONDS = 1.0
 GARBAGE_LOOKED_FOR = 100_000
 PUT_BACK = Path(__file__).parent / "base" / "put_back.py"
 PUT_BACK_SECONDS = 30.0
+LIST = ".listed"
+LIST_BYTES = 4096  # had from the start: on a disk that fills up, what is made gets listed
 SHOW_CURSOR = "\033[?25h"
 COMPILERS_WORD = re.compile(r"^(?:\.\./)*(\S+:\d+:\d+: (?:fatal )?error: .*)$", re.MULTILINE)
 
@@ -47,8 +51,9 @@ def main() -> NoReturn:
     """Run the command in a process of its own; end as it ends, or 130 if told to."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         ENDS.discard(signal.SIGHUP)  # nohup
-    scratch = os.memfd_create("scratch")
-    temporary = _own_temporary_folder()
+    parent = Path(os.environ.get("TMPDIR") or "/tmp").absolute()
+    _take_away_what_is_left(parent)
+    temporary, scratch = _own_temporary_folder(parent)
     mine, alive = os.pipe()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     worker = os.fork()
@@ -61,7 +66,7 @@ def main() -> NoReturn:
     if status is None and any(kind == "!" for kind, _ in _entries(scratch)):
         _let_end(worker)
     _end_descendants()
-    words = _take_away(scratch)
+    words = _take_away(_entries(scratch))
     if temporary:
         shutil.rmtree(temporary, ignore_errors=True)
     if status is None or (os.WIFSIGNALED(status) and os.WTERMSIG(status) in ENDS):
@@ -74,16 +79,47 @@ def main() -> NoReturn:
     sys.exit(os.WEXITSTATUS(status))
 
 
-def _own_temporary_folder() -> Path | None:
-    """For what compilers and others leave there when they are killed."""
-    parent = Path(os.environ.get("TMPDIR") or "/tmp").absolute()
+def _own_temporary_folder(parent: Path) -> tuple[Path | None, int]:
+    """For what compilers and others leave there when they are killed; and the open list."""
     folder = parent / f"understudy-{os.getpid()}-{os.urandom(4).hex()}"
+    unlocked = folder.with_name(f".{folder.name}")
     try:
-        folder.mkdir(mode=0o700)
+        unlocked.mkdir(mode=0o700)
+        try:
+            scratch = os.open(unlocked / LIST, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            os.posix_fallocate(scratch, 0, LIST_BYTES)
+            _lock(unlocked)
+            unlocked.rename(folder)
+        except OSError:
+            shutil.rmtree(unlocked, ignore_errors=True)
+            raise
     except OSError:  # then only those fail that need one
-        return None
+        return None, os.memfd_create("scratch")
     os.environ["TMPDIR"] = str(folder)
-    return folder
+    return folder, scratch
+
+
+def _lock(folder: Path) -> int:
+    """As long as this process lives, or one that comes from it; OSError if others have it."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _take_away_what_is_left(parent: Path) -> None:
+    """By commands that were killed outright; settings of disks are `measure`'s to put back."""
+    for folder in parent.glob("understudy-*-*"):
+        with suppress(OSError):
+            if folder.lstat().st_uid == os.geteuid() and (folder / LIST).is_file():
+                lock = _lock(folder)
+                with (folder / LIST).open("rb") as scratch:
+                    _take_away([it for it in _entries(scratch.fileno()) if it[0] != "~"])
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
 
 
 # The process that waits.
@@ -162,11 +198,11 @@ def _entries(scratch: int) -> list[tuple[str, str]]:
     return [(entry[:1], entry[1:]) for entry in entries]
 
 
-def _take_away(scratch: int) -> str:
+def _take_away(entries: list[tuple[str, str]]) -> str:
     """What was listed and is still there; returns the last words that were left."""
     listed: dict[Path, str] = {}
     words = unrestored = ""
-    for kind, text in _entries(scratch):
+    for kind, text in entries:
         if kind in ("+", "?", "~"):
             listed[Path(text)] = kind
         elif kind == "-":

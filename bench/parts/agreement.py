@@ -19,8 +19,8 @@ TITLE = "How well simulator and VM agree"
 TEXT = """
 The same seeds on both platforms, in closed loop: `random` with 20 processes that don't think,
 and `surge-direct` with 50. Two medians of the VM's records are given to the simulator: *gap*
-(`--gap`), what the guest's kernel needs between a completion and the next dispatch while
-requests wait, and, in `random`, *ask* (`--ask`), what a process needs between an answer and its
+(`--gap-us`), what the guest's kernel needs between a completion and the next dispatch while
+requests wait, and, in `random`, *ask* (`--ask-us`), what a process needs between an answer and its
 next request. A wait on purpose is no gap; with surge-direct tbbd does little else.
 
 The mean response differs by a share of the VM's, with the 95 % interval of the paired

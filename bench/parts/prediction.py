@@ -18,12 +18,12 @@ from understudy.base.errors import RunFailed
 
 TITLE = "What a whole prediction of consolidated VMs costs"
 TEXT = """
-`understudy consolidate web=web.parquet mail=mail.parquet db=db.parquet --depth 32 --merge common
---replications 50`, from the start of the command to its end: traces read, service times fitted, the
-merge value searched for, 50 replications simulated, the run folder written. The traces are of one
-table each, at the rate of 15 million requests an hour together: bursts of some 500 requests at four
-times the rate between them, log-normal service times that are alike for 50 requests, a load of 0.74
-on 32 servers.
+`understudy consolidate web=web.parquet mail=mail.parquet db=db.parquet --queue-depth 32
+--merge common --replications 50`, from the start of the command to its end: traces read, service
+times fitted, the merge value searched for, 50 replications simulated, the run folder written. The
+traces are of one table each, at the rate of 15 million requests an hour together: bursts of some
+500 requests at four times the rate between them, log-normal service times that are alike for 50
+requests, a load of 0.74 on 32 servers.
 
 {{ predictions }}
 
@@ -68,7 +68,7 @@ def _predicted(folder: Path, requests: int) -> Row:
     for seed, (name, mean_ms) in enumerate(MEAN_MS.items(), start=1):
         _trace(requests, mean_ms, seed).write_parquet(folder / f"{name}.parquet")
     vms = [f"{name}={name}.parquet" for name in MEAN_MS]
-    asked = ["--depth", "32", "--merge", "common", "--replications", f"{REPLICATIONS}"]
+    asked = ["--queue-depth", "32", "--merge", "common", "--replications", f"{REPLICATIONS}"]
     command = ["-m", "understudy", "consolidate", *vms, *asked]
     user_s, system_s = used()
     began_s = time.monotonic()

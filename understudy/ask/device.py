@@ -61,7 +61,10 @@ class Device(Parameters):
         if most is None or self.at_once <= most:
             return
         takes = f"takes up to {most}" if self.disk.queue else "has no [queue]: it takes one"
-        raise UserError(f"--queue-depth: {self.at_once}: {self.disk.name} {takes} at a time")
+        mend = f"write depth = {self.at_once} into the [queue] of its profile, if the drive queues"
+        raise UserError(
+            f"--queue-depth: {self.at_once}: {self.disk.name} {takes} at a time; {mend}"
+        )
 
     @property
     def at_once(self) -> int:

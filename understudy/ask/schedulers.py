@@ -41,6 +41,11 @@ def core() -> list[str]:
     return registry.ours()
 
 
+def declarations() -> dict[str, declared.Scheduler]:
+    """What each of ours says of itself, by name."""
+    return declared.schedulers()
+
+
 def on(platform: str) -> list[str]:
     """Those of ours and of the kernel's that the platform can run; it can run any file."""
     return [*core(), *(SIMULATED if platform == "sim" else KERNEL)]

@@ -41,9 +41,10 @@ class OnSim(Parameters):
     think_scale: float = _think_scale()
     gap_us: float = parameter(
         0.0,
-        option="--gap",
+        option="--gap-us",
         help="Microseconds between a completion and the next dispatch (sim).",
         kind=float,
+        metavar="US",
         unit="us",
         low=0,
         high=HOUR_US,
@@ -51,9 +52,10 @@ class OnSim(Parameters):
     )
     ask_us: float = parameter(
         0.0,
-        option="--ask",
+        option="--ask-us",
         help="Microseconds that a process needs between an answer and its next request (sim).",
         kind=float,
+        metavar="US",
         unit="us",
         low=0,
         high=HOUR_US,

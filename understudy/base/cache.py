@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Folders in the cache that are made once, whole, by one process at a time."""
+"""Folders in the cache that are made once, whole, by one process at a time.
+
+A folder's lock, a hidden file beside it, says what it held when it was made: one that holds
+something else is made again.  Whoever uses a folder has a lock on the folder itself until its
+command ends, and `prune` takes away only those that nobody uses.
+"""
 
 import fcntl
 import hashlib
+import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from understudy.base import scratch
 from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
+
+READ_BYTES_MAX = 8 * 2**20
+"""A folder that is larger is known by the sizes of its files alone."""
+
+_used: dict[Path, int] = {}
+"""The folders that this process has, with their locks."""
 
 
 def digest(parts: Iterable[bytes]) -> str:
@@ -29,16 +43,15 @@ def digest_of_files(files: Iterable[Path]) -> str:
 
 
 def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder cache/name, filled by make(folder) if it is not there yet.
+    """The folder cache/name, filled by make(folder) if it is not there, or not whole.
 
     It appears only when it is complete; a second process waits for the first.
     """
     final = cache_dir() / name
-    if final.is_dir():
-        return final
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        _make(final, make)
+        while not _is_mine(final):
+            _make(final, make)
     except OSError as error:
         raise RunFailed(
             f"the cache: {error.filename or final}: {error.strerror}; XDG_CACHE_HOME names "
@@ -47,15 +60,74 @@ def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
     return final
 
 
+def remove(folder: Path) -> None:
+    """Take it out of the cache, at once and whole; who has opened what is in it goes on."""
+    with scratch.folder(".gone.", folder.parent) as trash, suppress(FileNotFoundError):
+        folder.rename(trash / folder.name)  # unless another process was faster
+
+
+def prune(folder: Path) -> bool:
+    """Remove it, unless a command uses it; whether it is gone."""
+    with _opened(folder) as descriptor:
+        if not _locks(descriptor, fcntl.LOCK_EX):
+            return False
+        if os.fstat(descriptor).st_ino != folder.stat().st_ino:  # made again meanwhile
+            return False
+        remove(folder)
+        return True
+
+
+def _is_mine(final: Path) -> bool:
+    """Take it into use: a lock on it, and the time; False if it is not there, or not whole."""
+    try:
+        inode = final.stat().st_ino
+        if final not in _used or os.fstat(_used[final]).st_ino != inode:
+            descriptor = os.open(final, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            if final.stat().st_ino != os.fstat(descriptor).st_ino or not _is_whole(final):
+                os.close(descriptor)
+                return False
+            _used[final] = descriptor
+    except FileNotFoundError:
+        return False
+    with suppress(OSError):  # somebody else's
+        os.utime(final)
+    return True
+
+
+def _is_whole(final: Path) -> bool:
+    """As it was made; of one from before this was noted, nobody can say."""
+    try:
+        noted = _lock(final.name, final.parent).read_text()
+    except FileNotFoundError:
+        return True
+    return noted in ("", _contents(final))
+
+
+def _contents(folder: Path) -> str:
+    """Name for its files: their sizes and, if it is small, all that is in them."""
+    files = sorted(f"{at}/{name}" for at, _, names in os.walk(folder) for name in names)
+    found = {file: os.lstat(file) for file in files}
+    parts = [os.fsencode(f"{file[len(str(folder)) :]} {found[file].st_size}") for file in files]
+    if sum(status.st_size for status in found.values()) <= READ_BYTES_MAX:
+        parts += [Path(file).read_bytes() for file in files if S_ISREG(found[file].st_mode)]
+    return digest(parts)
+
+
 def _make(final: Path, make: Callable[[Path], None]) -> None:
-    with _lock(final.name, final.parent).open("w") as lock:
+    with _lock(final.name, final.parent).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if final.is_dir():
-            return
+            if _is_whole(final):
+                return
+            remove(final)
         _sweep(final)
         with scratch.folder(f".{final.name}.", final.parent) as filled:
             make(filled)
             filled.chmod(0o755)
+            lock.truncate(0)
+            lock.write(_contents(filled))
+            lock.flush()
             filled.rename(final)
 
 
@@ -68,12 +140,25 @@ def _sweep(mine: Path) -> None:
 
 
 def _is_free(lock: Path) -> bool:
-    with lock.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+    with lock.open("a") as file:
+        return _locks(file.fileno(), fcntl.LOCK_EX)
+
+
+def _locks(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _lock(name: str, parent: Path) -> Path:

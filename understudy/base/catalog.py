@@ -26,7 +26,12 @@ def refuse_twice(option: str, names: Sequence[str]) -> None:
 
 def unknown(kind: str, name: str, names: Iterable[str]) -> str:
     """One line: what was asked for, the nearest name, all the names."""
+    return f'unknown {kind} "{name}": {nearest(name, names)}'
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The nearest name, and all the names."""
     known = sorted(names)
-    nearest = get_close_matches(name, known, n=1, cutoff=0.4)
-    hint = f'did you mean "{nearest[0]}"? ' if nearest else ""
-    return f'unknown {kind} "{name}": {hint}there are: {", ".join(known) or "none"}'
+    found = get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f'did you mean "{found[0]}"? ' if found else ""
+    return f"{hint}there are: {', '.join(known) or 'none'}"

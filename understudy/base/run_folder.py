@@ -4,11 +4,13 @@
 Nothing that exists is written over.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 from understudy.base import scratch
 from understudy.base.errors import RunFailed, UserError
@@ -44,14 +46,32 @@ def filled(folder: Path) -> Iterator[Path]:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RunFailed(f"cannot write {folder}: {error.strerror}; try another --out") from error
+        raise _unwritten(folder, error) from error
     with scratch.folder(HIDDEN, folder.parent) as partial:
         yield partial
         partial.chmod(0o755)
-        partial.rename(folder)
+        try:
+            partial.rename(folder)
+        except OSError as error:
+            raise RunFailed(
+                f"cannot write {folder}: {error.strerror}; try another --out"
+            ) from error
+
+
+def _unwritten(folder: Path, error: OSError) -> RunFailed:
+    return RunFailed(f"cannot write {folder}: {error.strerror}; try another --out")
+
+
+def write(folder: Path, document: dict[str, Any], page: str) -> None:
+    """Write result.json and report.html; a file name's byte that is not UTF-8 is spelled out."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    for name, content in (("result.json", text), ("report.html", page)):
+        (folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
 
 
 def _named(out: Path, made: scratch.Reserved) -> Path:
+    if not out.name:
+        raise UserError(f'--out: "{out}" can\'t be a new folder; name one')
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UserError(f"--out: {out} already holds something; name a new folder or remove it")
     _make(out, made)

@@ -3,7 +3,7 @@
 
 A thing is listed before it is made and taken off when it is gone, so that whoever kills
 the command (understudy/__main__.py) knows what to take away.  The list is a file of
-entries that end with a zero byte: +PATH made, ?PATH a folder that goes if it is empty,
+entries that end with zero bytes: +PATH made, ?PATH a folder that goes if it is empty,
 ~PATH a journal of settings to put back, -PATH gone, =WORDS what to say if the command is
 interrupted, ! it has more to say then.
 """

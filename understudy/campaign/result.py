@@ -5,12 +5,13 @@ result.json's schema is understudy.result/1; requests.parquet holds every
 bio of every run as recorded, times not divided by the scale.
 """
 
-import json
 import os
 import platform as machine
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,13 @@ import polars as pl
 
 from understudy import __version__
 from understudy.ask.experiment import Experiment, Outcome
-from understudy.base import run_folder
+from understudy.ask.schedulers import SIMULATED
+from understudy.base import parquet, run_folder
+from understudy.base.paths import ROOT
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import Summary, summarise
 from understudy.measure.trust import Trust
+from understudy.native import registry
 from understudy.papers import reproduction
 from understudy.papers.tables import PaperTable
 from understudy.recommend import choice, verdict
@@ -109,6 +113,11 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
         **asked,
         "disk": first.device.disk.model_dump(mode="json"),
         "schedulers": list(dict.fromkeys(run.scheduler.name for run in experiments)),
+        "sources": {
+            name: sha256(registry.source(known).text).hexdigest()
+            for name in dict.fromkeys(run.scheduler.name for run in experiments)
+            if registry.known(known := SIMULATED.get(name, name))
+        },
         "seeds": list(dict.fromkeys(run.seed for run in experiments)),
         "tunables": {
             run.scheduler.name: dict(run.scheduler.tunables)
@@ -123,6 +132,7 @@ def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     facts = outcomes[0].facts
     return {
         "understudy": __version__,
+        "commit": commit(),
         "python": machine.python_version(),
         "machine": machine.machine(),
         "processors": os.cpu_count(),
@@ -130,6 +140,19 @@ def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "qemu": facts.get("qemu_version"),
         **facts.get("versions", {}),
     }
+
+
+@cache
+def commit() -> str | None:
+    """The checkout's, with -dirty if something in it is changed; None: nobody can say."""
+    command = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]
+    command += ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(ROOT.parent)}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
 
 
 def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
@@ -152,11 +175,5 @@ def label(experiment: Experiment) -> str:
 def write(result: Result, folder: Path, report_html: str) -> None:
     """Write all three files, then put the folder in its place."""
     with run_folder.filled(folder) as partial:
-        _fill(partial, result, report_html)
-
-
-def _fill(folder: Path, result: Result, report_html: str) -> None:
-    document = json.dumps(result.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "result.json").write_text(document + "\n", encoding="utf-8")
-    requests_table(result.outcomes).write_parquet(folder / "requests.parquet")
-    (folder / "report.html").write_text(report_html, encoding="utf-8")
+        run_folder.write(partial, result.as_json(), report_html)
+        parquet.write(requests_table(result.outcomes), partial / "requests.parquet")

@@ -33,7 +33,7 @@ from understudy.ask.experiment import Experiment, Run
 from understudy.ask.parameters import columns_of
 from understudy.ask.setting import SETTINGS
 from understudy.ask.workloads import WORKLOADS
-from understudy.base import scratch
+from understudy.base import parquet, scratch
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
 from understudy.base.paths import ROOT
@@ -91,12 +91,14 @@ ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
 LINE_BEGINS = b'{"key": '  # as every row's line in the journal
 
 
-@dataclass(frozen=True)
+@dataclass
 class Book:
-    """A sweep's file, and every row that it and its journal held when it was opened."""
+    """A sweep's file, and every row that it and its journal held when it was opened; then all that
+    it is to hold, if that is something else."""
 
     file: Path
     rows: pl.DataFrame
+    found: pl.DataFrame | None = None
 
     @property
     def journal(self) -> Path:
@@ -106,7 +108,12 @@ class Book:
 
 @contextmanager
 def opened(file: Path) -> Iterator[Book]:
-    """The sweep in a file, which may be new; other sweeps are kept off it."""
+    """The sweep in a file, which may be new; other sweeps are kept off it.
+
+    The file is written at the end, after whoever opened it has shown what was found.
+    """
+    if not file.name or file.is_dir():
+        raise UserError(f"--out: {file} is no sweep: it is a folder; name a file")
     with _writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         lock = file.with_name(f".{file.name}.lock").open("w")
@@ -117,7 +124,12 @@ def opened(file: Path) -> Iterator[Book]:
             raise UserError(
                 f"--out: another sweep is at work on {file}; wait for it, or name another file"
             ) from None
-        yield Book(file, _read(file))
+        book = Book(file, _read(file))
+        yield book
+        if book.found is not None:
+            _put(book.found, book)
+        elif book.journal.exists():
+            _put(_read(file).sort(ORDER), book)
 
 
 def run(
@@ -152,7 +164,7 @@ def run(
     kept = _current(book.rows, names)
     whole = pl.concat([kept, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
     if book.journal.exists() or kept.height < book.rows.height:
-        _put(whole, book)
+        book.found = whole
     found = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
     return found.filter(~pl.col("scheduler").is_in(list(failures))), failures
 
@@ -360,7 +372,7 @@ def _note(row: Row, journal: Path) -> None:
 def _put(frame: pl.DataFrame, book: Book) -> None:
     """The whole file or none; then the journal has done its work."""
     with scratch.replacing(book.file) as fresh:
-        frame.write_parquet(fresh)
+        parquet.write(frame, fresh)
     with _writing(book.file):
         book.journal.unlink(missing_ok=True)
     scratch.say_if_interrupted("")

@@ -5,7 +5,7 @@ import click
 
 from understudy.ask import schedulers
 from understudy.ask.workloads import WORKLOADS
-from understudy.cli.options import Settings, with_settings, workload_of
+from understudy.cli.options import Grouped, Settings, with_settings, workload_of
 from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
 from understudy.show import table
@@ -14,7 +14,7 @@ SEEDS = 10
 EXAMPLE = "Example: understudy compare --schedulers all --workload random --processes 20"
 
 
-@click.command("compare", epilog=EXAMPLE)
+@click.command("compare", cls=Grouped, epilog=EXAMPLE)
 @click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
 @click.option(
     "--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}, or ./mine.c."

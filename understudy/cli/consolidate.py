@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from understudy.base import run_folder, scratch
+from understudy.base import parquet, run_folder, scratch
 from understudy.base.errors import UserError
 from understudy.cli import depth as depths
 from understudy.cli import self_checked
@@ -30,7 +30,7 @@ from understudy.consolidate.prediction import (
 from understudy.consolidate.replications import Replications
 from understudy.consolidate.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
 
-EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --depth 32"
+EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --queue-depth 32"
 NOT_CHECKED = (
     "depth",
     "disk",
@@ -48,7 +48,8 @@ LABEL = 80  # letters of a run folder's name
 @click.command("consolidate", epilog=EXAMPLE)
 @click.argument("vms", metavar=vms_given.METAVAR, nargs=-1)
 @click.option(
-    "--depth",
+    "--queue-depth",
+    "depth",
     type=click.IntRange(1, SERVERS_MOST),
     help="Requests that the device serves at once: its servers  [default: those of --disk, or of "
     "the disk that all run folders were recorded on].",
@@ -73,7 +74,7 @@ LABEL = 80  # letters of a run folder's name
     "service",
     type=click.Choice([SERVED, RESPONSE]),
     default=SERVED,
-    help="Alone, from when one of --depth servers was free; or response times, as in the paper.",
+    help="Alone, from when a server was free; or response times, as in the paper.",
 )
 @click.option(
     "--replications",
@@ -144,7 +145,7 @@ def command(
     reading = vms_given.Reading(reduction, accept_poor_fit, jobs)
     click.echo(f"$ {line}", err=True)
     if not depth:
-        click.echo(f"--depth {device.servers}: {device.source}", err=True)
+        click.echo(f"--queue-depth {device.servers}: {device.source}", err=True)
     with (
         run_folder.reserved(out, "-".join(["consolidate", *named])[:LABEL]) as folder,
         scratch.folder("understudy-consolidate-") as kept,
@@ -198,16 +199,13 @@ def _put(
     from understudy.show import consolidated  # Matplotlib takes half a second
 
     document: dict[str, Any] = answer.document(line, seed, depth_from, found, changes)
-    with run_folder.filled(folder) as partial:
-        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-        (partial / "result.json").write_text(text + "\n", encoding="utf-8")
-        answer.replications(found[0]).write_parquet(partial / "replications.parquet")
-        page = consolidated.render(document, found, changes)
-        (partial / "report.html").write_text(page, encoding="utf-8")
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
         consolidated.show(found, changes, console())
+    with run_folder.filled(folder) as partial:
+        parquet.write(answer.replications(found[0]), partial / "replications.parquet")
+        run_folder.write(partial, document, consolidated.render(document, found, changes))
     for doubt in consolidated.doubts(found[0]):
         click.echo(f"understudy: {doubt}", err=True)
     click.echo(f"wrote {folder}: result.json, replications.parquet, report.html", err=True)

@@ -13,9 +13,9 @@ from understudy.device import profile
 from understudy.traces.read import REQUESTS, parts
 
 UNKNOWN = (
-    "--depth: not given, and no trace says how many requests the device serves at once: give it, "
-    "as --depth 8, or the device, as --disk array-32. A rotating disk serves 1, an array as many "
-    "as it has servers, and none more than the kernel gives it (cat "
+    "--queue-depth: not given, and no trace says how many requests the device serves at once: "
+    "give it, as --queue-depth 8, or the device, as --disk array-32. A rotating disk serves 1, "
+    "an array as many as it has servers, and none more than the kernel gives it (cat "
     "/sys/block/X/device/queue_depth; of NVMe queue/nr_requests)"
 )
 
@@ -31,9 +31,9 @@ class Depth:
 def find(given: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
     """D of the device that these VMs will share; UserError if nobody says, or not all the same."""
     if given and disk:
-        raise UserError("--disk: not with --depth, which says how many its servers are")
+        raise UserError("--disk: not with --queue-depth, which says how many its servers are")
     if given:
-        return Depth(given, "--depth")
+        return Depth(given, "--queue-depth")
     if disk:
         return _within(Depth(profile.load(disk).servers, f"--disk {disk}"))
     recorded = {name: _recorded(path) for name, path in vms.items()}
@@ -47,7 +47,8 @@ def find(given: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
 def _within(found: Depth) -> Depth:
     if found.servers > SERVERS_MOST:
         raise UserError(
-            f"{found.source}: {found.servers:,} servers, more than {SERVERS_MOST:,}; give --depth"
+            f"{found.source}: {found.servers:,} servers, more than {SERVERS_MOST:,}; give "
+            "--queue-depth"
         )
     return found
 

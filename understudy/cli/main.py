@@ -24,7 +24,8 @@ import click
 from understudy import __version__, cli
 from understudy.base.catalog import unknown
 from understudy.base.errors import RunFailed, UserError
-from understudy.cli import spelling
+from understudy.base.plain import plain
+from understudy.cli import old, spelling
 
 EXIT_FAILED = 1
 EXIT_WRONG = 2
@@ -46,10 +47,11 @@ class Understudy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, but with the nearest name for a wrong one."""
+        """As click does, but with the nearest name for a wrong one, and old spellings."""
         if not self.get_command(ctx, args[0]) and not args[0].startswith("-"):
             raise UserError(unknown("command", args[0], self.list_commands(ctx)))
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command, old.spelled_anew(name or "", rest)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run, and end the process with the right exit code."""
@@ -88,7 +90,7 @@ class Understudy(click.Group):
 
 def _complain(message: str, code: int) -> int:
     with suppress(OSError):
-        click.echo(f"understudy: {message}", err=True)
+        click.echo(plain(f"understudy: {message}"), err=True)
     return code
 
 

@@ -10,7 +10,7 @@ from understudy.ask.workloads import WORKLOADS
 from understudy.ask.workloads.workload import SECTOR_BYTES, Workload
 from understudy.base import catalog
 from understudy.base.errors import UserError
-from understudy.cli.options import Settings, with_settings
+from understudy.cli.options import Grouped, Settings, with_settings
 from understudy.cli.session import Asked, carry_out
 from understudy.platforms.real import disk as disks
 from understudy.platforms.real import on_disk, queue
@@ -18,14 +18,14 @@ from understudy.platforms.real.disk import Disk
 
 PLAYED = {name: entry for name, entry in WORKLOADS.items() if entry.on_real}
 EXAMPLE = (
-    "Example: understudy measure --on /dev/sdX --workload random --processes 20 "
+    "Example: understudy measure --device /dev/sdX --workload random --processes 20 "
     "--schedulers none,mq-deadline,bfq"
 )
 
 
-@click.command("measure", epilog=EXAMPLE)
+@click.command("measure", cls=Grouped, epilog=EXAMPLE)
 @click.option(
-    "--on",
+    "--device",
     "path",
     type=click.Path(path_type=Path, readable=False),
     required=True,

@@ -30,7 +30,9 @@ SLOTS: tuple[type[Parameters], ...] = (*WORKLOADS.values(), Run, Device, *SETTIN
 
 def _predicting(context: click.Context, option: click.Parameter, value: str) -> str:
     if "real" in value.split(","):
-        raise UserError("--on: real: what is there is measured: understudy measure --on /dev/sdX")
+        raise UserError(
+            "--on: real: what is there is measured: understudy measure --device /dev/sdX"
+        )
     return value
 
 
@@ -179,6 +181,31 @@ OF_DISKS = {
     if "real" in entry.platforms and name != "virtual_bytes"
 }
 OF_WORKLOADS = _declared(WORKLOADS.values())
+GROUPS = {
+    "Workload": {"workload", "workloads", *OF_WORKLOADS},
+    "Disk": {"disk", "disks", "path", "destroy_data", *Device.declared()},
+    "Schedulers": {"names", "tunables", "unsafe"},
+    "Platform": {"on", *_declared(SETTINGS.values())},
+    "Runs": {"seeds", "jobs", *Run.declared()},
+    "Output": {"out", "as_json", "dry_run"},
+}
+REST = "Options"
+
+
+class Grouped(click.Command):
+    """Its help has the options by what of the sentence they say."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A section for each group."""
+        sections: dict[str, list[tuple[str, str]]] = {name: [] for name in (*GROUPS, REST)}
+        for each in self.get_params(ctx):
+            if record := each.get_help_record(ctx):
+                group = (name for name, fields in GROUPS.items() if each.name in fields)
+                sections[next(group, REST)].append(record)
+        for name, records in sections.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
 
 
 def _is_useless(name: str, workload: type[Workload]) -> bool:

@@ -25,8 +25,8 @@ from understudy.consolidate.scenario import SERVERS_MOST, Tenant
 from understudy.measure.trust import Trust
 
 EXAMPLE = (
-    "Example: understudy place --each vms/ --devices fast=64,slow=32,slow2=32 --p95 50 "
-    "--targets mail=20"
+    "Example: understudy place --each vms/ --queue-depths fast=64,slow=32,slow2=32 --p95-ms 50 "
+    "--targets-ms mail=20"
 )
 TARGET_MOST_MS = 1e9
 TARGET_LEAST_MS = 1e-6
@@ -45,18 +45,24 @@ LENGTHS = 2.0  # from the shortest trace to the longest, beyond which it is said
     help="Everything in it is a VM: a trace, or a folder with traces of several runs.",
 )
 @click.option(
-    "--devices",
+    "--queue-depths",
+    "devices",
     metavar="NAME=SERVERS,...",
     required=True,
     help="The devices, and how many requests each serves at once.",
 )
 @click.option(
-    "--p95",
+    "--p95-ms",
+    "p95",
     type=click.FloatRange(TARGET_LEAST_MS, TARGET_MOST_MS),
     help="What no VM's 95th percentile of response time may exceed, ms.",
 )
 @click.option(
-    "--targets", metavar="NAME=MS,...", default="", help="The same for some VMs, where not --p95."
+    "--targets-ms",
+    "targets",
+    metavar="NAME=MS,...",
+    default="",
+    help="The same for some VMs, where not --p95-ms.",
 )
 @click.option(
     "--copies", metavar="NAME=N,...", default="", help="So many VMs that behave as this one."
@@ -156,11 +162,11 @@ def _read(
 
 def _devices(text: str) -> tuple[Device, ...]:
     found = []
-    for name, value in vms_given.pairs("--devices", text).items():
-        wrong = f"--devices: {name}={value}: write NAME=SERVERS, from 1 to {SERVERS_MOST:,}"
+    for name, value in vms_given.pairs("--queue-depths", text).items():
+        wrong = f"--queue-depths: {name}={value}: write NAME=SERVERS, from 1 to {SERVERS_MOST:,}"
         found.append(Device(name, vms_given.whole(value, SERVERS_MOST, wrong)))
     if not found:
-        raise UserError("--devices: none; write NAME=SERVERS,..., as in fast=64,slow=32")
+        raise UserError("--queue-depths: none; write NAME=SERVERS,..., as in fast=64,slow=32")
     return tuple(found)
 
 
@@ -181,12 +187,12 @@ def _guests(named: dict[str, Path], copies: str, p95: float | None, targets: str
         wrong = f"--copies: {name}={value}: write NAME=N, N from 1 to {COPIES_MOST:,}"
         counts[name] = vms_given.whole(value, COPIES_MOST, wrong)
     wanted = {"": p95} if p95 is not None else {}
-    for name, value in vms_given.pairs("--targets", targets).items():
-        wrong = f"--targets: {name}={value}: write NAME=MS, a time above 0"
+    for name, value in vms_given.pairs("--targets-ms", targets).items():
+        wrong = f"--targets-ms: {name}={value}: write NAME=MS, a time above 0"
         wanted[name] = vms_given.number(value, TARGET_LEAST_MS, TARGET_MOST_MS, wrong)
     found = guests(named, counts, wanted)
     for name in wanted:
-        _refuse_unknown("--targets", name, ["", *(guest.name for guest in found)])
+        _refuse_unknown("--targets-ms", name, ["", *(guest.name for guest in found)])
     return found
 
 
@@ -221,13 +227,10 @@ def _put(
     from understudy.show import placed  # Matplotlib takes half a second
 
     document = answer.document(line, inputs, problem, outcome, trusted)
-    with run_folder.filled(folder) as partial:
-        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-        (partial / "result.json").write_text(text + "\n", encoding="utf-8")
-        page = placed.render(document, problem, outcome, trusted)
-        (partial / "report.html").write_text(page, encoding="utf-8")
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
         placed.show(problem, outcome, trusted, console())
+    with run_folder.filled(folder) as partial:
+        run_folder.write(partial, document, placed.render(document, problem, outcome, trusted))
     click.echo(f"wrote {folder}: result.json, report.html", err=True)

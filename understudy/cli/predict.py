@@ -5,14 +5,14 @@ import click
 
 from understudy.ask import schedulers
 from understudy.ask.workloads import WORKLOADS
-from understudy.cli.options import Settings, with_settings, workload_of
+from understudy.cli.options import Grouped, Settings, with_settings, workload_of
 from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
 
 EXAMPLE = "Example: understudy predict --workload random --processes 20 --writes 30"
 
 
-@click.command("predict", epilog=EXAMPLE)
+@click.command("predict", cls=Grouped, epilog=EXAMPLE)
 @click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
 @click.option(
     "--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}, or ./mine.c."

@@ -8,7 +8,7 @@ from understudy.ask.workloads import WORKLOADS
 from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.cli import drawing_table
-from understudy.cli.options import Settings, with_settings
+from understudy.cli.options import Grouped, Settings, with_settings
 from understudy.cli.session import Asked, carry_out
 from understudy.device import profile
 from understudy.papers.drawing import TRIANGLES
@@ -17,7 +17,7 @@ from understudy.papers.tables import AT_ONCE, PAPERS_DISK, REPRODUCED, TABLES
 DRAWING = "table3.1"
 
 
-@click.command("reproduce", epilog="Example: understudy reproduce table2 --seeds 5")
+@click.command("reproduce", cls=Grouped, epilog="Example: understudy reproduce table2 --seeds 5")
 @click.argument("name", metavar="|".join((*TABLES, DRAWING)))
 @click.option(
     "--triangles",

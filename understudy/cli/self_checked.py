@@ -11,7 +11,7 @@ import click
 
 from understudy import platforms
 from understudy.ask.experiment import Experiment, Outcome
-from understudy.base import run_folder, scratch
+from understudy.base import parquet, run_folder, scratch
 from understudy.base.errors import RunFailed
 from understudy.campaign import parallel, self_check
 from understudy.campaign.self_check import CONFIGURATIONS, DISK, Plan, Vms
@@ -48,17 +48,14 @@ def carry_out(
         with phases("self-check") as report:
             found = self_check.held(outcomes, disk.array.servers, effort, kept, seed, report)
         document: dict[str, Any] = self_check.as_json(line, seed, outcomes, found)
+        if as_json:
+            click.echo(json.dumps(document, indent=2))
+        else:
+            self_checked.show(found, console())
         with run_folder.filled(folder) as partial:
-            text = json.dumps(document, indent=2, allow_nan=False)
-            (partial / "result.json").write_text(text + "\n", encoding="utf-8")
-            page = self_checked.render(document, found)
-            (partial / "report.html").write_text(page, encoding="utf-8")
-            self_check.requests_table(outcomes).write_parquet(partial / "requests.parquet")
+            run_folder.write(partial, document, self_checked.render(document, found))
+            parquet.write(self_check.requests_table(outcomes), partial / "requests.parquet")
             shutil.copytree(kept / self_check.TRACES, partial / self_check.TRACES)
-    if as_json:
-        click.echo(json.dumps(document, indent=2))
-    else:
-        self_checked.show(found, console())
     for doubt in self_checked.doubts(found):
         click.echo(f"understudy: {doubt}", err=True)
     click.echo(f"wrote {folder}: result.json, requests.parquet, report.html, traces/", err=True)

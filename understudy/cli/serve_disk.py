@@ -32,7 +32,8 @@ WAYS = {
 @click.command("serve-disk", epilog="Example: understudy serve-disk --disk cheetah-15k4")
 @click.option("--disk", "name", required=True, metavar="NAME", help="A disk, or FILE.toml.")
 @click.option(
-    "--size",
+    "--virtual-size",
+    "size",
     metavar="SIZE",
     help="Of the disk: 512M, 1.5GiB, 2929687s (sectors) [default: its data file's, its "
     "profile's, or 1.5G].",
@@ -100,10 +101,12 @@ def command(
 
 def _bytes(disk: DiskProfile, size: str | None, data: Path | None) -> int:
     if size:
-        return sizes.parse("--size", size, SMALLEST, LARGEST)
+        return sizes.parse("--virtual-size", size, SMALLEST, LARGEST)
     if data and (found := store.size_of(data)):
         if not SMALLEST <= found <= LARGEST:
-            raise UserError(f"--data: {data} has {found:,} bytes, which no disk here has; --size")
+            raise UserError(
+                f"--data: {data} has {found:,} bytes, which no disk here has; --virtual-size"
+            )
         return found
     if disk.facts:
         return disk.facts.capacity_sectors * SECTOR

@@ -20,6 +20,7 @@ from understudy.ask.experiment import Experiment
 from understudy.ask.workloads.workload import Workload
 from understudy.base import run_folder
 from understudy.base.errors import UserError
+from understudy.base.plain import plain
 from understudy.campaign import parallel, result
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings
@@ -62,15 +63,17 @@ def carry_out(
     with run_folder.reserved(settings.out, result.label(planned[names[0]][0])) as folder:
         for name in names:
             platforms.load(name).check(_fit(planned[name], failures))
-        for name in names:
-            found = _run(command, name, settings, _fit(planned[name], failures))
-            if found.outcomes:
-                place = folder / name if len(names) > 1 else folder
-                _put(found, place, settings, layout)
-                answers.append(found)
-            tell(found.failures)
-            failures |= found.failures
-    _conclude(answers, settings)
+        try:
+            for name in names:
+                found = _run(command, name, settings, _fit(planned[name], failures))
+                if found.outcomes:
+                    answers.append(found)
+                    place = folder / name if len(names) > 1 else folder
+                    _put(found, place, settings, layout)
+                tell(found.failures)
+                failures |= found.failures
+        finally:  # what was found is said, though it could not be written
+            _conclude(answers, settings)
     if failures or any(found.verdict.trusted is False for found in answers):
         raise click.exceptions.Exit(EXIT_FAILED)
 
@@ -78,12 +81,12 @@ def carry_out(
 def tell(failures: Mapping[str, str]) -> None:
     """A line for each scheduler that failed."""
     for message in failures.values():
-        click.echo(f"understudy: {message}", err=True)
+        click.echo(plain(f"understudy: {message}"), err=True)
 
 
 def tell_warnings(names: Iterable[str]) -> None:
     """The compiler's, of files that may do otherwise than was meant."""
-    click.echo(schedulers.warnings(names), err=True, nl=False)
+    click.echo(plain(schedulers.warnings(names)), err=True, nl=False)
 
 
 def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list[Experiment]:
@@ -100,12 +103,12 @@ def _put(
 ) -> None:
     from understudy.show import report
 
-    result.write(found, place, report.render(found))
     if not settings.as_json:
         table.show(found, console(), layout)
         if len(settings.platforms) == 1:
             table.conclude([found], console())
     _warn(found)
+    result.write(found, place, report.render(found))
     click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
 
 
@@ -149,7 +152,7 @@ def _warn(found: result.Result) -> None:
         printed = outcome.facts.get("printed", "").splitlines()
         rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
         for line in printed[:PRINTED_LINES] + (rest if len(printed) > PRINTED_LINES else []):
-            click.echo(f"{outcome.experiment.scheduler.name} printed: {line}", err=True)
+            click.echo(plain(f"{outcome.experiment.scheduler.name} printed: {line}"), err=True)
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             click.echo(

@@ -21,7 +21,7 @@ from understudy.base import catalog
 from understudy.base.errors import UserError
 from understudy.campaign import sweep
 from understudy.cli.main import EXIT_FAILED
-from understudy.cli.options import Settings, with_settings
+from understudy.cli.options import Grouped, Settings, with_settings
 from understudy.cli.progress import bars
 from understudy.cli.session import console, tell, tell_warnings, warn_of_trace
 from understudy.device import profile
@@ -38,7 +38,7 @@ MEASURE = table.RANKED[0]
 Swept = tuple[pl.DataFrame, dict[str, str]]
 
 
-@click.command("sweep", epilog=EXAMPLE)
+@click.command("sweep", cls=Grouped, epilog=EXAMPLE)
 @click.option("--disks", default="cheetah-15k4", help="Names or files, comma-separated, or all.")
 @click.option("--workloads", default="random,surge-direct", help="Names, comma-separated.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
@@ -74,8 +74,8 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     with sweep.opened(file) as book:
         _say_outdated(sweep.outdated(book, experiments), file)
         frame, failed = _run(settings, experiments, book)
-    if frame.height:
-        _show(frame, settings)
+        if frame.height:
+            _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
     tell(failures | failed)
     if failures or failed or False in frame["trusted"]:

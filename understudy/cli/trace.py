@@ -11,7 +11,7 @@ import click
 import numpy as np
 import polars as pl
 
-from understudy.base import scratch
+from understudy.base import parquet, scratch
 from understudy.base.errors import UserError
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.session import console
@@ -79,7 +79,7 @@ def convert(file: str, out: Path) -> None:
         raise UserError(f"{out}: the name of a Parquet file ends in .parquet")
     trace = recorded(file)
     with scratch.replacing(out) as fresh:
-        _table(trace).write_parquet(fresh)
+        parquet.write(_table(trace), fresh)
     click.echo(f"wrote {out}: {_counted(len(trace), 'request')}", err=True)
     for line in _losses(trace):
         click.echo(f"{file}: {line}", err=True)

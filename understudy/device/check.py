@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from understudy.device.section import MINUTE_MS, Section
+from understudy.device.section import MINUTE_MS, Section, Text
 
 Ask = Literal[
     "random",
@@ -63,7 +63,7 @@ Limit = Annotated[float, Field(gt=0, le=1000)]
 class Check(Section):
     """One workload.  `asks`: the share of its requests that ask for each."""
 
-    workload: Annotated[str, Field(min_length=1, max_length=80)]
+    workload: Annotated[Text, Field(min_length=1, max_length=80)]
     asks: Annotated[dict[Ask, Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)]
     target_ms: Time
     model_ms: Time

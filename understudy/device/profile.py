@@ -17,11 +17,11 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from reprlib import repr as brief
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from understudy.base.catalog import pick
+from understudy.base.catalog import nearest, pick
 from understudy.base.errors import UserError
 from understudy.base.paths import profiles_dir
 from understudy.device.check import ASKS, CHECKS_MAX, Ask, Check
@@ -39,6 +39,7 @@ from understudy.device.section import (
     Ms,
     PositiveMs,
     Sectors,
+    Text,
     check_places,
     exact,
     sector_ps,
@@ -176,11 +177,11 @@ class CommandQueue(_Section):
 class DiskFacts(_Section):
     """What the manual says; the timing model uses none of it."""
 
-    vendor: str
-    model: str
+    vendor: Text
+    model: Text
     capacity_sectors: Sectors
     rpm: Annotated[int, Field(ge=1)] | None = None
-    manual: str | None = None
+    manual: Text | None = None
 
 
 class Servers(_Section):
@@ -202,9 +203,9 @@ class DiskProfile(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    name: str
-    summary: str = ""
-    limits: str = ""
+    name: Text
+    summary: Text = ""
+    limits: Text = ""
     """What it was made from, in words; empty: nobody says."""
 
     checks: Annotated[tuple[Check, ...], Field(strict=False, max_length=CHECKS_MAX)] = ()
@@ -497,7 +498,7 @@ def _parse(file: Path) -> dict[str, Any]:
 
 
 def _first_reason(error: ValidationError) -> str:
-    first = error.errors()[0]
+    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     context = first.get("ctx", {})
     if first["type"] == "wrong":
         key = ".".join(str(part) for part in (*first["loc"], context["key"]) if part != "")
@@ -505,9 +506,19 @@ def _first_reason(error: ValidationError) -> str:
     key = ".".join(str(part) for part in first["loc"])
     reasons = {
         "missing": "is missing",
-        "extra_forbidden": "is not a key of a profile",
+        "extra_forbidden": f"is not a key of a profile: {_nearest_key(first['loc'])}",
         "tuple_type": f"input should be an array, not {brief(first['input'])}",
         "too_long": f"has more than {context.get('max_length')} values",
     }
     reason = reasons.get(first["type"]) or f"{first['msg']}, not {brief(first['input'])}"
     return f"{key}: {reason[0].lower()}{reason[1:]}"
+
+
+def _nearest_key(place: tuple[int | str, ...]) -> str:
+    """What a key may have been meant to be: the keys of its section."""
+    section: Any = DiskProfile
+    for name in place[:-1]:
+        field = section.model_fields.get(name)
+        kinds = (field.annotation, *get_args(field.annotation)) if field else ()
+        section = next((kind for kind in kinds if hasattr(kind, "model_fields")), section)
+    return nearest(str(place[-1]), set(section.model_fields) - {"name"})

@@ -7,8 +7,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+
+from understudy.base.plain import plain
 
 MINUTE_MS = 60_000  # DISK_NS_MAX in core/drive/disk.h
 SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/drive/curve.h
@@ -21,6 +23,7 @@ PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
 MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
 DiskFraction = Annotated[float, Field(ge=0, le=1)]
 Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
+Text = Annotated[str, AfterValidator(plain)]
 ARRAY = Field(strict=False, max_length=SAMPLES_MAX)  # a list in TOML, a tuple here
 
 
@@ -29,7 +32,7 @@ class Section(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
-    source: str | None = None
+    source: Text | None = None
 
 
 def wrong(key: str, reason: str) -> PydanticCustomError:

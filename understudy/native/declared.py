@@ -73,12 +73,13 @@ def describe(file: registry.Source) -> Scheduler:
     job = worker.Job(worker.DESCRIBE, {})
     worker.run(job, file, file.stem)
     if job.structure.error:
-        raise RunFailed(f"{file.stem}: {_why_not_loaded(job)}")
+        raise RunFailed(f"{file.stem}: {why_not_loaded(job)}")
     items = bytes(ffi.buffer(job.structure.text)).decode(errors="replace").split("\0")
     return _scheduler(map(plain, items))
 
 
-def _why_not_loaded(job: worker.Job) -> str:
+def why_not_loaded(job: worker.Job) -> str:
+    """The loader's reason, or ours."""
     words = worker.text(job.structure.text)
     if "module_scheduler" in words:
         return "registers no scheduler: its file has to end with REGISTER_SCHEDULER"

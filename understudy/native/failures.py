@@ -2,10 +2,12 @@
 """Why a simulation ended before its end, in words; and how much too fast requests arrive."""
 
 import errno
+import os
 
 from understudy.base.errors import RunFailed, Unstable
 from understudy.native import worker
 from understudy.native.cell import no_memory
+from understudy.native.declared import why_not_loaded
 from understudy.native.figures import Figures
 from understudy.native.simulation import Array, Simulation, workloads
 
@@ -35,9 +37,18 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
         errno.ENOSPC: "the disk is smaller than one request",
         errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
         "another scheduler",
+        errno.ENOEXEC: why_not_loaded(job),
+        errno.EBADMSG: "a file of arrivals is not whole: it changed while it was read",
+        errno.EOPNOTSUPP: "the device takes several requests as one, and the scheduler has no "
+        "more(): take one that has, or a disk",
         errno.EINVAL: "the scheduler or the workload refuses what it was given",
     }
-    return RunFailed(f"{simulation.scheduler}: {reasons.get(code, f'error {code}')}")
+    return RunFailed(f"{simulation.scheduler}: {reasons.get(code, _other(code))}")
+
+
+def _other(code: int) -> str:
+    """Of an init of somebody's own, which may return any error."""
+    return f"the scheduler's or the workload's init failed: {os.strerror(code)} (errno {code})"
 
 
 def offered_load(simulation: Simulation, figures: Figures) -> float | None:

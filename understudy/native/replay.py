@@ -92,7 +92,12 @@ def play(
     if error == errno.EINVAL:
         raise ValueError(f"{scheduler} can't be played this tape: a call does not fit")
     if error:
-        why = f"{os.strerror(error)}; is max_requests enough?"
+        reasons = {
+            errno.ENOSPC: "more requests are pending than max_requests",
+            errno.EPROTO: "it breaks a rule of core/scheduler.h",
+            errno.ENOEXEC: declared.why_not_loaded(job),
+        }
+        why = reasons.get(error, f"{os.strerror(error)} (errno {error})")
         raise ValueError(f"{scheduler} can't be played this tape: {why}")
     names = (counter.name for counter in described.counters)
     counters = job.arrays["replay.counters"].tolist()

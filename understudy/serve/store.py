@@ -49,9 +49,11 @@ def _reserve(descriptor: int, file: Path, disk_bytes: int) -> None:
         try:
             os.ftruncate(descriptor, disk_bytes)
         except OSError as error:
-            raise UserError(f"--data: {file}: {error.strerror}; take a smaller --size") from error
+            raise UserError(
+                f"--data: {file}: {error.strerror}; take a smaller --virtual-size"
+            ) from error
     elif size < disk_bytes:
         raise UserError(
             f"--data: {file} has {size:,} bytes, too few for a disk of {disk_bytes:,}; "
-            f"--size {size // SECTOR}s takes what there is"
+            f"--virtual-size {size // SECTOR}s takes what there is"
         )

@@ -48,6 +48,7 @@ LARGE = 10_000  # from here on decimals only take room
 RANKED = (
     Measure("mean_response_ms", "mean response", "ms"),
     Measure("p99_response_ms", "p99 response", "ms"),
+    Measure("p999_response_ms", "p99.9 response", "ms"),
     Measure("max_response_ms", "longest response", "ms"),
     Measure("mean_service_ms", "mean service", "ms"),
     Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),

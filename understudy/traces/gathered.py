@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from understudy.base import mapped
+from understudy.base.plain import plain
 from understudy.traces.trace import Ints, Trace
 
 TIMES = ("arrival_ns", "completion_ns", "dispatch_ns")
@@ -44,7 +45,7 @@ class Gathered:
             if key in found:
                 found[key] = mapped.each(lambda at: (at - origin_ns) // slowdown, found[key])
         return Trace(
-            name=name,
+            name=plain(name),
             arrival_ns=found["arrival_ns"],
             sector=found["sector"],
             sectors=found["sectors"],

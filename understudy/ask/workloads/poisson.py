@@ -28,6 +28,7 @@ class Poisson(Writes, Workload):
         option="--rate",
         help="Arrivals per second, of all processes (poisson).",
         kind=float,
+        metavar="PER_SECOND",
         unit="1/s",
         low=1e-3,
         high=1e9,

@@ -175,7 +175,13 @@ class Writes(Parameters):
     """A share of the requests are writes."""
 
     writes_percent: int = parameter(
-        0, option="--writes", help="Percent of writes.", low=0, high=100, told="{} % writes"
+        0,
+        option="--writes",
+        help="Percent of writes.",
+        metavar="PERCENT",
+        low=0,
+        high=100,
+        told="{} % writes",
     )
 
 
@@ -185,9 +191,10 @@ class Thinks(Parameters):
 
     think_ms: float = parameter(
         0.0,
-        option="--think",
+        option="--think-ms",
         help="Milliseconds between an answer and the next request.",
         kind=float,
+        metavar="MS",
         unit="ms",
         low=0,
         high=HOUR_MS,

@@ -46,7 +46,7 @@ def _target(name: str, base: str, target_ms: Mapping[str, float]) -> float:
     for known in (name, base, ""):
         if known in target_ms:
             return target_ms[known]
-    raise UserError(f"{name} has no target: give --p95 MS for all, or --targets {name}=MS")
+    raise UserError(f"{name} has no target: give --p95-ms MS for all, or --targets-ms {name}=MS")
 
 
 def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path) -> list[Tenant]:

@@ -3,7 +3,7 @@
 
 The same file system as in the VM (its layout), the same draws, the same scheduler and
 drive; what is left out is everything that a kernel and its processes take time for, but
-for `--gap`.  The clock begins at 0 and no run depends on the host.
+for `--gap-us`.  The clock begins at 0 and no run depends on the host.
 """
 
 import threading

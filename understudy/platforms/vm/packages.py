@@ -7,6 +7,7 @@ or a folder with a kernel that lies there in the same way (scripts/debug-kernel 
 """
 
 import contextlib
+import errno
 import json
 import lzma
 import os
@@ -208,12 +209,29 @@ def _download(package: str, folder: Path) -> Path:
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "LC_ALL": "C"},
     )
+    _check_room(answer.stderr, folder)
     debs = list(folder.glob(f"{package.partition('=')[0]}_*.deb"))
     if answer.returncode or not debs:
         reason = (answer.stderr.strip().splitlines() or ["no answer"])[-1]
         raise UserError(f"can't fetch {package} ({reason}): run apt-get update, check the network")
     return debs[0]
+
+
+def _check_room(said: str, folder: Path) -> None:
+    """A full disk, as a program says it."""
+    if os.strerror(errno.ENOSPC) in said:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+
+
+def _unpack(deb: Path, folder: Path) -> None:
+    command = ["dpkg-deb", "-x", str(deb), str(folder)]
+    environment = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        _check_room(done.stderr, folder)
+        raise RunFailed(f"can't unpack {deb.name}: {' '.join(done.stderr.split())}")
 
 
 def _unpack_block_headers(deb: Path, folder: Path) -> None:
@@ -300,7 +318,7 @@ def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
             report("unpacking the block layer's headers", 0.9)
             _unpack_block_headers(deb, folder / "private")
         else:
-            subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], check=True)
+            _unpack(deb, folder)
             _unpack_modules(folder)
         deb.unlink()
     debs.rmdir()

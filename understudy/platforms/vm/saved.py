@@ -7,14 +7,11 @@ migration stream).  It appears whole or not at all; the oldest go when there are
 too many; one that can't be resumed is thrown away.
 """
 
-import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from understudy.base import scratch
-from understudy.base.cache import cached_folder
+from understudy.base import cache
 
 FOLDER = "machines"
 BYTES_MAX = 4 * 2**30
@@ -45,22 +42,15 @@ def find(key: str, make: Callable[[SavedMachine], None]) -> SavedMachine:
         make(SavedMachine(key, folder))
         made.append(key)
 
-    found = SavedMachine(key, cached_folder(f"{FOLDER}/{key}", fill))
+    found = SavedMachine(key, cache.cached_folder(f"{FOLDER}/{key}", fill))
     if made:
         _remove_oldest(found.folder.parent, keep=found.folder)
-    else:
-        os.utime(found.folder)  # the last use counts
     return found
 
 
 def discard(machine: SavedMachine) -> None:
     """Take it out of the cache, at once and whole; runs that have resumed it go on."""
-    _remove(machine.folder)
-
-
-def _remove(folder: Path) -> None:
-    with scratch.folder(".gone.", folder.parent) as trash, suppress(FileNotFoundError):
-        folder.rename(trash / folder.name)  # unless another process was faster
+    cache.remove(machine.folder)
 
 
 def _remove_oldest(top: Path, keep: Path) -> None:
@@ -72,7 +62,7 @@ def _remove_oldest(top: Path, keep: Path) -> None:
             continue
         room -= _bytes_on_disk(machine.iterdir())
         if room < 0:
-            _remove(machine)
+            cache.remove(machine)
 
 
 def _bytes_on_disk(files: Iterable[Path]) -> int:

@@ -52,6 +52,8 @@ def results(path: Path) -> dict[str, bytes]:
         taken, given = HEADER.unpack(wire.read(HEADER.size))
         wire.seek(PAGE_BYTES + -(-taken // PAGE_BYTES) * PAGE_BYTES)
         archive = io.BytesIO(wire.read(given))
+    if not given:
+        raise RunFailed("the VM ended before it had given its results")
     try:
         with tarfile.open(fileobj=archive, mode="r:") as tar:
             members = [member for member in tar if member.isfile()]

@@ -105,7 +105,7 @@ def _overload(found: Prediction) -> str:
     scenario = found.scenario
     much = f"{scenario.offered_load:.2f} times what {scenario.servers} servers can do"
     stable = (
-        f"without merging --depth {scenario.fewest_servers} would be stable, or "
+        f"without merging --queue-depth {scenario.fewest_servers} would be stable, or "
         f"{1 / scenario.offered_load:.0%} of each VM's requests"
     )
     if found.load < 1:

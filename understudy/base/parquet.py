@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Tables in files: whatever keeps one from being written is an OSError, as of any file."""
+
+import io
+from pathlib import Path
+
+import polars as pl
+
+
+class _Noted(io.RawIOBase):
+    """A file that keeps its error, since Polars has words of its own for it."""
+
+    def __init__(self, file: io.BufferedWriter) -> None:
+        self._file = file
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            self.error = error
+            raise
+
+
+def write(frame: pl.DataFrame, file: Path) -> None:
+    """The whole table."""
+    with file.open("wb") as out:
+        noted = _Noted(out)
+        try:
+            frame.write_parquet(noted)  # type: ignore[arg-type]
+        except pl.exceptions.ComputeError:
+            raise noted.error or AssertionError("only the file can fail") from None

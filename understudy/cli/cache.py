@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""`understudy cache`: what was made once and is kept, and taking it away."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from understudy.base import cache
+from understudy.base.errors import UserError
+from understudy.base.paths import cache_dir
+from understudy.cli.session import console
+from understudy.show.grid import Grid
+
+BLOCK_BYTES = 512  # of st_blocks
+MB = 10**6
+DAY_SECONDS = 86_400
+WORDS = {
+    "dry-run": "what the lines of --dry-run need",
+    "images": "file systems",
+    "kernel": "kernels, fetched",
+    "machines": "VMs, saved after their boot",
+    "modules": "kernel modules",
+    "programs": "programs of the guest and the host",
+    "schedulers": "schedulers for the simulator",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A folder that can be made again."""
+
+    path: Path
+
+    @property
+    def kind(self) -> str:
+        return self.path.parent.name
+
+    def bytes(self) -> int:
+        """On the disk: files have holes."""
+        files = (f"{at}/{name}" for at, _, names in os.walk(self.path) for name in names)
+        return sum(os.lstat(file).st_blocks * BLOCK_BYTES for file in files)
+
+    def days(self) -> float:
+        """Since its last use."""
+        return max(0.0, time.time() - self.path.stat().st_mtime) / DAY_SECONDS
+
+
+@click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of a table.")
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> None:
+    """What was made once and is kept: how much it is, and when it was last used.
+
+    All of it can be made again, kernels if there is a network. A folder in which a file was cut
+    off or changed is made again by itself.
+
+    \b
+    Example:
+      understudy cache
+      understudy cache prune --older 30
+    """
+    if context.invoked_subcommand:
+        return
+    kinds: dict[str, list[Entry]] = {}
+    for entry in _entries():
+        kinds.setdefault(entry.kind, []).append(entry)
+    found = [
+        (kind, len(entries), sum(map(Entry.bytes, entries)), min(map(Entry.days, entries)))
+        for kind, entries in kinds.items()
+    ]
+    if as_json:
+        keys = ("kind", "folders", "bytes", "last_used_days")
+        click.echo(json.dumps([dict(zip(keys, each, strict=True)) for each in found], indent=2))
+        return
+    rows = [
+        (kind, (WORDS.get(kind, ""), str(folders), _mb(size), f"{days:.1f}"))
+        for kind, folders, size, days in found
+    ]
+    headings = ("what", "folders", "size (MB)", "last used (days ago)")
+    Grid(headings, [rows], words=("what",)).show(console())
+    click.echo(f"{_mb(sum(size for _, _, size, _ in found))} MB in {cache_dir()}")
+
+
+@command.command(epilog="Example: understudy cache prune --older 30")
+@click.option(
+    "--older",
+    "days",
+    type=click.FloatRange(0),
+    metavar="DAYS",
+    help="What was not used for so long.",
+)
+@click.option("--all", "everything", is_flag=True, help="Whatever no running command uses.")
+def prune(days: float | None, everything: bool) -> None:
+    """Take away what can be made again; what a running command uses stays."""
+    if (days is None) != everything:
+        raise UserError("prune: write --older DAYS or --all")
+    old = [entry for entry in _entries() if entry.days() >= (days or 0)]
+    freed = used = 0
+    for entry in old:
+        size = entry.bytes()
+        if cache.prune(entry.path):
+            freed += size
+        else:
+            used += 1
+    left = f"; {used} that running commands use stay" if used else ""
+    click.echo(f"removed {len(old) - used} folders, {_mb(freed)} MB{left}")
+
+
+def _entries() -> Iterator[Entry]:
+    """Every folder of each kind, but for what is half made."""
+    for kind in sorted(cache_dir().glob("[!.]*/")):
+        for path in sorted(kind.glob("[!.]*/")):
+            yield Entry(path)
+
+
+def _mb(size: int) -> str:
+    return f"{size / MB:,.1f}"

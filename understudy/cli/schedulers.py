@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""`understudy schedulers`: which there are, and what can be set of each."""
+
+import json
+from dataclasses import asdict
+
+import click
+
+from understudy.ask import schedulers
+from understudy.ask.schedulers import KERNEL, SIMULATED
+from understudy.cli.session import console
+from understudy.show.grid import Grid
+
+TUNABLES = ("tunable", "default", "from", "to", "what it is")
+WORDS = ("what it is", "tunable")
+
+
+@click.command("schedulers", epilog="Example: understudy schedulers --json")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def command(as_json: bool) -> None:
+    """The schedulers that --schedulers takes, and the tunables that --set takes.
+
+    Ours run everywhere, the kernel's own in a VM (--on vm) and on a disk of this machine.
+    """
+    found = schedulers.declarations()
+    if as_json:
+        ours = {name: asdict(one) | {"kernel": False} for name, one in found.items()}
+        kernel = {name: {"name": name, "kernel": True, "tunables": []} for name in KERNEL}
+        click.echo(json.dumps(list((ours | kernel).values()), indent=2))
+        return
+    ours_said = [(name, (one.summary,)) for name, one in found.items()]
+    kernel_said = [(name, (_of_kernel(name),)) for name in KERNEL]
+    Grid(("what it is",), [ours_said, kernel_said], words=WORDS).show(console())
+    rows = [
+        [
+            (name, (each.name, f"{each.initial}", f"{each.min}", f"{each.max}", each.help))
+            for each in one.tunables
+        ]
+        for name, one in found.items()
+    ]
+    Grid(TUNABLES, [block for block in rows if block], words=WORDS).show(console())
+    click.echo("--set SCHEDULER.TUNABLE=VALUE sets one; units end their names")
+
+
+def _of_kernel(name: str) -> str:
+    other = SIMULATED.get(name)
+    return "the kernel's own" + (f"; the simulator runs {other} for it" if other else "")

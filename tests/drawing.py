@@ -35,7 +35,7 @@ def library() -> Any:
         "drawing.so",
         ("guest/commands.c", "guest/png.c", *card_programs.RASTER),
         flags=("-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"),
-        generated=(card_programs.registers("zach1"),),
+        generated=(card_programs.registers(),),
     )
     return ffi().dlopen(str(compiled(program)))
 

@@ -103,6 +103,40 @@ MISTAKES = [
 ]
 
 
+# A register that takes a name which something else of the card has in the generated C.
+TAKEN = {
+    "VENDOR_ID": "the card",
+    "MSI_VECTORS": "the card",
+    "REGISTERS": "the card",
+    "REGISTERS_H": "the card",
+    "TABLE_H": "the card",
+    "BAR_CONTROL_BYTES": "BAR CONTROL",
+    "VECTOR_DONE": "interrupt done",
+    "DMA_COMMANDS_ENTRY_BYTES": "DMA commands",
+    "INDEX_STATUS": "register STATUS",
+    "STATUS_RESET_VALUE": "register STATUS",
+    "STATUS_DONE_MASK": "field STATUS.DONE",
+    "STATUS_LEVEL_HALF": "value STATUS.LEVEL.HALF",
+}
+MISTAKES += [
+    (
+        "name: HEAD",
+        f"name: {name}",
+        36,
+        f"register {name} becomes TINY_{name} in C, as {owner} does",
+    )
+    for name, owner in TAKEN.items()
+]
+MISTAKES += [
+    (
+        "name: HALF",
+        "name: MASK",
+        26,
+        "value STATUS.LEVEL.MASK becomes TINY_STATUS_LEVEL_MASK in C, as field STATUS.LEVEL does",
+    ),
+]
+
+
 @pytest.mark.parametrize(("old", "new", "line", "reason"), MISTAKES)
 def test_each_mistake_has_its_line(old: str, new: str, line: int, reason: str) -> None:
     wrong = GOOD.replace(old, new, 1)

@@ -14,7 +14,6 @@ import pytest
 from card_texts import GOOD, RandomCard
 from ruamel.yaml import YAML
 
-from understudy.base.errors import UserError
 from understudy.base.paths import ROOT, cards_dir
 from understudy.cards import specification
 from understudy.cards.table import table
@@ -202,10 +201,3 @@ def test_it_is_the_card(name: str, core: Path, tmp_path: Path) -> None:
         if answer is not None:
             assert int(next(answers)) == answer, f"{name}, step {number}: {line}"
     assert next(answers, None) is None
-
-
-@pytest.mark.parametrize("register", ["REGISTERS", "INDEX_STATUS"])
-def test_two_names_that_would_be_one_in_c(register: str) -> None:
-    text = GOOD.replace("name: ENABLE", f"name: {register}").replace("ENABLE.", f"{register}.")
-    with pytest.raises(UserError, match=f"become TINY_{register} in C: rename one of them"):
-        table(specification.parse("x.yaml", text.encode()))

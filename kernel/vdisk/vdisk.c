@@ -40,8 +40,23 @@ module_param(bad_disk, uint, 0444);
 MODULE_PARM_DESC(bad_disk, "the disk whose sector that is, from 0");
 
 static unsigned int depth = 1;
-module_param(depth, uint, 0644);
-MODULE_PARM_DESC(depth, "requests at once");
+
+static int set_depth(const char *text, const struct kernel_param *parameter)
+{
+	int ret = param_set_uint_minmax(text, parameter, 1, QUEUE_DEPTH);
+
+	if (ret)
+		pr_err("depth=%s is not 1 to %u\n", text, QUEUE_DEPTH);
+	return ret;
+}
+
+static const struct kernel_param_ops depth_ops = {
+	.set = set_depth,
+	.get = param_get_uint,
+};
+module_param_cb(depth, &depth_ops, &depth, 0644);
+__MODULE_PARM_TYPE(depth, "uint");
+MODULE_PARM_DESC(depth, "requests at once, 1 to 128");
 
 static unsigned int queues = 1;
 module_param(queues, uint, 0444);
@@ -176,7 +191,7 @@ static int vdisk_get_budget(struct request_queue *q)
 	int in_flight = atomic_read(&vd->in_flight);
 
 	do {
-		if (in_flight >= max(READ_ONCE(depth), 1U))
+		if (in_flight >= READ_ONCE(depth))
 			return -1;
 	} while (
 		!atomic_try_cmpxchg_acquire(&vd->in_flight, &in_flight, in_flight + 1));

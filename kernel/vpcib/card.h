@@ -14,7 +14,6 @@
 
 #include <linux/dma-direction.h>
 #include <linux/hrtimer.h>
-#include <linux/irq_work.h>
 #include <linux/kref.h>
 #include <linux/pci.h>
 #include <linux/rcupdate.h>
@@ -52,7 +51,7 @@ struct vpcib_card {
 	bool line_masked; /* INTA, by its interrupt controller */
 	unsigned int line_irq;
 	u32 unanswered; /* INTAs in a row, and never was there no reason */
-	struct irq_work deliver;
+	struct delivery __percpu *deliveries;
 	u32 held; /* accesses until interrupts come; 0: they do */
 	u32 drawn; /* last random number */
 	struct hrtimer hold_end;

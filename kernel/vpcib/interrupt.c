@@ -3,9 +3,9 @@
  * Interrupts of the cards: messages (MSI or MSI-X) if the driver has enabled them, else INTA.
  *
  * What a card sends is taken from its configuration space, as the driver has left it.  Handlers
- * run in a hard interrupt: the one by which an irq_work comes, on the processor that the
- * affinity names, or at once where the card is touched from.  INTA is a level: it comes again
- * as long as there is a reason.
+ * run in a hard interrupt, the one by which an irq_work comes: on the processor that touches the
+ * card, if the affinity allows that one, or else on one that it allows.  INTA is a level: it comes
+ * again as long as there is a reason.
  *
  * With "races" an interrupt waits for the driver to be in the middle of something: it comes
  * right after one of the driver's next few accesses, or, if there are none, at most HOLD_NS_MOST
@@ -16,9 +16,11 @@
 #include <linux/delay.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
+#include <linux/irq_work.h>
 #include <linux/irqdomain.h>
 #include <linux/module.h>
 #include <linux/msi.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 
 #include "card.h"
@@ -38,6 +40,15 @@ bool interrupt_races(void)
 {
 	return races;
 }
+
+/* A card's interrupts on one processor. */
+struct delivery {
+	struct irq_work work;
+	struct vpcib_card *card;
+};
+
+/* irq_work_queue_on, which modules are not offered. */
+static bool (*queue_on)(struct irq_work *work, int cpu);
 
 static struct fwnode_handle *fwnode;
 static struct irq_domain
@@ -78,24 +89,14 @@ static void compose(struct irq_data *data, struct msi_msg *message)
 		(struct msi_msg){ .address_lo = MESSAGE_ADDRESS, .data = data->hwirq };
 }
 
-static int set_affinity(struct irq_data *data, const struct cpumask *mask, bool force)
-{
-	unsigned int cpu = cpumask_any_and(mask, cpu_online_mask);
-
-	if (cpu >= nr_cpu_ids)
-		return -EINVAL;
-	irq_data_update_effective_affinity(data, cpumask_of(cpu));
-	return IRQ_SET_MASK_OK;
-}
-
 /* Under rcu_read_lock; NULL: it was pulled out. */
 static struct vpcib_card *card_of_vector(const struct irq_data *data)
 {
 	return card_in(data->hwirq / VPCIB_VECTORS_MAX);
 }
 
-/* It came while the driver kept it out with disable_irq.  The interrupt's lock is held. */
-static int retrigger(struct irq_data *data)
+/* Something about the vector has changed, or its message comes again. */
+static void update_vector(struct irq_data *data, bool again)
 {
 	struct vpcib_card *card;
 	unsigned long flags;
@@ -104,12 +105,30 @@ static int retrigger(struct irq_data *data)
 	card = card_of_vector(data);
 	if (card) {
 		flags = vpcib_lock(card);
-		card->pending |= messages_of(card, data->hwirq);
+		if (again)
+			card->pending |= messages_of(card, data->hwirq);
 		interrupt_update(card);
 		vpcib_unlock(card, flags);
 	}
 	rcu_read_unlock();
+}
+
+/* It came while the driver kept it out with disable_irq.  The interrupt's lock is held. */
+static int retrigger(struct irq_data *data)
+{
+	update_vector(data, true);
 	return 1;
+}
+
+/* Any of these processors; what is on its way to another one goes to one of them. */
+static int set_vector_affinity(struct irq_data *data, const struct cpumask *mask,
+			       bool force)
+{
+	if (!cpumask_intersects(mask, cpu_online_mask))
+		return -EINVAL;
+	irq_data_update_effective_affinity(data, mask);
+	update_vector(data, false);
+	return IRQ_SET_MASK_OK;
 }
 
 static struct irq_chip vector_chip = {
@@ -117,24 +136,14 @@ static struct irq_chip vector_chip = {
 	.irq_ack = ack_nothing,
 	.irq_retrigger = retrigger,
 	.irq_compose_msi_msg = compose,
-	.irq_set_affinity = set_affinity,
+	.irq_set_affinity = set_vector_affinity,
 };
 
 /* Of MSI-X a driver's side unmasks vectors in memory, which nobody else hears of. */
 static void unmask(struct irq_data *data)
 {
-	struct vpcib_card *card;
-	unsigned long flags;
-
 	pci_msi_unmask_irq(data);
-	rcu_read_lock();
-	card = card_of_vector(data->parent_data);
-	if (card) {
-		flags = vpcib_lock(card);
-		interrupt_update(card);
-		vpcib_unlock(card, flags);
-	}
-	rcu_read_unlock();
+	update_vector(data->parent_data, false);
 }
 
 static int alloc_vectors(struct irq_domain *domain, unsigned int irq,
@@ -146,9 +155,11 @@ static int alloc_vectors(struct irq_domain *domain, unsigned int irq,
 		PCI_SLOT(pdev->devfn) * VPCIB_VECTORS_MAX + info->desc->msi_index;
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		irq_domain_set_info(domain, irq + i, first + i, &vector_chip, NULL,
 				    handle_edge_irq, NULL, NULL);
+		irq_set_status_flags(irq + i, IRQ_MOVE_PCNTXT);
+	}
 	return 0;
 }
 
@@ -210,11 +221,26 @@ static void unmask_line(struct irq_data *data)
 	set_masked(data, false);
 }
 
+static int set_line_affinity(struct irq_data *data, const struct cpumask *mask,
+			     bool force)
+{
+	struct vpcib_card *card = irq_data_get_irq_chip_data(data);
+	unsigned long flags;
+
+	if (!cpumask_intersects(mask, cpu_online_mask))
+		return -EINVAL;
+	flags = vpcib_lock(card);
+	irq_data_update_effective_affinity(data, mask);
+	interrupt_update(card);
+	vpcib_unlock(card, flags);
+	return IRQ_SET_MASK_OK;
+}
+
 static struct irq_chip line_chip = {
 	.name = "vpcib-inta",
 	.irq_mask = mask_line,
 	.irq_unmask = unmask_line,
-	.irq_set_affinity = set_affinity,
+	.irq_set_affinity = set_line_affinity,
 };
 
 /* --- from the card to the processor ------------------------------------------------- */
@@ -226,15 +252,61 @@ static u32 ready_messages(const struct vpcib_card *card)
 		       : 0;
 }
 
+/* A message that is not one of this card's goes nowhere. */
+static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
+{
+	return data / VPCIB_VECTORS_MAX == card->slot
+		       ? irq_find_mapping(vectors_domain, data)
+		       : 0;
+}
+
+static unsigned int irq_of_vector(const struct vpcib_card *card, u32 vector)
+{
+	return irq_of_message(card, config_message(card, vector));
+}
+
+/* Where it comes: here, if it may. */
+static unsigned int cpu_of(unsigned int irq)
+{
+	unsigned int here = raw_smp_processor_id(), cpu;
+	struct irq_data *data = irq ? irq_get_irq_data(irq) : NULL;
+	const struct cpumask *mask;
+
+	if (!data)
+		return here;
+	mask = irq_data_get_effective_affinity_mask(data);
+	cpu = cpumask_any_and(mask, cpu_online_mask);
+	return cpumask_test_cpu(here, mask) || cpu >= nr_cpu_ids ? here : cpu;
+}
+
+static void send(struct vpcib_card *card, unsigned int irq)
+{
+	unsigned int cpu = cpu_of(irq);
+	struct irq_work *work = &per_cpu_ptr(card->deliveries, cpu)->work;
+
+	if (cpu == raw_smp_processor_id())
+		irq_work_queue(work);
+	else
+		queue_on(work, cpu);
+}
+
 /* Whatever is ready after a change gets on its way.  Under the card's lock. */
 void interrupt_update(struct vpcib_card *card)
 {
+	unsigned long ready;
+	u32 vector;
+
 	if (config_sends_messages(card))
 		config_set_pending(card, card->pending & config_masked(card));
 	else
 		card->pending = 0;
-	if (!card->held && (ready_messages(card) || line_is_asserted(card)))
-		irq_work_queue(&card->deliver);
+	if (card->held)
+		return;
+	ready = ready_messages(card);
+	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
+		send(card, irq_of_vector(card, vector));
+	if (line_is_asserted(card))
+		send(card, card->line_irq);
 }
 
 /* A number below the limit: the seed's are drawn one after the other. */
@@ -314,14 +386,6 @@ static void handle(struct vpcib_card *card, u32 vector, unsigned int irq)
 	journal_note(card, access);
 }
 
-/* A message that is not one of this card's goes nowhere. */
-static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
-{
-	return data / VPCIB_VECTORS_MAX == card->slot
-		       ? irq_find_mapping(vectors_domain, data)
-		       : 0;
-}
-
 static bool is_enabled(unsigned int irq)
 {
 	struct irq_data *data = irq ? irq_get_irq_data(irq) : NULL;
@@ -338,24 +402,28 @@ bool interrupt_may_come(const struct vpcib_card *card)
 	if (!config_sends_messages(card))
 		return is_enabled(card->line_irq);
 	for (vector = 0; vector < vectors_of(card); vector++) {
-		if (is_enabled(irq_of_message(card, config_message(card, vector))))
+		if (is_enabled(irq_of_vector(card, vector)))
 			return true;
 	}
 	return false;
 }
 
-/* In a hard interrupt. */
+/* In a hard interrupt: what comes on this processor. */
 static void deliver(struct irq_work *work)
 {
-	struct vpcib_card *card = container_of(work, struct vpcib_card, deliver);
+	struct vpcib_card *card = container_of(work, struct delivery, work)->card;
 	unsigned long flags = vpcib_lock(card);
 	unsigned long ready = ready_messages(card);
-	bool line = line_is_asserted(card);
-	unsigned int irq[VPCIB_VECTORS_MAX] = {};
+	unsigned int here = raw_smp_processor_id(), irq[VPCIB_VECTORS_MAX];
+	bool line = line_is_asserted(card) && cpu_of(card->line_irq) == here;
 	u32 vector;
 
-	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX) irq[vector] =
-		irq_of_message(card, config_message(card, vector));
+	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
+	{
+		irq[vector] = irq_of_vector(card, vector);
+		if (cpu_of(irq[vector]) != here)
+			__clear_bit(vector, &ready);
+	}
 	card->pending &= ~ready;
 	if (line && ++card->unanswered == UNANSWERED_MOST)
 		pr_warn_ratelimited(
@@ -371,25 +439,37 @@ static void deliver(struct irq_work *work)
 
 int interrupt_add(struct vpcib_card *card)
 {
-	int irq = irq_alloc_desc(NUMA_NO_NODE);
+	int irq = irq_alloc_desc(NUMA_NO_NODE), cpu;
 
 	if (irq < 0)
 		return irq;
+	card->deliveries = alloc_percpu(struct delivery);
+	if (!card->deliveries) {
+		irq_free_desc(irq);
+		return -ENOMEM;
+	}
+	for_each_possible_cpu (cpu)
+		*per_cpu_ptr(card->deliveries, cpu) =
+			(struct delivery){ IRQ_WORK_INIT_HARD(deliver), card };
 	card->line_irq = irq;
-	card->deliver = IRQ_WORK_INIT_HARD(deliver);
 	card->drawn = races * 2654435761u + card->slot;
 	hrtimer_init(&card->hold_end, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	card->hold_end.function = end_hold;
 	irq_set_chip_data(irq, card);
 	irq_set_chip_and_handler(irq, &line_chip, handle_level_irq);
+	irq_set_status_flags(irq, IRQ_MOVE_PCNTXT);
 	return 0;
 }
 
 /* A driver that is gone and keeps its handler has the number, too. */
 void interrupt_remove(struct vpcib_card *card)
 {
+	int cpu;
+
 	hrtimer_cancel(&card->hold_end);
-	irq_work_sync(&card->deliver);
+	for_each_possible_cpu (cpu)
+		irq_work_sync(&per_cpu_ptr(card->deliveries, cpu)->work);
+	free_percpu(card->deliveries);
 	if (irq_has_action(card->line_irq)) {
 		pr_err("the driver of slot %u did not free its interrupt\n",
 		       card->slot);
@@ -401,6 +481,9 @@ void interrupt_remove(struct vpcib_card *card)
 
 int interrupt_init(void)
 {
+	queue_on = (void *)symbol_address("irq_work_queue_on");
+	if (!queue_on)
+		return -ENOENT;
 	fwnode = irq_domain_alloc_named_fwnode("vpcib");
 	if (!fwnode)
 		return -ENOMEM;

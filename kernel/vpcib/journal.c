@@ -12,6 +12,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/io.h>
+#include <linux/ioport.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/uaccess.h>
@@ -110,6 +111,15 @@ static int ring_alloc(void)
 	if (!journal_at) {
 		ring = vzalloc(bytes);
 		return ring ? 0 : -ENOMEM;
+	}
+	if (journal_at % PAGE_SIZE ||
+	    journal_at > (1ul << boot_cpu_data.x86_phys_bits) - PAGE_SIZE - bytes ||
+	    region_intersects(journal_at, PAGE_SIZE + bytes, IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) != REGION_DISJOINT) {
+		pr_err("journal_at=%#lx: not a page that is followed by %zu bytes "
+		       "outside the kernel's memory\n",
+		       journal_at, bytes);
+		return -EINVAL;
 	}
 	outside = memremap(journal_at, PAGE_SIZE + bytes, MEMREMAP_WB);
 	if (!outside) {

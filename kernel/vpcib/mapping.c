@@ -24,6 +24,15 @@ static struct iprobe iounmap_probe;
 static struct iprobe remap_probe;
 static struct iprobe mprotect_probe;
 
+typedef int (*map_fn)(unsigned long address, unsigned long end, phys_addr_t to,
+		      pgprot_t prot);
+
+/*
+ * ioremap_page_range, but also for a part of an area: newer kernels have another function for
+ * that (vmap_page_range), and ioremap_page_range maps an area as a whole.
+ */
+static map_fn map_range;
+
 /*
  * remap_pfn_range without a note of how the memory is cached: registers have none, and what a
  * driver has given to its card is cached as all memory is.  With the note the kernel warns
@@ -108,31 +117,27 @@ static pgprot_t without_access(pgprot_t prot)
 
 /* --- the kernel's mappings -------------------------------------------------------- */
 
-typedef int (*map_fn)(unsigned long address, unsigned long end, phys_addr_t to,
-		      pgprot_t prot);
-
 /* One page at a time, so that none becomes part of a large one. */
 static int map_registers(unsigned long address, unsigned long end, phys_addr_t to,
 			 pgprot_t prot)
 {
-	map_fn map = ioremap_probe.original;
 	int ret = 0;
 
 	for (; address < end && !ret; address += PAGE_SIZE, to += PAGE_SIZE)
-		ret = map(address, address + PAGE_SIZE, to, without_access(prot));
+		ret = map_range(address, address + PAGE_SIZE, to, without_access(prot));
 	return ret;
 }
 
 static int map_pages(unsigned long address, unsigned long end,
 		     struct bar_memory *memory, u32 page)
 {
-	map_fn map = ioremap_probe.original;
 	int ret = 0;
 
 	for (; address < end && !ret; address += PAGE_SIZE, page++)
 		ret = page < memory->count
-			      ? map(address, address + PAGE_SIZE,
-				    page_to_phys(memory->pages[page]), PAGE_KERNEL)
+			      ? map_range(address, address + PAGE_SIZE,
+					  page_to_phys(memory->pages[page]),
+					  PAGE_KERNEL)
 			      : -EINVAL;
 	return ret;
 }
@@ -298,6 +303,7 @@ int mapping_init(void)
 			return ret;
 		}
 	}
+	map_range = (map_fn)symbol_address("vmap_page_range") ?: ioremap_probe.original;
 	return 0;
 }
 

@@ -136,7 +136,7 @@ static void on_bio_complete(void *data, struct request_queue *q, struct bio *bio
 	if (!disk)
 		return;
 	raw_spin_lock_irqsave(&disk->lock, flags);
-	vpt_bio_lost(disk, bio);
+	vpt_bio_ended(disk, bio);
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 

@@ -87,6 +87,34 @@ void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio)
 	end_record(recorder, p);
 }
 
+/* As if it had not arrived: those that came later, of other processors, move up. */
+static void withdraw(struct vpt_recorder *recorder, struct vpt_pending *p)
+{
+	struct vpt_pending *last = &recorder->pending[--recorder->arrived];
+
+	hash_del(&p->by_bio);
+	for (; p < last; p++) {
+		*record_of(recorder, p) = *record_of(recorder, p + 1);
+		p->bio = p[1].bio;
+		if (!p->bio)
+			continue;
+		hash_del(&p[1].by_bio);
+		hash_add(recorder->in_flight, &p->by_bio, (unsigned long)p->bio);
+	}
+	last->bio = NULL;
+}
+
+void vpt_bio_ended(struct vpt_disk *disk, struct bio *bio)
+{
+	struct vpt_recorder *recorder = &disk->recorder;
+	struct vpt_pending *p = find(recorder, bio);
+
+	if (p && bio->bi_status == BLK_STS_AGAIN)
+		withdraw(recorder, p);
+	else
+		vpt_bio_lost(disk, bio);
+}
+
 void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 {
 	struct vpt_recorder *recorder = &disk->recorder;

@@ -211,10 +211,23 @@ static void arm_timer(struct vpt_disk *disk)
 			      HRTIMER_MODE_ABS);
 }
 
+/*
+ * Nobody polls for the end of a held request: it comes in a hard interrupt, where a polled bio
+ * must not be put (the cache of those is for whoever polls).
+ */
+static void end_polling(struct request *rq)
+{
+	struct bio *bio;
+
+	__rq_for_each_bio (bio, rq)
+		bio_clear_polled(bio);
+}
+
 static void hold(struct vpt_disk *disk, struct vpt_request *vr)
 {
 	struct vpt_throttle *throttle = &disk->throttle;
 
+	end_polling(vr->rq);
 	vr->state = VPT_HELD;
 	disk->counters.held++;
 	if (!vr->command.waits)

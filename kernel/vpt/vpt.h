@@ -228,6 +228,8 @@ void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns);
 u64 vpt_arrival_ns(struct vpt_disk *disk, const struct request *rq);
 /* It ended without a request that we saw complete. */
 void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio);
+/* The same, but one that may not wait and found no room (REQ_NOWAIT) was never there: it comes again. */
+void vpt_bio_ended(struct vpt_disk *disk, struct bio *bio);
 void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest);
 /* Its request was served, but it ends later: a flush is to follow. */
 void vpt_bios_served(struct vpt_disk *disk, struct request *rq,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """MSI-X: a card with three vectors, whose driver takes one interrupt by each, keeps one out for
-a while, and finds it when it lets it in again; and what lspci sees of it."""
+a while, and finds it when it lets it in again; and what lspci sees of it.  Its registers lie in
+two pages."""
 
 import re
 from pathlib import Path
@@ -34,7 +35,7 @@ capabilities:
   msi: {{vectors: 2}}
   msix: {{vectors: 3, bar: 2}}
 bars:
-  - {{number: 0, name: MAIN, bytes: 4096, kind: memory32, description: All registers.}}
+  - {{number: 0, name: MAIN, bytes: 8192, kind: memory32, description: All registers.}}
   - {{number: 2, name: VECTORS, bytes: 4096, kind: memory64, description: For MSI-X.}}
 registers:
   - name: RING
@@ -54,7 +55,7 @@ registers:
 {_fields("w1c")}
   - name: ENABLE
     bar: 0
-    offset: 8
+    offset: 0x1008
     width: 32
     description: What may interrupt.
     fields:
@@ -90,7 +91,7 @@ DRIVER = """
 
 static void __iomem *registers;
 static struct source {
-	unsigned int number, count;
+	unsigned int number, count, cpu;
 } sources[RINGER_MSIX_VECTORS] = { { 0 }, { 1 }, { 2 } };
 
 static irqreturn_t handle(int irq, void *data)
@@ -99,6 +100,7 @@ static irqreturn_t handle(int irq, void *data)
 
 	iowrite32(1u << source->number, registers + RINGER_STATUS);
 	source->count++;
+	source->cpu = smp_processor_id();
 	return IRQ_HANDLED;
 }
 
@@ -106,8 +108,8 @@ static void ring(u32 which)
 {
 	iowrite32(which, registers + RINGER_RING);
 	msleep(20);
-	pr_info("ringer: counts %u %u %u\\n", sources[0].count, sources[1].count,
-		sources[2].count);
+	pr_info("ringer: counts %u %u %u on %u %u %u\\n", sources[0].count, sources[1].count,
+		sources[2].count, sources[0].cpu, sources[1].cpu, sources[2].cpu);
 }
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -127,6 +129,8 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		if (ret)
 			return ret;
 	}
+	for (i = 0; i < 3; i++)
+		irq_set_affinity(pci_irq_vector(pdev, i), cpumask_of(i));
 	iowrite32(7, registers + RINGER_ENABLE);
 	for (i = 0; i < 3; i++)
 		ring(1u << i);
@@ -135,6 +139,8 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ring(7);
 	enable_irq(pci_irq_vector(pdev, 1));
 	ring(0);
+	irq_set_affinity(pci_irq_vector(pdev, 0), cpumask_of(3));
+	ring(1);
 	return 0;
 }
 
@@ -176,7 +182,7 @@ MODULE_LICENSE("GPL");
 """
 
 SCENARIO = """
-insmod /card.ko && insmod /ringer_driver.ko || fail 'no driver'
+insmod /card.ko && taskset 8 insmod /ringer_driver.ko || fail 'no driver'
 lspci -vv -s 10000:00:00.0 > /out/lspci
 rmmod ringer_driver || fail 'the driver stayed'
 lspci -vv -s 10000:00:00.0 > /out/lspci-after
@@ -201,14 +207,22 @@ def rung(tmp_path_factory: pytest.TempPathFactory) -> Result:
             "ringer_driver.ko": driver,
             **debian_programs.files("lspci", "pciutils"),
         },
+        clock="wall",
+        cpus=4,
     )
 
 
 def test_each_vector_has_its_interrupt(rung: Result) -> None:
     """One by one, all at once, and the one that was kept out when it is let in."""
     counts = re.findall(r"ringer: counts (\d+) (\d+) (\d+)", text(rung, "dmesg"))
-    wanted = [(1, 0, 0), (1, 1, 0), (1, 1, 1), (2, 2, 2), (3, 2, 3), (3, 3, 3)]
+    wanted = [(1, 0, 0), (1, 1, 0), (1, 1, 1), (2, 2, 2), (3, 2, 3), (3, 3, 3), (4, 3, 3)]
     assert [tuple(map(int, row)) for row in counts] == wanted
+
+
+def test_each_vector_comes_where_it_is_bound(rung: Result) -> None:
+    """Processor 3 touches the card; the vectors are bound to 0, 1, 2, and then the first to 3."""
+    places = re.findall(r"ringer: counts .* on (\d) (\d) (\d)", text(rung, "dmesg"))
+    assert [places[2], places[-2], places[-1]] == [tuple("012"), tuple("012"), tuple("312")]
 
 
 def test_lspci(rung: Result) -> None:

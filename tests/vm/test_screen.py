@@ -41,7 +41,7 @@ Bytes = NDArray[np.uint8]
 def submit() -> Path:
     """A program for the guest that has commands carried out."""
     sources = ("tests/vm/submit.c", "guest/card_sink.c")
-    generated = (card_programs.registers("zach1"),)
+    generated = (card_programs.registers(),)
     return compiled(Program("submit", sources, generated=generated))
 
 

@@ -6,48 +6,60 @@ bytes, CARD_REG_FIELD_MASK has the bits where they are, and a value of an enum i
 bit 0.  Values above 2^31 - 1, which no C11 enum can have, are macros.
 """
 
-from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
-from understudy.base.errors import UserError
-from understudy.cards.model import Card, Register, RegisterField, Ring
+from understudy.cards.model import Bar, Buffer, Card, Interrupt, Register, RegisterField, Ring
 
 INT_MAX = 2**31 - 1
+
+PARTS = {"bars": "BAR", "interrupts": "interrupt", "buffers": "DMA", "rings": "DMA"}
 
 Definition = tuple[str, str, str]  # name, value, comment
 
 
 def header(card: Card) -> str:
-    """The text; a UserError if two of its names would be one."""
-    refuse_twice(names(card))
-    lines = [*_defined(_of_card(card))]
+    """The text."""
+    parts = chain.from_iterable(getattr(card, key) for key in PARTS)
+    lines = [*_defined(chain(_of_card(card), *(_of_part(card, part) for part in parts)))]
     for register in sorted(card.registers, key=lambda one: (one.bar, one.offset)):
         prefix = _prefix(card, register)
-        lines += ["", *_defined(_of_register(prefix, register))]
+        of_fields = (_of_field(prefix, field) for field in register.fields)
+        lines += ["", *_defined(chain(_of_register(prefix, register), *of_fields))]
         for field in register.fields:
             lines += _enum(f"{prefix}_{field.name}", field)
-    guard = f"{card.name}_REGISTERS_H".upper()
+    guard = guard_of(card)
     body = "\n".join(lines)
     title = comment(card.title)
     return f"{title}\n\n#ifndef {guard}\n#define {guard}\n\n{body}\n\n#endif\n"
 
 
-def names(card: Card) -> list[str]:
-    """All that the header defines."""
-    found = [name for name, _, _ in _of_card(card)]
-    for register in card.registers:
-        prefix = _prefix(card, register)
-        found += [name for name, _, _ in _of_register(prefix, register)]
-        for field in register.fields:
-            found += [f"{prefix}_{field.name}_{entry.name}" for entry in field.values]
-    return found
+def guard_of(card: Card) -> str:
+    """The macro that says that the header was included."""
+    return f"{card.name}_REGISTERS_H".upper()
 
 
-def refuse_twice(names: list[str]) -> None:
-    """A UserError if a name is there twice."""
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise UserError(f"two names of the card become {name} in C: rename one of them")
+def names(card: Card) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
+    """The parts of a card: the path that leads to one, what it is, and the names that the header
+    defines for it."""
+    yield ("name",), "the card", [guard_of(card), *_first(_of_card(card))]
+    for key, what in PARTS.items():
+        for index, part in enumerate(getattr(card, key)):
+            yield (key, index), f"{what} {part.name}", _first(_of_part(card, part))
+    for index, register in enumerate(card.registers):
+        path, prefix = ("registers", index), _prefix(card, register)
+        yield path, f"register {register.name}", _first(_of_register(prefix, register))
+        for at, field in enumerate(register.fields):
+            said = f"{register.name}.{field.name}"
+            yield (*path, "fields", at), f"field {said}", _first(_of_field(prefix, field))
+            for place, entry in enumerate(field.values):
+                name = f"{prefix}_{field.name}_{entry.name}"
+                here = (*path, "fields", at, "values", place)
+                yield here, f"value {said}.{entry.name}", [name]
+
+
+def _first(definitions: Iterator[Definition]) -> list[str]:
+    return [name for name, _, _ in definitions]
 
 
 def _prefix(card: Card, register: Register) -> str:
@@ -72,27 +84,32 @@ def _of_card(card: Card) -> Iterator[Definition]:
         yield f"{prefix}_MSI_VECTORS", str(card.capabilities.msi.vectors), ""
     if card.capabilities.msix:
         yield f"{prefix}_MSIX_VECTORS", str(card.capabilities.msix.vectors), ""
-    for bar in card.bars:
-        yield f"{prefix}_BAR_{bar.name}", str(bar.number), bar.description
-        yield f"{prefix}_BAR_{bar.name}_BYTES", _hex(bar.bytes), ""
-    for interrupt in card.interrupts:
-        name = f"{prefix}_VECTOR_{interrupt.name.upper()}"
-        yield name, str(interrupt.vector), interrupt.description
-    for buffer in (*card.buffers, *card.rings):
-        name = f"{prefix}_DMA_{buffer.name.upper()}"
-        yield f"{name}_ALIGNMENT", _hex(buffer.alignment), buffer.description
-        yield f"{name}_BYTES_MAX", _hex(buffer.bytes_max), ""
-        if isinstance(buffer, Ring):
-            yield f"{name}_ENTRY_BYTES", _hex(buffer.entry_bytes), ""
+
+
+def _of_part(card: Card, part: Bar | Interrupt | Buffer) -> Iterator[Definition]:
+    prefix = card.name.upper()
+    if isinstance(part, Bar):
+        yield f"{prefix}_BAR_{part.name}", str(part.number), part.description
+        yield f"{prefix}_BAR_{part.name}_BYTES", _hex(part.bytes), ""
+    elif isinstance(part, Interrupt):
+        yield f"{prefix}_VECTOR_{part.name.upper()}", str(part.vector), part.description
+    else:
+        name = f"{prefix}_DMA_{part.name.upper()}"
+        yield f"{name}_ALIGNMENT", _hex(part.alignment), part.description
+        yield f"{name}_BYTES_MAX", _hex(part.bytes_max), ""
+        if isinstance(part, Ring):
+            yield f"{name}_ENTRY_BYTES", _hex(part.entry_bytes), ""
 
 
 def _of_register(prefix: str, register: Register) -> Iterator[Definition]:
     yield prefix, _hex(register.offset), register.description
     yield f"{prefix}_RESET_VALUE", _hex(register.initial), ""
-    for field in register.fields:
-        name = f"{prefix}_{field.name}"
-        yield f"{name}_SHIFT", str(field.bits.low), ""
-        yield f"{name}_MASK", _hex(field.bits.mask), f"{field.access}: {field.description}"
+
+
+def _of_field(prefix: str, field: RegisterField) -> Iterator[Definition]:
+    name = f"{prefix}_{field.name}"
+    yield f"{name}_SHIFT", str(field.bits.low), ""
+    yield f"{name}_MASK", _hex(field.bits.mask), f"{field.access}: {field.description}"
 
 
 def _enum(name: str, field: RegisterField) -> Iterator[str]:

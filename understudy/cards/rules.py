@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from understudy.base.catalog import unknown
+from understudy.cards import header, table
 from understudy.cards.model import Buffer, Card, Interrupt, Register, RegisterField, Ring
 
 Path = tuple[str | int, ...]
@@ -57,6 +58,20 @@ def broken(card: Card, known: Known) -> Broken:
     for key in ("buffers", "rings"):
         for index, transfer in enumerate(getattr(card, key)):
             yield from _transfer((key, index), transfer, registers, known)
+    yield from _names_in_c(card)
+
+
+def _names_in_c(card: Card) -> Broken:
+    """What is generated gives each name once (understudy/cards/header.py, table.py)."""
+    owners = dict.fromkeys(table.own_names(card), "the card")
+    for path, part, names in header.names(card):
+        if len(path) == 2 and path[0] == "registers":
+            names.append(table.index_of(card, part.split()[1]))
+        for name in names:
+            owner = owners.setdefault(name, part)
+            if owner != part:
+                yield path, f"{part} becomes {name} in C, as {owner} does: rename one of them"
+                break
 
 
 def _twice(path: Path, parts: Sequence[Named]) -> Broken:

@@ -25,13 +25,15 @@ def catalogue() -> dict[str, Path]:
 
 
 def load(name: str | Path) -> Card:
-    """The card of that name, or of a file if it ends with .yaml or has a folder."""
+    """The card of that name, or of a file; a name of the catalogue's is the card's."""
     return parse(*read(name))
 
 
 def file_of(name: str | Path) -> Path:
     """The file of a card that is named as for load."""
     given = str(name)
+    if given in catalogue():
+        return catalogue()[given]
     is_file = given.endswith((".yaml", ".yml")) or "/" in given or Path(given).exists()
     return Path(given) if is_file else pick("card", given, catalogue())
 

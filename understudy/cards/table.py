@@ -8,7 +8,6 @@ table.  The text includes nothing: core/cards/registers.h goes before it.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from understudy.cards.header import names, refuse_twice
 from understudy.cards.model import Access, Bar, Buffer, Card, Interrupt, Register, Ring
 
 MASKS: Final[dict[str, tuple[Access, ...]]] = {
@@ -24,11 +23,10 @@ Member = tuple[str, str]  # name, value in C
 
 
 def table(card: Card) -> str:
-    """The text of a header; a UserError if two of the card's names would be one in C."""
+    """The text of a header."""
     registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
-    indexes = [_index(card, register.name) for register in registers]
-    count = f"{card.name.upper()}_REGISTERS"
-    refuse_twice([*names(card), *indexes, count])
+    indexes = [index_of(card, register.name) for register in registers]
+    guard, count = own_names(card)
     bars = sorted(card.bars, key=lambda one: one.number)
     arrays = {
         "bars": ("bar", [[*_bar(one)] for one in bars]),
@@ -38,7 +36,6 @@ def table(card: Card) -> str:
         "rings": ("ring", [[*_ring(card, one)] for one in card.rings]),
     }
     filled = {name: kept for name, kept in arrays.items() if kept[1]}
-    guard = f"{card.name}_TABLE_H".upper()
     lines = [f"#ifndef {guard}", f"#define {guard}", "", f"enum {card.name}_index {{"]
     lines += [f"\t{index}," for index in [*indexes, count]] + ["};"]
     for name, (kind, rows) in filled.items():
@@ -46,6 +43,11 @@ def table(card: Card) -> str:
     lines += ["", f"static const struct card_table {card.name}_table = {{"]
     lines += [*_members(_of_card(card, filled), "\t"), "};", "", "#endif", ""]
     return "\n".join(lines)
+
+
+def own_names(card: Card) -> tuple[str, str]:
+    """The macro that says that it was included, and how many registers there are."""
+    return f"{card.name}_TABLE_H".upper(), f"{card.name}_REGISTERS".upper()
 
 
 def _array(declared: str, rows: Iterable[Sequence[Member]]) -> Iterator[str]:
@@ -93,7 +95,7 @@ def _interrupt(card: Card, interrupt: Interrupt) -> Iterator[Member]:
     yield "name", _text(interrupt.name)
     for key in ("status", "enable"):
         register, field = getattr(interrupt, key).split(".")
-        yield f"{key}_register", _index(card, register)
+        yield f"{key}_register", index_of(card, register)
         yield f"{key}_bit", _wide(_mask(card, register, field))
     yield "vector", str(interrupt.vector)
 
@@ -107,7 +109,7 @@ def _buffer(card: Card, buffer: Buffer) -> Iterator[Member]:
     yield "name", _text(buffer.name)
     yield "direction", DIRECTIONS[buffer.direction]
     for key in ("address", "length", "doorbell"):
-        yield key, _index(card, getattr(buffer, key))
+        yield key, index_of(card, getattr(buffer, key))
     yield "alignment", _wide(buffer.alignment)
     yield "bytes_max", _wide(buffer.bytes_max)
 
@@ -116,10 +118,11 @@ def _ring(card: Card, ring: Ring) -> Iterator[Member]:
     yield from ((f"buffer.{name}", value) for name, value in _buffer(card, ring))
     yield "entry_bytes", _wide(ring.entry_bytes)
     for key in ("head", "tail"):
-        yield key, _index(card, getattr(ring, key))
+        yield key, index_of(card, getattr(ring, key))
 
 
-def _index(card: Card, register: str) -> str:
+def index_of(card: Card, register: str) -> str:
+    """The name of a register's index."""
     return f"{card.name}_INDEX_{register}".upper()
 
 

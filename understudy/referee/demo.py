@@ -73,8 +73,8 @@ def demonstrate(
             "card.ko": card_modules.card(kernel, name),
             "driver.ko": card_modules.driver(kernel, source, card),
             "demo": shown,
-            "bin/vcd": compiled(card_programs.vcd()),
-            "bin/draw_triangles": compiled(card_programs.draw_triangles()),
+            "bin/vcd": compiled(card_programs.vcd(card)),
+            "bin/draw_triangles": compiled(card_programs.draw_triangles(card)),
         },
         qemu.Machine() if vnc is None else _with_display(vnc),
     )

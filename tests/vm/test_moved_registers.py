@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Another zach1, of one's own, whose registers are elsewhere: what draws knows it as the driver
+does."""
+
+import re
+import shutil
+from pathlib import Path
+
+from understudy.base.paths import cards_dir
+from understudy.referee.demo import demonstrate
+
+MOVED_BYTES = 0x200
+
+
+def test_the_programs_are_of_the_card_at_hand(tmp_path: Path) -> None:
+    """The pictures are the ones of the card that comes with the project."""
+    own = tmp_path / "cards"
+    shutil.copytree(cards_dir(), own)
+    text, count = re.subn(
+        r"offset: (0x[0-9a-f]+)",
+        lambda found: f"offset: {int(found[1], 16) + MOVED_BYTES:#x}",
+        (own / "zach1.yaml").read_text(),
+    )
+    assert count > 30
+    (own / "zach1.yaml").write_text(text)
+    pictures: list[list[bytes]] = []
+    for card in (str(own / "zach1.yaml"), "zach1"):
+        shown = demonstrate(card, tmp_path / f"demo-{len(pictures)}")
+        pictures.append([file.read_bytes() for file in shown.files if file.suffix == ".png"])
+    assert pictures[0] == pictures[1] != []

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Parameters of our modules that make no sense: refused, at loading and later, and the kernel's log
+says why."""
+
+import pytest
+from guests import MIB, attempts, boot, group, once, text
+
+from understudy.platforms.vm.machine import Result
+
+pytestmark = group("parameters")
+
+REFUSED = {
+    "vpcib": {
+        "journal_at=16777216": "outside the kernel's memory",
+        "journal_at=1": "outside the kernel's memory",
+        "journal_at=18446744073709547520": "outside the kernel's memory",
+        "journal_records=65": "a power of two",
+    },
+    "vdisk": {
+        "depth=0": "depth=0 is not 1 to 128",
+        "depth=129": "depth=129 is not 1 to 128",
+        "depth=4294967295": "depth=4294967295 is not 1 to 128",
+    },
+}
+EACH = [(module, given) for module, each in REFUSED.items() for given in each]
+LATER = ("0", "129", "4294967295", "x")
+SCENARIO = (
+    "".join(f"attempt {depth} /sys/module/vdisk/parameters/depth\n" for depth in (*LATER, 128))
+    + "rmmod vdisk && rmmod vpcib || fail 'they stay'\n"
+    + "".join(
+        f"dmesg -c > /dev/null\n"
+        f"insmod /modules/{module}.ko {given} 2> /dev/null && fail '{given} loads'\n"
+        f"dmesg > '/out/{given}'\n"
+        for module, given in EACH
+    )
+)
+
+
+@once
+def tried() -> Result:
+    """The VM in which all were tried."""
+    return boot(SCENARIO, {"vpcib": "", "vdisk": f"size={MIB}"})
+
+
+@pytest.mark.parametrize(("module", "given"), EACH)
+def test_it_does_not_load(module: str, given: str) -> None:
+    assert f"{module}: " in text(tried(), given)
+    assert REFUSED[module][given] in text(tried(), given)
+
+
+def test_a_depth_is_refused_later() -> None:
+    found = attempts(tried())
+    assert found == {f"depth={depth}": "Invalid argument" for depth in LATER} | {"depth=128": "ok"}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/*
+ * uring [polled] DEVICE: has io_uring read 16 pages at once, and says "read N" if N were.
+ *
+ * io_uring asks with NOWAIT first, and once more from a thread where that is refused.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../../guest/complain.h"
+
+#define READS 16
+#define BYTES 4096
+
+static void *mapped(int ring, size_t bytes, off_t at)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		    ring, at);
+}
+
+int main(int argc, char **argv)
+{
+	int polled = argc == 3 && !strcmp(argv[1], "polled");
+	int device = open(argv[argc - 1], O_RDONLY | O_DIRECT);
+	struct io_uring_params p = { .flags = polled ? IORING_SETUP_IOPOLL : 0 };
+	int ring = (int)syscall(SYS_io_uring_setup, READS, &p);
+	char *sq, *cq, *memory = aligned_alloc(BYTES, READS * BYTES);
+	struct io_uring_sqe *entries;
+	struct io_uring_cqe *results;
+	unsigned int *order, done = 0, read = 0, i;
+
+	if (device < 0 || ring < 0 || !memory)
+		return complain(argv[argc - 1]);
+	sq = mapped(ring, p.sq_off.array + READS * sizeof(*order), IORING_OFF_SQ_RING);
+	cq = mapped(ring, p.cq_off.cqes + p.cq_entries * sizeof(*results),
+		    IORING_OFF_CQ_RING);
+	entries = mapped(ring, READS * sizeof(*entries), IORING_OFF_SQES);
+	if (sq == MAP_FAILED || cq == MAP_FAILED || entries == MAP_FAILED)
+		return complain("the ring");
+	order = (void *)(sq + p.sq_off.array);
+	for (i = 0; i < READS; i++) {
+		entries[i] = (struct io_uring_sqe){
+			.opcode = IORING_OP_READ,
+			.fd = device,
+			.off = 1000ull * BYTES * i,
+			.addr = (unsigned long)memory + BYTES * i,
+			.len = BYTES,
+		};
+		order[i] = i;
+	}
+	__atomic_store_n((unsigned int *)(sq + p.sq_off.tail), READS, __ATOMIC_RELEASE);
+	for (i = READS; done < READS; i = 0) {
+		if (syscall(SYS_io_uring_enter, ring, i, READS - done,
+			    IORING_ENTER_GETEVENTS, NULL, 0) < 0)
+			return complain("io_uring_enter");
+		done = __atomic_load_n((unsigned int *)(cq + p.cq_off.tail),
+				       __ATOMIC_ACQUIRE);
+	}
+	results = (void *)(cq + p.cq_off.cqes);
+	for (i = 0; i < READS; i++)
+		read += results[i].res == BYTES;
+	printf("read %u\n", read);
+	return 0;
+}

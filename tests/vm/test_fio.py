@@ -39,7 +39,7 @@ def answer(where: str, file: Path, requests: int) -> Summary:
         Choice("fcfs", ()),
         CHEETAH,
         where,
-        jobs=load(str(file)),
+        job_file=load(str(file)),
         requests=requests,
     )
     return summarise(platform(where).run(run, silent, stop=threading.Event()))

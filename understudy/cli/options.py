@@ -155,9 +155,9 @@ class Settings:
 def workload_of(text: str, settings: Settings) -> tuple[type[Workload], Settings]:
     """The workload of that name; what ends in .c or has a slash is a file with one, or fio's."""
     if text.endswith((".fio", ".job", ".ini")):
-        jobs = OF_WORKLOADS["jobs"].parse
+        jobs = OF_WORKLOADS["job_file"].parse
         assert jobs
-        return WORKLOADS["fio"], settings.or_else(jobs=jobs(text))
+        return WORKLOADS["fio"], settings.or_else(job_file=jobs(text))
     if not (text.endswith(".c") or "/" in text):
         return catalog.pick("workload", text, WORKLOADS), settings
     file = OF_WORKLOADS["file"].parse

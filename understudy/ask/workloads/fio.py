@@ -63,7 +63,7 @@ class Fio(Workload):
     summary: ClassVar[str] = "a job file of fio: --workload ./jobs.fio"
     order: ClassVar[int] = 11
     processes: int = 1
-    jobs: JobFile = parameter(
+    job_file: JobFile = parameter(
         option="--fio-jobs",
         help="The job file of fio; --workload ./jobs.fio says the same.",
         metavar="FILE.fio",
@@ -75,7 +75,7 @@ class Fio(Workload):
     @property
     def sharers(self) -> int:
         """The jobs."""
-        return len(self.jobs.jobs())
+        return len(self.job_file.jobs())
 
     @property
     def shared_among(self) -> str:
@@ -85,12 +85,12 @@ class Fio(Workload):
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
         """sim/workloads/rows.c plays what they ask."""
         sectors = around.virtual_bytes // SECTOR_BYTES
-        played = _rows(self.jobs, sectors, around.seed, around.requests + MORE_STEPS)
+        played = _rows(self.job_file, sectors, around.seed, around.requests + MORE_STEPS)
         return Simulated("rows-closed", len(played.first) - 1, rows=played)
 
     def in_guest(self, around: Surroundings) -> InGuest:
         """The real one."""
-        files = {"jobs.fio": self.jobs.on_device(around.device), "fio-jobs": PROGRAM}
+        files = {"jobs.fio": self.job_file.on_device(around.device), "fio-jobs": PROGRAM}
         return InGuest(
             ["sh", "/fio-jobs"],
             reads_a_request=0,
@@ -101,14 +101,14 @@ class Fio(Workload):
 
     def told(self) -> list[str]:
         """Which file."""
-        return [self.jobs.shown, *super().told()]
+        return [self.job_file.shown, *super().told()]
 
     def columns(self) -> dict[str, Any]:
         """The file by its name and its content's."""
         return {
             **super().columns(),
-            "workload_file": self.jobs.shown,
-            "workload_digest": hashlib.sha256(self.jobs.text.encode()).hexdigest()[:16],
+            "workload_file": self.job_file.shown,
+            "workload_digest": hashlib.sha256(self.job_file.text.encode()).hexdigest()[:16],
         }
 
 

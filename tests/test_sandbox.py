@@ -324,3 +324,11 @@ def test_a_network_is_not_reached(tmp_path: Path) -> None:
             simulated("dials")
         with pytest.raises(TimeoutError):
             server.accept()
+
+
+@pytest.mark.parametrize("number", [100, 127])
+def test_a_signal_that_there_is_not_is_named(number: int, tmp_path: Path) -> None:
+    """Whoever ends its process chooses what that looks like."""
+    name = added(tmp_path, f"signal-{number}", LIBC, at_add(f"_exit(128 + {number});"))
+    with pytest.raises(RunFailed, match=f"{name}: ended by signal {number}, which there is not"):
+        simulated(name)

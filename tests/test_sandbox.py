@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from strangers import at_add, at_init, at_load, at_next, including, write
 
+from understudy._core import ffi
 from understudy.base import sandbox
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT, cache_dir
@@ -332,3 +333,20 @@ def test_a_signal_that_there_is_not_is_named(number: int, tmp_path: Path) -> Non
     name = added(tmp_path, f"signal-{number}", LIBC, at_add(f"_exit(128 + {number});"))
     with pytest.raises(RunFailed, match=f"{name}: ended by signal {number}, which there is not"):
         simulated(name)
+
+
+@pytest.mark.parametrize("error", [-71, -8])
+def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
+    """It says on the line, in the host's place, why it can't be used."""
+    reply, own = ffi.sizeof("struct line_reply"), ffi.sizeof("struct line_self")
+    words = r'"x\nunderstudy: pick forged"'
+    code = (
+        f"static char said[{reply + own}]; *(int *)(said + {reply}) = {error}; "
+        f"strcpy(said + {reply + ffi.offsetof('struct line_self', 'words')}, {words}); "
+        "if (write(4, said, sizeof(said)) < 0) abort();"
+    )
+    file = write(tmp_path, "forged", including("string.h", "stdlib.h", "unistd.h"), at_load(code))
+    with pytest.raises(RunFailed) as failure:
+        declared.describe(registry.Source(str(file), file.read_bytes()))
+    assert "understudy: pick forged" in str(failure.value)
+    assert "\n" not in str(failure.value)

@@ -18,7 +18,7 @@ import numpy as np
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed, UserError
-from understudy.base.plain import plain
+from understudy.base.plain import one_line, plain
 from understudy.native import registry
 from understudy.native.arrays import dtype_of
 from understudy.native.cell import (
@@ -162,7 +162,7 @@ def _read(cell: Cell, into: Any) -> None:
 
 def _kind(file: registry.Source, own: Any) -> WorkloadKind:
     """RunFailed for what it can't be."""
-    words = plain(ffi.string(own.words).decode(errors="replace"))
+    words = one_line(ffi.string(own.words).decode(errors="replace"))
     if own.error:
         missing = "registers no workload: its file has to end with REGISTER_WORKLOAD"
         raise RunFailed(f"{file.stem}: {missing if 'module_workload' in words else words}")

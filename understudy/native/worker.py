@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed
-from understudy.base.plain import plain
+from understudy.base.plain import one_line, plain
 from understudy.native import program_file, registry
 from understudy.native.cell import (
     LAST_SECONDS,
@@ -107,8 +107,8 @@ def run(
 
 
 def text(characters: Any) -> str:
-    """A C string."""
-    return plain(ffi.string(characters).decode(errors="replace"))
+    """A C string, as one line."""
+    return one_line(ffi.string(characters).decode(errors="replace"))
 
 
 @dataclass(frozen=True)

@@ -348,5 +348,18 @@ def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
     file = write(tmp_path, "forged", including("string.h", "stdlib.h", "unistd.h"), at_load(code))
     with pytest.raises(RunFailed) as failure:
         declared.describe(registry.Source(str(file), file.read_bytes()))
-    assert "understudy: pick forged" in str(failure.value)
+    assert "pick forged" in str(failure.value)
     assert "\n" not in str(failure.value)
+
+
+def test_taking_memory_slowly_is_no_progress(tmp_path: Path) -> None:
+    code = (
+        "u64 bytes = 1900ull << 20, at = 0; char *taken = malloc(bytes); "
+        "for (clock_t from = clock();; from = clock()) { while (clock() - from < 2000000) ; "
+        "memset(taken + at, 1, 40 << 20); at += 40 << 20; }"
+    )
+    added(tmp_path, "grows", including("stdlib.h", "string.h", "time.h"), at_add(code))
+    began = time.monotonic()
+    with pytest.raises(RunFailed, match="grows: endless loop, or so"):
+        simulated("grows")
+    assert time.monotonic() - began < NAMED_SECONDS

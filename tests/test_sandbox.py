@@ -363,3 +363,41 @@ def test_taking_memory_slowly_is_no_progress(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match="grows: endless loop, or so"):
         simulated("grows")
     assert time.monotonic() - began < NAMED_SECONDS
+
+
+def test_an_init_that_says_what_the_engine_says_is_named(tmp_path: Path) -> None:
+    name = added(tmp_path, "overflows", at_init("return -75;"))
+    with pytest.raises(RunFailed, match=f"{name}: "):
+        simulated(name)
+
+
+WORKLOAD = (ROOT / "sim" / "workloads" / "random.c").read_text()
+WORKLOADS = {
+    "nothing": ("\tstruct random *random = state;\n\tstruct draw *draw", "\treturn false;\n"),
+    "not-text": ('"share of writes"', r'"share \xff\xfe"'),
+    "refuses": ("return -ENOSPC;", "return -500;"),
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_is_named(name: str, tmp_path: Path) -> None:
+    old, new = WORKLOADS[name]
+    assert old in WORKLOAD
+    text = WORKLOAD.replace(old, new + old if name == "nothing" else new, 1)
+    if name == "refuses":
+        text = text.replace("if (!random->places)", "if (random->places)")
+    (tmp_path / f"{name}.c").write_text(text)
+    done = command(
+        "predict",
+        "--requests",
+        "50",
+        "--schedulers",
+        "fcfs",
+        "--out",
+        tmp_path / "out",
+        "--workload",
+        tmp_path / f"{name}.c",
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (0 if name == "not-text" else 1)
+    assert name == "not-text" or done.stderr.splitlines()[-1].startswith(f"understudy: {name}: ")

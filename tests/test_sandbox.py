@@ -365,6 +365,14 @@ def test_taking_memory_slowly_is_no_progress(tmp_path: Path) -> None:
     assert time.monotonic() - began < NAMED_SECONDS
 
 
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "long.c").open("wb") as file:
+        file.truncate(2**40)
+    refused = command(*RUN, tmp_path / "long.c", "--out", tmp_path / "out")
+    assert refused.returncode == 2
+    assert refused.stderr.endswith("long.c: longer than 16,777,216 bytes\n")
+
+
 def test_an_init_that_says_what_the_engine_says_is_named(tmp_path: Path) -> None:
     name = added(tmp_path, "overflows", at_init("return -75;"))
     with pytest.raises(RunFailed, match=f"{name}: "):

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from strangers import at_add, at_init, at_load, at_next, including, write
 
+from understudy._core import ffi
 from understudy.base import sandbox
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT, cache_dir
@@ -324,3 +325,87 @@ def test_a_network_is_not_reached(tmp_path: Path) -> None:
             simulated("dials")
         with pytest.raises(TimeoutError):
             server.accept()
+
+
+@pytest.mark.parametrize("number", [100, 127])
+def test_a_signal_that_there_is_not_is_named(number: int, tmp_path: Path) -> None:
+    """Whoever ends its process chooses what that looks like."""
+    name = added(tmp_path, f"signal-{number}", LIBC, at_add(f"_exit(128 + {number});"))
+    with pytest.raises(RunFailed, match=f"{name}: ended by signal {number}, which there is not"):
+        simulated(name)
+
+
+@pytest.mark.parametrize("error", [-71, -8])
+def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
+    """It says on the line, in the host's place, why it can't be used."""
+    reply, own = ffi.sizeof("struct line_reply"), ffi.sizeof("struct line_self")
+    words = r'"x\nunderstudy: pick forged"'
+    code = (
+        f"static char said[{reply + own}]; *(int *)(said + {reply}) = {error}; "
+        f"strcpy(said + {reply + ffi.offsetof('struct line_self', 'words')}, {words}); "
+        "if (write(4, said, sizeof(said)) < 0) abort();"
+    )
+    file = write(tmp_path, "forged", including("string.h", "stdlib.h", "unistd.h"), at_load(code))
+    with pytest.raises(RunFailed) as failure:
+        declared.describe(registry.Source(str(file), file.read_bytes()))
+    assert "pick forged" in str(failure.value)
+    assert "\n" not in str(failure.value)
+
+
+def test_taking_memory_slowly_is_no_progress(tmp_path: Path) -> None:
+    code = (
+        "u64 bytes = 1900ull << 20, at = 0; char *taken = malloc(bytes); "
+        "for (clock_t from = clock();; from = clock()) { while (clock() - from < 2000000) ; "
+        "memset(taken + at, 1, 40 << 20); at += 40 << 20; }"
+    )
+    added(tmp_path, "grows", including("stdlib.h", "string.h", "time.h"), at_add(code))
+    began = time.monotonic()
+    with pytest.raises(RunFailed, match="grows: endless loop, or so"):
+        simulated("grows")
+    assert time.monotonic() - began < NAMED_SECONDS
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "long.c").open("wb") as file:
+        file.truncate(2**40)
+    refused = command(*RUN, tmp_path / "long.c", "--out", tmp_path / "out")
+    assert refused.returncode == 2
+    assert refused.stderr.endswith("long.c: longer than 16,777,216 bytes\n")
+
+
+def test_an_init_that_says_what_the_engine_says_is_named(tmp_path: Path) -> None:
+    name = added(tmp_path, "overflows", at_init("return -75;"))
+    with pytest.raises(RunFailed, match=f"{name}: "):
+        simulated(name)
+
+
+WORKLOAD = (ROOT / "sim" / "workloads" / "random.c").read_text()
+WORKLOADS = {
+    "nothing": ("\tstruct random *random = state;\n\tstruct draw *draw", "\treturn false;\n"),
+    "not-text": ('"share of writes"', r'"share \xff\xfe"'),
+    "refuses": ("return -ENOSPC;", "return -500;"),
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_is_named(name: str, tmp_path: Path) -> None:
+    old, new = WORKLOADS[name]
+    assert old in WORKLOAD
+    text = WORKLOAD.replace(old, new + old if name == "nothing" else new, 1)
+    if name == "refuses":
+        text = text.replace("if (!random->places)", "if (random->places)")
+    (tmp_path / f"{name}.c").write_text(text)
+    done = command(
+        "predict",
+        "--requests",
+        "50",
+        "--schedulers",
+        "fcfs",
+        "--out",
+        tmp_path / "out",
+        "--workload",
+        tmp_path / f"{name}.c",
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (0 if name == "not-text" else 1)
+    assert name == "not-text" or done.stderr.splitlines()[-1].startswith(f"understudy: {name}: ")

@@ -124,7 +124,7 @@ def _from_file(word: str) -> str:
     if path.exists() and not path.is_file():
         raise UserError(f"--schedulers: {word} is not a file")
     try:
-        file = registry.Source(word, path.read_bytes())
+        file = registry.Source(word, registry.read(path))
     except OSError as error:
         raise UserError(f"--schedulers: {word}: {error.strerror}") from None
     try:

@@ -98,6 +98,8 @@ def ending(processes: Processes, around: int, fault: Any) -> str:
     if not number:
         return f"ended its process, with exit code {os.waitstatus_to_exitcode(status)}"
     known = {int(one): words for one, words in ENDINGS.items()}
+    if number not in signal.valid_signals():  # it may say what it likes
+        return f"ended by signal {number:,}, which there is not"
     return known.get(number) or signal.strsignal(number) or f"signal {number}"
 
 

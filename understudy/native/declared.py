@@ -99,7 +99,7 @@ def _scheduler(items: Iterator[str]) -> Scheduler:
 
 def text(pointer: Any) -> str:
     """A C string."""
-    return str(ffi.string(pointer).decode())
+    return str(ffi.string(pointer).decode(errors="replace"))
 
 
 def fields(first: Any, count: int) -> tuple[Tunable, ...]:

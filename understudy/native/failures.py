@@ -77,4 +77,4 @@ def _gap_ns(simulation: Simulation, figures: Figures) -> float:
         arrived = min(figures.completed + simulation.max_pending, simulation.requests)
         return (figures.last_arrival_ns - figures.first_arrival_ns) / arrived
     known = {field.name: field.initial for field in workloads()[simulation.workload].parameters}
-    return (known | dict(simulation.parameters))["mean_gap_ns"] / simulation.processes
+    return (known | dict(simulation.parameters)).get("mean_gap_ns", 0) / simulation.processes

@@ -6,6 +6,8 @@ cache: a file that is new, changed or gone concerns no other.  Ours are named by
 files, others by what they call themselves.
 """
 
+import errno
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -22,6 +24,7 @@ FOLDER = "core/schedulers"
 WORKLOADS = "sim/workloads"
 PACKAGE = "gcc libc6-dev"
 WARNINGS = "warnings.txt"
+FILE_BYTES = 2**24  # of a stranger's
 
 # What a kernel's build refuses, the simulator refuses as well: no floating point, no
 # function that nobody declared.
@@ -43,6 +46,16 @@ FLAGS = (
     "-Werror=return-type",
     "-Werror=strict-prototypes",
 )
+
+
+def read(path: Path) -> bytes:
+    """A stranger's file; OSError if it can't be read, or is far too long."""
+    with path.open("rb", buffering=0) as file:
+        os.set_blocking(file.fileno(), False)  # what a link leads to may have nothing to say
+        text = file.read(FILE_BYTES + 1) or b""
+    if len(text) > FILE_BYTES:
+        raise OSError(errno.EFBIG, f"longer than {FILE_BYTES:,} bytes")
+    return text
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import io
 import os
 import select
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed, UserError
-from understudy.base.plain import plain
+from understudy.base.plain import one_line, plain
 from understudy.native import registry
 from understudy.native.arrays import dtype_of
 from understudy.native.cell import (
@@ -87,6 +87,8 @@ def rows(
     there = np.logical_and.accumulate(table["op"] < lib.IO_OPS, axis=1)
     wanted = table[there]
     _check(file, wanted, capacity_sectors)
+    if not there.any():
+        raise RunFailed(f"{file.stem}: it wants nothing: no process has a step")
     first = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
     each = {name: wanted[name] for name in ("think_ns", "sector", "sectors", "op", "cost_ns")}
     return Rows(first=first, owner=np.repeat(np.arange(processes), there.sum(axis=1)), **each)
@@ -128,7 +130,8 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
             _read(cell, ffi.buffer(own))
             kind = _kind(file, own)
             if count:
-                cell.calls.write(ffi.buffer(ask))
+                with suppress(BrokenPipeError):  # then it doesn't answer
+                    cell.calls.write(ffi.buffer(ask))
                 _read(cell, table.data)
         except _Left as left:
             if len(left.last) == ffi.sizeof("struct line_reply"):
@@ -162,7 +165,7 @@ def _read(cell: Cell, into: Any) -> None:
 
 def _kind(file: registry.Source, own: Any) -> WorkloadKind:
     """RunFailed for what it can't be."""
-    words = plain(ffi.string(own.words).decode(errors="replace"))
+    words = one_line(ffi.string(own.words).decode(errors="replace"))
     if own.error:
         missing = "registers no workload: its file has to end with REGISTER_WORKLOAD"
         raise RunFailed(f"{file.stem}: {missing if 'module_workload' in words else words}")

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed
-from understudy.base.plain import plain
+from understudy.base.plain import one_line, plain
 from understudy.native import program_file, registry
 from understudy.native.cell import (
     LAST_SECONDS,
@@ -51,6 +51,7 @@ SIMULATE: int = lib.JOB_SIMULATE
 REPLAY: int = lib.JOB_REPLAY
 
 MORE_MEMORY = MEMORY_BYTES // 64  # new memory can take long on a busy host
+PATIENCE_MEMORY_SECONDS = 2 * PATIENCE_SECONDS  # of processor time, for all of it
 LOOK_SECONDS = 0.1
 SOME_EVENTS = 8  # fewer are no progress
 
@@ -107,8 +108,8 @@ def run(
 
 
 def text(characters: Any) -> str:
-    """A C string."""
-    return plain(ffi.string(characters).decode(errors="replace"))
+    """A C string, as one line."""
+    return one_line(ffi.string(characters).decode(errors="replace"))
 
 
 @dataclass(frozen=True)
@@ -168,14 +169,17 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
     processor loses no patience."""
     watch, code = job.structure.watch, started.code
     events, memory, used, asleep = 0, 0, 0.0, 0
+    moved = 0.0  # when events came last
     while not _ends(handle, answering):
         look(int(watch.completed))
         if int(watch.events) >= events + SOME_EVENTS:
             events, used, asleep = int(watch.events), used_seconds(code), 0
+            moved = used
         if largest_bytes(code) // MORE_MEMORY > memory:
             memory, used = largest_bytes(code) // MORE_MEMORY, used_seconds(code)
         asleep += sleeps(code) and sleeps(started.job)
-        if used_seconds(code) - used > PATIENCE_SECONDS:
+        now = used_seconds(code)
+        if now - used > PATIENCE_SECONDS or now - moved > PATIENCE_MEMORY_SECONDS:
             return LOOPS
         if asleep * LOOK_SECONDS > PATIENCE_ASLEEP_SECONDS:
             return SLEEPS

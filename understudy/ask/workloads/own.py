@@ -40,7 +40,7 @@ def load(text: str) -> registry.Source:
         why = "is not a file" if path.exists() else "No such file or directory"
         raise UserError(f"--workload: {text}: {why}")
     try:
-        return registry.Source(text, path.read_bytes(), folder=registry.WORKLOADS)
+        return registry.Source(text, registry.read(path), folder=registry.WORKLOADS)
     except OSError as error:
         raise UserError(f"--workload: {text}: {error.strerror}") from None
 

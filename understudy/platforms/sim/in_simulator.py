@@ -46,9 +46,10 @@ def check(experiments: Sequence[Experiment]) -> None:
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
     """Place the files, and refuse what the engine would not take, whatever the seed."""
     alike = {str(experiment.columns() | {"seed": None}): experiment for experiment in experiments}
-    for done, experiment in enumerate(alike.values()):
-        report("checking", done / len(alike))
+    for done, experiment in enumerate(alike.values(), start=1):
         _refuse(describe(experiment, report))
+        if len(alike) > 1:
+            report("checking", done / len(alike))
 
 
 def _refuse(asked: Simulation) -> None:

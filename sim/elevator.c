@@ -179,8 +179,7 @@ void elevator_join(struct elevator *elevator, struct pending *first, u32 most,
 	}
 }
 
-void elevator_completed(struct elevator *elevator, struct pending *pending,
-			u64 now_ns)
+void elevator_completed(struct elevator *elevator, struct pending *pending, u64 now_ns)
 {
 	struct pending *part;
 

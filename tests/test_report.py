@@ -11,6 +11,8 @@ from sample_runs import experiment, outcome
 from understudy.ask import schedulers
 from understudy.campaign.result import Result
 from understudy.show import inline, report
+from understudy.show.consolidated import table as consolidated
+from understudy.show.placed import table as placed
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 SCHEDULERS = ("cats", "mq-deadline", "bfq", "none")
@@ -119,3 +121,29 @@ def test_a_reproduction_shows_the_papers_columns() -> None:
     text = Page(report.render(Result("x", tuple(runs)))).text
     for words in ("839,270.49 (3)", "6,961.50 (2)", "deadline (mq-deadline)", "95", "±"):
         assert words in text
+
+
+def test_the_ranked_table_has_the_tail_and_units() -> None:
+    """More schedulers than have a column each."""
+    page = rendered(schedulers=schedulers.core())
+    (ranked,) = re.findall(r'<table class="ranked">.*?</table>', page, re.DOTALL)
+    headings = [" ".join(each.split()) for each in re.findall("<th>(.*?)</th>", ranked, re.DOTALL)]
+    assert "p99.9 response (ms)" in headings
+    assert all(re.search(r"\((ms|sectors/ms)\)$", each) for each in headings if each)
+
+
+def test_on_a_phone_figures_and_lines_are_as_wide_as_they_need(html: str) -> None:
+    """They are scrolled, each in its own box; inputs stand below their names."""
+    (narrow,) = re.findall(r"@media \(max-width: 40rem\) \{(.*?)\n\}", html, re.DOTALL)
+    rules = {key.strip(): value for key, value in re.findall(r"([^{}]+)\{([^{}]*)\}", narrow)}
+    assert "width: 46rem" in rules[".wide svg"]
+    assert "display: block" in rules[".inputs :is(table, tbody, tr, td)"]
+    assert "overflow-x: auto" in rules["pre"]
+    assert html.count("<svg") == html.count('<div class="wide"><svg')
+
+
+@pytest.mark.parametrize("headings", [consolidated.HEADINGS, consolidated.LESS, placed.VM])
+def test_times_have_their_unit_in_the_heading(headings: tuple[str, ...]) -> None:
+    times = {"alone", "p95", "together", "95 %", "at most", "target"}
+    assert not times & set(headings)
+    assert times & {each.partition("\n")[0] for each in headings}

@@ -16,6 +16,10 @@ from terminal import COMMAND
 
 from understudy.base import run_folder
 from understudy.base.errors import RunFailed
+from understudy.cards import document
+from understudy.cli import main
+from understudy.consolidate import vm
+from understudy.platforms.vm import trouble
 
 RUN = (
     *("predict", "--workload", "random", "--requests", "200", "--virtual-size", "64MiB"),
@@ -149,6 +153,19 @@ def test_a_disks_text_does_not_steer_the_terminal(summary: str, tmp_path: Path) 
     assert not set("\x1b\x07\x9b\u202e") & set(shown.out)
 
 
+def test_a_traces_name_does_not_steer_the_terminal() -> None:
+    assert [*vm.named(["/nowhere/a\x1b]0;owned\x07.csv"])] == ["a?]0;owned?"]
+
+
+def test_last_words_of_a_guest_do_not_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nor does anything else in an error."""
+    words = trouble.last_words("\x1b[2Jpanic\r\n\x9bm")
+    main._complain(f"the VM did not boot; its last words:\n{words}", 1)
+    assert capsys.readouterr().err.splitlines()[1:] == ["  | ?[2Jpanic", "  | ?m"]
+
+
 def test_a_file_name_does_not_steer_the_terminal(tmp_path: Path) -> None:
     done = understudy(tmp_path, "predict", "--disk", "\x1b]0;owned\x07.toml")
     assert done.code == 2
@@ -267,3 +284,8 @@ def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
     assert said[0] == "understudy: the core does not compile:"
     assert said[1].startswith(f"core/drive/disk.c:{lines + 1}:27: error: ")
     assert "Traceback" not in done.stderr
+
+
+def test_a_cards_text_does_not_steer_the_terminal() -> None:
+    data = document.Document("card.yaml", rb'name: "a\e]0;owned\a"').data
+    assert data == {"name": "a?]0;owned?"}

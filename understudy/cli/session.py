@@ -167,7 +167,7 @@ def warn_of_trace(settings: Settings) -> None:
     """What of the trace, if one is replayed, is not replayed."""
     trace = settings.given.get("trace")
     if trace and trace.losses:
-        click.echo(f"{trace.name}: {trace.losses}", err=True)
+        click.echo(plain(f"{trace.name}: {trace.losses}"), err=True)
 
 
 def console() -> Console:

@@ -13,6 +13,7 @@ import polars as pl
 
 from understudy.base import parquet, scratch
 from understudy.base.errors import UserError
+from understudy.base.plain import plain
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.session import console
 from understudy.show.grid import Grid
@@ -82,7 +83,7 @@ def convert(file: str, out: Path) -> None:
         parquet.write(_table(trace), fresh)
     click.echo(f"wrote {out}: {_counted(len(trace), 'request')}", err=True)
     for line in _losses(trace):
-        click.echo(f"{file}: {line}", err=True)
+        click.echo(plain(f"{file}: {line}"), err=True)
     if trace.broken:
         raise click.exceptions.Exit(EXIT_FAILED)
 

@@ -20,6 +20,7 @@ import polars as pl
 
 from understudy.base import mapped
 from understudy.base.errors import UserError
+from understudy.base.plain import plain
 from understudy.consolidate.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
 from understudy.consolidate.served import DISAGREE, Served, served
 from understudy.native.arrays import I64
@@ -152,7 +153,7 @@ def _parted(argument: str) -> tuple[str, Path]:
         return name, Path(rest)
     path = Path(argument)
     words = path.resolve().name.split(".")
-    return words[0] or path.name, path
+    return plain(words[0] or path.name), path
 
 
 def runs_of(path: Path) -> list[str]:

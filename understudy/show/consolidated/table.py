@@ -14,24 +14,24 @@ from understudy.show.grid import Block, Grid
 
 HEADINGS = (
     "requests",
-    "alone",
-    "p95",
-    "together",
-    "95 %",
-    "p95",
+    "alone\n(ms)",
+    "p95\n(ms)",
+    "together\n(ms)",
+    "95 %\n(ms)",
+    "p95\n(ms)",
     "times",
     "merge",
     "split",
     "product form",
 )
 MOST_OF_A_RUN = 0.95
-LESS = ("together", "95 %", "p95", "merge")
-FIT = ("phases", "mean", "fitted", "cv", "fitted", "lag 1", "fitted", "distance")
+LESS = ("together\n(ms)", "95 %\n(ms)", "p95\n(ms)", "merge")
+FIT = ("phases", "mean\n(ms)", "fitted\n(ms)", "cv", "fitted", "lag 1", "fitted", "distance")
 
 
 def show(found: Sequence[Prediction], changes: Sequence[Change], console: Console) -> None:
     """The first in full, and those with one thing changed."""
-    Grid(HEADINGS, [rows(found[0])], "response times (ms)").show(console)
+    Grid(HEADINGS, [rows(found[0])], "response times").show(console)
     for line in sentences(found[0]):
         console.print(line, soft_wrap=True)
     for change, other in zip(changes, found[1:], strict=True):

@@ -14,7 +14,7 @@ from understudy.measure.trust import Trust
 from understudy.show.grid import Block, Grid
 
 DEVICE = ("servers", "VMs", "load", "nearest to its target", "of it")
-VM = ("load", "alone", "p95", "at most", "target", "")
+VM = ("load", "alone\n(ms)", "p95\n(ms)", "at most\n(ms)", "target\n(ms)", "")
 WORDS = ("nearest to its target",)
 MISSED = "missed"
 

@@ -175,6 +175,23 @@ MISTAKES["tasklet"] = Mistake(
     "no lock against the handler",
 )
 
+
+def _in_probe(code: str, finding: str) -> Mistake:
+    return Mistake(
+        (("\tret = map_card(zach1);\n", f"\t{code}\n\tret = map_card(zach1);\n"),), finding
+    )
+
+
+MISTAKES |= {
+    "keeps_a_resource": _in_probe(
+        'ret = -EBUSY;\n\tif (!request_mem_region(0xfee01000, 16, "kept"))\n\t\tgoto free_number;',
+        "loading again failed",
+    ),
+    "halts": _in_probe('asm volatile("cli; hlt");', "the kernel hangs"),
+    "loops": _in_probe("for (;;)\n\t\tcpu_relax();", "loading failed"),
+    "loops_alone": _in_probe("local_irq_disable();\n\tfor (;;)\n\t\t;", "the kernel hangs"),
+}
+
 RIGHT = {
     "cmpxchg8b": (
         (

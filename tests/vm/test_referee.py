@@ -18,7 +18,7 @@ from understudy.referee import run
 pytestmark = group("referee")
 CARD = "zach1"
 ONE = run.Setting(1, 1)
-SOON = ("ring_wrap", "no_lock", "leak")
+SOON = ("ring_wrap", "no_lock", "leak", "keeps_a_resource", "halts")
 """Mistakes that are not left to the slow tests."""
 SOON_RIGHT = ("cmpxchg8b", "threaded")
 """What is right, likewise."""

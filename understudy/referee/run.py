@@ -23,7 +23,8 @@ from understudy.referee.findings import Finding, found, noted
 
 JOURNAL_RECORDS = 2**20
 EXERCISE_SECONDS = 120
-LOADING_SECONDS = 30
+LOADING_SECONDS = 15
+THE_CARD = "/sys/bus/pci/devices/10000:00:00.0"
 MEMORY_MIB = 512
 COMPLAINT = re.compile(
     r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |general protection|refcount_t|did not free|"
@@ -111,6 +112,7 @@ within() {{
 load() {{
 	within $1 {LOADING_SECONDS} insmod /{driver.name} || exit $1
 	sleep 1
+	[ -e {THE_CARD}/driver ] || {{ echo 'its probe has not taken the card'; exit $1; }}
 }}
 unload() {{
 	tries=0

@@ -25,12 +25,12 @@ _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 # After these words guest/measure has more to say, within a second of its clock, for which QEMU
 # works for half of one, or four if the guest is busy; it is stuck if QEMU has worked for so long
 # since, or ten times as long on a kernel that looks at each access.  A guest that has halted for
-# good is one for which QEMU does not work at all.
+# good is one for which QEMU hardly works, be it that another processor of it ticks on.
 _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
 _STUCK_CPU_SECONDS = 10
 _STUCK_CPU_SECONDS_LOOKED_AT = 150
 _HALTED_SECONDS = 8
-_HALTED_CPU_SECONDS = 0.3
+_HALTED_CPU_SHARE = 0.1
 _PANIC_SECONDS = 10
 
 
@@ -98,7 +98,7 @@ class Watch:
     def _is_stuck(self) -> bool:
         worked = self._cpu_seconds() - self._since
         rested = time.monotonic() - self._heard_seconds
-        halted = rested > _HALTED_SECONDS and worked < _HALTED_CPU_SECONDS
+        halted = rested > _HALTED_SECONDS and worked < _HALTED_CPU_SHARE * rested
         return halted or worked > self._patience
 
     def _cpu_seconds(self) -> float:

@@ -113,6 +113,9 @@ static bool name_is_good(const char *name, char *text)
 	if (!is_made_of(name, "-_"))
 		return wrong(text, "its name, ", name,
 			     ", is not made of a-z, 0-9, - and _");
+	if (*name == '-' || *name == '_')
+		return wrong(text, "its name, ", name,
+			     ", does not begin with a letter or a digit");
 	if (begins_with(name, "none"))
 		return wrong(text, "its name, ", name,
 			     ", begins with none, which stands for no scheduler");

@@ -217,6 +217,24 @@ def test_text_has_no_control_sequences(tmp_path: Path) -> None:
     assert plain("tab\tand\nline") == "tab\tand\nline"
 
 
+@pytest.mark.parametrize("name", ["a\033[31m.c", "two\nlines.c", "latin\udce9.c", "\u202egnp.c"])
+def test_a_name_that_cannot_be_shown_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(write(tmp_path, "plainly").read_bytes())
+    done = command(*RUN, tmp_path / name)
+    assert done.returncode == 2
+    assert "its name has characters that a terminal obeys" in done.stderr
+    assert "\033" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_a_compiler_leaves_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("xyzzy")
+    (tmp_path / "made").mkdir()
+    link = ("ln", "-s", str(tmp_path / "secret"), "out")
+    sandbox.compiled(link, tmp_path / "made", "coreutils", stranger="./mine.c")
+    assert not [*(tmp_path / "made").iterdir()]
+
+
 def command(*words: object, **names: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "understudy", *map(str, words)],

@@ -18,12 +18,15 @@ from pathlib import Path
 from understudy.base import sandbox, sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import UserError
+from understudy.base.plain import plain
 from understudy.base.programs import compiler_version
 
 FOLDER = "core/schedulers"
 WORKLOADS = "sim/workloads"
 PACKAGE = "gcc libc6-dev"
 WARNINGS = "warnings.txt"
+WARNING_LINES = 40
+NAME_SHOWN = 80
 FILE_BYTES = 2**24  # of a stranger's
 
 # What a kernel's build refuses, the simulator refuses as well: no floating point, no
@@ -49,7 +52,9 @@ FLAGS = (
 
 
 def read(path: Path) -> bytes:
-    """A stranger's file; OSError if it can't be read, or is far too long."""
+    """A stranger's file; OSError if it can't be read, is far too long, or its name can't be shown."""
+    if plain(path.name) != path.name or "\n" in path.name:
+        raise OSError(errno.EINVAL, "its name has characters that a terminal obeys; rename it")
     with path.open("rb", buffering=0) as file:
         os.set_blocking(file.fileno(), False)  # what a link leads to may have nothing to say
         text = file.read(FILE_BYTES + 1) or b""
@@ -156,8 +161,10 @@ def _compile(file: Source, folder: Path) -> None:
 
 def warnings(file: Source) -> str:
     """What the compiler said of a file that it took."""
-    said = (compiled(file).parent / WARNINGS).read_text()
-    return said.replace(_place(file), file.shown)
+    said = (compiled(file).parent / WARNINGS).read_text().replace(_place(file), file.shown)
+    lines = said.splitlines(keepends=True)
+    rest = len(lines) - WARNING_LINES
+    return "".join(lines[:WARNING_LINES]) + (f"... {rest} lines more\n" if rest > 0 else "")
 
 
 def does_not_compile(file: Source, words: str) -> str:
@@ -178,4 +185,4 @@ def where(file: Source, code: Path, offset: int) -> str:
     number = line.rpartition(":")[2].split(" ")[0]
     if not number.isdigit():
         return file.shown
-    return f"{function}, {file.shown}:{number}"
+    return f"{function[:NAME_SHOWN]}, {file.shown}:{number}"

@@ -38,6 +38,7 @@ from understudy.native.simulation import Rows, WorkloadKind
 
 STEPS_MAX = 5_000_000
 LOOK_SECONDS = 0.1
+SOME_BYTES = 4096  # fewer are no progress: steps come by hundreds
 SECTORS_MAX = 1 << 15
 STEP = dtype_of("struct step")
 
@@ -145,8 +146,8 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
 
 
 def _read(cell: Cell, into: Any) -> None:
-    """All of it; _Left when nothing comes any more."""
-    view, done = memoryview(into).cast("B"), 0
+    """All of it; _Left when nothing comes any more, or too little."""
+    view, done, noted = memoryview(into).cast("B"), 0, 0
     used, asleep = used_seconds(cell.code), 0
     while done < len(view):
         if select.select([cell.replies], [], [], LOOK_SECONDS)[0]:
@@ -154,7 +155,9 @@ def _read(cell: Cell, into: Any) -> None:
             if not got:
                 begins = max(0, done - ffi.sizeof("struct line_reply"))
                 raise _Left(last=bytes(view[begins:done]))
-            done, used, asleep = done + got, used_seconds(cell.code), 0
+            done += got
+            if done - noted >= SOME_BYTES:
+                noted, used, asleep = done, used_seconds(cell.code), 0
             continue
         asleep += sleeps(cell.code)
         if used_seconds(cell.code) - used > PATIENCE_SECONDS:

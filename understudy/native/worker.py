@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,7 +159,8 @@ def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str
     finally:
         os.close(handle)
     if stopped:
-        os.kill(started.code, signal.SIGXCPU)
+        with suppress(ProcessLookupError):
+            os.kill(started.code, signal.SIGXCPU)
         ends_within(started.job, LAST_SECONDS)
     return stopped
 

@@ -88,6 +88,8 @@ static void names(void)
 		 "its name, nonesuch, begins with none, which stands "
 		 "for no scheduler");
 	declared(named("non"), "");
+	declared(named("--unsafe"),
+		 "its name, --unsafe, does not begin with a letter or a digit");
 }
 
 static void operations(void)

@@ -52,7 +52,7 @@ FLAGS = (
 
 
 def read(path: Path) -> bytes:
-    """A stranger's file; OSError if it can't be read, is far too long, or its name can't be shown."""
+    """A stranger's file; OSError if it can't be read or shown, or is far too long."""
     if plain(path.name) != path.name or "\n" in path.name:
         raise OSError(errno.EINVAL, "its name has characters that a terminal obeys; rename it")
     with path.open("rb", buffering=0) as file:

@@ -6,6 +6,7 @@ Disks are small ones of their own, mounted where nobody else sees them.
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from terminal import COMMAND
 
 from understudy.base import run_folder
 from understudy.base.errors import RunFailed
-from understudy.cards import document
+from understudy.base.paths import ROOT
 from understudy.cli import main
 from understudy.consolidate import vm
 from understudy.platforms.vm import trouble
@@ -286,6 +287,13 @@ def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_cards_text_does_not_steer_the_terminal() -> None:
-    data = document.Document("card.yaml", rb'name: "a\e]0;owned\a"').data
-    assert data == {"name": "a?]0;owned?"}
+def test_a_cards_text_does_not_steer_the_terminal(tmp_path: Path) -> None:
+    ours = (ROOT / "cards" / "zach1.yaml").read_text()
+    title = re.sub("^title: .*", r'title: "a\\e]0;owned\\a"', ours, count=1, flags=re.MULTILINE)
+    (tmp_path / "card.yaml").write_text(title)
+    shown = understudy(tmp_path, "card", "show", "card.yaml")
+    assert (shown.code, shown.out.splitlines()[0]) == (0, "zach1: a?]0;owned?")
+    (tmp_path / "wrong.yaml").write_text('"a\\e]0;owned\\a": 1\n')
+    wrong = understudy(tmp_path, "card", "check", "wrong.yaml")
+    assert wrong.code == 2
+    assert "\x1b" not in wrong.last

@@ -12,7 +12,6 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
-from understudy.base.plain import plain
 from understudy.cards.wrong import WrongCard
 
 BYTES_MAX = 2**20
@@ -109,9 +108,7 @@ def _plain(node: Any) -> Any:
         return {_plain(key): _plain(value) for key, value in node.items()}
     if isinstance(node, list):
         return [_plain(value) for value in node]
-    if isinstance(node, str):
-        return plain(node)
-    for kind in (bool, int):
+    for kind in (bool, int, str):
         if isinstance(node, kind):
             return kind(node)
     return node

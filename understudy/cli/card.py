@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from understudy.base.plain import plain
 from understudy.cards import generated, specification
 from understudy.cards.driver import driver, makefile
 from understudy.cards.header import header
@@ -56,7 +57,7 @@ def list_cards(as_json: bool) -> None:
         click.echo(json.dumps([{"name": card.name, "title": card.title} for card in cards]))
         return
     for card in cards:
-        click.echo(f"{card.name:12}{card.title}: {len(card.registers)} registers")
+        click.echo(plain(f"{card.name:12}{card.title}: {len(card.registers)} registers"))
 
 
 @command.command(epilog="Example: understudy card check mine.yaml")
@@ -89,9 +90,9 @@ def show(name: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(card.model_dump(mode="json"), indent=2))
         return
-    click.echo(f"{card.name}: {card.title}")
+    click.echo(plain(f"{card.name}: {card.title}"))
     for label, text in _lines(card):
-        click.echo(f"  {label:12}{text}")
+        click.echo(plain(f"  {label:12}{text}"))
     columns = ("BAR", "offset", "width", "reset", *WORDS)
     Grid(columns, [list(_registers(card))], words=WORDS).show(Console())
 
@@ -167,7 +168,7 @@ def _tell(wrong: WrongCard, as_json: bool) -> None:
         mistakes = [{"line": line, "reason": reason} for line, reason in wrong.mistakes]
         click.echo(json.dumps({"file": wrong.file, "mistakes": mistakes}, indent=2))
     else:
-        click.echo(str(wrong), err=True)
+        click.echo(plain(str(wrong)), err=True)
 
 
 def _lines(card: Card) -> Iterator[tuple[str, str]]:

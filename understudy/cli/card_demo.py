@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from understudy.base.plain import plain
 from understudy.cli.progress import phases
 from understudy.referee.demo import demonstrate
 
@@ -34,7 +35,7 @@ def demo(name: str, out: Path | None, vnc: int | None) -> None:
     folder = out or Path(f"{Path(name).stem}-demo")
     with phases(name) as report:
         shown = demonstrate(name, folder, vnc, lambda line: report(line, 0.5))
-    click.echo(shown.said.strip())
+    click.echo(plain(shown.said.strip()))
     click.echo(f"{shown.accesses} accesses; in {folder}:")
     for file in shown.files:
         click.echo(f"  {file.name}")

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from understudy.base.errors import UserError
+from understudy.base.plain import plain
 from understudy.cards.model import Card
 from understudy.cards.register_log import lines
 from understudy.cli.main import EXIT_FAILED
@@ -94,7 +95,7 @@ def test(
     else:
         for outcome in outcomes:
             for line in told(outcome):
-                click.echo(line)
+                click.echo(plain(line))
         if any(outcome.findings for outcome in outcomes):
             click.echo(f"again: {_again(name, driver, exercise, cpus, seed)}")
     return EXIT_FAILED if any(outcome.findings for outcome in outcomes) else 0

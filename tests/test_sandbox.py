@@ -3,6 +3,7 @@
 change, and no cheat wins."""
 
 import os
+import platform
 import re
 import signal
 import socket
@@ -16,7 +17,7 @@ import pytest
 from strangers import at_add, at_init, at_load, at_next, including, write
 
 from understudy._core import ffi
-from understudy.base import sandbox
+from understudy.base import sandbox, seccomp
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT, cache_dir
 from understudy.base.plain import plain
@@ -225,6 +226,21 @@ def test_a_name_that_cannot_be_shown_is_refused(name: str, tmp_path: Path) -> No
     assert "its name has characters that a terminal obeys" in done.stderr
     assert "\033" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+COLUMN = seccomp.ARCHITECTURES[platform.machine()][1]
+OTHER_ABI = [("x32", seccomp.OTHER_ABI + 41)] if platform.machine() == "x86_64" else []
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [*((name, both[COLUMN]) for name, both in seccomp.REFUSED.items()), *OTHER_ABI],
+)
+def test_a_compiler_has_no_such_call(name: str, number: int, tmp_path: Path) -> None:
+    """Perl stands for code that broke out of gcc."""
+    code = f"syscall({number}, 0, 0, 0, 0, 0, 0) == -1 and die $!"
+    done = sandbox.compiled(("perl", "-e", code), tmp_path, "perl", stranger="./mine.c")
+    assert done.stderr.startswith("Operation not permitted")
 
 
 def test_what_a_compiler_leaves_leads_nowhere(tmp_path: Path) -> None:

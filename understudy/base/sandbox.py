@@ -6,15 +6,18 @@ are named, read-only, and at most one folder to write to.  docs/strangers.md say
 promises and what it does not.
 """
 
+import io
 import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import IO
 
+from understudy.base import seccomp
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
 from understudy.base.plain import plain
@@ -126,7 +129,6 @@ def compiled(
 
     UserError if there is no compiler or no sandbox; RunFailed if it does not come to an end.
     """
-    command = list(words)
     if stranger:
         require(stranger)
     if stranger and not _open:
@@ -135,11 +137,26 @@ def compiled(
         null = ("--dev-bind", "/dev/null", "/dev/null")
         names = {**ENVIRONMENT, "TMPDIR": str(folder)}
         kept = [word for name in names for word in ("--setenv", name, names[name])]
-        command = [*_limits(), *APART, *_tools(), *shown, *mine, *null, *kept, "--", *words]
-    done = _run(command, words[0], folder, package, STRANGER_SECONDS if stranger else SECONDS)
-    if stranger:
+        within = [*APART, *_tools(), *shown, *mine, *null, *kept]
+        with _filter() as (filtered, number):
+            command = [*_limits(), *within, *filtered, "--", *words]
+            done = _run(command, words[0], folder, package, STRANGER_SECONDS, number)
         _without_links(folder)
-    return done
+        return done
+    return _run(words, words[0], folder, package, SECONDS)
+
+
+@contextmanager
+def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """bwrap's words for a filter of system calls, and the open file that it lies in."""
+    program = seccomp.program()
+    if not program:
+        yield (), ()
+        return
+    with io.FileIO(os.memfd_create("filter"), "w+") as file:
+        file.write(program)
+        file.seek(0)
+        yield ("--seccomp", str(file.fileno())), (file.fileno(),)
 
 
 def _without_links(folder: Path) -> None:
@@ -161,7 +178,12 @@ def _limits() -> list[str]:
 
 
 def _run(
-    command: Sequence[str], name: str, folder: Path, package: str, seconds: float
+    command: Sequence[str],
+    name: str,
+    folder: Path,
+    package: str,
+    seconds: float,
+    files: Sequence[int] = (),
 ) -> "subprocess.CompletedProcess[str]":
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:
         try:
@@ -173,6 +195,7 @@ def _run(
                 stderr=said,
                 env={**os.environ, "LC_ALL": "C", "MAKEFLAGS": ""},
                 process_group=0,
+                pass_fds=files,
             )
         except FileNotFoundError as error:
             raise UserError(f"no {name} here: apt-get install {package}") from error

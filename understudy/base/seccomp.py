@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""A filter of system calls for tools that are not ours (seccomp(2)): what a compiler never needs.
+
+Linux has one table of numbers for each architecture (asm/unistd.h); where ours has none there is
+no filter, and whoever asks is told so.
+"""
+
+import errno
+import platform
+import struct
+
+# AUDIT_ARCH of linux/audit.h, and the place of its number below.
+ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
+
+# Other processes, namespaces, the network, the kernel's own programs, keys and modules.
+REFUSED = {
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "fsopen": (430, 430),
+    "move_mount": (429, 429),
+    "open_tree": (428, 428),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "kexec_load": (246, 104),
+    "open_by_handle_at": (304, 265),
+}
+
+LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
+NUMBER, ARCHITECTURE = 0, 4  # offsets in struct seccomp_data
+ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
+OTHER_ABI = 0x40000000  # x32 has the same architecture, and other numbers
+
+
+def program() -> bytes:
+    """The filter as an array of struct sock_filter; empty where there is none."""
+    known = ARCHITECTURES.get(platform.machine())
+    if not known:
+        return b""
+    architecture, column = known
+    numbers = sorted(each[column] for each in REFUSED.values())
+    steps = [
+        (LOAD, 0, 0, ARCHITECTURE),
+        (EQUAL, 1, 0, architecture),
+        (RETURN, 0, 0, KILL),
+        (LOAD, 0, 0, NUMBER),
+        (AT_LEAST, len(numbers) + 1, 0, OTHER_ABI),
+        *((EQUAL, len(numbers) - at, 0, number) for at, number in enumerate(numbers)),
+        (RETURN, 0, 0, ALLOW),
+        (RETURN, 0, 0, ERROR),
+    ]
+    return b"".join(struct.pack("<HBBI", *step) for step in steps)

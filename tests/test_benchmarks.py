@@ -147,6 +147,6 @@ def test_ninja_is_told_nothing_of_makes_jobs(tmp_path: Path) -> None:
     """It would print an error that it has none of them."""
     shown = tmp_path / "shown"
     shown.write_text('include Makefile\nshown:\n\t@echo "<$$MAKEFLAGS>"\n')
-    command = ["make", "--jobs", "2", "--file", str(shown), "shown"]
+    command = ["make", "--no-print-directory", "--jobs", "2", "--file", str(shown), "shown"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert said == "<>\n"

@@ -166,7 +166,11 @@ def test_a_sheet_without_rates_transfers_in_no_time(tmp_path: Path) -> None:
         ),
         ("rpm = 7200", "rpm = 7200\ncylinders = 1", "sheet.cylinders: input should be greater"),
         ("rpm = 7200", "rpm = 7200\nheads = 4", "sheet.heads: is not a key of a profile"),
-        ("average_seek_ms", "avg_seek_ms", 'profile: did you mean "average_seek_ms"? there are: '),
+        (
+            "average_seek_ms",
+            "avg_seek_ms",
+            'sheet.avg_seek_ms: is not a key of a profile: did you mean "average_seek_ms"? ',
+        ),
         ("[sheet]", "[seek]\nms = [1.0, 2.0]\n[sheet]", "seek: does not go with sheet"),
         ("[sheet]", "[rotation]\nperiod_ms = 8.0\n[sheet]", "rotation: does not go with sheet"),
         (

@@ -42,7 +42,10 @@ EXTRA: dict[str, dict[str, Any]] = {
     "poisson": {"rate": 100.0},
     "trace": {"trace": None},
 }
-NAMES = [name for name, one in WORKLOADS.items() if name != "trace" and "sim" in one.platforms()]
+OF_A_FILE = ("trace", "own", "fio")
+NAMES = [
+    name for name, one in WORKLOADS.items() if name not in OF_A_FILE and "sim" in one.platforms()
+]
 
 
 @pytest.mark.parametrize("scheduler", schedulers.core())

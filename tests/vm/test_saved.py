@@ -220,15 +220,30 @@ def lose_state(folder: Path) -> None:
     (folder / "state").unlink()
 
 
-@pytest.mark.parametrize("harm", [cut_state, cut_memory, spoil_memory, spoil_state, lose_state])
-def test_a_broken_saved_machine_is_thrown_away(
+@pytest.mark.parametrize("harm", [cut_state, cut_memory, spoil_state, lose_state])
+def test_a_broken_saved_machine_is_saved_again(
     harm: Callable[[Path], None], with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that the run would be booted, and says why."""
+    """Check that the cache sees it, and that the run is resumed all the same."""
     vm = Vm(HELLO, timeout_seconds=200)
     before = keys(with_stock)
     mine = key_of(vm, monkeypatch)
     harm(with_stock / mine)
+    found = machine.run(vm)
+    assert found.out["said"] == b"hello\n"
+    assert found.start == machine.Start(mine)
+    assert keys(with_stock) == before
+
+
+def test_a_saved_machine_that_cannot_be_resumed_is_thrown_away(
+    with_stock: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that the run would be booted, and says why: of what is so large, the cache knows the
+    size."""
+    vm = Vm(HELLO, timeout_seconds=200)
+    before = keys(with_stock)
+    mine = key_of(vm, monkeypatch)
+    spoil_memory(with_stock / mine)
     monkeypatch.setattr(machine._Run, "_boot", lambda run, because: because)
     because: Any = machine.run(vm)
     assert because.startswith("what was saved can't be resumed: ")
@@ -242,7 +257,7 @@ def test_who_cannot_resume_leaves_the_same(
     """Check that the run is booted, and again resumed by a machine that is saved then."""
     vm = Vm(HELLO)
     whole = machine.run(vm)
-    cut_state(with_stock / whole.start.saved_machine)
+    spoil_memory(with_stock / whole.start.saved_machine)
     booted, resumed = machine.run(vm), machine.run(vm)
     assert booted.out == whole.out == resumed.out
     assert booted.start.booted_because is not None

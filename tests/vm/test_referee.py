@@ -51,7 +51,9 @@ def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
     source = folder / f"{name}.c"
     source.write_text(MISTAKES[name].source())
     outcome = run.run(run.prepared(CARD, source), ONE)
-    assert MISTAKES[name].finding in {finding.rule for finding in outcome.findings}
+    found = {finding.rule for finding in outcome.findings}
+    # Who looks first at a loop depends on how much of the host the guest gets.
+    assert found & {MISTAKES[name].finding, *(["the kernel hangs"] if name == "loops" else [])}
 
 
 @pytest.mark.parametrize("cpus", [1, 2, 4])

@@ -60,10 +60,12 @@ class Device(Parameters):
         most = self.disk.queue_depth
         if most is None or self.at_once <= most:
             return
-        takes = f"takes up to {most}" if self.disk.queue else "has no [queue]: it takes one"
-        mend = f"write depth = {self.at_once} into the [queue] of its profile, if the drive queues"
+        over = f"--queue-depth: {self.at_once}: {self.disk.name}"
+        if self.disk.queue:
+            raise UserError(f"{over} takes up to {most} at a time")
         raise UserError(
-            f"--queue-depth: {self.at_once}: {self.disk.name} {takes} at a time; {mend}"
+            f"{over} has no [queue]: it takes one at a time; write depth = {self.at_once} into the "
+            "[queue] of its profile, if the drive queues"
         )
 
     @property

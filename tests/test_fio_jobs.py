@@ -53,6 +53,13 @@ def test_jobs_are_processes() -> None:
     assert {(one.first, one.room, one.think_ns) for one in points} == {(0, DISK, 2_000_000)}
 
 
+def test_an_engine_without_a_queue_has_one_request_at_a_time() -> None:
+    """As fio has it: psync, its default, takes no notice of the depth."""
+    for engine, processes in ((), 1), (("ioengine=psync",), 1), (("ioengine=io_uring",), 8):
+        found = fio_jobs.processes(job("rw=randread", "iodepth=8", *engine), DISK)
+        assert len(found) == processes
+
+
 def test_steps_are_where_the_job_says() -> None:
     found = fio_jobs.rows(fio_jobs.processes(JobFile("jobs.fio", MIXED), DISK), 1, 2000)
     assert found.first.tolist() == [2000 * number for number in range(8)]
@@ -80,8 +87,12 @@ def test_steps_are_where_the_job_says() -> None:
         (("bs=4k,8k",), "bs=4k,8k is not a size"),
         (("bs=100",), "bs=100 is no whole number of sectors"),
         (("bs=many",), "bs=many is not a size"),
-        (("rw=read", "iodepth=8"), "iodepth=8 in sequence"),
-        (("iodepth=-1",), "iodepth=-1 is not a number"),
+        (("rw=read", "iodepth=8", "ioengine=libaio"), "iodepth=8 in sequence"),
+        (("iodepth=-1", "ioengine=libaio"), "iodepth=-1 is not a number"),
+        (("iodepth=0", "ioengine=libaio"), "iodepth=0 asks for nothing"),
+        (("numjobs=0",), "numjobs=0 asks for nothing"),
+        (("ioengine=mmap",), "ioengine=mmap is nothing"),
+        (("iodepth_batch=4",), "iodepth_batch is nothing"),
         (("thinktime=soon",), "thinktime=soon is not a time"),
         (("thinktime_blocks=4",), "thinktime_blocks is 1"),
         (("offset=90%", "bs=1g"), "behind the end of the disk"),

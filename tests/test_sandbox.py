@@ -94,7 +94,7 @@ def simulated(scheduler: str, **changes: object) -> Answer:
 
 def filled(code: str, folder: Path) -> str:
     words = {"SECRET": folder / "secret", "FOLDER": folder, "MARK": folder / "mark"}
-    words |= {"STARTER": os.getpid(), "HOME": Path.home() / ".bashrc"}  # type: ignore[dict-item]
+    words |= {"STARTER": os.getpid(), "HOME": ROOT / "README.md"}  # type: ignore[dict-item]
     for word, value in words.items():
         code = code.replace(word, str(value))
     return code

@@ -31,7 +31,7 @@ OF_NO_ACCOUNT = _words(
     invalidate filename directory zero_buffers refill_buffers scramble_buffers create_on_open
     fadvise_hint fallocate overwrite unified_rw_reporting lat_percentiles clat_percentiles
     percentile_list slat_percentiles write_lat_log write_iops_log write_bw_log log_avg_msec
-    log_offset loops new_group userspace_reap iodepth_batch sync_file_range
+    log_offset loops new_group userspace_reap
 """
 )
 OTHER_NAMES = {"readwrite": "rw", "blocksize": "bs"}
@@ -41,6 +41,9 @@ USED = _words(
     thinktime_blocks direct
 """
 )
+# Engines that have one request at a time, whatever the depth, and those that have so many.
+ONE_AT_A_TIME = _words("sync psync vsync pvsync pvsync2")
+AS_DEEP = _words("libaio io_uring posixaio")
 PATTERNS = {
     "read": (False, 100),
     "write": (False, 0),
@@ -158,6 +161,8 @@ def _of_job(
             return default
         if not text.strip().isdigit():
             raise refuse(f"{key}={text} is not a number that the simulator knows")
+        if key in ("numjobs", "iodepth") and int(text) < 1:
+            raise refuse(f"{key}={text} asks for nothing")
         return int(text)
 
     def sectors(key: str, default: int) -> int:
@@ -187,7 +192,10 @@ def _of_job(
         raise refuse("thinktime_blocks is 1 in the simulator")
     random, reads_percent = PATTERNS[pattern]
     mixed = number("rwmixread", 100 - number("rwmixwrite", 50))
-    depth = number("iodepth", 1)
+    engine = (options.get("ioengine") or "psync").strip().lower()
+    if engine not in ONE_AT_A_TIME | AS_DEEP:
+        raise refuse(f"ioengine={engine} is nothing that the simulator knows")
+    depth = number("iodepth", 1) if engine in AS_DEEP else 1
     if depth > 1 and not random:
         raise refuse(f"iodepth={depth} in sequence is nothing that the simulator knows")
     length, first = sectors("bs", 8), sectors("offset", 0)

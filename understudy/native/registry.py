@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from understudy.base import sandbox, sources
+from understudy.base import sandbox, scratch, sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import UserError
 from understudy.base.plain import plain
@@ -178,7 +178,10 @@ def does_not_compile(file: Source, words: str) -> str:
 def where(file: Source, code: Path, offset: int) -> str:
     """The function and the line of a place in its code: "mine_next, ./mine.c:31"."""
     command = ["addr2line", "-f", "-e", str(code), hex(offset)]
-    done = sandbox.compiled(command, code.parent, "binutils", stranger=file.stranger)
+    with scratch.folder("understudy-where-") as folder:  # the code itself is only to be read
+        done = sandbox.compiled(
+            command, folder, "binutils", stranger=file.stranger, readable=[code]
+        )
     if done.returncode:
         return file.shown
     function, _, line = done.stdout.strip().partition("\n")

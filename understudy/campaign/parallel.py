@@ -13,7 +13,9 @@ from functools import partial
 from understudy.ask.experiment import Experiment, Outcome
 from understudy.base import threads
 from understudy.base.errors import RunFailed
+from understudy.campaign import second_run
 from understudy.measure import records
+from understudy.measure.metrics import summarise
 from understudy.platforms import Platform
 
 RunReport = Callable[[Experiment, str, float], None]
@@ -57,5 +59,6 @@ def _run(
 
     outcome = platform.run(experiment, report_run, stop=stop)
     records.check(outcome.requests, outcome.unseen)
+    second_run.check(experiment, lambda: summarise(outcome))
     report(experiment, "done", 1.0)
     return outcome

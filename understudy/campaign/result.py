@@ -10,8 +10,9 @@ import platform as machine
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from hashlib import sha256
+from operator import and_
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from understudy.ask.experiment import Experiment, Outcome
 from understudy.ask.schedulers import SIMULATED
 from understudy.base import parquet, run_folder
 from understudy.base.paths import ROOT
+from understudy.campaign import second_run
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import Summary, summarise
 from understudy.measure.trust import Trust
@@ -56,7 +58,9 @@ class Result:
     def verdict(self) -> Trust:
         """Whether to believe it."""
         device, is_open = self.experiment.device, self.experiment.workload.is_open
-        return verdict.verdict(device.disk, device.at_once, self.summaries, is_open=is_open)
+        found = verdict.verdict(device.disk, device.at_once, self.summaries, is_open=is_open)
+        each = {outcome.experiment.scheduler.name: outcome.experiment for outcome in self.outcomes}
+        return reduce(and_, map(second_run.trust, each.values()), found)
 
     @cached_property
     def picks(self) -> tuple[Choice, ...]:

@@ -37,6 +37,7 @@ from understudy.base import parquet, scratch
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
 from understudy.base.paths import ROOT
+from understudy.campaign import second_run
 from understudy.measure.metrics import Summary
 from understudy.native import binding_file, program_file, registry
 from understudy.platforms import Platform
@@ -280,11 +281,13 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
     """What a run found; for an unstable one, only how much was asked of the disk."""
     try:
         summary = platform.summarise(experiment, _silent, stop=stop)
+        second_run.check(experiment, lambda: summary)
     except Unstable as error:
         return {"status": UNSTABLE, "utilisation": error.load}
     device = experiment.device
     is_open = experiment.workload.is_open
     found = verdict(device.disk, device.at_once, [summary], is_open=is_open)
+    found &= second_run.trust(experiment)
     believed = {"trusted": found.trusted, "because": "; ".join(sentences(found))}
     return {"status": STABLE, **believed, **asdict(summary)}
 

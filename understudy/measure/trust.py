@@ -21,6 +21,15 @@ class Trust:
         """In one line."""
         return ": ".join([WORDS[self.trusted], *filter(None, ["; ".join(self.because)])])
 
+    def __and__(self, other: "Trust") -> "Trust":
+        """No more trusted than either of both."""
+        states = (self.trusted, other.trusted)
+        state = False if False in states else None if None in states else True
+        because = tuple(
+            reason for one in (self, other) if one.trusted is state for reason in one.because
+        )
+        return Trust(state, because, self.tail_because + other.tail_because)
+
     def as_json(self) -> dict[str, Any]:
         """Its entries in result.json."""
         tail = {"tail_because": list(self.tail_because)} if self.tail_because else {}

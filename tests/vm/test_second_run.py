@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""A stranger's scheduler in a VM counts only if the simulator has the same of it."""
+
+import re
+
+import pytest
+from guests import CHEETAH, experiment, group
+
+from understudy import platforms
+from understudy.ask.experiment import asked
+from understudy.ask.schedulers import Choice
+from understudy.ask.workloads import WORKLOADS
+from understudy.base.paths import ROOT
+from understudy.campaign import parallel, second_run
+from understudy.measure.trust import Trust
+from understudy.native import registry
+from understudy.native.registry import Source
+
+pytestmark = group("second run")
+
+FOLDER = ROOT / "core" / "schedulers"
+
+
+def renamed(scheduler: str, name: str) -> str:
+    """One of ours under another name."""
+    return (FOLDER / f"{scheduler}.c").read_text().replace(scheduler, name)
+
+
+# In the kernel its order is a better one: what else a kernel's code may do about its figures looks
+# the same from outside.
+TWO_FACED = "\n".join(
+    ["#ifdef __KERNEL__", renamed("sstf", "faced"), "#else", renamed("fcfs", "faced"), "#endif\n"]
+)
+
+
+@pytest.fixture(name="strangers", autouse=True)
+def fixture_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One with two faces, an honest one, and ours."""
+    monkeypatch.setattr(registry, "_added", dict(registry._added))
+    registry.add("faced", Source("faced.c", TWO_FACED.encode()))
+    registry.add("honest", Source("honest.c", renamed("sstf", "honest").encode()))
+
+
+def test_figures_that_only_the_kernel_has_do_not_count() -> None:
+    """The honest one and ours do."""
+    runs = [
+        experiment("random", name, requests=2000, processes=16)
+        for name in ("faced", "honest", "sstf")
+    ]
+    vm = platforms.load("vm")
+    vm.prepare(runs, lambda phase, fraction: None)
+    outcomes, failures = parallel.run_all(vm, runs, 2, lambda *_: None)
+    assert [run.experiment.scheduler.name for run in outcomes] == ["honest", "sstf"]
+    assert list(failures) == ["faced"]
+    said = r"faced: the VM measured a mean \w+ of [\d.]+ ms, where the simulator has [\d.]+ ms"
+    assert re.match(said, failures["faced"])
+
+
+def test_what_no_simulator_can_tell_is_said() -> None:
+    """Of a stranger's scheduler, and of nobody else's."""
+
+    postmark, random = WORKLOADS["postmark"], WORKLOADS["random"]
+    honest, ours = Choice("honest"), Choice("sstf")
+    assert second_run.trust(asked(postmark, ours, CHEETAH, "vm")).trusted
+    assert second_run.trust(asked(random, honest, CHEETAH, "vm")).trusted
+    found = Trust(True) & second_run.trust(asked(postmark, honest, CHEETAH, "vm"))
+    assert found.trusted is None
+    assert str(found).startswith("not checked: honest is part of the kernel that measures it")

@@ -407,9 +407,10 @@ def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
     assert refused.stderr.endswith("long.c: longer than 16,777,216 bytes\n")
 
 
-def test_an_init_that_says_what_the_engine_says_is_named(tmp_path: Path) -> None:
-    name = added(tmp_path, "overflows", at_init("return -75;"))
-    with pytest.raises(RunFailed, match=f"{name}: "):
+@pytest.mark.parametrize("error", [12, 19, 71, 75, 110])
+def test_an_init_that_says_what_the_engine_says_is_named(error: int, tmp_path: Path) -> None:
+    name = added(tmp_path, f"init-{error}", at_init(f"return -{error};"))
+    with pytest.raises(RunFailed, match=rf"{name}: the .* init failed: .* \(errno {error}\)"):
         simulated(name)
 
 

@@ -21,7 +21,7 @@ from understudy.base import sandbox, seccomp
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT, cache_dir
 from understudy.base.plain import plain
-from understudy.native import declared, registry
+from understudy.native import declared, registry, steps
 from understudy.native.drive import Drive
 from understudy.native.simulation import Simulation
 from understudy.native.simulator import Answer, run
@@ -169,6 +169,48 @@ def test_a_compiler_has_limits(name: str, tmp_path: Path) -> None:
     assert time.monotonic() - began < 2 * NAMED_SECONDS  # on a busy machine
     assert len(str(failure.value)) < 2 * sandbox.SAID_BYTES
     assert not [*cache_dir().glob(f"schedulers/.{name}*.*/")]
+
+
+def test_a_compiler_has_one_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of processor time, however many processes it starts."""
+    monkeypatch.setattr(sandbox, "CPU_SECONDS", 2)
+    loop = "for i in 1 2 3 4 5 6 7 8; do timeout --foreground 0.8 sh -c 'while :; do :; done'; done"
+    with pytest.raises(RunFailed, match="sh took 2 s of processor time, and was stopped"):
+        sandbox.compiled(("sh", "-c", loop), tmp_path, "dash", stranger="./mine.c")
+
+
+def test_what_hangs_is_tried_once(tmp_path: Path) -> None:
+    """In a command, which asks who it is more than once."""
+    hang = "__attribute__((constructor)) static void load(void)\n{\n\tfor (;;) ;\n}\n"
+    file = registry.Source("hang.c", (registry.source("fcfs").text + hang.encode()))
+    workload = registry.Source("hang.c", (WORKLOAD + hang).encode(), folder=registry.WORKLOADS)
+    for most_seconds in (4 * NAMED_SECONDS, 1):
+        began = time.monotonic()
+        with pytest.raises(RunFailed, match="endless loop"):
+            declared.describe(file)
+        with pytest.raises(RunFailed, match="endless loop"):
+            steps.describe(workload)
+        assert time.monotonic() - began < most_seconds
+
+
+def test_a_strangers_lines_are_not_ours(tmp_path: Path) -> None:
+    """Neither the compiler's, which quotes the file, nor those that it prints."""
+    forged = (
+        '#include "../fifo.h"\n',
+        '#include "../fifo.h"\n#pragma message "\\nunderstudy: pick forged"\n',
+    )
+    long = at_init(r'printf("%01000000d\n", 0); return 0;')
+    done = command(*RUN, write(tmp_path, "forged", forged, including("stdio.h"), long))
+    assert done.returncode == 0, done.stderr
+    error = at_add("this is not C;")
+    failed = command(*RUN, write(tmp_path, "forger", forged, error))
+    assert failed.returncode == 2
+    for said in (done.stderr, failed.stderr):
+        assert "\n  | understudy: pick forged" in said
+        assert "\nunderstudy: pick" not in said
+    assert "forged printed: 000" in done.stderr
+    assert "... (999,000 characters more)" in done.stderr
+    assert max(map(len, done.stderr.splitlines())) < 1100
 
 
 CHEATS = {

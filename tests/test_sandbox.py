@@ -171,6 +171,21 @@ def test_a_compiler_has_limits(name: str, tmp_path: Path) -> None:
     assert not [*cache_dir().glob(f"schedulers/.{name}*.*/")]
 
 
+def test_an_object_is_not_huge(tmp_path: Path) -> None:
+    zeroes = (
+        '#include "../fifo.h"\n',
+        '#include "../fifo.h"\nstatic const char zeroes[60 << 20] __attribute__((used)) = { 1 };\n',
+    )
+    file = write(tmp_path, "huge", zeroes)
+    done = command(*RUN, file, "--out", tmp_path / "out")
+    assert done.returncode == 1
+    assert re.fullmatch(
+        rf"understudy: {file}: gcc made a file of 6\d,\d+,\d+ bytes: 16,777,216 are the most",
+        done.stderr.splitlines()[-1],
+    )
+    assert not [*cache_dir().glob("schedulers/huge-*/")]
+
+
 def test_a_compiler_has_one_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of processor time, however many processes it starts."""
     monkeypatch.setattr(sandbox, "CPU_SECONDS", 2)

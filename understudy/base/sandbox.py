@@ -38,6 +38,7 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "MAKEFLAGS": ""}
 # Of a process of a compiler, and of what it says.
 MEMORY_BYTES = 2**32
 FILE_BYTES = 2**26
+KEPT_BYTES = 2**24
 SAID_BYTES = 2**16
 CPU_SECONDS = 10  # of all processes together
 SECONDS = 120
@@ -143,8 +144,9 @@ def compiled(
         within = [*APART, *_tools(), *shown, *mine, *null, *kept]
         with _filter() as (filtered, number):
             command = [*_limits(), *within, *filtered, "--", *words]
-            done = _run(command, words[0], folder, package, STRANGER_SECONDS, CPU_SECONDS, number)
-        _without_links(folder)
+            name = f"{stranger}: {words[0]}"
+            done = _run(command, name, folder, package, STRANGER_SECONDS, CPU_SECONDS, number)
+        _check(folder, name)
         return done
     return _run(words, words[0], folder, package, SECONDS)
 
@@ -162,11 +164,15 @@ def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
         yield ("--seccomp", str(file.fileno())), (file.fileno(),)
 
 
-def _without_links(folder: Path) -> None:
-    """What a compiler left may lead out of the folder for whoever opens it here."""
+def _check(folder: Path, name: str) -> None:
+    """What a compiler left may lead out of the folder for whoever opens it here, or be huge."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             path.unlink()
+        elif path.stat().st_size > KEPT_BYTES:
+            raise RunFailed(
+                f"{name} made a file of {path.stat().st_size:,} bytes: {KEPT_BYTES:,} are the most"
+            )
 
 
 def _limits() -> list[str]:

@@ -208,6 +208,16 @@ def test_what_hangs_is_tried_once(tmp_path: Path) -> None:
         assert time.monotonic() - began < most_seconds
 
 
+def test_without_a_line_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says of its lines may take any time to read."""
+    added(tmp_path, "unlined", at_add("*(volatile int *)8 = 1;"))
+    declared.scheduler("unlined")
+    monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(sandbox, "STRANGER_SECONDS", -1)
+    with pytest.raises(RunFailed, match=r"^unlined: segmentation fault in \S*/unlined\.c$"):
+        simulated("unlined")
+
+
 def test_a_strangers_lines_are_not_ours(tmp_path: Path) -> None:
     """Neither the compiler's, which quotes the file, nor those that it prints."""
     forged = (

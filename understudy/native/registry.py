@@ -16,7 +16,7 @@ from pathlib import Path
 
 from understudy.base import sandbox, scratch, sources
 from understudy.base.cache import cached_folder, digest
-from understudy.base.errors import UserError
+from understudy.base.errors import RunFailed, UserError
 from understudy.base.once import once
 from understudy.base.plain import plain, quoted
 from understudy.base.programs import compiler_version
@@ -177,12 +177,16 @@ def does_not_compile(file: Source, words: str) -> str:
 
 
 def where(file: Source, code: Path, offset: int) -> str:
-    """The function and the line of a place in its code: "mine_next, ./mine.c:31"."""
+    """The function and the line of a place in its code: "mine_next, ./mine.c:31"; or only the
+    file, if what the compiler noted of lines can't be read, be it that this takes too long."""
     command = ["addr2line", "-f", "-e", str(code), hex(offset)]
-    with scratch.folder("understudy-where-") as folder:  # the code itself is only to be read
-        done = sandbox.compiled(
-            command, folder, "binutils", stranger=file.stranger, readable=[code]
-        )
+    try:
+        with scratch.folder("understudy-where-") as folder:  # the code itself is only to be read
+            done = sandbox.compiled(
+                command, folder, "binutils", stranger=file.stranger, readable=[code]
+            )
+    except RunFailed:
+        return file.shown
     if done.returncode:
         return file.shown
     function, _, line = done.stdout.strip().partition("\n")

@@ -177,10 +177,11 @@ class ModuleTree:
             self._add(name, ordered)
         return list(ordered)
 
-    def _add(self, name: str, ordered: dict[Path, None]) -> None:
+    def _add(self, name: str, ordered: dict[Path, None], above: tuple[Path, ...] = ()) -> None:
+        """A stranger's may say that it needs itself."""
         path = self.path(name)
-        if path is None or path in ordered:
+        if path is None or path in ordered or path in above:
             return
         for needed in _needed_by(path):
-            self._add(needed, ordered)
+            self._add(needed, ordered, (*above, path))
         ordered[path] = None

@@ -254,7 +254,7 @@ int contract_init(struct contract *c, const struct scheduler *s, void *state,
 		contract_exit(c);
 		return -ENOMEM;
 	}
-	error = s->init ? s->init(state, limits) : 0;
+	error = c->init_error = s->init ? s->init(state, limits) : 0;
 	if (error > 0) {
 		wrong_number(c->broken, "init returned ", error,
 			     ", which is neither 0 nor a negative errno");

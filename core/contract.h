@@ -33,6 +33,7 @@ struct contract_asked {
  * struct contract - a scheduler and what it has to answer for
  * @broken: what it did, for people, such as "next returned request 17 twice"; empty
  *	while it keeps the rules
+ * @init_error: what its init returned
  * @scheduler: which one
  * @state: its own
  * @pending: requests that it has
@@ -49,6 +50,7 @@ struct contract_asked {
  */
 struct contract {
 	char broken[CONTRACT_TEXT];
+	s32 init_error;
 	const struct scheduler *scheduler;
 	void *state;
 	u32 pending;

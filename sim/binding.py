@@ -160,6 +160,7 @@ struct sim_summary {
     struct histogram responses;
     struct demand demand;
     u64 oldest;
+    s32 init_error;
     char broken[...];
     u64 *counters;
 };

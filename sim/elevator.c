@@ -44,6 +44,7 @@ void elevator_exit(struct elevator *elevator, struct sim_summary *summary)
 	if (scheduler)
 		oldest = contract_oldest(&elevator->contract);
 	summary->oldest = oldest ? oldest->id : 0;
+	summary->init_error = elevator->contract.init_error;
 	memcpy(summary->broken, elevator->contract.broken, CONTRACT_TEXT);
 	if (scheduler)
 		fields_get(elevator->state, scheduler->counters, scheduler->nr_counters,

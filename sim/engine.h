@@ -143,6 +143,7 @@ struct sim_input {
  * @predicted: chosen because the scheduler foresaw a hit
  * @predicted_hits: both
  * @oldest: id of the request that the scheduler had for longest in the end, or 0
+ * @init_error: what the scheduler's init returned; the engine has errors of its own
  * @broken: the rule that the scheduler broke, in words; empty if it keeps them
  * @counters: of the scheduler, room for one each, the caller's
  */
@@ -165,6 +166,7 @@ struct sim_summary {
 	struct histogram responses;
 	struct demand demand;
 	u64 oldest;
+	s32 init_error;
 	char broken[CONTRACT_TEXT];
 	u64 *counters;
 };

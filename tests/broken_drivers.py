@@ -190,6 +190,11 @@ MISTAKES |= {
     "halts": _in_probe('asm volatile("cli; hlt");', "the kernel hangs"),
     "loops": _in_probe("for (;;)\n\t\tcpu_relax();", "loading failed"),
     "loops_alone": _in_probe("local_irq_disable();\n\tfor (;;)\n\t\t;", "the kernel hangs"),
+    "loops_beside": _in_probe(
+        "set_cpus_allowed_ptr(current, cpumask_of(num_online_cpus() - 1));\n"
+        "\tlocal_irq_disable();\n\tfor (;;)\n\t\t;",
+        "the kernel hangs",
+    ),
 }
 
 RIGHT = {

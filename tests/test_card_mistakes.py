@@ -137,6 +137,21 @@ MISTAKES += [
 ]
 
 
+@pytest.mark.parametrize(
+    ("name", "register", "said"),
+    [
+        ("pci", "HEAD", "1: the card becomes PCI_VENDOR_ID"),
+        ("module", "LICENSE", "36: register LICENSE becomes MODULE_LICENSE"),
+    ],
+)
+def test_a_name_of_the_kernels_is_refused(name: str, register: str, said: str) -> None:
+    wrong = GOOD.replace("name: tiny", f"name: {name}", 1)
+    wrong = wrong.replace("name: HEAD", f"name: {register}").replace("HEAD", register)
+    with pytest.raises(UserError) as caught:
+        specification.parse("x.yaml", wrong.encode())
+    assert f"{said} in C, as a macro of the kernel does" in str(caught.value)
+
+
 @pytest.mark.parametrize(("old", "new", "line", "reason"), MISTAKES)
 def test_each_mistake_has_its_line(old: str, new: str, line: int, reason: str) -> None:
     wrong = GOOD.replace(old, new, 1)

@@ -117,6 +117,18 @@ def test_what_it_does_wrong_is_named(name: str, tmp_path: Path) -> None:
         asked(file)
 
 
+def test_it_has_an_end_however_it_gets_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """512 steps, which come at once, take it a second and a half."""
+    monkeypatch.setattr(steps, "LONGEST_SECONDS", 3.0)
+    slow = "\tfor (clock_t from = clock(); clock() - from < 3000;) ;\n"
+    include, last = '#include "../streams.h"\n', "\treturn true;\n"
+    file = write(
+        tmp_path, "drips", "random", (include, "#include <time.h>\n" + include), (last, slow + last)
+    )
+    with pytest.raises(RunFailed, match="drips: its steps take more than"):
+        asked(file, processes=6, steps=512)
+
+
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
     file = write(tmp_path, "mine")
     scheduler = tmp_path / "scheduler.c"

@@ -21,7 +21,7 @@ from understudy.base import sandbox, seccomp
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT, cache_dir
 from understudy.base.plain import plain
-from understudy.native import declared, registry
+from understudy.native import declared, registry, steps
 from understudy.native.drive import Drive
 from understudy.native.simulation import Simulation
 from understudy.native.simulator import Answer, run
@@ -169,6 +169,73 @@ def test_a_compiler_has_limits(name: str, tmp_path: Path) -> None:
     assert time.monotonic() - began < 2 * NAMED_SECONDS  # on a busy machine
     assert len(str(failure.value)) < 2 * sandbox.SAID_BYTES
     assert not [*cache_dir().glob(f"schedulers/.{name}*.*/")]
+
+
+def test_an_object_is_not_huge(tmp_path: Path) -> None:
+    zeroes = (
+        '#include "../fifo.h"\n',
+        '#include "../fifo.h"\nstatic const char zeroes[60 << 20] __attribute__((used)) = { 1 };\n',
+    )
+    file = write(tmp_path, "huge", zeroes)
+    done = command(*RUN, file, "--out", tmp_path / "out")
+    assert done.returncode == 1
+    assert re.fullmatch(
+        rf"understudy: {file}: gcc made a file of 6\d,\d+,\d+ bytes: 16,777,216 are the most",
+        done.stderr.splitlines()[-1],
+    )
+    assert not [*cache_dir().glob("schedulers/huge-*/")]
+
+
+def test_a_compiler_has_one_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of processor time, however many processes it starts."""
+    monkeypatch.setattr(sandbox, "CPU_SECONDS", 2)
+    loop = "for i in 1 2 3 4 5 6 7 8; do timeout --foreground 0.8 sh -c 'while :; do :; done'; done"
+    with pytest.raises(RunFailed, match="sh took 2 s of processor time, and was stopped"):
+        sandbox.compiled(("sh", "-c", loop), tmp_path, "dash", stranger="./mine.c")
+
+
+def test_what_hangs_is_tried_once(tmp_path: Path) -> None:
+    """In a command, which asks who it is more than once."""
+    hang = "__attribute__((constructor)) static void load(void)\n{\n\tfor (;;) ;\n}\n"
+    file = registry.Source("hang.c", (registry.source("fcfs").text + hang.encode()))
+    workload = registry.Source("hang.c", (WORKLOAD + hang).encode(), folder=registry.WORKLOADS)
+    for most_seconds in (4 * NAMED_SECONDS, 1):
+        began = time.monotonic()
+        with pytest.raises(RunFailed, match="endless loop"):
+            declared.describe(file)
+        with pytest.raises(RunFailed, match="endless loop"):
+            steps.describe(workload)
+        assert time.monotonic() - began < most_seconds
+
+
+def test_without_a_line_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says of its lines may take any time to read."""
+    added(tmp_path, "unlined", at_add("*(volatile int *)8 = 1;"))
+    declared.scheduler("unlined")
+    monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(sandbox, "STRANGER_SECONDS", -1)
+    with pytest.raises(RunFailed, match=r"^unlined: segmentation fault in \S*/unlined\.c$"):
+        simulated("unlined")
+
+
+def test_a_strangers_lines_are_not_ours(tmp_path: Path) -> None:
+    """Neither the compiler's, which quotes the file, nor those that it prints."""
+    forged = (
+        '#include "../fifo.h"\n',
+        '#include "../fifo.h"\n#pragma message "\\nunderstudy: pick forged"\n',
+    )
+    long = at_init(r'printf("%01000000d\n", 0); return 0;')
+    done = command(*RUN, write(tmp_path, "forged", forged, including("stdio.h"), long))
+    assert done.returncode == 0, done.stderr
+    error = at_add("this is not C;")
+    failed = command(*RUN, write(tmp_path, "forger", forged, error))
+    assert failed.returncode == 2
+    for said in (done.stderr, failed.stderr):
+        assert "\n  | understudy: pick forged" in said
+        assert "\nunderstudy: pick" not in said
+    assert "forged printed: 000" in done.stderr
+    assert "... (999,000 characters more)" in done.stderr
+    assert max(map(len, done.stderr.splitlines())) < 1100
 
 
 CHEATS = {
@@ -407,9 +474,10 @@ def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
     assert refused.stderr.endswith("long.c: longer than 16,777,216 bytes\n")
 
 
-def test_an_init_that_says_what_the_engine_says_is_named(tmp_path: Path) -> None:
-    name = added(tmp_path, "overflows", at_init("return -75;"))
-    with pytest.raises(RunFailed, match=f"{name}: "):
+@pytest.mark.parametrize("error", [12, 19, 71, 75, 110])
+def test_an_init_that_says_what_the_engine_says_is_named(error: int, tmp_path: Path) -> None:
+    name = added(tmp_path, f"init-{error}", at_init(f"return -{error};"))
+    with pytest.raises(RunFailed, match=rf"{name}: the .* init failed: .* \(errno {error}\)"):
         simulated(name)
 
 

@@ -59,6 +59,22 @@ def test_a_warning_before_it_is_not_where_it_hangs(
             watch.check()
 
 
+def test_of_two_processors_the_one_in_a_module_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trouble, "_STUCK_CPU_SECONDS", -1)
+    console = tmp_path / "console"
+    console.write_text("")
+    other = CRASH.splitlines()[3]
+    (tmp_path / "answer").write_text(f"{STUCK}{other}\n")
+    guest = ["sh", "-c", "head -c 1 > asked; cat answer >> console"]
+    with subprocess.Popen(guest, stdin=subprocess.PIPE, cwd=tmp_path) as process:
+        watch = trouble.Watch(process, console.read_text, keeps_rules=False, looked_at=False)
+        watch.heard("measuring")
+        with pytest.raises(RunFailed, match=r"^the VM is stuck in mine_next\+0x1d \[mine\];"):
+            watch.check()
+
+
 def test_a_place_in_the_kernel_has_no_module() -> None:
     assert trouble.place(STUCK) == " in native_queued_spin_lock_slowpath+0x6c"
     assert trouble.cause(STUCK) == ""

@@ -3,6 +3,7 @@
 reference drivers pass clean (tests/broken_drivers.py)."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,17 @@ def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
     found = {finding.rule for finding in outcome.findings}
     # Who looks first at a loop depends on how much of the host the guest gets.
     assert found & {MISTAKES[name].finding, *(["the kernel hangs"] if name == "loops" else [])}
+
+
+def test_a_processor_that_hangs_beside_another_is_named(folder: Path) -> None:
+    """Within 20 s, though it hears nothing, and the one that is asked does nothing wrong."""
+    source = folder / "beside.c"
+    source.write_text(MISTAKES["loops_beside"].source())
+    subject = run.prepared(CARD, source)
+    heard: list[float] = []
+    outcome = run.run(subject, run.Setting(2, 1), lambda line: heard.append(time.monotonic()))
+    assert time.monotonic() - heard[-1] < 20
+    assert ["in zach1_probe" in found.text for found in outcome.findings] == [True]
 
 
 @pytest.mark.parametrize("cpus", [1, 2, 4])

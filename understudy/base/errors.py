@@ -24,3 +24,12 @@ class Unstable(RunFailed):
         """The line, and the figure in it."""
         super().__init__(message)
         self.load = load
+
+
+class NotCompiled(RunFailed):
+    """A compiler refused what it was given; `words` are its own."""
+
+    def __init__(self, message: str, words: str) -> None:
+        """The line, and what follows it."""
+        super().__init__(f"{message}:\n{words}")
+        self.words = words

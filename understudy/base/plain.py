@@ -4,6 +4,7 @@
 import unicodedata
 
 KEPT = "\n\t"
+LINE_SHOWN = 1000
 DANGEROUS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Categories of control, formatting (that turn the direction of text, say), and line breaks."""
 
@@ -11,6 +12,17 @@ DANGEROUS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 def one_line(text: str) -> str:
     """The same for what has to be one line: it can't go on in ours."""
     return " ".join(plain(text).split())
+
+
+def shortened(line: str) -> str:
+    """What is shown of a line, which may be very long."""
+    rest = len(line) - LINE_SHOWN
+    return line if rest <= 0 else f"{line[:LINE_SHOWN]}... ({rest:,} characters more)"
+
+
+def quoted(text: str) -> str:
+    """Somebody's lines, so that none can be taken for one of ours."""
+    return "\n".join(f"  | {shortened(line)}" for line in text.rstrip().split("\n"))
 
 
 def plain(text: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 
 from understudy.base import sandbox
 from understudy.base.cache import cached_folder, digest
-from understudy.base.errors import RunFailed, UserError
+from understudy.base.errors import NotCompiled, RunFailed, UserError
 from understudy.base.paths import ROOT
 
 COMPILED = ".compiled"
@@ -129,9 +129,9 @@ def _compile(program: Program, folder: Path) -> None:
     command = ("gcc", *CFLAGS, *program.flags, *target, *sources, *program.libraries)
     done = sandbox.compiled(command, tree, program.package, stranger=program.stranger)
     if done.returncode:
-        raise RunFailed(
-            f"{program.name} does not compile (its packages: apt-get install {program.package}):\n"
-            + done.stderr.rstrip()
+        raise NotCompiled(
+            f"{program.name} does not compile (its packages: apt-get install {program.package})",
+            done.stderr.rstrip(),
         )
     (tree / COMPILED).rename(folder / program.name)
     shutil.rmtree(tree)

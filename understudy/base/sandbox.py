@@ -7,12 +7,14 @@ promises and what it does not.
 """
 
 import io
+import math
 import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -33,13 +35,15 @@ TOOLS = (
 )
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "MAKEFLAGS": ""}
 
-# Of one process of a compiler, and of what it says.
+# Of a process of a compiler, and of what it says.
 MEMORY_BYTES = 2**32
 FILE_BYTES = 2**26
+KEPT_BYTES = 2**24
 SAID_BYTES = 2**16
-CPU_SECONDS = 10
+CPU_SECONDS = 10  # of all processes together
 SECONDS = 120
 STRANGER_SECONDS = 30
+LOOK_SECONDS = 0.2
 
 _open = False
 
@@ -140,8 +144,9 @@ def compiled(
         within = [*APART, *_tools(), *shown, *mine, *null, *kept]
         with _filter() as (filtered, number):
             command = [*_limits(), *within, *filtered, "--", *words]
-            done = _run(command, words[0], folder, package, STRANGER_SECONDS, number)
-        _without_links(folder)
+            name = f"{stranger}: {words[0]}"
+            done = _run(command, name, folder, package, STRANGER_SECONDS, CPU_SECONDS, number)
+        _check(folder, name)
         return done
     return _run(words, words[0], folder, package, SECONDS)
 
@@ -159,11 +164,15 @@ def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
         yield ("--seccomp", str(file.fileno())), (file.fileno(),)
 
 
-def _without_links(folder: Path) -> None:
-    """What a compiler left may lead out of the folder for whoever opens it here."""
+def _check(folder: Path, name: str) -> None:
+    """What a compiler left may lead out of the folder for whoever opens it here, or be huge."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             path.unlink()
+        elif path.stat().st_size > KEPT_BYTES:
+            raise RunFailed(
+                f"{name} made a file of {path.stat().st_size:,} bytes: {KEPT_BYTES:,} are the most"
+            )
 
 
 def _limits() -> list[str]:
@@ -183,6 +192,7 @@ def _run(
     folder: Path,
     package: str,
     seconds: float,
+    cpu_seconds: float = math.inf,
     files: Sequence[int] = (),
 ) -> "subprocess.CompletedProcess[str]":
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:
@@ -200,15 +210,39 @@ def _run(
         except FileNotFoundError as error:
             raise UserError(f"no {name} here: apt-get install {package}") from error
         try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise RunFailed(f"{name} did not end within {seconds:g} s, and was stopped") from None
+            until = time.monotonic() + seconds
+            while (code := _ended(process)) is None:
+                if time.monotonic() > until:
+                    raise RunFailed(f"{name} did not end within {seconds:g} s, and was stopped")
+                if cpu_seconds < math.inf and _used_seconds(process.pid) > cpu_seconds:
+                    raise RunFailed(
+                        f"{name} took {cpu_seconds:g} s of processor time, and was stopped"
+                    )
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         output, errors = (_text(each) for each in (printed, said))
     return subprocess.CompletedProcess(command, code, output, errors)
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> int | None:
+    """Its exit code, if it ends before it is time to look at it."""
+    try:
+        return process.wait(LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _used_seconds(group: int) -> float:
+    """Processor time of a group of processes and of their children that are gone."""
+    ticks = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = file.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[2]) == group:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _text(file: IO[bytes]) -> str:

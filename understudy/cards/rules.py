@@ -12,6 +12,7 @@ from typing import Protocol
 from understudy.base.catalog import unknown
 from understudy.cards import header, table
 from understudy.cards.model import Buffer, Card, Interrupt, Register, RegisterField, Ring
+from understudy.cards.template import kernel_names
 
 Path = tuple[str | int, ...]
 Broken = Iterator[tuple[Path, str]]
@@ -62,8 +63,10 @@ def broken(card: Card, known: Known) -> Broken:
 
 
 def _names_in_c(card: Card) -> Broken:
-    """What is generated gives each name once (understudy/cards/header.py, table.py)."""
-    owners = dict.fromkeys(table.own_names(card), "the card")
+    """What is generated gives each name once (understudy/cards/header.py, table.py), and none that
+    a driver has from the kernel."""
+    owners = dict.fromkeys({"PCI_VENDOR_ID", *kernel_names()}, "a macro of the kernel")
+    owners |= dict.fromkeys(table.own_names(card), "the card")
     for path, part, names in header.names(card):
         if len(path) == 2 and path[0] == "registers":
             names.append(table.index_of(card, part.split()[1]))

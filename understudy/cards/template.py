@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """C and make files from the templates in this folder."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,13 @@ def render_block(name: str, block: str, view: dict[str, Any]) -> str:
     """One {% block %} of it, without empty lines around."""
     template = _environment().get_template(f"{name}.j2")
     return "".join(template.blocks[block](template.new_context(view))).strip("\n") + "\n"
+
+
+@cache
+def kernel_names() -> frozenset[str]:
+    """The kernel's macros that drivers name."""
+    texts = [path.read_text() for path in Path(__file__).parent.glob("*.c.j2")]
+    return frozenset(re.findall(r"\b[A-Z]+_\w+", re.sub(r"{[{%#].*?[}%#]}", "", "".join(texts))))
 
 
 @cache

@@ -20,7 +20,7 @@ from understudy.ask.experiment import Experiment
 from understudy.ask.workloads.workload import Workload
 from understudy.base import run_folder
 from understudy.base.errors import UserError
-from understudy.base.plain import plain
+from understudy.base.plain import plain, shortened
 from understudy.campaign import parallel, result
 from understudy.cli.main import EXIT_FAILED
 from understudy.cli.options import Settings
@@ -152,7 +152,8 @@ def _warn(found: result.Result) -> None:
         printed = outcome.facts.get("printed", "").splitlines()
         rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
         for line in printed[:PRINTED_LINES] + (rest if len(printed) > PRINTED_LINES else []):
-            click.echo(plain(f"{outcome.experiment.scheduler.name} printed: {line}"), err=True)
+            said = f"{outcome.experiment.scheduler.name} printed: {shortened(line)}"
+            click.echo(plain(said), err=True)
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             click.echo(

@@ -13,6 +13,7 @@ from typing import Any
 
 from understudy._core import ffi
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.once import once
 from understudy.base.plain import plain
 from understudy.native import registry, worker
 from understudy.native.arrays import U64, u64
@@ -68,6 +69,7 @@ def scheduler(name: str) -> Scheduler:
     return described
 
 
+@once
 def describe(file: registry.Source) -> Scheduler:
     """What the scheduler in a file says of itself, in a process of its own."""
     job = worker.Job(worker.DESCRIBE, {})

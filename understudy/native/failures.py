@@ -15,6 +15,8 @@ from understudy.native.simulation import Array, Simulation, workloads
 def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFailed:
     """What the error means that a job ended with; Unstable if too many requests waited."""
     code = -job.structure.error
+    if job.structure.summary.init_error and not job.structure.refused_bytes:
+        return RunFailed(f"{simulation.scheduler}: {_other(code)}")
     if code == errno.EOVERFLOW:
         load = offered_load(simulation, figures)
         how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"

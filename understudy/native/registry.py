@@ -12,13 +12,13 @@ import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from understudy.base import sandbox, scratch, sources
 from understudy.base.cache import cached_folder, digest
-from understudy.base.errors import UserError
-from understudy.base.plain import plain
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.once import once
+from understudy.base.plain import plain, quoted
 from understudy.base.programs import compiler_version
 
 FOLDER = "core/schedulers"
@@ -124,7 +124,7 @@ def content(file: Source) -> str:
     )
 
 
-@cache
+@once
 def compiled(file: Source) -> Path:
     """Its code, as a shared object."""
     name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
@@ -162,9 +162,10 @@ def _compile(file: Source, folder: Path) -> None:
 def warnings(file: Source) -> str:
     """What the compiler said of a file that it took."""
     said = (compiled(file).parent / WARNINGS).read_text().replace(_place(file), file.shown)
-    lines = said.splitlines(keepends=True)
+    lines = said.splitlines()
     rest = len(lines) - WARNING_LINES
-    return "".join(lines[:WARNING_LINES]) + (f"... {rest} lines more\n" if rest > 0 else "")
+    more = [f"... {rest} lines more"] if rest > 0 else []
+    return quoted("\n".join(lines[:WARNING_LINES] + more)) + "\n" if lines else ""
 
 
 def does_not_compile(file: Source, words: str) -> str:
@@ -172,16 +173,20 @@ def does_not_compile(file: Source, words: str) -> str:
     which only a program has, are missing: so that is said before them."""
     floating = re.search(r"SSE|x87|general-regs-only|\b__\w+[sdt]f[23si]", words)
     why = "it uses floating point, which a kernel does not have:\n" if floating else ""
-    return f"{file.shown} does not compile:\n{why}{words.rstrip()}"
+    return f"{file.shown} does not compile:\n{why}{quoted(words)}"
 
 
 def where(file: Source, code: Path, offset: int) -> str:
-    """The function and the line of a place in its code: "mine_next, ./mine.c:31"."""
+    """The function and the line of a place in its code: "mine_next, ./mine.c:31"; or only the
+    file, if what the compiler noted of lines can't be read, be it that this takes too long."""
     command = ["addr2line", "-f", "-e", str(code), hex(offset)]
-    with scratch.folder("understudy-where-") as folder:  # the code itself is only to be read
-        done = sandbox.compiled(
-            command, folder, "binutils", stranger=file.stranger, readable=[code]
-        )
+    try:
+        with scratch.folder("understudy-where-") as folder:  # the code itself is only to be read
+            done = sandbox.compiled(
+                command, folder, "binutils", stranger=file.stranger, readable=[code]
+            )
+    except RunFailed:
+        return file.shown
     if done.returncode:
         return file.shown
     function, _, line = done.stdout.strip().partition("\n")

@@ -8,16 +8,17 @@ simulation, which plays them as a table.
 import io
 import os
 import select
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed, UserError
+from understudy.base.once import once
 from understudy.base.plain import one_line, plain
 from understudy.native import registry
 from understudy.native.arrays import dtype_of
@@ -39,6 +40,8 @@ from understudy.native.simulation import Rows, WorkloadKind
 STEPS_MAX = 5_000_000
 LOOK_SECONDS = 0.1
 SOME_BYTES = 4096  # fewer are no progress: steps come by hundreds
+LONGEST_SECONDS = 15.0  # for all of them, whatever their progress
+DAWDLES = f"its steps take more than {LONGEST_SECONDS:g} s in all"
 SECTORS_MAX = 1 << 15
 STEP = dtype_of("struct step")
 
@@ -53,7 +56,7 @@ class _Left(Exception):  # noqa: N818 - nobody but us sees it
         self.last = last
 
 
-@cache
+@once
 def describe(file: registry.Source) -> WorkloadKind:
     """What it says of itself.  RunFailed if it can't."""
     _, kind = _asked(file, None, 0)
@@ -125,15 +128,16 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
     ):
         cell = start(processes, stack, file, code, printing.fileno(), "steps")
         try:
-            _read(cell, ffi.buffer(reply))
+            until = time.monotonic() + LONGEST_SECONDS
+            _read(cell, ffi.buffer(reply), until)
             if reply.kind != lib.LINE_DONE:
                 raise _Left
-            _read(cell, ffi.buffer(own))
+            _read(cell, ffi.buffer(own), until)
             kind = _kind(file, own)
             if count:
                 with suppress(BrokenPipeError):  # then it doesn't answer
                     cell.calls.write(ffi.buffer(ask))
-                _read(cell, table.data)
+                _read(cell, table.data, until)
         except _Left as left:
             if len(left.last) == ffi.sizeof("struct line_reply"):
                 said = ffi.from_buffer("struct line_reply *", left.last)
@@ -145,11 +149,14 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
     return table, kind
 
 
-def _read(cell: Cell, into: Any) -> None:
-    """All of it; _Left when nothing comes any more, or too little."""
+def _read(cell: Cell, into: Any, until: float) -> None:
+    """All of it; _Left when nothing comes any more, too little, or not
+    until then."""
     view, done, noted = memoryview(into).cast("B"), 0, 0
     used, asleep = used_seconds(cell.code), 0
     while done < len(view):
+        if time.monotonic() > until:
+            raise _Left(DAWDLES)
         if select.select([cell.replies], [], [], LOOK_SECONDS)[0]:
             got = cell.replies.readinto(view[done:])
             if not got:

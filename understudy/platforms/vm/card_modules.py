@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 from understudy.base import sandbox, sources
-from understudy.base.errors import RunFailed, UserError
+from understudy.base.errors import NotCompiled, UserError
+from understudy.base.plain import quoted
 from understudy.cards import specification
 from understudy.cards.header import header
 from understudy.cards.model import Card
@@ -42,9 +43,9 @@ def card(kernel: Kernel, name: str | Path) -> Path:
     try:
         stranger = sandbox.stranger(source)
         built_in = built(kernel, part, taken, exported, f"{part}.ko", stranger=stranger)
-    except RunFailed as error:
-        words = str(error).partition("\n")[2].replace(place, str(source))
-        raise UserError(f"{source} does not build:\n{words}") from error
+    except NotCompiled as error:
+        words = error.words.replace(place, str(source))
+        raise UserError(f"{source} does not build:\n{quoted(words)}") from error
     return built_in / f"{part}.ko"
 
 
@@ -68,9 +69,8 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     try:
         stranger = sandbox.stranger(source)
         built_in = made(kernel, f"driver-{name}", taken, f"{name}.ko", stranger=stranger)
-    except RunFailed as error:
-        words = str(error).partition("\n")[2]
-        raise UserError(f"{source} does not build:\n{words}") from error
+    except NotCompiled as error:
+        raise UserError(f"{source} does not build:\n{quoted(error.words)}") from error
     return built_in / f"{name}.ko"
 
 

@@ -4,7 +4,8 @@
 from pathlib import Path
 
 from understudy.base import sandbox
-from understudy.base.errors import RunFailed, UserError
+from understudy.base.errors import NotCompiled, UserError
+from understudy.base.plain import quoted
 from understudy.base.programs import Program, compiled
 from understudy.cards import specification
 from understudy.cards.header import header
@@ -63,6 +64,6 @@ def exercise(source: Path, driver: Path, card: Card) -> Path:
     )
     try:
         return compiled(program)
-    except RunFailed as error:
-        words = str(error).partition("\n")[2].replace(str(source).lstrip("/"), str(source))
-        raise UserError(f"{source} does not build:\n{words}") from error
+    except NotCompiled as error:
+        words = error.words.replace(str(source).lstrip("/"), str(source))
+        raise UserError(f"{source} does not build:\n{quoted(words)}") from error

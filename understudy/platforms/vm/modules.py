@@ -15,7 +15,7 @@ from pathlib import Path
 
 from understudy.base import sandbox, sources
 from understudy.base.cache import cached_folder, digest
-from understudy.base.errors import RunFailed, UserError
+from understudy.base.errors import NotCompiled, UserError
 from understudy.base.programs import compiler_version
 from understudy.native import registry
 from understudy.platforms.vm.packages import Kernel
@@ -61,8 +61,8 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
     shared = {f"{SHARED}_shipped": _shared_object(kernel).read_bytes(), f".{SHARED}.cmd": b""}
     try:
         folder = built(kernel, name, taken, shared, f"{name}.ko", stranger=file.stranger)
-    except RunFailed as error:
-        words = str(error).partition("\n")[2].replace(place, file.shown)
+    except NotCompiled as error:
+        words = error.words.replace(place, file.shown)
         raise UserError(registry.does_not_compile(file, words)) from error
     return folder / f"{name}.ko"
 
@@ -131,7 +131,7 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
     if done.returncode:
         words = done.stderr.replace(f"{tree}/", "").splitlines()
         said = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]
-        raise RunFailed("\n".join([f"the kernel module {part} does not build:", *said[:40]]))
+        raise NotCompiled(f"the kernel module {part} does not build", "\n".join(said[:40]))
 
 
 # What lies in the cache does not change: it is read once a command.
@@ -177,10 +177,11 @@ class ModuleTree:
             self._add(name, ordered)
         return list(ordered)
 
-    def _add(self, name: str, ordered: dict[Path, None]) -> None:
+    def _add(self, name: str, ordered: dict[Path, None], above: tuple[Path, ...] = ()) -> None:
+        """A stranger's may say that it needs itself."""
         path = self.path(name)
-        if path is None or path in ordered:
+        if path is None or path in ordered or path in above:
             return
         for needed in _needed_by(path):
-            self._add(needed, ordered)
+            self._add(needed, ordered, (*above, path))
         ordered[path] = None

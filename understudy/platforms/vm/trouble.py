@@ -47,6 +47,12 @@ def place(console: str) -> str:
     return f" in {found.group(1)}{found.group(2) or ''}" if found else ""
 
 
+def _place_in_a_module(console: str) -> str:
+    """Of several processors that say where they are, the one that is not in the kernel alone."""
+    places = (found.group() for found in _PLACE.finditer(console) if found.group(2))
+    return place(next(places, ""))
+
+
 def cause(console: str) -> str:
     """What it died of, such as ": BUG: kernel NULL pointer dereference"; empty if it does not
     say."""
@@ -92,7 +98,7 @@ class Watch:
             before = len(self._console())
             self._ask_where()
             words = self._console()
-            where = place(words[before:])
+            where = _place_in_a_module(words[before:]) or place(words[before:])
             raise RunFailed(f"the VM is stuck{where}; its last words:\n{last_words(words)}")
 
     def _is_stuck(self) -> bool:

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: MIT
-# make setup   install what is missing
-# make demo    setup, then the papers' Table 2
-# make test    setup, then the tests
-# make test-slow  setup, then those that are left to it (docs/decisions/0052-slow-tests.md)
-# make test-debug-kernel  setup, then the modules' tests and long runs on a kernel that looks for
-#              mistakes, which is built first (docs/kernels.md); takes hours
-# make bench   setup, then the benchmarks (docs/benchmarks.md)
-# make mutants setup, then a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
+# CONTRIBUTING.md says which of these to run after which change.
+help: ## this list
+	@awk -F ': .*## ' '/^[a-z-]+:.*## /{printf "make %-18s %s\n", $$1, $$2}' Makefile
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -23,9 +18,10 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 # what it imports.  A hash says whether it is still the source's.
 COMPILED := .venv/compiled
 
-.PHONY: setup demo test lint test-core test-python test-slow test-debug-kernel bench mutants clean
+.PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
+	test-debug-kernel bench mutants clean
 
-setup: $(COMPILED)
+setup: $(COMPILED) ## install what is missing
 
 .venv/packages: packages.txt scripts/install-packages
 	scripts/install-packages
@@ -42,14 +38,23 @@ $(COMPILED): $(INSTALLED) $(shell find understudy -name '*.py')
 	python -m compileall -q --invalidation-mode checked-hash understudy
 	@touch $@
 
-demo: setup
+demo: setup ## the papers' Table 2, in the simulator and in VMs
 	understudy reproduce table2 --seeds 5 --on sim,vm
 
-test: setup
+check: setup ## after each change: formatters, linters, quick tests; no VM; a minute
+	$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint check-core check-python
+
+check-core: build/core/configured
+	meson test -C build/core --print-errorlogs --quiet --no-suite fuzz
+
+check-python: setup
+	python -m pytest -q -n 2 --dist loadgroup -m "not vm and not slow and not thorough"
+
+test: setup ## all tests but the slow ones; a quarter of an hour
 	$(MAKE) --jobs 2 --output-sync=line lint test-core
 	$(MAKE) test-python
 
-lint: setup
+lint: setup ## formatters, linters and types
 	ruff check .
 	ruff format --check .
 	mypy
@@ -58,15 +63,15 @@ lint: setup
 build/core/configured: $(INSTALLED) core/schedulers
 	rm -rf $(@D) && meson setup $(@D) > /dev/null && touch $@
 
-test-core: build/core/configured
-	meson test -C build/core --print-errorlogs
+test-core: build/core/configured ## the C tests; one: make test-core TEST=test_platter
+	meson test -C build/core --print-errorlogs $(TEST)
 
 PYTEST := python -m pytest -n 4 --dist loadgroup
 
-test-python: setup
+test-python: setup ## the Python tests, with VMs
 	$(PYTEST) -m "not slow"
 
-test-slow: setup
+test-slow: setup ## the tests that `make test` leaves out (docs/decisions/0052-slow-tests.md)
 	$(PYTEST) -m slow
 
 # All tests in VMs, those that take longest first, but for these.  How exact modules are is not
@@ -86,18 +91,18 @@ VM_TESTS := $(patsubst tests/vm/test_%.py,%,$(wildcard tests/vm/test_*.py))
 DEBUG_TESTS := $(LONGEST) $(filter-out $(LONGEST) $(LEFT_OUT),$(VM_TESTS))
 DEBUG_KERNELS ?= $(HOME)/kernels
 
-test-debug-kernel: setup
+test-debug-kernel: setup ## kernel modules under a kernel that looks for mistakes; hours (docs/kernels.md)
 	UNDERSTUDY_KERNEL="$$(scripts/debug-kernel $(DEBUG_KERNELS))" && \
 	export UNDERSTUDY_KERNEL CARD_CYCLES=1000 SOAK_REQUESTS=1000000 MODULE_CYCLES=500 && \
 	python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not exact" \
 		$(DEBUG_TESTS:%=tests/vm/test_%.py)
 
-bench: setup
+bench: setup ## the benchmarks (docs/benchmarks.md)
 	python -m bench
 
-mutants: setup
+mutants: setup ## a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 	python -m tests.mutants $(MUTANTS)
 
-clean:
+clean: ## remove what was built and installed here
 	rm -rf build .venv
 	find understudy oracle tests bench -name __pycache__ -prune -exec rm -r {} +

@@ -24,8 +24,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The same order in each process."""
+    """The same order in each process, and a marker on what boots a VM."""
     items.sort(key=lambda item: item.path.parent.name != "vm")
+    for item in items:
+        if item.path.parent.name == "vm":
+            item.add_marker(pytest.mark.vm)
 
 
 @pytest.fixture

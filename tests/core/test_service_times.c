@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Service times of a chain of phases: which ways it takes, what its stays add up to, and
- * what becomes of one that would never end.  tests/test_service_times.py has the laws.
+ * what becomes of one that would never end.  tests/native/test_service_times.py has the laws.
  */
 #include "../../sim/service_times.h"
 #include "check.h"

@@ -39,10 +39,22 @@ C_FILES = (
 )
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
 PYTHON_FILES: dict[str, tuple[str, ...]] = {
-    "understudy/measure/metrics.py": ("tests/test_metrics.py", "tests/test_figures.py"),
-    "understudy/measure/comparison.py": ("tests/test_comparison.py", "tests/test_choice.py"),
-    "understudy/measure/records.py": ("tests/test_records.py", "tests/test_figures.py"),
-    "understudy/recommend/choice.py": ("tests/test_comparison.py", "tests/test_choice.py"),
+    "understudy/measure/metrics.py": (
+        "tests/measure/test_metrics.py",
+        "tests/native/test_figures.py",
+    ),
+    "understudy/measure/comparison.py": (
+        "tests/measure/test_comparison.py",
+        "tests/measure/test_choice.py",
+    ),
+    "understudy/measure/records.py": (
+        "tests/measure/test_records.py",
+        "tests/native/test_figures.py",
+    ),
+    "understudy/recommend/choice.py": (
+        "tests/measure/test_comparison.py",
+        "tests/measure/test_choice.py",
+    ),
 }
 SAMPLE = 240
 NOT_COUNTED = ("same code", "no program")

@@ -2,7 +2,7 @@
 """`understudy measure` on disks of a stock kernel that keep a time, fail, and are unplugged.
 
 scsi_debug is the disk: it takes SERVICE_NS for each request, and one at a time if it is told so.
-tests/test_measure_device.py has what needs no such disk: interruptions, and what is refused.
+tests/platforms/test_measure_device.py has what needs no such disk: interruptions, refusals.
 """
 
 import io

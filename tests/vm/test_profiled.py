@@ -4,7 +4,7 @@
 The profiler asks the guest for one request after another, and gets back what the throttle was
 told: the papers' line and cache, sampled curves with zones, a buffer that works in time with a
 write cache.  The same requests get the same answers, to the nanosecond, so that the same seed gives
-the same profile (tests/test_profiler.py).
+the same profile (tests/profiler/test_profiler.py).
 """
 
 import math

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""The programmer's manual: all that a driver needs is in it, and its code does what it says, run in
+a program against the register file (tests/kernel_stub.h is the kernel)."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from card_texts import GOOD, RandomCard
+from manual_code import code
+from ruamel.yaml import YAML
+
+from understudy.base.paths import ROOT, cards_dir
+from understudy.cards import specification
+from understudy.cards.header import header
+from understudy.cards.table import table
+from understudy.show.card.programmer import programmers_manual
+
+pytestmark = pytest.mark.thorough
+
+TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "zach1")}
+TEXTS |= {"tiny": GOOD}
+TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(4)}
+BY_NAME = pytest.mark.parametrize("name", TEXTS)
+BUILD = ["gcc", "-std=gnu11", "-g", "-O1", "-fsanitize=address,undefined", "-Werror", "-Wall"]
+BUILD += ["-fno-sanitize-recover=all", "-Wno-unused-function", "-Wno-unused-variable"]
+SHOW = 'static void show(u32 index) { printf("%llu\\n", 0ull + stub_values[index]); }'
+
+Document = dict[str, Any]
+Call = tuple[str, list[int | str]]  # C that is called, and what it has to print
+
+
+def manual(name: str) -> str:
+    """The page of a card."""
+    return programmers_manual(specification.parse("x.yaml", TEXTS[name].encode()))
+
+
+def run(name: str, folder: Path, calls: list[str]) -> list[str]:
+    """What a program prints that makes these calls, `card` having been probed."""
+    card = specification.parse("x.yaml", TEXTS[name].encode())
+    (folder / "table.h").write_text(table(card))
+    (folder / f"{name}_registers.h").write_text(header(card))
+    body = "\n".join(f"\t{call}" for call in calls)
+    program = folder / "program.c"
+    program.write_text(
+        f'#define TABLE "{folder / "table.h"}"\n#define CARD {name}_table\n'
+        f'#include "kernel_stub.h"\n#include "{name}_registers.h"\n'
+        f"#define IS_ALIGNED(a, b) (!((a) % (b)))\ntypedef u64 dma_addr_t;\n{code(manual(name))}\n"
+        f"{SHOW}\n"
+        f"int main(void)\n{{\n\tstruct {name}_card *card;\n\n\tstub_begin();\n"
+        f"\tif ({name}_probe(&stub_pdev, NULL))\n\t\treturn 1;\n\tcard = stub_drvdata;\n"
+        f"{body}\n\t{name}_remove(&stub_pdev);\n\treturn 0;\n}}\n"
+    )
+    folders = [f"-I{folder}", f"-I{ROOT / 'tests'}"]
+    subprocess.run(
+        [
+            *BUILD,
+            program,
+            ROOT / "core" / "cards" / "registers.c",
+            *folders,
+            "-o",
+            folder / "program",
+        ],
+        check=True,
+    )
+    done = subprocess.run([folder / "program"], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr[-2000:]
+    return done.stdout.splitlines()
+
+
+def ordered(document: Document) -> list[Document]:
+    """Registers as the table has them."""
+    return sorted(document["registers"], key=lambda one: (one["bar"], one["offset"]))
+
+
+def low_and_mask(field: Document) -> tuple[int, int]:
+    """Where a field begins, and its bits."""
+    high, _, low = str(field["bits"]).partition(":")
+    first = int(low or high)
+    return first, (2 ** (int(high) + 1) - 1) & ~(2**first - 1)
+
+
+def writable(register: Document) -> int:
+    """Bits that take what is written."""
+    if register.get("access"):
+        return 2 ** int(register["width"]) - 1 if register["access"] in ("rw", "wo") else 0
+    return sum(low_and_mask(one)[1] for one in register["fields"] if one["access"] in ("rw", "wo"))
+
+
+def choices(name: str, document: Document) -> Iterator[Call]:
+    """Each named value of each rw field, while all other rw bits are set."""
+    for index, register in enumerate(ordered(document)):
+        rw = [one for one in register.get("fields", ()) if one["access"] == "rw"]
+        whole = sum(low_and_mask(one)[1] for one in rw)
+        for field in rw if register.get("kind") != "port" else ():
+            low, mask = low_and_mask(field)
+            label = f"{name}_{register['name']}_{field['name']}".upper()
+            function = f"{name}_set_{register['name']}_{field['name']}".lower()
+            for entry in field.get("values", ()):
+                call = f"{function}(card, {label}_{entry['name']}); show({index});"
+                chosen = whole & ~mask | entry["value"] << low
+                yield f"stub_values[{index}] = {whole}ull; {call}", [chosen]
+
+
+def reports(name: str, document: Document) -> Iterator[Call]:
+    """Each named value of each ro or rc field, in words."""
+    for index, register in enumerate(ordered(document)):
+        for field in register.get("fields", ()) if register.get("kind") != "port" else ():
+            low, _ = low_and_mask(field)
+            for entry in field.get("values", ()) if field["access"] in ("ro", "rc") else ():
+                function = f"{name}_{register['name']}_{field['name']}_text".lower()
+                said = " ".join(entry["description"].split())
+                yield (
+                    f"stub_values[{index}] = {entry['value'] << low}ull; puts({function}(card));",
+                    [said],
+                )
+
+
+def enabled(name: str, document: Document) -> Iterator[Call]:
+    """Every source may interrupt, then none, where a driver can write that."""
+    registers = ordered(document)
+    names = [register["name"] for register in registers]
+    bits: dict[int, int] = {}
+    for one in document.get("interrupts", ()):
+        register, field = one["enable"].split(".")
+        found = registers[names.index(register)]
+        _, mask = low_and_mask(next(one for one in found["fields"] if one["name"] == field))
+        index = names.index(register)
+        bits[index] = bits.get(index, 0) | mask & writable(found)
+    for call, on in (("let_interrupt", True), ("silence", False)) if bits else ():
+        shown = "".join(
+            f'printf("%llu\\n", (unsigned long long)(stub_values[{index}] & {mask}ull));'
+            for index, mask in bits.items()
+        )
+        yield f"{name}_{call}(card); {shown}", [mask if on else 0 for mask in bits.values()]
+
+
+@BY_NAME
+def test_its_code_does_what_it_says(name: str, tmp_path: Path) -> None:
+    document = YAML(typ="safe", pure=True).load(TEXTS[name])
+    calls = [call for part in (choices, reports, enabled) for call in part(name, document)]
+    said = run(name, tmp_path, [call for call, _ in calls])
+    expected = [(call, str(answer)) for call, answers in calls for answer in answers]
+    for (call, answer), told in zip(expected, said, strict=True):
+        assert told == answer, call
+
+
+def test_transfers_of_the_copier(tmp_path: Path) -> None:
+    """Registers by their places: 2 SOURCE, 3 DESTINATION, 4 LENGTH, 6 START."""
+    ring = "copier_ring_start(card, {}, {}, {})"
+    said = run(
+        "copier",
+        tmp_path,
+        [
+            f'printf("%d\\n", {ring.format("0x1230008", 16777216, "0x4560010")});',
+            "show(2); show(4); show(3); show(6);",
+            *(
+                f'printf("%d\\n", {ring.format(*wrong)});'
+                for wrong in ((4, 8, 8), (8, 8, 9), (8, 0, 8), (8, 16777217, 8))
+            ),
+            "show(2);",
+        ],
+    )
+    sent = [0x1230008, 16777216, 0x4560010, 1]
+    assert [int(line) for line in said] == [0, *sent, -22, -22, -22, -22, 0x1230008]
+
+
+def test_the_ring_of_the_tiny_card(tmp_path: Path) -> None:
+    """Registers by their places: 2 BASE, 3 SIZE, 4 HEAD, 5 TAIL."""
+    calls = ['printf("%d\\n", tiny_place_commands(card, 0x7008, 128));']
+    calls += ['printf("%d\\n", tiny_place_commands(card, 0x7010, 128)); show(2); show(3);']
+    for head, following in ((0, 0), (3, 2), (3, 3), (2, 7), (0, 7)):
+        calls.append(f"stub_values[4] = {head};")
+        calls.append(f'printf("%u\\n", tiny_room_in_commands(card, 8, {following}));')
+    calls.append("tiny_push_commands(card, 5); show(5);")
+    said = run("tiny", tmp_path, calls)
+    assert [int(line) for line in said] == [-22, 0, 0x7010, 128, 7, 0, 7, 2, 0, 5]
+
+
+@BY_NAME
+def test_everything_is_in_it(name: str) -> None:
+    page, document = manual(name), YAML(typ="safe", pure=True).load(TEXTS[name])
+    text = unescape(re.sub(r"<[^>]+>", "", page))
+    for part in (*document.get("interrupts", ()), *document.get("buffers", ())):
+        assert part["name"] in text
+        assert part["description"].strip() in text
+    table_of_special = page.split("each access counts")[1] if "each access counts" in page else ""
+    for register in document["registers"]:
+        if register.get("kind", "plain") != "plain":
+            assert f"<td>{register['name']}</td>" in table_of_special
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert set(re.findall(r'href="([^"]*)"', page)) <= {f"#{one}" for one in ids}
+    assert not re.search(
+        r"src=|https?:|@import|url\(", re.sub(r"<pre>.*?</pre>", "", page, flags=re.S)
+    )
+
+
+def test_a_card_without_interrupts_and_dma_says_so() -> None:
+    text = GOOD[: GOOD.index("interrupts:")]
+    page = programmers_manual(specification.parse("x.yaml", text.encode()))
+    assert "The card never interrupts" in page
+    assert "The card reads and writes no memory of the driver." in page
+    assert "irq" not in page
+    assert "pci_set_master" not in page

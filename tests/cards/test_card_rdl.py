@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""SystemRDL: a card goes there and back, the compiler finds the registers where the YAML has them,
+and what is no card is told with its line."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from card_texts import GOOD, RandomCard
+from click.testing import CliRunner, Result
+from ruamel.yaml import YAML
+from systemrdl.compiler import RDLCompiler
+from systemrdl.node import FieldNode, RegNode
+
+from understudy.base.paths import cards_dir
+from understudy.cards import specification
+from understudy.cards.rdl_export import rdl
+from understudy.cards.wrong import WrongCard
+from understudy.cli.card import command
+
+pytestmark = pytest.mark.thorough
+
+TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "zach1")}
+TEXTS |= {"tiny": GOOD}
+TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(25)}
+UART = """\
+addrmap uart {
+  name = "A UART";
+  default sw = rw;
+  reg { field {} EN[0:0]; field { sw = r; } BUSY[7:7] = 1; } CTRL @0x0;
+  regfile {
+    reg { regwidth = 16; field {} DATA[16] = 0x1234; } value;
+  } channel[2] @0x10 += 0x8;
+};
+"""
+CONFIG = """\
+struct card_config {
+  longint unsigned vendor; longint unsigned device; longint unsigned subsystem_vendor;
+  longint unsigned subsystem; longint unsigned class_code; longint unsigned revision;
+};
+property pci_config { component = addrmap; type = card_config; };
+addrmap uart {
+  pci_config = card_config'{vendor: 1, device: 2, subsystem_vendor: 3, subsystem: 4,
+                            class_code: 0x070002, revision: 5};
+"""
+
+
+def imported(file: Path) -> Result:
+    """`understudy card import` in this process."""
+    return CliRunner().invoke(command, ["import", str(file)], standalone_mode=False)
+
+
+def canonical(text: str) -> dict[str, Any]:
+    """What YAML says, without the order of parts that have places, and without defaults."""
+    card: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    card["bars"].sort(key=lambda one: one["number"])
+    card["registers"].sort(key=lambda one: (one["bar"], one["offset"]))
+    for key in ("interrupts", "buffers", "rings"):
+        if not card.get(key):
+            card.pop(key, None)
+    for register in card["registers"]:
+        if register.setdefault("kind", "plain") and register.get("fields"):
+            register.pop("reset", None)  # it repeats its fields'
+        for field in register.get("fields", ()):
+            high, _, low = str(field["bits"]).partition(":")
+            field["bits"] = (int(low or high), int(high))
+            field.setdefault("reset", 0)
+        register.get("fields", []).sort(key=lambda one: one["bits"])
+    return card
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_nothing_is_lost_there_and_back(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "card.rdl"
+    file.write_text(rdl(specification.parse("x.yaml", TEXTS[name].encode())))
+    back = imported(file)
+    assert not back.exception
+    assert canonical(back.stdout) == canonical(TEXTS[name])
+
+
+def test_others_read_it_as_the_yaml_has_it(tmp_path: Path) -> None:
+    file = tmp_path / "zach1.rdl"
+    file.write_text(rdl(specification.load("zach1")))
+    compiler = RDLCompiler()
+    compiler.compile_file(str(file))
+    top = compiler.elaborate().top
+    control = top.find_by_path("CONTROL")
+    assert control is not None
+    registers = {node.inst_name: node for node in control.children() if isinstance(node, RegNode)}
+    document = YAML(typ="safe", pure=True).load(TEXTS["zach1"])
+    assert set(registers) == {register["name"] for register in document["registers"]}
+    for register in document["registers"]:
+        node = registers[register["name"]]
+        assert node.absolute_address == register["offset"]
+        assert node.size * 8 == register["width"]
+        for field in register.get("fields", ()):
+            found = node.find_by_path(field["name"])
+            assert isinstance(found, FieldNode)
+            ends = [int(end) for end in str(field["bits"]).split(":")]
+            assert (found.high, found.low) == (ends[0], ends[-1])
+            assert found.is_sw_writable == (field["access"] not in ("ro", "rc"))
+            assert found.get_property("reset") == field.get("reset", 0)
+
+
+def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
+    file = tmp_path / "uart.rdl"
+    file.write_text(CONFIG + UART.partition("\n")[2])
+    card = specification.parse("uart.yaml", imported(file).stdout.encode())
+    assert (card.name, card.title, card.config.class_code) == ("uart", "A UART", 0x070002)
+    assert [(bar.number, bar.bytes, bar.kind) for bar in card.bars] == [(0, 4096, "memory32")]
+    places = {one.name: (one.offset, one.width, one.initial) for one in card.registers}
+    assert places == {
+        "CTRL": (0, 32, 0x80),
+        "CHANNEL_0_VALUE": (0x10, 16, 0x1234),
+        "CHANNEL_1_VALUE": (0x18, 16, 0x1234),
+    }
+    access = {field.name: field.access for field in card.registers[0].fields}
+    assert access == {"EN": "rw", "BUSY": "ro"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("field {} EN", "field {onwrite=wzc;} EN", 11, "EN: rw, wzc: a card has rw, ro, wo, woclr"),
+        ("field {} EN", "field {sw=rw1;} EN", 11, "EN: rw1: a card has"),
+        ("field {} EN", "field {counter;} EN", 11, "EN: counter: a card has"),
+        (
+            "CTRL @0x0",
+            "CTRL @0x0 ; external mem {mementries=4; memwidth=8;} RAM",
+            11,
+            "RAM: a memory is",
+        ),
+        ("EN[0:0]", "EN[7:0]", 11, "overlap"),
+        ("@0x10 +=", "@0x2 +=", 14, "overlap"),
+        ("channel[2]", "channel[9999]", 13, "more than 4096 registers: no card has so many"),
+        ("addrmap uart {", "addrmap 9 {", 6, "9"),
+        ("name =", "nonsense =", 9, "nonsense"),
+        ("vendor: 1,", "vendor: 0x10000,", 6, "vendor: 65536: Input should be less than 65536"),
+        ("name =", "<% system %> name =", 9, "Perl is not run: write out what it makes"),
+        ("EN[0:0]", "en[0:0]; field {} EN[1:1]", 11, "EN is there twice: names are unique"),
+        ("EN[0:0]", "EN[0:0] = DATA_", 11, "DATA_"),
+    ],
+)
+def test_what_is_no_card(old: str, new: str, line: int, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "uart.rdl"
+    text = CONFIG + UART.partition("\n")[2]
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    error = str(imported(file).exception)
+    assert error.startswith(f"{file}:{line}: "), error
+    assert said in error
+
+
+def test_a_file_without_config_space_lacks_it(tmp_path: Path) -> None:
+    file = tmp_path / "uart.rdl"
+    file.write_text(UART)
+    assert str(imported(file).exception) == f'{file}:1: missing key "config"'
+
+
+def test_properties_that_somebody_else_declared_otherwise(tmp_path: Path) -> None:
+    file = tmp_path / "uart.rdl"
+    text = UART.replace("addrmap uart {", "addrmap uart { pci_interrupts = 7;")
+    declared = "property pci_interrupts { component = addrmap; type = longint unsigned; };\n"
+    file.write_text(declared + text)
+    error = str(imported(file).exception)
+    reason = "pci_interrupts: declare it as understudy does: card_interrupt[]"
+    assert f"{file}:2: {reason}" in error.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "x.rdl:1: "),
+        (b"\xff\xfe", "x.rdl:1: not UTF-8: save the file as UTF-8"),
+        (b"addrmap a {};", "x.rdl:1: "),
+        (b"/" * (2**20 + 1), "x.rdl:1: longer than 1048576 bytes: no card"),
+        (b"addrmap " * 10000, "x.rdl:1: "),
+        (b"property p { component = reg; type = longint[]; };", "x.rdl:1: "),
+        # Here the compiler fails itself.
+        (b"addrmap a { x = '{\n c'{ h: \"a\",\n head:\t}\n}; reg {} x; };", "x.rdl:3: "),
+    ],
+)
+def test_what_is_no_rdl(raw: bytes, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.rdl"
+    file.write_bytes(raw)
+    error = imported(file).exception
+    assert isinstance(error, WrongCard)
+    assert said in str(error)
+
+
+def test_no_file_and_a_folder(tmp_path: Path) -> None:
+    assert "No such file or directory" in str(imported(tmp_path / "none.rdl").exception)
+    assert "a folder, not a .rdl file" in str(imported(tmp_path).exception)
+
+
+MARKS = [*"{}[]();'\"=@09-~`\\", "reg", "signal", "external", "8'hff", "true", "ref", "[8]", "+="]
+
+
+def spoilt(text: str, draw: random.Random) -> str:
+    """With something left out, put in, doubled or exchanged, once or a few times."""
+    for _ in range(draw.randrange(1, 4)):
+        place = draw.randrange(len(text))
+        match draw.randrange(4):
+            case 0:
+                text = text[:place] + text[place + draw.randrange(1, 30) :]
+            case 1:
+                text = text[:place] + draw.choice(MARKS) + text[place:]
+            case 2:
+                words = text.split()
+                text = text.replace(draw.choice(words), draw.choice(words), 1)
+            case 3:
+                lines = text.splitlines()
+                lines.insert(draw.randrange(len(lines)), draw.choice(lines))
+                text = "\n".join(lines)
+    return text
+
+
+def test_a_spoilt_file_is_a_card_or_told_to_be_none(tmp_path: Path) -> None:
+    file = tmp_path / "x.rdl"
+    right = rdl(specification.parse("x.yaml", GOOD.encode()))
+    wrong = 0
+    for seed in range(200):
+        file.write_text(spoilt(right, random.Random(seed)))
+        result = imported(file)
+        assert result.exception is None or isinstance(result.exception, WrongCard), f"seed {seed}"
+        wrong += result.exception is not None
+    assert wrong > 100

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Fits of service times, on samples drawn here by the definition of what they are drawn from."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from understudy.base.errors import UserError
+from understudy.consolidate.branches import Branches, first_guess
+from understudy.consolidate.fit import fit
+
+pytestmark = pytest.mark.thorough
+
+Array = NDArray[np.float64]
+
+COUNT = 12_000
+
+
+def mmpp(random: np.random.Generator) -> Array:
+    """Two phases, of 10 events a unit of time and 0.1: a lag-1 autocorrelation above 0.4."""
+    leaves, rates = (0.02, 0.002), (10.0, 0.1)
+    times: list[float] = []
+    phase, waited = 0, 0.0
+    while len(times) < COUNT:
+        both = rates[phase] + leaves[phase]
+        waited += random.exponential(1 / both)
+        if random.random() < rates[phase] / both:
+            times.append(waited)
+            waited = 0.0
+        else:
+            phase = 1 - phase
+    return np.array(times)
+
+
+def four_states(random: np.random.Generator) -> Array:
+    """Exponential times of four means, the next state drawn after each."""
+    change = ((0.9, 0.1, 0, 0), (0, 0.95, 0.05, 0), (0, 0, 0.8, 0.2), (0.02, 0, 0, 0.98))
+    means, state = (0.1, 1.0, 5.0, 20.0), 0
+    times = np.empty(COUNT)
+    for place in range(COUNT):
+        times[place] = random.exponential(means[state])
+        state = int(random.choice(4, p=change[state]))
+    return times
+
+
+def hyperexponential(random: np.random.Generator) -> Array:
+    return np.where(
+        random.random(COUNT) < 0.9, random.exponential(1, COUNT), random.exponential(20, COUNT)
+    )
+
+
+def hits_and_misses(random: np.random.Generator) -> Array:
+    """Of a disk with a cache, in ns."""
+    hit, miss = random.normal(0.25e6, 0.03e6, COUNT), random.uniform(3e6, 12e6, COUNT)
+    return np.where(random.random(COUNT) < 0.3, hit, miss)
+
+
+SAMPLES: dict[str, Callable[[np.random.Generator], Array]] = {
+    "poisson": lambda random: random.exponential(4, COUNT),
+    "erlang": lambda random: random.gamma(5, 1, COUNT),
+    "hyperexponential": hyperexponential,
+    "mmpp": mmpp,
+    "four states": four_states,
+    "lognormal, cv 5": lambda random: random.lognormal(0, np.log(26) ** 0.5, COUNT),
+    "hits and misses": hits_and_misses,
+}
+
+
+def sample_autocorrelation(times: Array, lag: int) -> float:
+    """By the definition: the correlation of the sample with itself, `lag` later."""
+    return float(np.corrcoef(times[:-lag], times[lag:])[0, 1])
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_figures_of_the_sample_are_met(name: str) -> None:
+    times = SAMPLES[name](np.random.default_rng(17))
+    if name == "mmpp":
+        assert sample_autocorrelation(times, 1) > 0.4
+    fitted = fit(times)
+    process = fitted.process
+    assert process.order <= 16
+    assert process.mean == pytest.approx(times.mean(), rel=0.01)
+    assert process.cv == pytest.approx(times.std() / times.mean(), rel=0.05)
+    for lag, value in enumerate(process.autocorrelation(10), 1):
+        assert value == pytest.approx(sample_autocorrelation(times, lag), abs=0.05)
+    assert fitted.report.poor == ()
+    assert fitted.report.distance < 0.1
+
+
+def test_a_sample_of_the_fit_is_like_the_sample() -> None:
+    """Drawn once more, from the fitted process; and the same sample gives the same process."""
+    times = four_states(np.random.default_rng(5))[:6000]
+    process = fit(times, accept_poor=True).process
+    again = fit(times, accept_poor=True).process
+    assert np.array_equal(process.d0, again.d0)
+    assert np.array_equal(process.d1, again.d1)
+    drawn = process.sample(60_000, 1)
+    assert drawn.mean() == pytest.approx(times.mean(), rel=0.1)
+    assert sample_autocorrelation(drawn, 1) == pytest.approx(
+        sample_autocorrelation(times, 1), abs=0.05
+    )
+
+
+def test_a_constant_becomes_the_narrowest_erlang_and_is_poor() -> None:
+    with pytest.raises(
+        UserError, match=r"variation of 0.25 for 0, and 16 phases can't be narrower"
+    ):
+        fit(np.full(400, 3.0))
+    fitted = fit(np.full(400, 3.0), accept_poor=True)
+    assert fitted.process.order == 16
+    assert fitted.process.mean == pytest.approx(3.0)
+    assert fitted.process.cv == pytest.approx(0.25)
+    assert not fitted.report.given.autocorrelation.any()
+
+
+def test_what_alternates_can_be_accepted_but_is_poor_if_it_is_not_met() -> None:
+    """Few samples of what no process of 16 phases is: two constants in turn."""
+    times = np.tile([1.0, 9.0], 300)
+    with pytest.raises(UserError, match=r"the service times are fitted poorly: .*; give more"):
+        fit(times)
+    assert fit(times, accept_poor=True).report.poor
+
+
+def test_twelve_orders_of_magnitude_are_fitted() -> None:
+    times = 10 ** np.random.default_rng(2).uniform(0, 12, 3000)
+    assert fit(times).process.mean == pytest.approx(times.mean(), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (np.ones(299), r"shape \(299,\): a fit needs a list of 300 or more"),
+        (np.ones((300, 2)), r"shape \(300, 2\)"),
+        (
+            np.r_[np.ones(300), 0.0, 1.0],
+            "service time 300 is 0: has to be finite and above 0; 1 of",
+        ),
+        (np.r_[np.ones(300), -2.0], "service time 300 is -2"),
+        (np.r_[np.nan, np.ones(300)], "service time 0 is nan"),
+        (np.full(300, 1e200), r"a mean service time of 1e\+200: .* another unit"),
+        (np.full(300, 1e-200), "a mean service time of 1e-200"),
+        (np.r_[np.inf, np.ones(300)], "service time 0 is inf"),
+    ],
+)
+def test_what_is_no_sample(times: Array, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        fit(times)
+
+
+def test_branches_are_the_process_that_they_give() -> None:
+    branches = Branches(
+        np.array([3, 1, 2]),
+        np.array([9.0, 0.5, 4.0]),
+        np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]),
+    )
+    process = branches.process(1.0)
+    times = np.random.default_rng(2).exponential(1.0, 200)
+    assert (process.order, branches.order) == (6, 6)
+    assert process.mean == pytest.approx(branches.mean())
+    assert process.cv == pytest.approx(branches.cv())
+    assert process.autocorrelation(8) == pytest.approx(branches.autocorrelation(8))
+    assert process.log_likelihood(times) / 200 == pytest.approx(
+        branches.log_likelihood(times[:, None])
+    )
+    assert branches.process(1e6).mean == pytest.approx(1e6 * process.mean)
+
+
+def test_each_step_makes_the_sample_likelier() -> None:
+    times = hyperexponential(np.random.default_rng(9))[:4000].reshape(200, 20) / 3
+    branches = first_guess(np.array([2, 1]), times)
+    before = branches.log_likelihood(times)
+    for _ in range(8):
+        branches = branches.improved(times, 1)
+        after = branches.log_likelihood(times)
+        assert after > before - 1e-6
+        before = after

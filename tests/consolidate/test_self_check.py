@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""What the self-check makes of runs, on runs whose answer is known."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+import pytest
+from block_events import FS, WRITE, Event, one_file
+from rich.console import Console
+
+from understudy.ask.experiment import Outcome
+from understudy.base.errors import UserError
+from understudy.campaign import self_check
+from understudy.campaign.self_check import ALONE, TOGETHER, as_json, held, plans
+from understudy.consolidate.prediction import Effort
+from understudy.show import self_checked
+
+pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("self-check")]
+
+MS = 10**6
+SERVERS = 6
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What is looked at of an outcome."""
+
+    requests: pl.DataFrame
+    block_trace: dict[str, bytes]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def traced(bios: list[dict[str, Any]]) -> dict[str, bytes]:
+    """What the kernel would have written of requests of two bios, the second merged behind."""
+    events = []
+    for first, second in zip(bios[::2], bios[1::2], strict=True):
+        at = Event(0, 0, "Q", first["sector"], 8, also=(WRITE, FS))
+        whole = replace(at, sectors=16)
+        events += [
+            replace(at, time_ns=first["arrival_ns"]),
+            replace(at, time_ns=second["arrival_ns"], sector=second["sector"]),
+            replace(at, time_ns=second["arrival_ns"] + 1, action="M", sector=second["sector"]),
+            replace(whole, time_ns=first["dispatch_ns"] + 2, action="D"),
+            replace(whole, time_ns=first["completion_ns"] + 2, action="C"),
+        ]
+    return {"disk.blktrace.0": one_file(events)}
+
+
+def ran(vms: tuple[int, ...], requests: int = 3000) -> Ran:
+    """Poisson arrivals each 5 ms, exponential service of 10 ms, the first free server; a request is
+    two bios, the second 1 ms later."""
+    rows: list[dict[str, Any]] = []
+    for number in vms:
+        at = np.random.default_rng(number).exponential(5.0, requests).cumsum()
+        draw = np.random.default_rng([number, len(vms)])
+        rows += [
+            {"owner": number, "at": float(a), "service": float(s)}
+            for a, s in zip(at, draw.exponential(10.0, requests), strict=True)
+        ]
+    free = [0.0] * SERVERS
+    bios = []
+    for request, row in enumerate(sorted(rows, key=lambda row: row["at"])):
+        first = min(range(SERVERS), key=free.__getitem__)
+        begun = max(free[first], row["at"] + 1)
+        free[first] = begun + row["service"]
+        for later, sector in ((0, 0), (1, 8)):
+            bios.append(
+                {
+                    "request_id": request,
+                    "arrival_ns": round((row["at"] + later) * MS),
+                    "dispatch_ns": round(begun * MS),
+                    "completion_ns": round(free[first] * MS),
+                    "sector": request * 16 + sector,
+                    "sectors": 8,
+                    "op": "write",
+                    "owner": row["owner"],
+                }
+            )
+    return Ran(pl.DataFrame(bios), traced(bios) if len(vms) == 1 else {})
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[self_check.Held]:
+    outcomes = {("PM-1", vms): [cast(Outcome, ran(vms))] for vms in (*ALONE, *TOGETHER)}
+    folder: Path = tmp_path_factory.mktemp("held")
+    return held(outcomes, SERVERS, Effort(merge=1, replications=6), folder)
+
+
+def test_what_a_queue_does_is_predicted(found: list[self_check.Held]) -> None:
+    """Two erlangs a VM: a third of six servers, two thirds, and, with three, all of them."""
+    assert [one.plan.vms for one in found] == [(1, 2), (1, 2, 3)]
+    two = found[0]
+    assert two.predicted.scenario.offered_load == pytest.approx(4 / 6, rel=0.05)
+    assert two.error < 0.1 < two.product_form_error
+    for alone_ms, together_ms in zip(two.alone_ms, two.measured_ms, strict=True):
+        assert 11 < alone_ms < together_ms
+
+
+def test_a_request_is_what_the_device_served(found: list[self_check.Held]) -> None:
+    [run] = found[0].predicted.scenario.tenants[0].vm.runs
+    assert run.requests == 3000
+    assert sum(run.sizes[1:]) == 3000 - run.sizes[0]
+    assert run.sizes[1] == 3000  # of two blocks
+    assert run.service_ns.mean() / MS == pytest.approx(10, rel=0.08)
+
+
+def test_the_kernel_and_the_throttle_say_the_same_of_those_alone(
+    found: list[self_check.Held],
+) -> None:
+    for one in found:
+        assert one.alone_ms == pytest.approx(one.alone_recorded_ms, abs=1e-4)
+
+
+def test_arrivals_are_held_against_those_alone(found: list[self_check.Held]) -> None:
+    for one in found:
+        assert one.rate_ratio == pytest.approx([1] * len(one.plan.vms), rel=0.02)
+        assert max(one.distance) < 0.05
+        assert sum(one.measured_in_system) > sum(one.alone_in_system)
+
+
+def test_it_is_told(found: list[self_check.Held]) -> None:
+    outcomes = {("PM-1", vms): [cast(Outcome, Ran(pl.DataFrame(), {}))] for vms in ALONE}
+    document = as_json("understudy", 1, outcomes, found)
+    assert [one["vms"] for one in document["held"]] == [[1, 2], [1, 2, 3]]
+    assert document["held"][0]["error"] == found[0].error
+    console = Console(width=120, record=True)
+    self_checked.show(found, console)
+    text = console.export_text()
+    for words in ("Table 1", "Table 4", "Tables 5 and 6", "Figure 8", "product form"):
+        assert words in text
+    assert text.count("PM-1 ") == 8
+    assert f"3 VMs: predicted means are {found[1].error:.1%} to {found[1].error:.1%} off" in text
+
+
+def test_whether_it_may_be_trusted(found: list[self_check.Held]) -> None:
+    """Means within 5 %, or 10 % where little of the array is idle."""
+    two, three = (replace(one, measured_ms=one.predicted_ms) for one in found)
+    right = self_check.trust([two, three])
+    assert right.trusted is True
+    assert str(right).startswith("checked and within: 2 predictions, each at most 5% off")
+    slower = [
+        replace(one, measured_ms=[time / 0.92 for time in one.measured_ms]) for one in (two, three)
+    ]
+    wrong = self_check.trust(slower)
+    assert wrong.trusted is False
+    assert wrong.because == ("PM-1, VM 1 and 2: 8.0% off, and at most 5% is allowed",)
+    document = as_json(
+        "understudy", 1, {("PM-1", (1,)): [cast(Outcome, Ran(pl.DataFrame(), {}))]}, slower
+    )
+    assert document["trusted"] is False
+    assert document["because"] == list(wrong.because)
+
+
+def test_it_is_a_page(found: list[self_check.Held]) -> None:
+    outcomes = {("PM-1", vms): [cast(Outcome, Ran(pl.DataFrame(), {}))] for vms in ALONE}
+    page = self_checked.render(as_json("understudy", 1, outcomes, found), found)
+    assert page.count("<svg") == 2
+    assert page.count("</table>") == 5
+    assert "PM-1 \u00d73" in page
+
+
+def test_a_configuration_that_there_is_not() -> None:
+    assert len(plans(list(self_check.CONFIGURATIONS))) == 30
+    with pytest.raises(UserError, match=r"PM-3: no such configuration; there are PM-1, PM-2, "):
+        plans(["PM-3"])

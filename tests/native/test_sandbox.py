@@ -1,0 +1,515 @@
+# SPDX-License-Identifier: MIT
+"""Hostile schedulers: what they try outside their sandbox fails and is named, nobody's figures
+change, and no cheat wins."""
+
+import os
+import platform
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from strangers import at_add, at_init, at_load, at_next, including, write
+
+from understudy._core import ffi
+from understudy.base import sandbox, seccomp
+from understudy.base.errors import RunFailed, UserError
+from understudy.base.paths import ROOT, cache_dir
+from understudy.base.plain import plain
+from understudy.native import declared, registry, steps
+from understudy.native.drive import Drive
+from understudy.native.simulation import Simulation
+from understudy.native.simulator import Answer, run
+
+pytestmark = pytest.mark.thorough
+
+CAPACITY = 100_000
+NAMED_SECONDS = 20
+LIBC = including("stdio.h", "stdlib.h", "unistd.h", "sys/syscall.h", "signal.h", "pthread.h")
+FORBIDDEN = "made a system call that it may not make in fcfs_"
+
+# What each does at the first request that is added.
+TRIES = {
+    "listens": ("syscall(SYS_socket, 2, 1, 0);", FORBIDDEN),
+    "shells": ('execl("/bin/sh", "sh", "-c", "touch MARK", NULL);', FORBIDDEN),
+    "systems": ('if (system("touch MARK")) abort();', FORBIDDEN),
+    "forks": ("for (;;) fork();", FORBIDDEN),
+    "vforks": ("if (!vfork()) for (;;) pause();", FORBIDDEN),
+    "threads": ("pthread_t t; pthread_create(&t, NULL, (void *)abort, NULL);", FORBIDDEN),
+    "leaves": ("pthread_exit(NULL);", "aborted in fcfs_add, "),
+    "kills": ("kill(STARTER, SIGKILL);", FORBIDDEN),
+    "kills-all": ("kill(-1, SIGKILL);", FORBIDDEN),
+    "traces": ("syscall(SYS_ptrace, 16, STARTER, 0, 0);", FORBIDDEN),
+    "peers": ("syscall(SYS_process_vm_readv, STARTER, 0, 0, 0, 0, 0);", FORBIDDEN),
+    "stops": ("raise(SIGSTOP); syscall(SYS_kill, getpid(), SIGSTOP);", FORBIDDEN),
+    "removes": ('unlink("MARK");', FORBIDDEN),
+    "mounts": ('syscall(SYS_mount, "x", "/", "tmpfs", 0, 0);', FORBIDDEN),
+    "unshares": ("syscall(SYS_unshare, 0x10000000);", FORBIDDEN),
+    "limits": ("syscall(SYS_prlimit64, 0, 1, NULL, NULL);", FORBIDDEN),
+    "asks": ("syscall(SYS_io_uring_setup, 1, NULL);", FORBIDDEN),
+    "handles": ("signal(SIGSEGV, SIG_IGN);", FORBIDDEN),
+    "deadlocks": (
+        "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_mutex_lock(&m); "
+        "pthread_mutex_lock(&m);",
+        "sleeps, which it may not",
+    ),
+    "naps": ('for (int i = 0; i < 1 << 30; i++) { asm volatile("pause"); }', "endless loop, or so"),
+    "answers": (
+        "char made[4096] = { 0 }; for (;;) if (write(4, made, sizeof(made)) < 0) abort();",
+        "",
+    ),
+    "hangs-up": ("close(3); close(4); for (;;) ;", "does not answer any more"),
+    "past-its-state": ("((u64 *)state)[1000] = 1;", "segmentation fault in fcfs_add, "),
+}
+
+READS = {
+    "opens": 'FILE *f = fopen("SECRET", "r"); if (f) { char s[99]; puts(fgets(s, 99, f)); }',
+    "opens-passwd": 'FILE *f = fopen("/etc/passwd", "r"); if (f) puts("MARK");',
+    "opens-proc": 'FILE *f = fopen("/proc/self/status", "r"); if (f) puts("MARK");',
+    "opens-home": 'FILE *f = fopen("HOME", "r"); if (f) puts("MARK");',
+    "writes": 'FILE *f = fopen("FOLDER/written", "w"); if (f) fputs("x", f);',
+    "writes-there": 'FILE *f = fopen("/written", "w"); if (f) puts("MARK");',
+}
+
+
+def added(folder: Path, name: str, *changes: tuple[str, str]) -> str:
+    file = write(folder, name, *changes)
+    registry.add(name, registry.Source(str(file), file.read_bytes()))
+    return name
+
+
+def simulated(scheduler: str, **changes: object) -> Answer:
+    asked = {
+        "workload": "random",
+        "device": Drive.linear(CAPACITY, 1_000_000, 5_000_000),
+        "capacity_sectors": CAPACITY,
+        "requests": 200,
+        "processes": 4,
+    }
+    return run(Simulation(**(asked | {"scheduler": scheduler} | changes)))  # type: ignore[arg-type]
+
+
+def filled(code: str, folder: Path) -> str:
+    words = {"SECRET": folder / "secret", "FOLDER": folder, "MARK": folder / "mark"}
+    words |= {"STARTER": os.getpid(), "HOME": ROOT / "README.md"}  # type: ignore[dict-item]
+    for word, value in words.items():
+        code = code.replace(word, str(value))
+    return code
+
+
+@pytest.mark.parametrize("name", TRIES)
+def test_what_it_tries_is_named(name: str, tmp_path: Path) -> None:
+    code, words = TRIES[name]
+    (tmp_path / "mark").write_text("kept")
+    added(tmp_path, name, LIBC, at_add(filled(code, tmp_path)))
+    before = {*tmp_path.rglob("*")}
+    began = time.monotonic()
+    with pytest.raises(RunFailed) as failure:
+        simulated(name)
+    assert time.monotonic() - began < NAMED_SECONDS
+    assert str(failure.value).startswith(f"{name}: ")
+    assert words in str(failure.value)
+    assert {*tmp_path.rglob("*")} == before
+    assert (tmp_path / "mark").read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_is_not_its_own_is_not_there(name: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("xyzzy\n")
+    added(tmp_path, name, LIBC, at_init(filled(READS[name], tmp_path) + " return 0;"))
+    assert not simulated(name).printed
+    assert not (tmp_path / "written").exists()
+
+
+INCLUDED = {
+    "by-include": '#include "SECRET"',
+    "by-incbin": 'asm(".globl got\\ngot: .incbin \\"SECRET\\"\\n");',
+    "by-embed": '#include "/etc/shadow"',
+    "zero": '#include "/dev/zero"',
+    "stdin": '#include "/dev/stdin"',
+    "fifo": '#include "FOLDER/fifo"',
+}
+
+
+@pytest.mark.parametrize("name", INCLUDED)
+def test_a_compiler_reads_nothing_else(name: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("xyzzy is not C\n")
+    os.mkfifo(tmp_path / "fifo")
+    code = filled(INCLUDED[name], tmp_path)
+    file = write(tmp_path, name, ('#include "../fifo.h"\n', f'#include "../fifo.h"\n{code}\n'))
+    with pytest.raises(UserError) as failure:
+        registry.compiled(registry.Source(str(file), file.read_bytes()))
+    assert re.search("No such file|file not found", str(failure.value))
+    assert "xyzzy is" not in str(failure.value)
+
+
+BOMBS = {
+    "zeroes": 'asm(".data\\n.zero 6000000000\\n.text\\n");',
+    "macros": "#define A(x) x x x x x x x x x x\n"
+    + "".join(
+        f"#define A{i}(x) A(A{i - 1}(x))\n" if i else "#define A0(x) A(x)\n" for i in range(9)
+    )
+    + "int many[] = { A8(1,) };",
+    "itself": "#include __FILE__",
+    "errors": "#define E(x) x x x x x x x x\nE(E(E(E(E(E(#)))))) oops;" * 50,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_compiler_has_limits(name: str, tmp_path: Path) -> None:
+    file = write(
+        tmp_path, name, ('#include "../fifo.h"\n', f'#include "../fifo.h"\n{BOMBS[name]}\n')
+    )
+    began = time.monotonic()
+    with pytest.raises((UserError, RunFailed)) as failure:
+        registry.compiled(registry.Source(str(file), file.read_bytes()))
+    assert time.monotonic() - began < 2 * NAMED_SECONDS  # on a busy machine
+    assert len(str(failure.value)) < 2 * sandbox.SAID_BYTES
+    assert not [*cache_dir().glob(f"schedulers/.{name}*.*/")]
+
+
+def test_an_object_is_not_huge(tmp_path: Path) -> None:
+    zeroes = (
+        '#include "../fifo.h"\n',
+        '#include "../fifo.h"\nstatic const char zeroes[60 << 20] __attribute__((used)) = { 1 };\n',
+    )
+    file = write(tmp_path, "huge", zeroes)
+    done = command(*RUN, file, "--out", tmp_path / "out")
+    assert done.returncode == 1
+    assert re.fullmatch(
+        rf"understudy: {file}: gcc made a file of 6\d,\d+,\d+ bytes: 16,777,216 are the most",
+        done.stderr.splitlines()[-1],
+    )
+    assert not [*cache_dir().glob("schedulers/huge-*/")]
+
+
+def test_a_compiler_has_one_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of processor time, however many processes it starts."""
+    monkeypatch.setattr(sandbox, "CPU_SECONDS", 2)
+    loop = "for i in 1 2 3 4 5 6 7 8; do timeout --foreground 0.8 sh -c 'while :; do :; done'; done"
+    with pytest.raises(RunFailed, match="sh took 2 s of processor time, and was stopped"):
+        sandbox.compiled(("sh", "-c", loop), tmp_path, "dash", stranger="./mine.c")
+
+
+def test_what_hangs_is_tried_once(tmp_path: Path) -> None:
+    """In a command, which asks who it is more than once."""
+    hang = "__attribute__((constructor)) static void load(void)\n{\n\tfor (;;) ;\n}\n"
+    file = registry.Source("hang.c", (registry.source("fcfs").text + hang.encode()))
+    workload = registry.Source("hang.c", (WORKLOAD + hang).encode(), folder=registry.WORKLOADS)
+    for most_seconds in (4 * NAMED_SECONDS, 1):
+        began = time.monotonic()
+        with pytest.raises(RunFailed, match="endless loop"):
+            declared.describe(file)
+        with pytest.raises(RunFailed, match="endless loop"):
+            steps.describe(workload)
+        assert time.monotonic() - began < most_seconds
+
+
+def test_without_a_line_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says of its lines may take any time to read."""
+    added(tmp_path, "unlined", at_add("*(volatile int *)8 = 1;"))
+    declared.scheduler("unlined")
+    monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(sandbox, "STRANGER_SECONDS", -1)
+    with pytest.raises(RunFailed, match=r"^unlined: segmentation fault in \S*/unlined\.c$"):
+        simulated("unlined")
+
+
+def test_a_strangers_lines_are_not_ours(tmp_path: Path) -> None:
+    """Neither the compiler's, which quotes the file, nor those that it prints."""
+    forged = (
+        '#include "../fifo.h"\n',
+        '#include "../fifo.h"\n#pragma message "\\nunderstudy: pick forged"\n',
+    )
+    long = at_init(r'printf("%01000000d\n", 0); return 0;')
+    done = command(*RUN, write(tmp_path, "forged", forged, including("stdio.h"), long))
+    assert done.returncode == 0, done.stderr
+    error = at_add("this is not C;")
+    failed = command(*RUN, write(tmp_path, "forger", forged, error))
+    assert failed.returncode == 2
+    for said in (done.stderr, failed.stderr):
+        assert "\n  | understudy: pick forged" in said
+        assert "\nunderstudy: pick" not in said
+    assert "forged printed: 000" in done.stderr
+    assert "... (999,000 characters more)" in done.stderr
+    assert max(map(len, done.stderr.splitlines())) < 1100
+
+
+CHEATS = {
+    "moves": at_add("rq->sector = 0; rq->sectors = 8;"),
+    "ages": at_add("rq->arrival_ns += 5;"),
+    "lends": at_add("rq->owner += 1;"),
+    "reads-only": at_add("rq->op ^= 1;"),
+    "renames": at_next("rq->id += 1;"),
+    "late": at_next("rq->sectors = 1;"),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_is_named(name: str, tmp_path: Path) -> None:
+    added(tmp_path, name, CHEATS[name])
+    with pytest.raises(RunFailed, match=r"it changed request 1's \w+, which only the host may do"):
+        simulated(name, processes=1)
+
+
+def test_the_answers_are_computed_elsewhere(tmp_path: Path) -> None:
+    """A scheduler that knows what it wants finds none of the simulation's memory to write to: what
+    it is given is a copy, its limits have no device, and the reason that it gives is its own."""
+    changes = at_init("if (limits->device) abort(); return 0;")
+    honest = added(tmp_path, "honest", LIBC, changes)
+    assert simulated(honest).figures == simulated("fcfs").figures
+
+
+@pytest.mark.parametrize("scheduler", sorted(registry.ours()))
+def test_apart_it_decides_as_it_does_within(scheduler: str, tmp_path: Path) -> None:
+    """Every row of the same file as ours and as a stranger's."""
+    source = registry.source(scheduler)
+    name = f"apart-{scheduler}"[:15]
+    text = source.text.replace(f'.name = "{scheduler}"'.encode(), f'.name = "{name}"'.encode())
+    registry.add(name, registry.Source(str(tmp_path / f"{name}.c"), text))
+    for changes in ({}, {"processes": 20, "depth": 3, "merge_sectors": 256}):
+        ours, apart = (simulated(each, requests=2000, **changes) for each in (scheduler, name))
+        assert ours.figures == apart.figures
+        assert all((ours.rows[key] == apart.rows[key]).all() for key in ours.rows)
+
+
+def test_text_has_no_control_sequences(tmp_path: Path) -> None:
+    name = added(tmp_path, "colours", LIBC, at_init(r'puts("\033[2Jgone \u202etxt"); return 0;'))
+    assert simulated(name).printed == "?[2Jgone ?txt\n"
+    file = write(tmp_path, "titled", ('"first come', '"\\033]0;title\\007first come'))
+    described = declared.describe(registry.Source(str(file), file.read_bytes()))
+    assert "\033" not in described.summary
+    assert plain("tab\tand\nline") == "tab\tand\nline"
+
+
+@pytest.mark.parametrize("name", ["a\033[31m.c", "two\nlines.c", "latin\udce9.c", "\u202egnp.c"])
+def test_a_name_that_cannot_be_shown_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(write(tmp_path, "plainly").read_bytes())
+    done = command(*RUN, tmp_path / name)
+    assert done.returncode == 2
+    assert "its name has characters that a terminal obeys" in done.stderr
+    assert "\033" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+COLUMN = seccomp.ARCHITECTURES[platform.machine()][1]
+OTHER_ABI = [("x32", seccomp.OTHER_ABI + 41)] if platform.machine() == "x86_64" else []
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [*((name, both[COLUMN]) for name, both in seccomp.REFUSED.items()), *OTHER_ABI],
+)
+def test_a_compiler_has_no_such_call(name: str, number: int, tmp_path: Path) -> None:
+    """Perl stands for code that broke out of gcc."""
+    code = f"syscall({number}, 0, 0, 0, 0, 0, 0) == -1 and die $!"
+    done = sandbox.compiled(("perl", "-e", code), tmp_path, "perl", stranger="./mine.c")
+    assert done.stderr.startswith("Operation not permitted")
+
+
+def test_what_a_compiler_leaves_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("xyzzy")
+    (tmp_path / "made").mkdir()
+    link = ("ln", "-s", str(tmp_path / "secret"), "out")
+    sandbox.compiled(link, tmp_path / "made", "coreutils", stranger="./mine.c")
+    assert not [*(tmp_path / "made").iterdir()]
+
+
+def command(*words: object, **names: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "understudy", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **names},
+    )
+
+
+RUN = ("predict", "--workload", "random", "--requests", "50", "--schedulers")
+
+
+def test_the_compilers_warnings_are_shown(tmp_path: Path) -> None:
+    """Each time, also of what lies in the cache."""
+    file = write(tmp_path, "vague", at_add("u32 slot; rq->slot = slot;"))
+    for _ in range(2):
+        done = command(*RUN, file, "--out", tmp_path / f"out{_}")
+        assert done.returncode == 0, done.stderr
+        assert f"{file}:17:28: warning: 'slot' is used uninitialized" in done.stderr
+
+
+def without_bwrap(folder: Path) -> str:
+    """A PATH with all that is needed but for bubblewrap."""
+    for name in ("gcc", "as", "ld", "prlimit", "addr2line", "cc"):
+        for place in os.environ["PATH"].split(os.pathsep):
+            if (Path(place) / name).exists() and not (folder / name).exists():
+                (folder / name).symlink_to(Path(place) / name)
+    return str(folder)
+
+
+def test_without_a_sandbox_it_is_refused(tmp_path: Path) -> None:
+    file = write(tmp_path, f"needy{os.getpid()}")
+    (tmp_path / "bin").mkdir()
+    names = {"PATH": without_bwrap(tmp_path / "bin")}
+    refused = command(*RUN, file, "--out", tmp_path / "out", **names)
+    assert refused.returncode == 2
+    assert refused.stderr.splitlines()[-1] == (
+        f"understudy: {file} needs a sandbox, and there is none: no bwrap here; "
+        "apt-get install bubblewrap; --unsafe trusts it"
+    )
+    trusted = command(*RUN, file, "--unsafe", "--out", tmp_path / "out", **names)
+    assert trusted.returncode == 0, trusted.stderr
+    ours = command(*RUN, "fcfs", "--out", tmp_path / "ours", **names)
+    assert ours.returncode == 0, ours.stderr
+
+
+def test_nothing_outlives_a_killed_command(tmp_path: Path) -> None:
+    """At whatever moment: the sandbox may be half made."""
+    file = write(tmp_path, "lasting", at_load("for (;;) ;"))
+    registry.compiled(registry.Source(str(file), file.read_bytes()))
+    for late_ms in range(0, 20, 2):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "understudy", *RUN, str(file)],
+            cwd=tmp_path,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        deadline = time.monotonic() + NAMED_SECONDS
+        while not (groups := sandboxes()) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert groups
+        time.sleep(late_ms / 1000)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        while members(groups) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not members(groups)
+
+
+def sandboxes() -> set[int]:
+    """Of processes in which that scheduler is shown; each begins a group."""
+    found = set()
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = file.read_bytes()
+            if words.startswith(b"bwrap") and b"schedulers/lasting-" in words:
+                found.add(os.getpgid(int(file.parent.name)))
+    return found
+
+
+def members(groups: set[int]) -> list[int]:
+    """Processes of these groups, whatever they are called."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            after_name = file.read_text().rpartition(")")[2].split()
+            if int(after_name[2]) in groups and after_name[0] != "Z":
+                found.append(int(file.parent.name))
+    return found
+
+
+def test_a_network_is_not_reached(tmp_path: Path) -> None:
+    """The loopback of the sandbox is not ours."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        port = server.getsockname()[1]
+        code = (
+            f"struct sockaddr_in a = {{ .sin_family = AF_INET, .sin_port = htons({port}), "
+            ".sin_addr.s_addr = htonl(INADDR_LOOPBACK) }; "
+            "connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&a, sizeof(a));"
+        )
+        changes = including("arpa/inet.h", "sys/socket.h", "netinet/in.h"), at_add(code)
+        added(tmp_path, "dials", *changes)
+        with pytest.raises(RunFailed, match="that it may not make"):
+            simulated("dials")
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+@pytest.mark.parametrize("number", [100, 127])
+def test_a_signal_that_there_is_not_is_named(number: int, tmp_path: Path) -> None:
+    """Whoever ends its process chooses what that looks like."""
+    name = added(tmp_path, f"signal-{number}", LIBC, at_add(f"_exit(128 + {number});"))
+    with pytest.raises(RunFailed, match=f"{name}: ended by signal {number}, which there is not"):
+        simulated(name)
+
+
+@pytest.mark.parametrize("error", [-71, -8])
+def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
+    """It says on the line, in the host's place, why it can't be used."""
+    reply, own = ffi.sizeof("struct line_reply"), ffi.sizeof("struct line_self")
+    words = r'"x\nunderstudy: pick forged"'
+    code = (
+        f"static char said[{reply + own}]; *(int *)(said + {reply}) = {error}; "
+        f"strcpy(said + {reply + ffi.offsetof('struct line_self', 'words')}, {words}); "
+        "if (write(4, said, sizeof(said)) < 0) abort();"
+    )
+    file = write(tmp_path, "forged", including("string.h", "stdlib.h", "unistd.h"), at_load(code))
+    with pytest.raises(RunFailed) as failure:
+        declared.describe(registry.Source(str(file), file.read_bytes()))
+    assert "pick forged" in str(failure.value)
+    assert "\n" not in str(failure.value)
+
+
+def test_taking_memory_slowly_is_no_progress(tmp_path: Path) -> None:
+    code = (
+        "u64 bytes = 1900ull << 20, at = 0; char *taken = malloc(bytes); "
+        "for (clock_t from = clock();; from = clock()) { while (clock() - from < 2000000) ; "
+        "memset(taken + at, 1, 40 << 20); at += 40 << 20; }"
+    )
+    added(tmp_path, "grows", including("stdlib.h", "string.h", "time.h"), at_add(code))
+    began = time.monotonic()
+    with pytest.raises(RunFailed, match="grows: endless loop, or so"):
+        simulated("grows")
+    assert time.monotonic() - began < NAMED_SECONDS
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "long.c").open("wb") as file:
+        file.truncate(2**40)
+    refused = command(*RUN, tmp_path / "long.c", "--out", tmp_path / "out")
+    assert refused.returncode == 2
+    assert refused.stderr.endswith("long.c: longer than 16,777,216 bytes\n")
+
+
+@pytest.mark.parametrize("error", [12, 19, 71, 75, 110])
+def test_an_init_that_says_what_the_engine_says_is_named(error: int, tmp_path: Path) -> None:
+    name = added(tmp_path, f"init-{error}", at_init(f"return -{error};"))
+    with pytest.raises(RunFailed, match=rf"{name}: the .* init failed: .* \(errno {error}\)"):
+        simulated(name)
+
+
+WORKLOAD = (ROOT / "sim" / "workloads" / "random.c").read_text()
+WORKLOADS = {
+    "nothing": ("\tstruct random *random = state;\n\tstruct draw *draw", "\treturn false;\n"),
+    "not-text": ('"share of writes"', r'"share \xff\xfe"'),
+    "refuses": ("return -ENOSPC;", "return -500;"),
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_is_named(name: str, tmp_path: Path) -> None:
+    old, new = WORKLOADS[name]
+    assert old in WORKLOAD
+    text = WORKLOAD.replace(old, new + old if name == "nothing" else new, 1)
+    if name == "refuses":
+        text = text.replace("if (!random->places)", "if (random->places)")
+    (tmp_path / f"{name}.c").write_text(text)
+    done = command(
+        "predict",
+        "--requests",
+        "50",
+        "--schedulers",
+        "fcfs",
+        "--out",
+        tmp_path / "out",
+        "--workload",
+        tmp_path / f"{name}.c",
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (0 if name == "not-text" else 1)
+    assert name == "not-text" or done.stderr.splitlines()[-1].startswith(f"understudy: {name}: ")

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""docs/assignments.md: its commands, run as they stand there, print its figures."""
+
+import re
+import shlex
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from understudy.base.paths import ROOT
+from understudy.cli.main import main
+
+pytestmark = pytest.mark.thorough
+
+PAGE = (ROOT / "docs" / "assignments.md").read_text()
+COMMANDS = [
+    shlex.split(block.replace("\\\n", " "))
+    for block in re.findall(r"^```\n(understudy .*?)```", PAGE, re.MULTILINE | re.DOTALL)
+]
+SEEKS, _, READ_AHEAD, _ = COMMANDS
+SMALL = ["vesper-zoned-small", "vesper-flat-small"]
+NACHOS = "[model]\nintercept_ms = 0.001\nfull_seek_ms = 9\n"
+READ_AHEADS = {"no page cache": None, "0": "0", "1 KiB": "1", "2 KiB": "2", "4 KiB": "4"}
+
+
+def changed(command: list[str], option: str, value: str | None) -> list[str]:
+    """The command with another value for an option, or without it."""
+    at = command.index(option)
+    return [*command[:at], *([option, value] if value else []), *command[at + 2 :]]
+
+
+def printed(command: list[str]) -> dict[str, list[str]]:
+    """The cells of the table that it prints, by the row's label."""
+    return _printed(*command[1:])
+
+
+@cache
+def _printed(*words: str) -> dict[str, list[str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        done = CliRunner().invoke(main, [*words, "--out", f"{folder}/run"])
+    assert done.exit_code == 0, done.stderr
+    rows = [re.split(r"  +", line.strip()) for line in done.stdout.splitlines()]
+    return {label: cells for label, *cells in rows if cells}
+
+
+def on_the_page(label: str) -> list[str]:
+    """The cells of the row that begins with this."""
+    [row] = re.findall(rf"^\| {re.escape(label)} \| (.*) \|$", PAGE, re.MULTILINE)
+    return [cell.strip() for cell in str(row).split("|")]
+
+
+@pytest.mark.parametrize("disk", SMALL)
+def test_what_schedulers_gain(disk: str) -> None:
+    found = printed(changed(SEEKS, "--disk", disk))
+    assert on_the_page(f"`{disk}`") == found["mean service (ms)"]
+
+
+def test_a_disk_without_a_constant_part(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(NACHOS)
+    found = printed(changed(SEEKS, "--disk", str(tmp_path / "mine.toml")))
+    fcfs, sstf, clook = (cell.split()[0] for cell in found["mean service (ms)"])
+    assert f"{fcfs}, {sstf} and {clook} ms" in PAGE
+
+
+def test_who_starves_shows_in_the_longest_response() -> None:
+    found = printed(SEEKS)
+    _, sstf, clook = (cell.split()[0] for cell in found["longest response (ms)"])
+    assert re.search(rf"longest response is\s+{sstf} ms against {clook} with C-LOOK", PAGE)
+    assert float(found["p99.9 response (ms)"][1].split()[0]) < 10
+
+
+@pytest.mark.parametrize("label", READ_AHEADS)
+def test_what_reading_ahead_gains(label: str) -> None:
+    command = changed(READ_AHEAD, "--read-ahead", READ_AHEADS[label])
+    if not READ_AHEADS[label]:
+        command = changed(command, "--page-cache", None)
+    seconds = [printed(changed(command, "--disk", disk))["disk seconds"] for disk in SMALL]
+    assert on_the_page(label) == [cell for cells in zip(*seconds, strict=True) for cell in cells]
+
+
+def test_the_faster_disk_gains_more_if_throughput_is_scaled() -> None:
+    zoned, flat = (f"{gain(disk):.2f}" for disk in SMALL)
+    assert re.search(
+        rf"{zoned} times as long without it, that of the slower\s+one {flat} times", PAGE
+    )
+    assert [round(gain(disk)) for disk in ("vesper-zoned", "vesper-flat")] == [9, 9]
+    assert "both gain 9 times" in PAGE
+
+
+def gain(disk: str) -> float:
+    """How much longer sstf's work takes without reading ahead than with all of it."""
+    none, whole = (
+        float(
+            printed(changed(changed(READ_AHEAD, "--disk", disk), "--read-ahead", kib))[
+                "disk seconds"
+            ][1]
+        )
+        for kib in ("0", "4")
+    )
+    return none / whole
+
+
+@pytest.mark.parametrize("kind", ["zoned", "flat"])
+def test_a_scaled_disk_is_the_other_but_for_scaling(kind: str) -> None:
+    whole, small = (
+        (ROOT / "profiles" / f"vesper-{kind}{suffix}.toml").read_text() for suffix in ("", "-small")
+    )
+    without = re.sub(
+        r"\n# On a disk of 128 KB.*?\n\n(?=# Not what a run takes)", "\n", small, flags=re.DOTALL
+    )
+    assert without != small
+    assert without.splitlines()[5:] == whole.splitlines()[3:]

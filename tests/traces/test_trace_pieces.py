@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""A trace is the same in whatever pieces its file is read, in any format."""
+
+import gzip
+from collections.abc import Callable
+from dataclasses import fields
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import polars as pl
+import pytest
+from block_events import Requests, one_file
+from test_trace_readers import record_1, record_2
+
+from understudy.base import mapped
+from understudy.native import blktrace
+from understudy.traces import text
+from understudy.traces.characterise import characterise
+from understudy.traces.formats import blkparse, fio, parquet, vscsi
+from understudy.traces.read import recorded
+from understudy.traces.trace import Trace
+
+pytestmark = pytest.mark.thorough
+
+REQUESTS = 120
+DRAW = Random(1)
+BEGUN_US = [at + DRAW.randrange(400) for at in accumulate(DRAW.choices(range(300), k=REQUESTS))]
+LASTED_US = DRAW.choices(range(1, 900), k=REQUESTS)
+BLOCKS = DRAW.choices(range(1000), k=REQUESTS)
+LENGTHS = DRAW.choices((0, 1, 512, 4096, 70_000), k=REQUESTS)
+OWNERS = DRAW.choices("edcba", k=REQUESTS)
+ASKED = list(zip(BEGUN_US, LASTED_US, BLOCKS, LENGTHS, OWNERS, strict=True))
+
+
+def lines(header: str, *line: str) -> bytes:
+    return (header + "".join(f"{one}\n" for one in line)).encode()
+
+
+def quoted(owner: str) -> str:
+    """With a quote, a comma and an end of a line in it."""
+    return f'"{owner}"",\n"'
+
+
+def systor() -> bytes:
+    """The first third and some others without a response."""
+    answers = [f"0.{t:06}" if n > REQUESTS / 3 and n % 7 else "" for n, t in enumerate(LASTED_US)]
+    rows = zip(ASKED, answers, strict=True)
+    return lines(
+        "Timestamp,Response,IOType,LUN,Offset,Size\n",
+        *(f"{10**9 + us / 1e6:.6f},{t},R,{own},{b},{size}" for (us, _, b, size, own), t in rows),
+    )
+
+
+def iolog_2() -> bytes:
+    each = (f"/dev/{own} wait {t} 0\n/dev/{own} read {b} {size}" for _, t, b, size, own in ASKED)
+    return lines("fio version 2 iolog\n", *each)
+
+
+def printed() -> bytes:
+    """As blkparse does."""
+    events = [
+        event
+        for n, (us, t, *_) in enumerate(ASKED)
+        for event in ((us, "D", n), (us + t, "C", n))
+        if n != 5 or event[1] == "D"
+    ]
+    return lines(
+        "",
+        *(
+            f"  8,0    1 {n:8} {0:5}.{us * 1000:09}   69{n % 3}  {what}   R {n * 64} + 8 [cat]"
+            for us, what, n in sorted(events)
+        ),
+    )
+
+
+def in_runs() -> bytes:
+    """Two runs of a run folder, row by row in turns."""
+    table = pl.DataFrame(
+        {
+            "scheduler": ["fcfs", "cats"] * (REQUESTS // 2),
+            "seed": [1] * REQUESTS,
+            "arrival_ns": BEGUN_US,
+            "completion_ns": np.add(BEGUN_US, LASTED_US),
+            "sector": BLOCKS,
+            "sectors": np.add(LENGTHS, 1),
+            "op": ["read", "write", "other"] * (REQUESTS // 3),
+            "owner": OWNERS,
+        }
+    )
+    table.write_parquet(path := Path("written.parquet"), row_group_size=17)
+    return path.read_bytes()
+
+
+FORMATS: dict[str, Callable[[], bytes]] = {
+    "msr": lambda: lines(
+        "", *(f"{10**17 + us * 10},{own},1,Read,{b},{size},{t}" for us, t, b, size, own in ASKED)
+    ),
+    "systor": systor,
+    "alibaba": lambda: lines(
+        "", *(f"{ord(own)},W,{b},{size},{10**15 + us}" for us, _, b, size, own in ASKED)
+    ),
+    "tencent": lambda: lines(
+        "", *(f"{10**9 + us // 1000},{b},{size},0,{ord(own)}" for us, _, b, size, own in ASKED)
+    ),
+    "iolog 2": iolog_2,
+    "iolog 3": lambda: lines(
+        "fio version 3 iolog\n",
+        *(f"{us} /dev/{own} write {b} {size}" for us, _, b, size, own in ASKED),
+    ),
+    "vscsi 1": lambda: b"".join(record_1(us, 0x28, size, b) for us, _, b, size, _ in ASKED),
+    "vscsi 2": lambda: b"".join(record_2(us, t, 0x2A, size, b) for us, t, b, size, _ in ASKED),
+    "ours": lambda: lines(
+        "arrival_ns,completion_ns,sector,sectors,owner\n",
+        *(f"{us},{us + t},{b},{size + 1},{quoted(own)}" for us, t, b, size, own in ASKED),
+    ),
+    "fio": lambda: lines(
+        "", *(f"{us // 50}, {t * 1000}, 0, 4096, {b * 512}, 0" for us, t, b, *_ in ASKED)
+    ),
+    "blkparse": printed,
+    "blktrace": lambda: one_file(Requests(3).events),
+    "parquet": in_runs,
+}
+
+REFUSED_IF_CUT = ("ours", "parquet")
+CASES = [(name, 0) for name in FORMATS] + [
+    (name, 11) for name in FORMATS if name not in REFUSED_IF_CUT
+]
+
+
+def read_in(file: str, size: int) -> Trace:
+    """In pieces of a size: bytes of text, records or rows; columns in blocks of as many values."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (blkparse, fio, parquet):
+            patch.setattr(module, "PIECE_ROWS", size)
+        patch.setattr(vscsi, "PIECE_RECORDS", size)
+        patch.setattr(text, "PIECE_BYTES", size)
+        patch.setattr(blktrace, "CHUNK_ROWS", size)
+        patch.setattr(mapped, "BLOCK", size)
+        return recorded(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "cut", "packed"),
+    [
+        pytest.param(name, cut, packed, marks=[pytest.mark.slow] * (packed != bool(cut)))
+        for name, cut in CASES
+        for packed in (False, True)
+    ],
+)
+def test_any_pieces(
+    name: str, cut: int, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = FORMATS[name]()
+    data = data[: len(data) - cut]
+    (tmp_path / "t").write_bytes(gzip.compress(data) if packed else data)
+    file = "t:cats" if name == "parquet" else "t"
+    if name == "parquet":
+        (tmp_path / "result.json").write_text('{"inputs": {"scale": 3}}')
+    whole = read_in(file, 2**20)
+    assert len(whole) >= 10
+    for size in (1, 13, 100):
+        found = read_in(file, size)
+        for field in fields(Trace):
+            ours, other = getattr(found, field.name), getattr(whole, field.name)
+            assert np.array_equal(ours, other), (size, field.name, ours, other)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(mapped, "BLOCK", size)
+            assert characterise(found) == characterise(whole)

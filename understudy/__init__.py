@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from understudy.device.target import Target
     from understudy.profiler.fitted import Fitted
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def profile(

@@ -161,7 +161,7 @@ def test_age_bounds_what_sptf_makes_others_wait() -> None:
 
 
 def test_what_the_message_says_to_write_is_enough(tmp_path: Path) -> None:
-    """And what README says."""
+    """And what the page of commands says."""
     line = "[model]\nintercept_ms = 1.0\nfull_seek_ms = 3.0\n"
     file = tmp_path / "mydrive.toml"
     file.write_text(line)
@@ -169,4 +169,7 @@ def test_what_the_message_says_to_write_is_enough(tmp_path: Path) -> None:
         asked(profile.load(str(file)), queue_depth=8)
     file.write_text(f"{line}[queue]\ndepth = 8\n")
     assert asked(profile.load(str(file)), queue_depth=8).device.at_once == 8
-    assert "write [queue] and depth = 32 into its profile" in (ROOT / "README.md").read_text()
+    assert (
+        "write [queue] and depth = 32 into its profile"
+        in (ROOT / "docs" / "commands.md").read_text()
+    )

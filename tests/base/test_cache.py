@@ -75,12 +75,21 @@ def test_what_is_large_is_known_by_its_sizes(things: Path) -> None:
 
 
 def test_what_is_whole_is_not_made_again(things: Path) -> None:
-    """Nor what an earlier version made, which noted nothing."""
     cache.cached_folder("things/one", large)
-    (things / "older").mkdir()
     as_another_process()
-    for name in ("one", "older"):
-        cache.cached_folder(f"things/{name}", lambda folder: pytest.fail("made again"))
+    cache.cached_folder("things/one", lambda folder: pytest.fail("made again"))
+
+
+@pytest.mark.parametrize("lock", [False, True])
+def test_what_an_earlier_version_made_is_made_again(lock: bool, things: Path) -> None:
+    """It noted nothing.  Until it is made again it stays."""
+    (things / "one").mkdir(parents=True)
+    if lock:
+        (things / ".one.lock").touch()
+    with pytest.raises(pytest.fail.Exception):
+        cache.cached_folder("things/one", lambda folder: pytest.fail("no network"))
+    assert (things / "one").exists()
+    assert (cache.cached_folder("things/one", small) / "inside" / "program").exists()
 
 
 def test_a_scheduler_that_was_cut_off_is_compiled_again(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ MOMENTS = {
     "profile": Moment(PROFILE, "rotation", seconds=2),
     "fit": Moment((*CONSOLIDATE, *OUT), "consolidate: ", seconds=3),
     "replicate": Moment((*CONSOLIDATE, *OUT, "--replications", "9999"), "replications 1"),
-    "reproduce": Moment(("reproduce", "table2"), seconds=3),
+    "reproduce": Moment(("reproduce", "table2"), seconds=1.5),
     "trace": Moment(("trace", "info", "vm.csv"), seconds=0.8),
     "convert": Moment(("trace", "convert", "vm.csv", "vm.parquet"), seconds=0.8),
     "disks": Moment(("disks",)),

@@ -138,7 +138,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
     for words, said in (
         (("--workload", tmp_path / "gone.c"), "No such file or directory"),
         (("--workload", tmp_path), "is not a file"),
-        (("--workload", file, "--parameters", "colour=3"), "has no tunable colour"),
+        (("--workload", file, "--parameters", "colour=3"), "has no parameter colour"),
         (("--workload", file, "--parameters", "writes_percent=300"), "not from 0 to 100"),
         (("--workload", file, "--parameters", "often"), "is not like NAME=3"),
         (("--workload", write(tmp_path, "open", "poisson"), "--on", "vm"), "is open"),

@@ -96,12 +96,12 @@ def _is_mine(final: Path) -> bool:
 
 
 def _is_whole(final: Path) -> bool:
-    """As it was made; of one from before this was noted, nobody can say."""
+    """As it was made; of one of which nothing was noted, nobody can say, so it is not."""
     try:
         noted = _lock(final.name, final.parent).read_text()
     except FileNotFoundError:
-        return True
-    return noted in ("", _contents(final))
+        return False
+    return noted == _contents(final)
 
 
 def _contents(folder: Path) -> str:
@@ -117,10 +117,8 @@ def _contents(folder: Path) -> str:
 def _make(final: Path, make: Callable[[Path], None]) -> None:
     with _lock(final.name, final.parent).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if final.is_dir():
-            if _is_whole(final):
-                return
-            remove(final)
+        if final.is_dir() and _is_whole(final):
+            return
         _sweep(final)
         with scratch.folder(f".{final.name}.", final.parent) as filled:
             make(filled)
@@ -128,6 +126,7 @@ def _make(final: Path, make: Callable[[Path], None]) -> None:
             lock.truncate(0)
             lock.write(_contents(filled))
             lock.flush()
+            remove(final)
             filled.rename(final)
 
 

@@ -153,18 +153,24 @@ def run(
     report(finished, names.height)
     new: list[Row] = []
     failures: dict[str, str] = {}
+    journal_full = False
     _say_how_to_go_on(book)
     for index, figures in _answers(platform, experiments, missing, jobs, failures):
         if figures:
             new.append(_row(names["key"][index], experiments[index], figures))
-            _note(new[-1], book.journal)
-            if len(new) == 1:
+            if not journal_full:
+                try:
+                    _note(new[-1], book.journal)
+                except RunFailed as error:  # the table is shown all the same
+                    journal_full = True
+                    scratch.say_if_interrupted(f"{error}; later runs are lost")
+            if len(new) == 1 and not journal_full:
                 _say_how_to_go_on(book)
         finished += 1
         report(finished, names.height)
     kept = _current(book.rows, names)
     whole = pl.concat([kept, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
-    if book.journal.exists() or kept.height < book.rows.height:
+    if new or book.journal.exists() or kept.height < book.rows.height:
         book.found = whole
     found = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
     return found.filter(~pl.col("scheduler").is_in(list(failures))), failures

@@ -114,15 +114,15 @@ def fields(first: Any, count: int) -> tuple[Tunable, ...]:
 
 def tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:
     """A value for each tunable, chosen or initial."""
-    return field_values(scheduler.name, scheduler.tunables, chosen)
+    return field_values(scheduler.name, "tunable", scheduler.tunables, chosen)
 
 
-def field_values(owner: str, known: Sequence[Tunable], chosen: Mapping[str, int]) -> U64:
+def field_values(owner: str, kind: str, known: Sequence[Tunable], chosen: Mapping[str, int]) -> U64:
     """A value for each field, chosen or initial; ValueError for one that can't be."""
     by_name = {field.name: field for field in known}
     for name, value in chosen.items():
         if name not in by_name:
-            raise ValueError(f"{owner} has no tunable {name}; it has: {', '.join(by_name)}")
+            raise ValueError(f"{owner} has no {kind} {name}; it has: {', '.join(by_name)}")
         if not by_name[name].min <= value <= by_name[name].max:
             field = by_name[name]
             raise ValueError(f"{name} is {value}, not from {field.min} to {field.max}")

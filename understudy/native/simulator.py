@@ -144,7 +144,9 @@ class _Call:
         parameters = self._workload.parameters
         return {
             "input.tunables": declared.tunable_values(self._scheduler, asked.tunables),
-            "input.parameters": declared.field_values(asked.workload, parameters, asked.parameters),
+            "input.parameters": declared.field_values(
+                asked.workload, "parameter", parameters, asked.parameters
+            ),
         }
 
     def _classes(self) -> dict[str, Any]:

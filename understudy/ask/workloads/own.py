@@ -136,7 +136,8 @@ class OwnWorkload(Workload):
 
     def _field_values(self) -> tuple[int, ...]:
         try:
-            found = field_values(self.file.stem, self.kind.parameters, dict(self.values))
+            known = self.kind.parameters
+            found = field_values(self.file.stem, "parameter", known, dict(self.values))
         except ValueError as error:
             raise UserError(f"--parameters: {error}") from None
         return tuple(map(int, found))

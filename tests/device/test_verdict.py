@@ -94,6 +94,44 @@ def test_what_is_off_counts_by_how_often_it_is_asked_for() -> None:
     assert verdict(disk, 1, [summary(sequential=990, mean_service_ms=1.3)]).trusted is False
 
 
+@pytest.mark.parametrize(
+    ("asks", "target", "model", "changes", "within"),
+    [
+        (READS, 100, 103, {}, True),  # 3 %, the limit
+        (READS, 100, 103.1, {}, False),
+        (READS, 16, 16.32, {}, True),  # slower requests than the run's: all of its time, not more
+        ({"sequences": 1.0}, 8, 10, {"sequential": 10}, True),  # one request in a hundred
+        ({"random": 0.5, "sequences": 0.5}, 8, 8.32, {"sequential": 1000}, True),  # half of each
+        ({"random": 1.0, "writes": 0.5}, 8, 8.4, {"written": 100}, True),  # a fifth as many writes
+        ({"random": 1.0, "writes": 0.5}, 8, 8.4, {"written": 400}, False),
+    ],
+)
+def test_an_error_counts_by_its_part_of_the_run(
+    asks: dict[Ask, float], target: float, model: float, changes: dict[str, Any], within: bool
+) -> None:
+    """Of the time that the run spends on requests like the check's."""
+    disk = checked((EVERYTHING, 8.0, 8.0), (READS, 8.0, 8.0), (asks, target, model))
+    assert (verdict(disk, 1, [summary(**changes)]).trusted is not False) is within
+
+
+def test_the_scheduler_that_asks_most_is_named() -> None:
+    disk = checked((READS, 8.0, 8.0), ({"random": 1.0, "writes": 1 / 3}, 2.0, 9.06))
+    found = verdict(disk, 1, [summary(written=333), summary()])
+    assert found.because[0].startswith("this workload has 33 % writes; ")
+
+
+@pytest.mark.parametrize(("model", "within"), [(8.16, True), (8.8, False)])
+def test_all_requests_are_in_a_queue_or_none(model: float, within: bool) -> None:
+    disk = checked(({"random": 1.0, "queue": 1.0}, 8.0, model))
+    assert verdict(disk, 2, [summary()]).trusted is within
+
+
+def test_an_array_has_no_arm_to_sweep() -> None:
+    (check,) = checked((READS, 8.0, 8.0)).checks
+    array = profile.load("array-32-slow").model_copy(update={"checks": (check,)})
+    assert verdict(array, 1, [summary(met_busy=1000)]).trusted is True
+
+
 def test_what_is_off_after_long_pauses_says_nothing_of_short_ones() -> None:
     rests: dict[Ask, float] = {"random": 1.0, "pauses": 0.5, "rests": 0.5}
     disk = checked((READS, 8.0, 8.0), ({"random": 1.0, "pauses": 1.0}, 8.0, 8.0), (rests, 9.0, 8.0))

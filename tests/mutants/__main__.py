@@ -55,6 +55,14 @@ PYTHON_FILES: dict[str, tuple[str, ...]] = {
         "tests/measure/test_comparison.py",
         "tests/measure/test_choice.py",
     ),
+    "understudy/recommend/verdict.py": ("tests/device/test_verdict.py",),
+    "understudy/consolidate/product_form.py": ("tests/consolidate/test_product_form.py",),
+    "understudy/consolidate/served.py": ("tests/consolidate/test_served.py",),
+    "understudy/traces/characterise.py": ("tests/traces/test_trace_characterise.py",),
+    "understudy/referee/findings.py": (
+        "tests/cards/test_card_findings.py",
+        "tests/cards/test_card_rings.py",
+    ),
 }
 SAMPLE = 240
 NOT_COUNTED = ("same code", "no program")

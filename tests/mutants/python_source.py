@@ -15,6 +15,8 @@ OPERATOR = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "*", ast.Mod: "*",
     ast.Pow: "*", ast.BitAnd: "|", ast.BitOr: "&", ast.LShift: ">>", ast.RShift: "<<",
 }  # fmt: skip
+COMMUTATIVE = ("max", "min", "maximum", "minimum")
+GUARDS = ("frozen", "strict")  # keywords that refuse mistakes of a programmer's
 Change = tuple[ast.expr | ast.stmt, str]
 
 
@@ -41,9 +43,13 @@ def _changes(tree: ast.AST) -> Iterator[Change]:
         if field in ("annotation", "returns"):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
+            if isinstance(child, ast.AST) and not _is_left_out(child):
                 yield from _of(child)
                 yield from _changes(child)
+
+
+def _is_left_out(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.keyword) and node.arg in GUARDS)
 
 
 def _of(node: ast.AST) -> Iterator[Change]:
@@ -71,6 +77,8 @@ def _of(node: ast.AST) -> Iterator[Change]:
 
 
 def _swapped(call: ast.Call) -> Iterator[Change]:
+    if _text(call.func).rpartition(".")[2] in COMMUTATIVE:
+        return
     for i, (first, second) in enumerate(pairwise(call.args)):
         if ast.dump(first) != ast.dump(second):
             args = [*call.args[:i], second, first, *call.args[i + 2 :]]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.base import mapped
 from understudy.traces.characterise import (
-    BLOCKS,
     LAGS,
     PERCENTS,
     autocorrelation,
@@ -86,10 +86,10 @@ def test_an_autoregressive_series() -> None:
 
 def test_sizes_fall_into_the_bins_of_figure_6() -> None:
     """Each bound is in its bin, a sector more in the next."""
-    bounds = [8 * blocks for blocks in BLOCKS]
+    bounds = [8 * 2**n for n in range(8)]
     sizes = [1, *bounds, *(bound + 1 for bound in bounds)]
     found = characterise(trace([(i, 0, 1) for i in range(len(sizes))], sizes))
-    assert found.bins == [2, *[2] * (len(BLOCKS) - 1), 1]
+    assert found.bins == [2] * 8 + [1]
     assert found.size.mean == pytest.approx(sum(sizes) / len(sizes) / 2)
 
 
@@ -106,15 +106,17 @@ ROWS = st.lists(
 )
 
 
-@given(ROWS)
-def test_outstanding_and_busy_instant_by_instant(rows: list[Row]) -> None:
-    """Counted at every ns of the span."""
+@given(ROWS, st.sampled_from([1, 4, 100]))
+def test_outstanding_and_busy_instant_by_instant(rows: list[Row], block: int) -> None:
+    """Counted at every ns of the span, however long the arrays' blocks are."""
     begin = min(arrival for arrival, *_ in rows)
     rows = sorted((arrival - begin, wait, service) for arrival, wait, service in rows)
     span = max(map(sum, rows))
     present = [sum(a <= t < a + w + s for a, w, s in rows) for t in range(span)]
     busy = [any(a + w <= t < a + w + s for a, w, s in rows) for t in range(span)]
-    found = characterise(trace(rows))
+    with pytest.MonkeyPatch.context() as shorter:
+        shorter.setattr(mapped, "BLOCK", block)
+        found = characterise(trace(rows))
     if not span:
         assert found.outstanding is None
         return

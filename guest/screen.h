@@ -35,7 +35,8 @@ int screen_open(struct screen *screen, const char *path);
 int screen_enter(struct screen *screen);
 
 /*
- * Shows the picture in the middle.  A picture that is too large loses the same on opposite sides.
+ * Shows the picture in the middle.  A picture that is too large is cut off equally on opposite
+ * sides.
  */
 void screen_show(struct screen *screen, const struct picture *picture);
 

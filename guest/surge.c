@@ -58,7 +58,7 @@ static int open_file(const struct surge *surge, uint32_t index, uint64_t *bytes)
 	return (int)fd;
 }
 
-/* A failure ends the file; the sleep after it keeps a dead disk from spinning. */
+/* A failure ends the file.  The sleep after it keeps the loop from spinning on a dead disk. */
 static void read_file(const struct surge *surge, struct reads_process *process,
 		      void *page)
 {

@@ -23,7 +23,10 @@ static void record(struct iosched *is, enum tape_kind kind, const struct io_requ
 	tape_record(is->tape, &call);
 }
 
-/* A disk that shrinks keeps its size: requests beyond it may still be pending. */
+/*
+ * If the disk shrinks, the scheduler keeps the old size: requests beyond the new one may be
+ * pending.
+ */
 static void follow_capacity(struct iosched *is, u64 needed, u64 now_ns)
 {
 	struct tape_call call = { .kind = TAPE_GROWN, .now_ns = now_ns };

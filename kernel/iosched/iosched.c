@@ -13,10 +13,10 @@
  *   "understudy: NAME: rule broken: WHAT".  The host of the VM looks for this line.  The pending
  *   requests are then served in order of arrival (core/contract.h).
  * - On a disk with a volatile cache, a write with FLUSH or FUA never reaches the shim: the block
- *   layer sends each of its steps past the elevator.  So the scheduler does not see it, no tape has
- *   it, and it does not count as in service: on a driver without a dispatch budget the scheduler
- *   is asked for a request while such a write is on the disk.  On a disk without such a cache
- *   (vdisk) the block layer drops the flags, and the write is like any other.
+ *   layer sends each of its steps past the elevator.  So the scheduler and the tape do not see it,
+ *   and it does not count as in service.  On a driver without a dispatch budget the shim therefore
+ *   asks the scheduler for a request while such a write is on the disk.  On a disk without such a
+ *   cache (vdisk) the block layer drops the flags, and the write is like any other.
  *
  * Locking: iosched->lock guards everything here and is our outermost lock.  It is taken in process
  * context (insert, merge, dispatch) and in interrupts (completion, the wake-up), hence always with

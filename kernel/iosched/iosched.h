@@ -70,7 +70,7 @@ void take_model(struct iosched *is, struct sched_limits *limits);
 /* Releases the module with the model, which stays loaded until then. */
 void give_model_back(struct iosched *is);
 
-/* merges.c: the first two with the lock held, the others are the elevator's */
+/* merges.c: the first two with the lock held; the other functions are callbacks of the elevator */
 void index_for_merge(struct iosched *is, struct request *rq);
 void unindex(struct iosched *is, struct request *rq);
 bool iosched_bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_segs);

@@ -2,8 +2,8 @@
 /*
  * The control group that owns an I/O, as the block layer accounts for it: the group of the process
  * that submitted the I/O.  For the write-back of a kernel thread it is the group of the process
- * that wrote the data, if the groups have the memory and io controllers of version 2 and the file
- * system tracks the owners of pages (ext4 does).
+ * that wrote the data.  This needs groups with the memory and io controllers of version 2, and a
+ * file system that tracks the owners of pages (ext4 does).
  */
 #ifndef UNDERSTUDY_OWNER_H
 #define UNDERSTUDY_OWNER_H

@@ -9,9 +9,9 @@
  * asks the scheduler for a request only when the disk is free to start it, so no scheduler chooses
  * too early.
  *
- * User space knows the drive that the disk stands for and whether that has a volatile write cache.
- * "write back" in the queue's write_cache makes the block layer send flushes and FUA writes, for
- * the throttle to see.  On the virtual disk both take no time.
+ * User space decides whether the disk has a volatile write cache, since it knows which drive the
+ * disk stands for.  "write back" in the queue's write_cache makes the block layer send flushes and
+ * FUA writes, for the throttle to see.  On the virtual disk both take no time.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

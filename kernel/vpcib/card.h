@@ -48,7 +48,7 @@ struct vpcib_card {
 	/* interrupts: under the lock */
 	u32 asserted; /* vectors that have a reason */
 	u32 pending; /* vectors whose message is not handled yet */
-	bool line_masked; /* INTA, by its interrupt controller */
+	bool line_masked; /* the interrupt controller has masked INTA */
 	unsigned int line_irq;
 	u32 unanswered; /* INTAs in a row during which there was always a reason */
 	struct delivery __percpu *deliveries;

@@ -35,8 +35,8 @@ static map_fn map_range;
 
 /*
  * remap_pfn_range without recording the cache mode of the memory.  Registers have no cache mode,
- * and memory that a driver has given to its card is cached as usual.  With the record the kernel
- * warns (untrack_pfn) in one case: a driver calls unmap_mapping_range when its card is pulled out,
+ * and memory that a driver has given to its card is cached as usual.  With that record the kernel
+ * would warn (untrack_pfn) when a driver calls unmap_mapping_range when its card is pulled out,
  * while a process that maps the same memory exits.  NULL: this kernel has no such function.
  */
 static int (*remap_untracked)(struct vm_area_struct *vma, unsigned long address,

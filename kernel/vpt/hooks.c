@@ -305,7 +305,7 @@ static void hold_complete(struct request *rq)
 	iprobe_done(&complete_probe);
 }
 
-/* True tells the driver that somebody else completes the request. */
+/* True tells the driver that another function completes the request. */
 static bool hold_complete_remote(struct request *rq)
 {
 	bool (*original)(struct request *) = complete_remote_probe.original;

@@ -11,7 +11,7 @@
 
 #define VPT_HIT 0x1 /* a hit in the modelled cache */
 #define VPT_LATE 0x2 /* the virtual disk answered after the due time */
-#define VPT_STALE 0x4 /* picked while another request was being served */
+#define VPT_STALE 0x4 /* picked while the drive's queue was full */
 #define VPT_META 0x8 /* file system metadata (REQ_META) */
 
 #define VPT_OP_OTHER 2 /* neither read nor write: discard, ... */

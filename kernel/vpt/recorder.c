@@ -226,9 +226,9 @@ void vpt_record_free(struct vpt_disk *disk)
 }
 
 /*
- * Ten million arrivals take a gigabyte.  A request for more memory than is available must fail, and
- * the OOM killer must kill nobody for it.  This allocation therefore gives up early.  It also
- * leaves enough memory for the next allocation of others.
+ * Ten million arrivals take a gigabyte.  An allocation of more memory than is available must fail,
+ * and must not make the OOM killer kill a process.  This allocation therefore gives up early.  It
+ * also leaves enough memory for the next allocation of others.
  */
 static bool is_available(u64 bytes)
 {

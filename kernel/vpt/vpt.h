@@ -65,7 +65,7 @@
 /* The settings from user space, and the state of the modelled device. */
 struct vpt_model {
 	struct timed_device
-		device; /* first: offsets of its settings are offsets here */
+		device; /* first, so that offsets in it are offsets in vpt_model */
 	u64 scale_auto; /* k follows late requests */
 	u64 subtract_overhead; /* a service begins when a free drive would have begun it */
 	u64 record_groups; /* owners in the records are control groups, not processes */

@@ -22,8 +22,7 @@
 /* Special bits and values of struct console_pair.offset. */
 #define CONSOLE_FROM_FIFO 0x80000000u /* a flag */
 #define CONSOLE_END 0x7ffffffcu /* end of a DMA buffer */
-#define CONSOLE_RESET \
-	0x7ffffff8u /* the card was reset: the daemon resets its drawing state */
+#define CONSOLE_RESET 0x7ffffff8u /* reset of the card: reset the drawing state */
 
 struct console_pair {
 	__u32 offset;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How the copier (copier.yaml) behaves: it copies, fills and adds up in its own thread. */
+/*
+ * The behaviour of the copier (copier.yaml): it copies, fills and computes checksums in its own
+ * thread.
+ */
 #include <linux/crc32.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
@@ -15,7 +18,7 @@ struct copier {
 	u8 piece[PIECE_BYTES];
 };
 
-/* What START found in the registers; they can't change while it is BUSY. */
+/* The registers at START; a driver can't change them while the card is BUSY. */
 struct order {
 	u32 operation;
 	u64 source;

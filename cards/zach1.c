@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How Zach 1 (zach1.yaml) behaves: commands come by registers, by the FIFO and by DMA, and
- * all of them go to the daemon that draws, in one order.
+ * The behaviour of Zach 1 (zach1.yaml): commands arrive through registers, the FIFO and DMA.  The
+ * card passes all of them, in one order, to the daemon that draws.
  */
 #include <linux/module.h>
 #include <linux/sizes.h>
@@ -12,20 +12,20 @@
 
 #define PIECE_PAIRS 512u
 #define FIFO_WORDS 512u
-#define KEPT_ROOM 4096u /* in the ring, for registers and FIFO while DMA goes on */
+#define KEPT_ROOM 4096u /* pairs kept free for registers and FIFO in DMA */
 #define PAIR_BYTES sizeof(struct console_pair)
 
 struct zach1 {
 	struct console *console;
-	struct console_pair piece[PIECE_PAIRS]; /* the thread's */
+	struct console_pair piece[PIECE_PAIRS]; /* of the card's thread */
 
 	/* locked */
 	u32 resets;
 	u64 begun; /* bus address of the DMA buffer */
-	u64 next; /* and of its rest */
-	u32 left; /* its bytes */
+	u64 next; /* bus address of its rest */
+	u32 left; /* bytes of its rest */
 	u32 fifo_words; /* in the FIFO */
-	u32 fifo_offset; /* first word of a command, whose second is yet to come */
+	u32 fifo_offset; /* first word of a command that has no second word yet */
 	bool fifo_half;
 };
 
@@ -39,7 +39,7 @@ static bool has_failed(const struct vgpu *device)
 	return vgpu_get(device, ZACH1_INDEX_ERROR);
 }
 
-/* The driver may have its buffer back; locked. */
+/* Gives the buffer back to the driver; locked. */
 static void end_dma(struct vgpu *device)
 {
 	vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
@@ -78,7 +78,7 @@ static bool find_command(struct vgpu *device, u32 offset, u32 *index)
 	return is_command(part.index);
 }
 
-/* To the daemon, if there is room; locked. */
+/* Passes a pair to the daemon, if there is room; locked. */
 static void hand_over(struct vgpu *device, struct console_pair pair)
 {
 	struct zach1 *zach1 = zach1_of(device);
@@ -91,7 +91,7 @@ static void hand_over(struct vgpu *device, struct console_pair pair)
 	console_push(zach1->console, pair);
 }
 
-/* A command from the FIFO or a DMA buffer; locked. */
+/* Takes a command from the FIFO or a DMA buffer; locked. */
 static void take(struct vgpu *device, struct console_pair pair, u32 flags)
 {
 	u32 index;
@@ -175,7 +175,7 @@ static u32 next_pairs(const struct zach1 *zach1)
 	return pairs + 1 + KEPT_ROOM <= room ? pairs : 0;
 }
 
-/* Locked; a reset since it was read has left nothing to take it for. */
+/* Locked; the caller has checked that no reset came since the piece was read. */
 static void take_piece(struct vgpu *device, u32 pairs)
 {
 	struct zach1 *zach1 = zach1_of(device);
@@ -189,7 +189,7 @@ static void take_piece(struct vgpu *device, u32 pairs)
 		hand_over(device, (struct console_pair){ .offset = CONSOLE_END });
 }
 
-/* Fetch a piece of the buffer; false: there is none, or no room. */
+/* Fetches a piece of the buffer; false: nothing left, or no room. */
 static bool fetch(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's own trace of a disk (blktrace), kept in its memory until the measurement is over,
- * so that nobody has to run and write files meanwhile:
+ * The kernel's own trace of a disk (blktrace).  It stays in kernel memory until the measurement is
+ * over, so that no process has to run and write files meanwhile:
  *
- *   blocktrace start DISK KIB    record, up to so much for each processor; what comes after is lost
- *   blocktrace stop DISK         record no more; what there is can be read now
- *   blocktrace end DISK          give the memory back
+ *   blocktrace start DISK KIB    record, up to KIB for each processor; later records are lost
+ *   blocktrace stop DISK         stop recording; the records can be read now
+ *   blocktrace end DISK          free the memory
  *
- * Between stop and end debugfs has the records, block/NAME/trace0 and so on, in the format of
- * blktrace's files, and in block/NAME/dropped how many are lost.  Times are of CLOCK_MONOTONIC.
+ * Between stop and end, debugfs has the records in block/NAME/trace0 and so on, in the format of
+ * blktrace's files, and the number of lost records in block/NAME/dropped.  Times are of
+ * CLOCK_MONOTONIC.
  */
 #include <fcntl.h>
 #include <linux/blktrace_api.h>

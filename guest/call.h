@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls whose result comes back whole, a negative errno if it failed.  The
- * processes of a workload share their memory, so libc's errno is not their own.
+ * System calls that return their result directly: a negative errno if they failed.  The processes
+ * of a workload share their memory, so libc's errno would be shared too.
  */
 #ifndef UNDERSTUDY_GUEST_CALL_H
 #define UNDERSTUDY_GUEST_CALL_H

@@ -14,7 +14,7 @@
 static int submit(struct command_sink *sink, uint32_t pairs)
 {
 	struct card_sink *card = (struct card_sink *)sink;
-	uint32_t number = pairs * PAIR_BYTES; /* and then that of the next buffer */
+	uint32_t number = pairs * PAIR_BYTES; /* then the next buffer's number */
 
 	if (ioctl(card->device, ZACH1_SUBMIT, &number))
 		return -1;
@@ -22,7 +22,7 @@ static int submit(struct command_sink *sink, uint32_t pairs)
 	return 0;
 }
 
-/* All is drawn, and shown. */
+/* Waits until all is drawn, and shows it. */
 static int finish(struct command_sink *sink)
 {
 	sink->words[0] = ZACH1_FLIP;
@@ -40,7 +40,7 @@ static void *map(const struct card_sink *card, size_t bytes, off_t at)
 	return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-/* The whole picture is shown and black. */
+/* Shows the whole picture, in black. */
 static int clear(struct card_sink *card)
 {
 	static const uint32_t commands[] = { ZACH1_FRAME_BASE,	0, ZACH1_DRAW_BASE, 0,

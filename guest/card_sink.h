@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A sink of commands (renderer.h) that is the card: the buffers of its driver, /dev/zach1_N. */
+/*
+ * A sink of commands (renderer.h) that sends them to the card, through the buffers of its driver,
+ * /dev/zach1_N.
+ */
 #ifndef UNDERSTUDY_GUEST_CARD_SINK_H
 #define UNDERSTUDY_GUEST_CARD_SINK_H
 

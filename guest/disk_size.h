@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How large a disk is; a regular file stands in for one in the tests. */
+/* The size of a disk; in the tests a regular file takes the disk's place. */
 #ifndef UNDERSTUDY_GUEST_DISK_SIZE_H
 #define UNDERSTUDY_GUEST_DISK_SIZE_H
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Draws smooth-shaded triangles (triangles.h) as fast as it can and tells how long that took:
+ * Draws smooth-shaded triangles (triangles.h) as fast as it can and prints how long that took:
  *
  *   done SECONDS CHECKSUM
  *
- * By the rasteriser, called for each; by commands that the program carries out itself; or by
- * the card whose driver's device is named, which shows the picture at the end, for --hold seconds.
+ * The rasteriser draws them, called for each triangle; or the program makes commands and executes
+ * them itself; or the card draws them, whose driver's device is --card.  The card shows the picture
+ * at the end, for --hold seconds.
  *
- * They are made before the time begins, from the seed alone, so they are the same whoever
- * draws them.  The checksum is FNV-1a of the picture's words.
+ * The triangles are made before the measured time, from the seed alone, so they are the same in all
+ * three ways.  The checksum is FNV-1a of the picture's words.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -34,7 +35,7 @@ struct triangles {
 	uint32_t n, size;
 	uint64_t seed;
 	bool by_commands;
-	uint32_t pairs; /* in a buffer of commands */
+	uint32_t pairs; /* pairs in a buffer of commands */
 	uint32_t hold; /* seconds */
 	const char *card;
 	const char *png;
@@ -43,7 +44,7 @@ struct triangles {
 static uint32_t pixels[WIDTH * HEIGHT];
 static struct picture picture = { pixels, WIDTH, HEIGHT, 4 * WIDTH };
 
-/* Commands that the program executes itself, when they are submitted. */
+/* A sink of commands that the program executes itself when they are submitted. */
 struct local_sink {
 	struct command_sink sink;
 	struct commands commands;
@@ -99,7 +100,7 @@ static struct renderer *direct_renderer(void)
 	return &renderer.renderer;
 }
 
-/* Draws into the card's framebuffer; NULL and errno. */
+/* Draws through the card; returns its framebuffer, or NULL and errno. */
 static struct renderer *card_renderer(const struct triangles *triangles)
 {
 	static struct command_renderer renderer;
@@ -121,7 +122,7 @@ static struct renderer *chosen(const struct triangles *triangles)
 	return triangles->by_commands ? local_renderer() : direct_renderer();
 }
 
-/* Returns the seconds, or less than 0 and errno. */
+/* Returns the seconds, or a negative number and errno. */
 static double draw_all(struct renderer *renderer, const struct corner (*corner)[3],
 		       uint32_t n)
 {

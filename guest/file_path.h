@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where file number `index` of a set of `files` lives: two levels of directories
- * (PERFORM 2010 section 5), 100 files in a leaf and 100 leaves in a top directory, so
- * that every directory is one block from 100 files to 1,000,000 and beyond.
+ * The path of file number `index` in a set of `files`.  There are two levels of directories
+ * (PERFORM 2010 section 5), with 100 files in a leaf and 100 leaves in a top directory.  So every
+ * directory is one block, from 100 files to 1,000,000 and beyond.
  *
- * Consecutive indices go to different leaves: the workload draws the index by
- * Zipf, so index 0 is the most popular file, and popularity must say nothing about
- * the place on the disk.  understudy/files/image.py builds the same paths.
+ * Consecutive indices go to different leaves.  The workload draws the index by Zipf, so index 0 is
+ * the most popular file, and its place on the disk must not depend on its popularity.
+ * understudy/files/image.py builds the same paths.
  */
 #ifndef UNDERSTUDY_GUEST_FILE_PATH_H
 #define UNDERSTUDY_GUEST_FILE_PATH_H

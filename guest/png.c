@@ -13,11 +13,11 @@
 #define ADLER_MODULUS 65521
 #define IS_LAST 1
 
-/* The block that is being made, and the checksum of the stream so far. */
+/* The present block, and the checksum of the stream so far. */
 struct png {
 	FILE *file;
 	uint32_t sum, sum_of_sums;
-	uint32_t bytes; /* behind the header */
+	uint32_t bytes; /* bytes behind the header */
 	uint8_t block[BLOCK_HEADER + BLOCK_BYTES_MAX];
 };
 
@@ -37,7 +37,7 @@ static uint32_t crc(uint32_t state, const uint8_t *data, size_t bytes)
 	return state;
 }
 
-/* What cannot be written, ferror() tells in the end. */
+/* Write errors are not checked here: ferror() shows them at the end. */
 static void write_chunk(FILE *file, const char *type, const uint8_t *data,
 			uint32_t bytes)
 {

@@ -7,7 +7,7 @@
 
 #include "raster.h"
 
-/* Returns 0, or -1 and errno: EINVAL if the picture has no pixel, or what writing said. */
+/* Returns 0, or -1 and errno: EINVAL if the picture has no pixel, or the error of the write. */
 int png_write(FILE *file, const struct picture *picture);
 
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guest's words to QEMU.
+ * Messages from the guest to QEMU.
  *
  *   port exit CODE     ends the VM at once through isa-debug-exit at 0x501;
  *                      QEMU's own exit code is then 2 * CODE + 1
  *   port notify TEXT   writes TEXT and a newline to isa-debugcon at 0xe9
- *   port rest          the VM may be stopped here, at this very instruction, and saved:
- *                      pvpanic at 0x505 stops it or lets it pass, as QEMU was told
+ *   port rest          the VM may be stopped and saved here, at this very instruction:
+ *                      pvpanic at 0x505 stops it or not, as QEMU is set up
  *   port follow FILE   FILE holds "WANTED ARRIVED COMPLETED" (the throttle's progress);
- *                      notifies "progress COMPLETED WANTED" once a second until
- *                      all that is wanted has completed; fails if all has arrived and
- *                      nothing more completes in STARVED_SECONDS
+ *                      notifies "progress COMPLETED WANTED" once a second until all
+ *                      wanted requests have completed; fails if all have arrived and
+ *                      none completes for STARVED_SECONDS
  */
 #include <sys/io.h>
 #include <time.h>
@@ -37,7 +37,7 @@ static int leave(unsigned char code)
 	if (take_port(EXIT_PORT))
 		return EXIT_FAILED;
 	outb(code, EXIT_PORT);
-	fprintf(stderr, "port 0x%x: the VM goes on: it has no isa-debug-exit\n",
+	fprintf(stderr, "port 0x%x: the VM still runs: it has no isa-debug-exit\n",
 		EXIT_PORT);
 	return EXIT_FAILED;
 }
@@ -103,7 +103,7 @@ static int follow(const char *path)
 		if (now.arrived < now.wanted || now.completed > before.completed)
 			starved = 0;
 		if (starved++ == STARVED_SECONDS) {
-			fprintf(stderr, "%llu of %llu requests do not come back\n",
+			fprintf(stderr, "%llu of %llu requests do not complete\n",
 				now.wanted - now.completed, now.wanted);
 			return EXIT_FAILED;
 		}

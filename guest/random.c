@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Random pages over a whole disk, past the page cache: processes that read (or, in a
- * given share, write) 4 KiB at uniformly drawn places for ever.  With one process and
- * no writes this is how the papers measured their disk (PERFORM 2010 section 5), and
- * how the throttle's accuracy is measured.  Written pages are zeros: a disk that is
- * kept in memory may stay sparse.
+ * Random pages over a whole disk, bypassing the page cache.  Each process reads (or, in a given
+ * share, writes) 4 KiB at uniformly drawn places, for ever.  With one process and no writes, the
+ * papers measured their disk like this (PERFORM 2010 section 5), and the throttle's accuracy is
+ * measured like this.  Written pages are zeros, so that a disk in memory may stay sparse.
  *
- * In the log, `offset` is the byte on the disk, plus 1 for a write (places are
- * multiples of 4096).
+ * In the log, `offset` is the byte on the disk, plus 1 for a write (places are multiples of 4096).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

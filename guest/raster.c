@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Rectangles, and lines, of which only the steps inside the picture are walked. */
+/* Draws rectangles and lines.  Of a line it walks only the steps inside the picture. */
 #include "walk.h"
 
 static uint64_t fill(const struct picture *picture, int64_t left, int64_t top,
@@ -31,10 +31,13 @@ uint64_t raster_rectangle(const struct picture *picture, const struct corner *at
 	return fill(picture, at->x, at->y, at->x + width, at->y + height, at->color);
 }
 
-/* What changes along a line. */
+/* The values that change along a line. */
 enum { X = CHANNELS, Y, WALKS };
 
-/* A place half a pixel back, rounded up, is the nearest, and the lower of two as near. */
+/*
+ * Each value begins half a pixel back and is rounded up later, which gives the nearest pixel, and
+ * the lower one of two equally near.
+ */
 static void set_walks(struct walk walk[WALKS], const struct corner end[2],
 		      int64_t steps)
 {
@@ -46,7 +49,7 @@ static void set_walks(struct walk walk[WALKS], const struct corner end[2],
 		walk[i].at -= WALK_ONE / 2;
 }
 
-/* Leaves those of the steps from first to last whose place is in 0 .. size - 1. */
+/* Clips the steps first to last to those with a place in 0 .. size - 1. */
 static void clip(const struct walk *walk, int64_t size, int64_t *first, int64_t *last)
 {
 	int64_t to_low = 1 - WALK_ONE - walk->at;

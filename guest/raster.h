@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws into a picture in memory: all of it, rectangles, lines and triangles whose
- * colours are blended between their corners.  Which pixels that are and what colour each
- * gets is docs/drawing.md, to the bit.
+ * Draws into a picture in memory: fills it, and draws rectangles, lines and triangles whose colours
+ * are blended between their corners.  docs/drawing.md defines the pixels and their colours, to the
+ * bit.
  *
- * Integers only, no allocation, no libc.  Any corners will do: what lies outside the
- * picture is left out before anything is drawn, so that the time taken is that of the
- * pixels and rows inside.
+ * Integers only, no allocation, no libc.  Corners may be anywhere: parts outside the picture are
+ * removed before anything is drawn, so the time depends only on the pixels and rows inside.
  */
 #ifndef UNDERSTUDY_GUEST_RASTER_H
 #define UNDERSTUDY_GUEST_RASTER_H

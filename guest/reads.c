@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * See reads.h.  A slot of the log is taken by an atomic counter and its end_ns is
- * stored last, so that a process killed half-way through an entry leaves one that the
- * parent can see is torn, and drops.
+ * See reads.h.  An atomic counter assigns the slots of the log, and end_ns is stored last in an
+ * entry.  So a process killed half-way through an entry leaves one that the parent recognises as
+ * torn and drops.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define STACK_BYTES 65536
 
 struct shared_log {
-	uint64_t next; /* slots taken, also those beyond the end */
+	uint64_t next; /* slots taken, with those beyond the end */
 	uint64_t failed;
 	struct reads_entry entries[];
 };
@@ -103,7 +103,7 @@ void reads_log_failure(const struct reads_process *process, uint64_t logged_offs
 	log_add(process->id, now_ns, now_ns, logged_offset, -error);
 }
 
-/* Push the whole entries together over the torn ones; returns how many are left. */
+/* Moves the complete entries over the torn ones; returns how many are left. */
 static uint32_t log_compact(void)
 {
 	uint64_t taken = log_shared->next < log_slots ? log_shared->next : log_slots;
@@ -171,7 +171,7 @@ static int log_close(const struct reads_options *options)
 	return EXIT_FAILED;
 }
 
-/* What a process calls. */
+/* Functions that a process calls. */
 
 void *reads_sectors_buffer(uint32_t sectors)
 {
@@ -223,8 +223,8 @@ struct herd {
 	uint32_t count;
 	pid_t *pids; /* 0: not running */
 	uint32_t ready;
-	int arrived[2]; /* each process writes a byte when it is prepared */
-	int go[2]; /* the parent closes it to let all go */
+	int arrived[2]; /* each process writes a byte when it is ready */
+	int go[2]; /* the parent closes it to start all */
 	int signals; /* a signalfd */
 	pid_t parent;
 	const struct reads_options *options;
@@ -252,9 +252,9 @@ static int herd_open(struct herd *herd)
 }
 
 /*
- * The page cache of a process is charged to the group of whoever owns its memory, and
- * that is the parent.  It joins after it has touched the log and leaves before it
- * writes it: a limit on the group's memory bounds page cache and not our instrument.
+ * The page cache of a process is charged to the group of the process that owns its memory, which is
+ * the parent.  The parent joins the group after it has touched the log, and leaves it before it
+ * writes the log.  So a limit on the group's memory limits the page cache, and not our log.
  */
 static int join_group(const char *folder)
 {
@@ -293,7 +293,7 @@ static void child_settle(const struct herd *herd)
 
 	sigfillset(&all);
 	signal(SIGTERM, SIG_DFL);
-	signal(SIGINT, SIG_IGN); /* Ctrl-C is the parent's to pass on */
+	signal(SIGINT, SIG_IGN); /* the parent handles Ctrl-C */
 	sigprocmask(SIG_UNBLOCK, &all, NULL);
 	child_check("prctl", call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0));
 	child_check("prctl", call(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0));
@@ -330,7 +330,7 @@ static int child_main(void *argument)
 	_exit(EXIT_FAILED);
 }
 
-/* On a stack of its own, at whose lower end it finds what it needs to know. */
+/* Runs on a stack of its own.  Its arguments are at the stack's lower end. */
 static pid_t child_start(const struct herd *herd, uint32_t number)
 {
 	struct child *child = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -358,7 +358,7 @@ static int herd_start(struct herd *herd)
 	return 0;
 }
 
-/* The process is gone from the herd; true when it was one of ours. */
+/* Removes the process from the herd; true if it was one of ours. */
 static bool herd_forget(struct herd *herd, pid_t pid)
 {
 	for (uint32_t i = 0; i < herd->count; i++) {
@@ -380,7 +380,7 @@ static void say_how_it_ended(pid_t pid, int status)
 			WEXITSTATUS(status));
 }
 
-/* A process that ends before it was told to is a failure. */
+/* A process that ends before the parent stops it is a failure. */
 static int herd_check(struct herd *herd)
 {
 	int status, failed = 0;
@@ -416,7 +416,7 @@ static bool input_says_go(void)
 	       (got == 1 && byte == '\n');
 }
 
-/* True at the end of the pipe: each process has arrived, or is dead. */
+/* True at the end of the pipe: each process is ready, or dead. */
 static bool all_arrived(struct herd *herd)
 {
 	char bytes[256];
@@ -441,7 +441,7 @@ static int say_ready(const struct herd *herd)
 
 enum { SIGNALS, ARRIVED, INPUT, WATCHED };
 
-/* One thing that happened; WATCH_ON, or the exit code. */
+/* Handles one event; returns WATCH_ON, or the exit code. */
 #define WATCH_ON (-1)
 
 static int watch_signals(struct herd *herd)
@@ -473,7 +473,7 @@ static int watch_once(struct herd *herd, struct pollfd *polled)
 	return WATCH_ON;
 }
 
-/* Until SIGTERM or SIGINT, or until a process dies. */
+/* Runs until SIGTERM or SIGINT, or until a process dies. */
 static int herd_watch(struct herd *herd)
 {
 	struct pollfd polled[WATCHED] = {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of a workload, and the log of what they saw: each pread and pwrite
- * timed by the clock of the process that asked.  This is the second witness of the
- * throttle's records, so it shares no code with them.
+ * The processes of a workload, and the log of their requests: each pread and pwrite, timed by the
+ * clock of the process that called it.  The log is a check on the throttle's records, so it shares
+ * no code with them.
  *
- * The processes share one address space, like threads, because in an emulator each
- * switch between two costs as much as a request; for the kernel, and for the scheduler
- * under test, each is a process with an I/O context of its own.  They use no errno and
- * nothing of libc that keeps a state (guest/call.h).
+ * The processes share one address space, like threads, because in an emulator each switch between
+ * two address spaces costs as much as a request.  For the kernel, and for the scheduler under test,
+ * each is a process with its own I/O context.  They do not use errno or any part of libc that keeps
+ * state (guest/call.h).
  *
- * Life of a workload: the parent starts the processes, prints "ready" and waits for
- * a line (or the end) of its input; then all processes begin together and run for
- * ever.  SIGTERM or SIGINT to the parent ends them, writes the log and prints one
- * line: "done LOGGED FAILED LOST".
+ * Life of a workload: the parent starts the processes, prints "ready" and waits for a line (or the
+ * end) of its input.  Then all processes begin together and run for ever.  On SIGTERM or SIGINT the
+ * parent ends them, writes the log and prints one line: "done LOGGED FAILED LOST".
  */
 #ifndef UNDERSTUDY_GUEST_READS_H
 #define UNDERSTUDY_GUEST_READS_H
@@ -50,10 +49,10 @@ struct reads_options {
 	uint64_t seed;
 	const char *log_path; /* NULL: no log */
 	uint32_t log_max;
-	const char *cgroup; /* folder of the group that they run in, or NULL */
+	const char *cgroup; /* folder of their control group, or NULL */
 };
 
-/* What all workloads have on their command line. */
+/* The options that all workloads share. */
 #define READS_LONG_OPTIONS                                  \
 	{ "processes", required_argument, NULL, 'p' },      \
 		{ "seed", required_argument, NULL, 's' },   \
@@ -66,10 +65,10 @@ struct reads_options {
 	"       [--processes N] [--seed 1] [--cgroup FOLDER]\n" \
 	"       [--log FILE [--log-max ENTRIES]]\n"
 
-/* Takes the option if it is one of these; what is wrong ends the program. */
+/* Takes one of these options; returns false for any other.  A wrong value ends the program. */
 bool reads_option(struct reads_options *options, int option, const char *value);
 
-/* One process, as it sees itself. */
+/* A process's own data. */
 struct reads_process {
 	struct draw draw;
 	uint32_t number; /* from 0 */
@@ -77,8 +76,8 @@ struct reads_process {
 };
 
 /*
- * What process number `process` (from 0) does; it never returns.  `prepare` comes
- * before "ready" and may be NULL; both get the same stream of draws from its start.
+ * The work of a process: `run` never returns.  `prepare` is called before "ready" and may be NULL.
+ * Both get the same stream of draws from its start.
  */
 struct reads_play {
 	void (*prepare)(void *context, struct draw draw);
@@ -89,16 +88,16 @@ struct reads_play {
 /* Returns the program's exit code. */
 int reads_run(const struct reads_options *options, const struct reads_play *play);
 
-/* One timed and logged page; bytes, or a negative errno. */
+/* Reads or writes one page, timed and logged.  Returns bytes, or a negative errno. */
 long reads_page(const struct reads_process *process, int fd, void *page,
 		uint64_t offset, bool write, uint64_t logged_offset);
 
-/* The same of so many sectors of 512 bytes. */
+/* As reads_page, for sectors of 512 bytes. */
 long reads_sectors(const struct reads_process *process, int fd, void *buffer,
 		   uint32_t sectors, uint64_t offset, bool write,
 		   uint64_t logged_offset);
 
-/* A failure that is not a page's: an open, say. */
+/* Logs a failure without a page, such as that of an open. */
 void reads_log_failure(const struct reads_process *process, uint64_t logged_offset,
 		       int error);
 
@@ -108,7 +107,7 @@ void reads_sleep(uint64_t ns);
 /* A page-aligned buffer of one page, zeroed; exits when there is no memory. */
 void *reads_buffer(void);
 
-/* The same of so many sectors. */
+/* As reads_buffer, for sectors. */
 void *reads_sectors_buffer(uint32_t sectors);
 
 #endif

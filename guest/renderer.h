@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who draws a program's triangles: the rasteriser, called for each, or whoever executes
- * the commands of zach1 that are put into a buffer, such as the card.
+ * Draws a program's triangles, with the rasteriser, which is called for each; or with commands of
+ * zach1, which are put into a buffer for an executor such as the card.
  */
 #ifndef UNDERSTUDY_GUEST_RENDERER_H
 #define UNDERSTUDY_GUEST_RENDERER_H
@@ -22,16 +22,16 @@ struct direct_renderer {
 void direct_renderer_init(struct direct_renderer *direct,
 			  const struct picture *picture);
 
-/* Where commands go: a buffer, from which they are taken when it is full. */
+/* A buffer for commands.  When it is full, its commands are executed. */
 struct command_sink {
 	uint32_t *words;
 	uint32_t pairs_max; /* at least COMMAND_PAIRS_TRIANGLE */
 	/*
-	 * Has so many pairs of the buffer executed, at once or later; `words` is then
-	 * where the next ones go.  0, or -1 and errno.
+	 * Gets this many pairs of the buffer executed, at once or later.  `words` is then the place
+	 * for the next ones.  Returns 0, or -1 and errno.
 	 */
 	int (*submit)(struct command_sink *sink, uint32_t pairs);
-	/* Returns when all are executed. */
+	/* Waits until all are executed. */
 	int (*finish)(struct command_sink *sink);
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Put a file system's metadata onto a disk of zeros:
+ * Puts a file system's metadata onto a disk of zeros:
  *
  *   restore BLOCKS DISK
  *
- * BLOCKS holds only the 4 KiB blocks that are not zero (understudy/files/image.py
- * writes it): "USBLOCK1", u64 bytes of the image, u64 count, `count` ascending u64
- * block numbers, then the blocks; little-endian.  Neighbouring blocks go out in one
- * write. The whole of BLOCKS is checked before the first write.
+ * BLOCKS holds only the 4 KiB blocks that are not zero (understudy/files/image.py writes it):
+ * "USBLOCK1", u64 bytes of the image, u64 count, `count` ascending u64 block numbers, then the
+ * blocks; little-endian.  Neighbouring blocks are written together.  The whole of BLOCKS is checked
+ * before the first write.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static int check_numbers(const char *path, const struct blocks_file *blocks)
 {
 	for (uint64_t i = 0; i < blocks->count; i++) {
 		if (blocks->numbers[i] >= blocks->image_bytes / BLOCK_BYTES)
-			return refuse(path, "a block lies beyond the end of the image");
+			return refuse(path, "a block is beyond the end of the image");
 		if (i && blocks->numbers[i] <= blocks->numbers[i - 1])
 			return refuse(path, "the blocks are not in ascending order");
 	}
@@ -110,7 +110,7 @@ static int write_at(int fd, const char *from, uint64_t bytes, uint64_t at)
 	return 0;
 }
 
-/* How many blocks from `first` on are neighbours on the disk. */
+/* The number of blocks from `first` on that are neighbours on the disk. */
 static uint64_t neighbours(const struct blocks_file *blocks, uint64_t first)
 {
 	uint64_t n = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest's own display, a framebuffer device of the kernel (/dev/fb0), which shows the
- * console or a picture.  What it shows a person sees in QEMU's window.
+ * The guest's own display, a framebuffer device of the kernel (/dev/fb0), which shows the console
+ * or a picture.  A person sees it in QEMU's window.
  */
 #ifndef UNDERSTUDY_GUEST_SCREEN_H
 #define UNDERSTUDY_GUEST_SCREEN_H
@@ -22,16 +22,25 @@ struct screen {
 	bool graphics;
 };
 
-/* The console is shown.  Complains and returns EXIT_FAILED if that is no display for us. */
+/*
+ * Opens the display, which shows the console.  Complains and returns EXIT_FAILED if we can't use
+ * the display.
+ */
 int screen_open(struct screen *screen, const char *path);
 
-/* From the console to a black picture; nothing if it was that already.  Complains likewise. */
+/*
+ * Switches from the console to a black picture, unless it shows a picture already.  Complains
+ * likewise.
+ */
 int screen_enter(struct screen *screen);
 
-/* In the middle; what is too large is cut off on all sides alike. */
+/*
+ * Shows the picture in the middle.  A picture that is too large is cut off equally on opposite
+ * sides.
+ */
 void screen_show(struct screen *screen, const struct picture *picture);
 
-/* Back to the console, as it is by now. */
+/* Switches back to the console, with its present contents. */
 void screen_leave(struct screen *screen);
 
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Does for the host one request after another on a disk, past the page cache:
+ * Carries out the host's requests on a disk, one after another, bypassing the page cache:
  *
  *   serve DISK
  *
- * The wire's first page has the host's request, and then the answer.  For the next request
- * the program asks: QEMU holds it up at that very instruction until the host has read the
- * answer and laid down the request.  No time passes for the guest meanwhile.
+ * The wire's first page holds the host's request, and then the answer.  The program asks for the
+ * next request, and QEMU stops it within that very instruction until the host has read the answer
+ * and stored the next request.  No time passes for the guest meanwhile.
  * understudy/platforms/vm/conversation.py is the other end.
  *
- * Times are of CLOCK_MONOTONIC.  A request is sent at its time; until shortly before, the
- * program sleeps.  No other process comes in between, but interrupts do.
+ * Times are of CLOCK_MONOTONIC.  A request is sent at its time.  The program sleeps until shortly
+ * before.  No other process runs in between, but interrupts do.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -107,7 +107,7 @@ static void serve(int fd, char *buffer, const struct request *request,
 		answer->error = errno ? (uint64_t)errno : EIO;
 }
 
-/* Until the host has no more. */
+/* Serves until the host has no more requests. */
 static void serve_all(int fd, char *buffer, char *page)
 {
 	const volatile struct request *asked = (void *)(page + REQUEST_AT);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Steps as a table gives them, closed: each process thinks, asks for a place of the disk, past the
- * page cache, waits for the answer and goes on, until its rows end; then it sleeps.  Written
- * sectors are zeros.  sim/workloads/rows.c plays the same table in the simulator.
+ * Plays steps from a table, in a closed loop: each process thinks, reads or writes a place of the
+ * disk, bypassing the page cache, waits for the answer and continues with its next row.  After its
+ * last row it sleeps.  Written sectors are zeros.  sim/workloads/rows.c plays the same table in the
+ * simulator.
  *
- * The table is a file, all little-endian: struct steps_header, where the rows of each process
- * begin and the last ones end, and the rows (understudy/ask/workloads/own.py writes it).
+ * The table is a file, all little-endian: struct steps_header, the index of each process's first
+ * row and of the end of the last ones, and the rows (understudy/ask/workloads/own.py writes it).
  *
  * In the log, `offset` is the byte on the disk, plus 1 for a write.
  */
@@ -98,11 +99,11 @@ static const char *map(const char *path, uint64_t *bytes)
 
 static int refuse(const char *path)
 {
-	fprintf(stderr, "%s: no table of steps\n", path);
+	fprintf(stderr, "%s: not a table of steps\n", path);
 	return EXIT_FAILED;
 }
 
-/* Everything that is looked at later lies in the file. */
+/* Checks that all data that are read later are within the file. */
 static bool take(struct steps *steps, const char *memory, uint64_t bytes)
 {
 	const struct steps_header *header = (const void *)memory;

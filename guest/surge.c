@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The SURGE workload of PERFORM 2010 section 5: processes that execute the ON/OFF loop
- * of Figure 2 for ever.  A process draws a file count from Pareto(2.43, 1.00), that
- * many files by Zipf, reads each page by page and sleeps Pareto(1.5, 2.0 ms) after
- * every page.  All draws are integers from the process's own stream, so what a process
- * asks for does not depend on how the processes are scheduled.
+ * The SURGE workload of PERFORM 2010 section 5: each process executes the ON/OFF loop of Figure 2
+ * for ever.  A process draws a file count from Pareto(2.43, 1.00) and that many files by Zipf.  It
+ * reads each file page by page and sleeps Pareto(1.5, 2.0 ms) after every page.  All draws are
+ * integers from the process's own stream, so the requests of a process do not depend on how the
+ * processes are scheduled.
  *
  * In the log, `offset` is (file index << 32) + the byte in the file.
  */
@@ -58,7 +58,7 @@ static int open_file(const struct surge *surge, uint32_t index, uint64_t *bytes)
 	return (int)fd;
 }
 
-/* A failure ends the file; the sleep after it keeps a dead disk from spinning. */
+/* A failure ends the file.  The sleep after it keeps the loop from spinning on a dead disk. */
 static void read_file(const struct surge *surge, struct reads_process *process,
 		      void *page)
 {
@@ -91,8 +91,8 @@ static void run(void *context, struct reads_process *process)
 }
 
 /*
- * Open a file and ask for its extents, so that the run finds inodes and extents in
- * memory and reads nothing but data.  Returns 0 or an errno.
+ * Opens a file and asks for its extents, so that the run finds inodes and extents in memory and
+ * reads only data.  Returns 0 or an errno.
  */
 static int look_up(const struct surge *surge, uint32_t index, uint64_t *bytes)
 {
@@ -107,8 +107,8 @@ static int look_up(const struct surge *surge, uint32_t index, uint64_t *bytes)
 }
 
 /*
- * The rehearsal: the same draws, but each file is only looked up.  Returns the number
- * of reads that the file stands for.
+ * The rehearsal: the same draws, but each file is only looked up.  Returns the number of reads that
+ * the file would need.
  */
 static uint64_t rehearse_file(const struct surge *surge, struct draw *draw)
 {
@@ -132,7 +132,7 @@ static void rehearse(void *context, struct draw draw)
 			reads += rehearse_file(surge, &draw);
 }
 
-/* Every file once, for a file system small enough to be kept in memory. */
+/* Looks up every file once, for a file system small enough to stay in memory. */
 static int look_up_all(const struct surge *surge)
 {
 	uint64_t bytes;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * The virtual console daemon: carries out the commands of a graphics card, and shows its
- * picture (Jones 2010 section 3.1.1).
+ * The virtual console daemon: carries out the commands of a graphics card, and shows its picture
+ * (Jones 2010 section 3.1.1).
  *
  *   vcd --card /dev/vgpu0 [--screen /dev/fb0] [--png FOLDER] [--frames 100]
  *
- * It sleeps in the card's ioctl until there is work (kernel/vgpu/console.h), takes the pairs
- * from the ring that both share, and draws into the card's framebuffer.  In graphics mode each
- * picture that is flipped to is shown on the guest's display, in place of its console, and becomes
- * FOLDER/frame-000001.png and so on, --frames of them at most.  It ends when the card is pulled
- * out, or at SIGINT or SIGTERM, and leaves the console behind.  Started again, also after it was
- * killed, it goes on where it was.
+ * It sleeps in the card's ioctl until there is work (kernel/vgpu/console.h), takes the pairs from
+ * the shared ring, and draws into the card's framebuffer.  In graphics mode, each flip shows its
+ * picture on the guest's display, in place of the console, and writes it to FOLDER/frame-000001.png
+ * and so on, for --frames pictures at most.  The daemon ends when the card is pulled out, or at
+ * SIGINT or SIGTERM, and restores the console.  A new daemon continues where the last one stopped,
+ * even if that was killed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +35,7 @@
 #define BUSY_TRIES 100
 #define FIELD(value, name) (((value)&name##_MASK) >> name##_SHIFT)
 
-/* All that the next daemon has to know to go on after what was done. */
+/* The state from which the next daemon can continue. */
 struct state {
 	struct console_next next;
 	struct commands commands;
@@ -44,13 +44,13 @@ struct state {
 	uint64_t frames;
 };
 
-/* In the card's memory.  The last one is whole whenever we are killed. */
+/* In memory of the card.  The last state is complete whenever the daemon is killed. */
 struct kept {
 	uint64_t times;
-	struct state state[2]; /* the last in times % 2 */
+	struct state state[2]; /* the last is state[times % 2] */
 };
 
-_Static_assert(sizeof(struct kept) <= CONSOLE_KEPT_BYTES, "all is kept");
+_Static_assert(sizeof(struct kept) <= CONSOLE_KEPT_BYTES, "struct kept fits");
 
 struct vcd {
 	int card;
@@ -135,7 +135,7 @@ static int set_control(struct vcd *vcd, uint32_t control)
 	return vcd->display ? screen_enter(&vcd->screen) : 0;
 }
 
-/* Of the card, not of what is drawn. */
+/* Handles registers of the card itself, not of drawing. */
 static bool is_special(const struct console_pair *pair)
 {
 	return pair->offset < ZACH1_FRAME_BASE || pair->offset >= CONSOLE_RESET;
@@ -158,7 +158,7 @@ static int take_special(struct vcd *vcd, const struct console_pair *pair)
 	}
 }
 
-/* Pairs from there on that lie one behind the other and are only drawn. */
+/* The number of pairs from there on that are contiguous in the ring and only drawn. */
 static size_t plain_pairs(const struct vcd *vcd, uint64_t from, uint64_t to)
 {
 	const struct console_pair *first = &vcd->ring[from % CONSOLE_PAIRS];
@@ -171,7 +171,7 @@ static size_t plain_pairs(const struct vcd *vcd, uint64_t from, uint64_t to)
 	return n;
 }
 
-/* One pair that came by the FIFO, or as many as there are that did not. */
+/* Draws one pair from the FIFO, or as many others as there are. */
 static size_t draw(struct vcd *vcd, uint64_t from, uint64_t to, enum commands_end *end)
 {
 	const struct console_pair *pair = &vcd->ring[from % CONSOLE_PAIRS];
@@ -188,7 +188,7 @@ static bool is_to_be_drawn(const struct console_pair *pair)
 	return pair->offset & CONSOLE_FROM_FIFO || !is_special(pair);
 }
 
-/* Until something that the kernel should hear of; fills in how far it came. */
+/* Draws until an event that the kernel must know; fills in how far it has drawn. */
 static int carry_out(struct vcd *vcd, struct console_next *next)
 {
 	enum commands_end end = COMMANDS_ALL;
@@ -226,7 +226,7 @@ static void keep(struct vcd *vcd)
 	__atomic_store_n(&vcd->kept->times, times, __ATOMIC_RELEASE);
 }
 
-/* As the last daemon was, with the framebuffer where it is now. */
+/* Takes over the state of the last daemon, with the present address of the framebuffer. */
 static void take_over(struct vcd *vcd)
 {
 	uint32_t *framebuffer = vcd->state.commands.framebuffer;
@@ -278,7 +278,7 @@ static void *map(const struct vcd *vcd, size_t bytes, int access, unsigned long 
 	return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-/* A daemon that was killed lets go of the card a moment after it is gone. */
+/* A killed daemon releases the card only a moment after its end. */
 static int open_when_free(const char *path)
 {
 	int file = open(path, O_RDWR | O_CLOEXEC);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values that go evenly from one whole number to another, in fixed point with 40 binary
- * places, and what else drawing counts with.
+ * Values that change evenly from one whole number to another, in fixed point with 40 binary places,
+ * and other arithmetic for drawing.
  *
- * A step is rounded down, by less than 2^-40, so after at most 65,535 of them a value is too
- * small by less than 2^-24.  The exact value, or half a one, is a fraction with a denominator
- * of at most 2^17: rounded up to a whole number, both are the same.
+ * A step is rounded down, by less than 2^-40.  So after at most 65,535 steps a value is too small
+ * by less than 2^-24.  The exact value, or half a value, is a fraction with a denominator of at
+ * most 2^17.  Rounded up to a whole number, both are therefore the same.
  */
 #ifndef UNDERSTUDY_GUEST_WALK_H
 #define UNDERSTUDY_GUEST_WALK_H
@@ -26,7 +26,7 @@ static inline int64_t max(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The divisor is positive. */
+/* Divides, rounding down; the divisor is positive. */
 static inline int64_t divide_down(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);
@@ -46,7 +46,7 @@ struct walk {
 	int64_t at, step;
 };
 
-/* Of at least one step. */
+/* Begins a walk of at least one step. */
 static inline struct walk walk_from(int64_t from, int64_t to, int64_t steps)
 {
 	return (struct walk){
@@ -60,7 +60,7 @@ static inline void walk_on(struct walk *walk, int64_t steps)
 	walk->at += walk->step * steps;
 }
 
-/* Rounded up. */
+/* The present value, rounded up. */
 static inline int64_t walk_place(const struct walk *walk)
 {
 	return (walk->at + WALK_ONE - 1) >> 40;

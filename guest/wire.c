@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guest's side of the wire (understudy/platforms/vm/wire.py): memory that it shares
- * with the host.  No device takes part, so nothing waits for the host, and what goes
- * over it costs instructions only.
+ * The guest's side of the wire (understudy/platforms/vm/wire.py): memory that it shares with the
+ * host.  No device takes part, so nothing waits for the host, and a transfer costs instructions
+ * only.
  *
- *   wire take   writes what the host has left there to the output
- *   wire give   leaves its input there for the host
+ *   wire take   writes the host's data to the output
+ *   wire give   stores its input for the host
  *
- * Its first page says how many bytes there are each way; the host's begin in the next
- * page, the guest's in the first page after them.
+ * The first page holds the number of bytes each way.  The host's data begin in the next page, the
+ * guest's data in the first page after them.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -38,7 +38,10 @@ static int write_all(const char *from, size_t bytes)
 	return 0;
 }
 
-/* Fill the window; what was read, less only at the end of the input, or negative. */
+/*
+ * Fills the window.  Returns the bytes read, fewer only at the end of the input, or a negative
+ * number.
+ */
 static ssize_t read_all(char *to, size_t bytes)
 {
 	size_t got = 0;
@@ -85,7 +88,7 @@ static int give(const struct wire *wire, struct header *header)
 		char *window;
 
 		if (start + done + WIRE_WINDOW_BYTES > wire->bytes) {
-			fprintf(stderr, "the wire: more than its %llu bytes\n",
+			fprintf(stderr, "the results exceed the wire's %llu bytes\n",
 				(unsigned long long)wire->bytes);
 			return EXIT_FAILED;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that guest and host share (understudy/platforms/vm/wire.py).  The environment says
- * where it is (the kernel puts NAME=VALUE of its command line there): WIRE, its physical
- * address, and WIRE_BYTES.
+ * Memory that guest and host share (understudy/platforms/vm/wire.py).  Two environment variables
+ * describe it (the kernel takes NAME=VALUE from its command line): WIRE, its physical address, and
+ * WIRE_BYTES.
  */
 #ifndef UNDERSTUDY_GUEST_WIRE_H
 #define UNDERSTUDY_GUEST_WIRE_H
@@ -14,7 +14,7 @@
 #include "complain.h"
 #include "options.h"
 
-#define WIRE_WINDOW_BYTES (1u << 20) /* mapped at a time: mapping costs, page by page */
+#define WIRE_WINDOW_BYTES (1u << 20) /* mapped at a time: each page costs time */
 
 struct wire {
 	int memory;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loaded into QEMU: a guest that asks the host waits for the answer at that very instruction.
+ * Loaded into QEMU: when a guest asks the host, it waits for the answer within that very
+ * instruction.
  *
- * It writes a byte at a debug console's port, which QEMU passes on over a socket; so here the
- * guest's thread is not let go before a byte has come back.  It has QEMU's big lock meanwhile:
- * nothing else happens in the machine, and its virtual clock stands still.  To stop the machine
- * for that (`port rest`) takes QEMU some five times as long.
+ * The guest writes a byte to a debug console's port.  QEMU passes the byte on over a socket.  Here
+ * the guest's thread then waits until a byte has come back.  It holds QEMU's big lock meanwhile:
+ * nothing else happens in the machine, and its virtual clock stands still.  Stopping the machine
+ * for this (`port rest`) takes QEMU about five times as long.
  *
- * The environment's QUESTIONS is the socket's number; without it nothing is asked.
+ * The environment variable QUESTIONS is the socket's number; without it nothing changes.
  * understudy/platforms/vm/conversation.py is the other end.
  */
 
@@ -30,7 +31,7 @@ __attribute__((constructor)) static void find(void)
 		questions = atoi(number);
 }
 
-/* Also if nobody is there any more. */
+/* Returns too if the other end is gone. */
 static void wait_for_answer(void)
 {
 	struct pollfd socket = { .fd = questions, .events = POLLIN };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Print at what rate this host's processors count time, kHz: the time stamp counter against the
- * monotonic clock over a tenth of a second.  However busy the host is: of many readings of both,
- * at the beginning and at the end, that one counts between whose two clocks the least time has
- * passed.
+ * Prints the rate of this host's time stamp counter in kHz, measured against the monotonic clock
+ * over a tenth of a second.  A busy host must not falsify the result.  So both are read many times
+ * at the beginning and at the end, and the reading with the least time between its two readings of
+ * the clock counts.
  */
 #include <stdint.h>
 #include <stdio.h>

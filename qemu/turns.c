@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loaded into QEMU: its two threads take turns, so that the host's timing can't be seen in
+ * Loaded into QEMU: makes its two threads take turns, so that the host's timing can't be seen in
  * the virtual clock.
  *
- * One thread runs the guest, without QEMU's big lock; what it has executed is counted, and
- * moves the clock, just before it comes back for the lock.  The other, the main thread,
- * moves the clock to the next timer when it finds the processors idle.  If it looks between
- * the guest's HLT and the count, it starts from an old time, and what was executed since
- * comes on top: the timer fires late by as much.  So here
+ * The guest's thread runs without QEMU's big lock.  QEMU counts the instructions that it has
+ * executed and moves the clock accordingly, just before that thread takes the lock again.  The main
+ * thread moves the clock to the next timer when it finds the processors idle.  If it does so
+ * between the guest's HLT and the count, it starts from an old time.  The executed instructions are
+ * then added, so the timer fires late by as much.  So here
  *
  *   the main thread, once it has the lock, waits until the guest is not executing;
- *   the guest's thread, once it is back, lets the main thread go first if it waits, or if it
- *   has been woken and is still to come.
+ *   the guest's thread, once it is back, lets the main thread go first if the main thread waits,
+ *   or has been woken and is still to come.
  *
- * docs/decisions/0032-turns.md.
+ * docs/decisions/0032-turns.md gives the reasons.
  */
 
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A guest that executes as long as that without a timer is far from its next HLT. */
+/* A guest that executes for this long without a timer is far from its next HLT. */
 #define PATIENCE_SECONDS 2
 
 static int (*libc_poll)(struct pollfd *, nfds_t, const struct timespec *,
@@ -37,13 +37,15 @@ static int (*libc_wait)(pthread_cond_t *, pthread_mutex_t *);
 static int (*libc_unlock)(pthread_mutex_t *);
 static pthread_t main_thread;
 
-/* What the main thread locks first after it has polled.  It guards the rest. */
+/*
+ * The mutex that the main thread locks first after it has polled.  It guards the variables below.
+ */
 static pthread_mutex_t *big_lock;
 static fd_set wakes_main;
 static bool executing;
 static bool main_is_woken;
 static bool main_waits;
-static bool main_sleeps; /* until the guest's thread has done something for it */
+static bool main_sleeps; /* until the guest's thread has worked for it */
 static pthread_cond_t turn_of_main = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t turn_of_guest = PTHREAD_COND_INITIALIZER;
 
@@ -65,7 +67,7 @@ static bool is_main(void)
 	return pthread_equal(pthread_self(), main_thread);
 }
 
-/* Only the guest's thread sleeps with the big lock, while its processors are idle. */
+/* Only the guest's thread waits with the big lock, while its processors are idle. */
 static bool is_guest(void)
 {
 	return waited_with && waited_with == big_lock;
@@ -105,7 +107,7 @@ static void let_main_go_first(void)
 			break;
 }
 
-/* Nearly always the same files, so that nobody minds a copy that is read half way. */
+/* The files are nearly always the same, so reading a half-written copy does no harm. */
 static void remember(const struct pollfd *files, nfds_t count)
 {
 	fd_set polled;

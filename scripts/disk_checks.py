@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Write the checks of those profiles in profiles/ whose drives can be held against them.
+"""Write the checks of those profiles in profiles/ that can be compared with their drives.
 
 PYTHONPATH=. .venv/bin/python scripts/disk_checks.py
 
-cheetah-9lp: the trace that was timed on the drive (bench/drives/README.md); what writes cost was
-fitted to it, nothing else was.  detailed-10k: the drive of oracle/detailed that it was measured on.
+cheetah-9lp is compared with a trace that was timed on the drive (bench/drives/README.md).  Only the
+cost of writes was fitted to that trace.  detailed-10k is compared with the drive of oracle/detailed
+on which it was measured.
 """
 
 from collections.abc import Iterable
@@ -30,7 +31,7 @@ BEGIN = "\n# Checks: scripts/disk_checks.py\n"
 
 
 def of_trace(disk: DiskProfile) -> Iterable[Compared]:
-    """By the trace of its drive."""
+    """The profile compared with the trace of its drive."""
     trace = pl.read_parquet(ROOT / "bench" / "drives" / disk.name / "trace.parquet")
     op = np.where(trace["op"].to_numpy() == "write", WRITE, 0)
     service_ns = (trace["service_us"].to_numpy() * 1000).astype(np.int64)
@@ -43,14 +44,14 @@ def of_trace(disk: DiskProfile) -> Iterable[Compared]:
 
 
 def of_drive(disk: DiskProfile) -> Iterable[Compared]:
-    """By asking it."""
+    """The profile compared with the drive that it was measured on."""
     drive = random_drive(DETAILED)
     model = Bench(ModelTarget.of(disk, drive.capacity_sectors, SEED), SEED)
     return checks.compare(Bench(drive, SEED), model, SEED, checks.WORKLOADS)
 
 
 def write(name: str, compared: Iterable[Compared]) -> None:
-    """Instead of those that are there."""
+    """Replace the checks in the profile's file."""
     file = ROOT / "profiles" / f"{name}.toml"
     before = file.read_text().partition(BEGIN)[0].rstrip()
     lines = [line for each in compared for line in each.check.toml_lines()]

@@ -38,20 +38,20 @@ Row = tuple[str, ...]
 
 
 def drives() -> list[DiskProfile]:
-    """Those that somebody sold."""
+    """The drives that were sold."""
     names = [name for name in profile.catalogue() if not name.startswith(SYNTHETIC)]
     return [profile.load(name) for name in names]
 
 
 def told(disk: DiskProfile) -> Row:
-    """What it is, where its figures are from, what it holds for."""
+    """What the drive is, where its figures are from, and the limits of its profile."""
     sources = [section.source for _, section in disk if getattr(section, "source", None)]
     holds = "; ".join(filter(None, (disk.limits, standing(disk.checks))))
     return f"`{disk.name}`", disk.summary, " ".join("; ".join(sources).split()), holds
 
 
 def held(disk: DiskProfile) -> Row | None:
-    """A random page by hand, and by the drive's model."""
+    """The time of a random page, calculated by hand and by the drive's model."""
     if disk.array or not disk.seek or not disk.facts or not disk.rotation:
         return None
     timing = disk.timing(disk.facts.capacity_sectors)
@@ -77,7 +77,7 @@ def predicted_ms(disk: DiskProfile, capacity: int) -> float:
 
 
 def tables() -> dict[str, str]:
-    """By the first heading of each."""
+    """The tables, by their first heading."""
     pages = [row for row in map(held, drives()) if row]
     return {
         head[0]: "".join(lines(head, rows))
@@ -86,13 +86,13 @@ def tables() -> dict[str, str]:
 
 
 def lines(head: Row, rows: Iterator[Row]) -> Iterator[str]:
-    """In Markdown."""
+    """A table in Markdown."""
     for row in (head, ("---",) * len(head), *rows):
         yield f"| {' | '.join(row)} |\n"
 
 
 def with_tables(page: str) -> str:
-    """The page with each table in the place of the one that it has."""
+    """The page with its tables replaced."""
     for heading, table in tables().items():
         place = re.compile(rf"\| {heading} \|.*?\n(?=\n)", re.DOTALL)
         page, found = place.subn(lambda old, new=table: new, page)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Write the tables of a device's settings and of our schedulers into docs/vpt-sysfs.md, from what
-core/drive/settings.c and the schedulers declare.
+"""Write the tables of a device's settings and of our schedulers into docs/vpt-sysfs.md, from the
+declarations in core/drive/settings.c and the schedulers.
 
 .venv/bin/python scripts/sysfs_tables.py
 """
@@ -24,7 +24,7 @@ UNITS = (
 
 
 def value(name: str, number: int) -> str:
-    """A number, or a time in the largest unit of which it is one at least."""
+    """A number, or a time in the largest unit in which it is at least one."""
     if number >= 2**20 and number.bit_count() == 1:
         return f"2^{number.bit_length() - 1}"
     if number >= 2**20 and (number + 1).bit_count() == 1:
@@ -36,7 +36,7 @@ def value(name: str, number: int) -> str:
 
 
 def row(scheduler: declared.Scheduler) -> str:
-    """Its line of the table."""
+    """The scheduler's line of the table."""
     tunables = [
         f"`{t.name}` {value(t.name, t.initial)} ({value(t.name, t.min)} to {value(t.name, t.max)})"
         for t in scheduler.tunables
@@ -47,13 +47,13 @@ def row(scheduler: declared.Scheduler) -> str:
 
 
 def setting(one: declared.Tunable) -> str:
-    """Its line of the table."""
+    """The setting's line of the table."""
     limits = f"{value(one.name, one.min)} to {value(one.name, one.max)}"
     return f"| `{one.name}` | {limits} | {one.help} |\n"
 
 
 def tables() -> dict[str, str]:
-    """The rows of each, by its head."""
+    """The rows of each table, by its head."""
     return {
         SETTINGS_HEAD: "".join(map(setting, SETTINGS.values())),
         SCHEDULERS_HEAD: "".join(map(row, declared.schedulers().values())),
@@ -61,7 +61,7 @@ def tables() -> dict[str, str]:
 
 
 def with_tables(page: str) -> str:
-    """The page with the tables in the place of those that it has."""
+    """The page with its tables replaced."""
     for head, rows in tables().items():
         assert page.count(head) == 1, f"{PAGE} has no table that begins with\n{head}"
         page = re.sub(re.escape(head) + r"(\|.*\n)*", lambda old: head + rows, page)  # noqa: B023

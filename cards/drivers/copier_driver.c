@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reference driver of the copier: /dev/copierN copies what is written to it, fills and
- * checks, one operation at a time.
+ * The reference driver of the copier: /dev/copierN copies the data written to it, fills, and
+ * computes checksums, one operation at a time.
  *
- *	write   up to BUFFER_BYTES become the source, and are copied by the card
+ *	write   the card copies up to BUFFER_BYTES, the source
  *	read    the destination
  *	ioctl   COPIER_GET_CHECKSUM (of the last write), COPIER_DO_FILL (with a byte)
  */
@@ -44,7 +44,7 @@ struct copier {
 	dma_addr_t source_address, destination_address;
 
 	struct completion finished;
-	u32 status; /* what the handler has acknowledged */
+	u32 status; /* status bits that the handler has acknowledged */
 };
 
 static DEFINE_IDA(numbers);
@@ -69,7 +69,7 @@ static irqreturn_t handle(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static int operate(struct copier *copier, enum copier_command_operation operation,
 		   u32 bytes)
 {

@@ -2,11 +2,12 @@
 /*
  * The reference driver of Zach 1: /dev/zach1_N for one program at a time (zach1_driver.h).
  *
- * Buffers go round: the program fills number "filled", the card draws number "drawn", and
- * those between wait.  The two are counted from 0 and never turn back but at a reset.  They, and
- * the registers that start a buffer, are under "lock", which the interrupt handler takes too:
- * without that, a completion between the program's look at the queue and its store would leave
- * a buffer that nobody starts (Jones 2010 section 3.3: no student's driver survived it).
+ * The buffers are a ring: the program fills buffer number "filled", the card draws number "drawn",
+ * and the buffers between wait.  The two numbers count from 0, and only a reset sets them back.
+ * The lock "lock" guards both and the registers that start a buffer, and the interrupt handler
+ * takes it too.  Without the lock, a completion between the program's look at the queue and its
+ * store would leave a buffer that nobody starts (Jones 2010 section 3.3: no student's driver
+ * survived it).
  */
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>
@@ -39,8 +40,8 @@ struct zach1 {
 	char name[16];
 	int number;
 
-	struct mutex control; /* file operations against the card's removal */
-	struct file *file; /* who has it open */
+	struct mutex control; /* between file operations and the card's removal */
+	struct file *file; /* the file that has the card open */
 
 	void *buffers;
 	dma_addr_t address;
@@ -61,7 +62,7 @@ static void zach1_free(struct kref *users)
 
 /* --- the card ------------------------------------------------------------------------ */
 
-/* Under the lock. */
+/* Called under the lock. */
 static void start_next(struct zach1 *zach1)
 {
 	u32 number = zach1->drawn % ZACH1_BUFFERS;
@@ -262,7 +263,7 @@ static int zach1_open(struct inode *inode, struct file *file)
 	return ret;
 }
 
-/* What the program has not waited for is not drawn. */
+/* Drops the buffers for which the program has not waited. */
 static int zach1_release(struct inode *inode, struct file *file)
 {
 	struct zach1 *zach1 = zach1_of(file);
@@ -413,7 +414,7 @@ put:
 	return ret;
 }
 
-/* The program's calls end, and what it has mapped goes before the memory does. */
+/* Ends the program's calls, and removes its mappings before the memory is freed. */
 static void cut_off(struct zach1 *zach1)
 {
 	mutex_lock(&zach1->control);

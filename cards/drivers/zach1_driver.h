@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a program does with /dev/zach1_N: it maps the command buffers, fills one after the
- * other with commands (pairs of 32-bit words: a register's offset, a value), and submits each.
+ * How a program uses /dev/zach1_N: it maps the command buffers, fills one after the other with
+ * commands (pairs of 32-bit words: a register's offset, a value), and submits each.
  */
 #ifndef ZACH1_DRIVER_H
 #define ZACH1_DRIVER_H
@@ -11,16 +11,16 @@
 
 #define ZACH1_BUFFERS 8
 #define ZACH1_BUFFER_BYTES 262144
-#define ZACH1_BUFFERS_AT 0 /* where to map them, one behind the other */
+#define ZACH1_BUFFERS_AT 0 /* offset for mapping the buffers */
 #define ZACH1_FRAMEBUFFER_AT (1 << 30)
 
-/* The buffer to fill has that many bytes; becomes the number of the next one, which is free. */
+/* In: the bytes in the filled buffer.  Out: the number of the next buffer, which is free. */
 #define ZACH1_SUBMIT _IOWR('z', 0, __u32)
-/* Until all that was submitted is drawn. */
+/* Waits until all submitted buffers are drawn. */
 #define ZACH1_SYNC _IO('z', 1)
 /* 1: show the framebuffer; 0: show the console again. */
 #define ZACH1_GRAPHICS _IOW('z', 2, __u32)
-/* After EIO: begin again with an idle card. */
+/* After EIO: resets the card, which is then idle. */
 #define ZACH1_RESET _IO('z', 3)
 
 #endif

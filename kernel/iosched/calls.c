@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ways into the scheduler, through its contract and on its tape, and the one out of it, to
- * the disk's model.
+ * The calls into the scheduler, which the contract checks and the tape records; and the scheduler's
+ * calls to the disk's model.
  *
- * The clock is read once for each call, or for all that one event leads to, with the lock held:
- * it never goes back from call to call.
+ * The clock is read once for each call, or once for all calls of one event, with the lock held.  So
+ * the time never goes back from call to call.
  */
 #include <linux/module.h>
 
@@ -23,7 +23,10 @@ static void record(struct iosched *is, enum tape_kind kind, const struct io_requ
 	tape_record(is->tape, &call);
 }
 
-/* A disk that shrinks keeps its size: requests beyond it may still be pending. */
+/*
+ * If the disk shrinks, the scheduler keeps the old size: requests beyond the new one may be
+ * pending.
+ */
 static void follow_capacity(struct iosched *is, u64 needed, u64 now_ns)
 {
 	struct tape_call call = { .kind = TAPE_GROWN, .now_ns = now_ns };
@@ -71,7 +74,7 @@ void call_completed(struct iosched *is, struct slot *slot, u64 now_ns)
 		record(is, TAPE_COMPLETED, &slot->io, now_ns, 0);
 }
 
-/* What struct sched_limits hands to the scheduler. */
+/* sched_limits.positioning_ns: answers the scheduler and records the answer. */
 static u64 tell_positioning_ns(void *device, const struct io_request *io, u64 now_ns)
 {
 	struct iosched *is = device;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The block layer's private headers and what differs in them from one kernel to
- * the next: nothing else under kernel/ looks at the kernel's version.
+ * The block layer's private headers, and their differences between kernels.  No other file under
+ * kernel/iosched or kernel/vpt looks at the kernel's version.
  */
 #ifndef UNDERSTUDY_COMPAT_H
 #define UNDERSTUDY_COMPAT_H
@@ -17,7 +17,7 @@
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) || \
 	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-#error "understudy knows the block layer of Linux 6.1 to 6.12; teach compat.h this one"
+#error "understudy supports the block layer of Linux 6.1 to 6.12; add this version to compat.h"
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
@@ -27,8 +27,8 @@ typedef bool blk_insert_t;
 #endif
 
 /*
- * The function by which the queue's elevator hands out requests, whose module stays until
- * module_put(*owner); NULL, and no owner: there is none.
+ * The dispatch function of the queue's elevator.  The elevator's module stays loaded until
+ * module_put(*owner).  NULL, and no owner: the queue has no elevator.
  */
 static inline void *elevator_dispatch_get(struct request_queue *q,
 					  struct module **owner)

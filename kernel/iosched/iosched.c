@@ -2,33 +2,33 @@
 /*
  * The shim that turns any scheduler of core/ into a loadable blk-mq elevator.
  *
- * - The scheduler is asked for a request only while fewer of its requests than it
- *   wants, usually one, are on the disk, so it never chooses from an old queue,
- *   whatever the driver's depth.
- *   A disk that queues commands may be given more: insmod NAME.ko queue_depth=N.
- * - A scheduler that waits on purpose is woken by a timer; until then the block
- *   layer is told that there is no work, or it would poll on jiffies.
+ * - The shim asks the scheduler for a request only while few of its requests are on the disk: fewer
+ *   than the scheduler's depth, usually one.  So the scheduler never chooses early, whatever the
+ *   driver's queue depth.  insmod NAME.ko queue_depth=N allows more, for a disk that queues
+ *   commands.
+ * - A scheduler may wait on purpose.  A timer wakes it.  Until then the shim reports no work to the
+ *   block layer, which would otherwise poll every jiffy.
  * - An owner is a process, or, after insmod NAME.ko cgroups=1, a control group.
- * - A scheduler that breaks a rule of core/scheduler.h is named in the kernel's log, on
- *   one line for which the host of the VM looks, "understudy: NAME: rule broken: WHAT".
- *   What is pending is then served in order of arrival (core/contract.h).
- * - A write with FLUSH or FUA, on a disk that has a cache to flush, never comes here:
- *   the block layer puts each of its steps ahead of the elevator.  So it is no request
- *   of the scheduler's, on no tape, and not among those in service: on a driver without
- *   a dispatch budget the scheduler is asked while one is on the disk.  On a disk
- *   without such a cache (vdisk) the flags are dropped, and it is a write like any other.
+ * - If a scheduler breaks a rule of core/scheduler.h, one line in the kernel's log names it:
+ *   "understudy: NAME: rule broken: WHAT".  The host of the VM looks for this line.  The pending
+ *   requests are then served in order of arrival (core/contract.h).
+ * - On a disk with a volatile cache, a write with FLUSH or FUA never reaches the shim: the block
+ *   layer sends each of its steps past the elevator.  So the scheduler and the tape do not see it,
+ *   and it does not count as in service.  On a driver without a dispatch budget the shim therefore
+ *   asks the scheduler for a request while such a write is on the disk.  On a disk without such a
+ *   cache (vdisk) the block layer drops the flags, and the write is like any other.
  *
- * Locking: iosched->lock guards everything here and is the outermost of ours; it
- * is taken in process context (insert, merge, dispatch) and in interrupts
- * (completion, the wake-up), hence always with interrupts off.  Under it we call only
- * the core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf),
- * tape_record, which takes no lock, and the disk's model, whose lock is a leaf as well.
+ * Locking: iosched->lock guards everything here and is our outermost lock.  It is taken in process
+ * context (insert, merge, dispatch) and in interrupts (completion, the wake-up), hence always with
+ * interrupts off.  Under it we call only the core scheduler, the merge helpers, hrtimer_start
+ * (whose base lock is a leaf), tape_record, which takes no lock, and the disk's model, whose lock
+ * is a leaf as well.
  *
- * On PREEMPT_RT it is a lock that sleeps, as those are that the block layer takes
- * around our functions; so nothing of ours may run in hard interrupts there.  The timer
- * is therefore neither HARD nor SOFT: the stock kernel fires it in the interrupt, with
- * no delay, PREEMPT_RT in a thread.  That its handler takes no lock would not do: to
- * run the queue it asks our has_work.
+ * On PREEMPT_RT iosched->lock sleeps, and so do the locks that the block layer takes around our
+ * functions.  So none of our code may run in hard interrupts there.  The timer is therefore neither
+ * HARD nor SOFT: the stock kernel runs its handler in the interrupt, without delay, and PREEMPT_RT
+ * in a thread.  A handler without locks would not be enough: it runs the queue, which calls our
+ * has_work.
  */
 #define pr_fmt(fmt) "understudy: " fmt
 
@@ -41,7 +41,7 @@
 #include "owner.h"
 #include "pick.h"
 
-/* What a scheduler sees at once; more wait, in order, until it has room. */
+/* How many requests a scheduler sees at once.  Further requests wait, in order, for a free slot. */
 #define REQUESTS_MAX 1024
 
 static unsigned int queue_depth = 1;
@@ -75,7 +75,7 @@ static enum hrtimer_restart wake_fires(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* As bfq does it, the level decides on the share. */
+/* As in bfq, the level determines the weight. */
 static void take_priority(struct io_request *io, unsigned short ioprio)
 {
 	bool given = IOPRIO_PRIO_CLASS(ioprio) != IOPRIO_CLASS_NONE;
@@ -86,13 +86,13 @@ static void take_priority(struct io_request *io, unsigned short ioprio)
 		     (IO_LEVELS - IO_LEVEL_DEFAULT);
 }
 
-/* Kernel threads issue, so the process is taken where the request is made. */
+/* Kernel threads may issue a request, so the owner is the process that made it. */
 static u32 owner_of(const struct request *rq)
 {
 	return cgroups ? owner_group(rq->bio) : (unsigned long)rq->elv.priv[1];
 }
 
-/* With the lock held: is there a broken rule of which nobody was told yet? */
+/* With the lock held: is there a broken rule that is not in the log yet? */
 static bool take_news(struct iosched *is)
 {
 	bool news = contract_is_broken(&is->contract) && !is->told;
@@ -101,13 +101,13 @@ static bool take_news(struct iosched *is)
 	return news;
 }
 
-/* Without the lock: a console takes its time. */
+/* Called without the lock: a console may be slow. */
 static void tell(const char *broken)
 {
 	pr_err("%s: rule broken: %s\n", THIS_MODULE->name, broken);
 }
 
-/* Slots are used in turn: a scheduler that returns an old one is found out. */
+/* Slots are reused in turn, so a scheduler that returns an old request is detected. */
 static void put_free(struct iosched *is, struct slot *slot)
 {
 	slot->next_free = NULL;
@@ -134,7 +134,7 @@ void free_slot(struct iosched *is, struct slot *slot)
 	put_free(is, slot);
 }
 
-/* Hand the request to the scheduler if there is a slot for it. */
+/* Hands the request to the scheduler if a slot is free. */
 static bool admit(struct iosched *is, struct request *rq)
 {
 	struct slot *slot = take_free(is);
@@ -268,8 +268,8 @@ static void admit_overflow(struct iosched *is)
 }
 
 /*
- * The request left the disk, served or not: the next one may be chosen.  A requeued
- * one has not: it stays ahead of all others and the disk stays busy with it.
+ * The request left the disk, served or not: the scheduler may choose the next one.  A requeued
+ * request has not left the disk: it stays ahead of all others, and the disk stays busy.
  */
 static void left_the_disk(struct request *rq)
 {
@@ -293,7 +293,7 @@ static void iosched_completed_request(struct request *rq, u64 ended_ns)
 	left_the_disk(rq);
 }
 
-/* The disk is free now: the next request can be asked for. */
+/* The disk is free now: the block layer may ask for the next request. */
 static void iosched_finish_request(struct request *rq)
 {
 	left_the_disk(rq);
@@ -380,9 +380,9 @@ static int iosched_init_sched(struct request_queue *q, struct elevator_type *typ
 	int ret;
 
 	/*
-	 * That of the elevator before, which is gone.  The kernel takes it from a queue that gets no
-	 * elevator, but not from one whose new elevator is refused or can't be made: then only one of
-	 * several hardware queues would be run.
+	 * The flag may be left from the previous elevator, which is gone.  The kernel clears it on
+	 * a queue that gets no elevator, but not on a queue whose new elevator is refused or can't
+	 * be made.  Then only one of several hardware queues would be run.
 	 */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, q);
 	eq = elevator_alloc(q, type);
@@ -399,7 +399,7 @@ static int iosched_init_sched(struct request_queue *q, struct elevator_type *typ
 		kobject_put(&eq->kobj);
 		return ret;
 	}
-	/* One queue for all CPUs: requests of any of them may be picked. */
+	/* One queue for all CPUs: a dispatch may pick a request of any CPU. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
 	eq->elevator_data = is;
 	q->elevator = eq;
@@ -449,13 +449,13 @@ static int register_elevator(void)
 	ret = elv_register(&iosched_type);
 	if (ret != -EBUSY)
 		return ret;
-	/* The kernel has one of that name (deadline is an alias of mq-deadline). */
+	/* The kernel has an elevator of that name (deadline is an alias of mq-deadline). */
 	if (snprintf(elevator_name, ELV_NAME_MAX, "us-%s", name) < ELV_NAME_MAX)
 		ret = elv_register(&iosched_type);
 	if (ret == -EBUSY)
 		tell("its name is taken");
 	else if (!ret)
-		pr_info("%s: the kernel has one of that name; this one is %s\n", name,
+		pr_info("%s: the kernel has that name already; this one is %s\n", name,
 			elevator_name);
 	return ret;
 }

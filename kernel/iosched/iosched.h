@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the shim share.  Each module is all of them linked with one
- * core/schedulers/NAME.c.
+ * Shared by the files of the shim.  Each module links all of them with one core/schedulers/NAME.c.
  *
  *	iosched.c        the elevator
- *	calls.c          the ways into the scheduler
- *	merges.c         what becomes of merged requests
+ *	calls.c          the calls into the scheduler
+ *	merges.c         merged requests
  *	sysfs.c          the scheduler's tunables and counters
- *	weights.c        shares that owners were given
- *	tape_recorder.c  every call into the scheduler, if it is wanted
+ *	weights.c        weights that the user gives to owners
+ *	tape_recorder.c  records every call into the scheduler, if requested
  */
 #ifndef UNDERSTUDY_IOSCHED_H
 #define UNDERSTUDY_IOSCHED_H
@@ -33,20 +32,19 @@ struct slot {
 struct iosched {
 	spinlock_t lock;
 	struct request_queue *q;
-	void *state; /* the core scheduler's */
-	struct contract contract; /* through which it is called */
-	positioning_fn
-		*positioning; /* of a disk whose model the scheduler asks, or NULL */
+	void *state; /* state of the core scheduler */
+	struct contract contract; /* checks each call into the scheduler */
+	positioning_fn *positioning; /* of the disk's model; NULL: not used */
 	u64 capacity_sectors; /* as the scheduler knows it */
 	struct rb_root sorted[IO_OPS]; /* for front merges */
-	struct list_head direct; /* not for the scheduler: served first */
-	struct list_head overflow; /* no slot free: waiting for one */
+	struct list_head direct; /* bypass the scheduler, served first */
+	struct list_head overflow; /* wait for a free slot */
 	struct slot *slots, *free, **free_end;
 	u64 next_id;
-	bool told; /* the log has the rule that was broken */
-	bool waiting; /* the scheduler said "none" and nothing changed since */
+	bool told; /* the broken rule is in the log */
+	bool waiting; /* the scheduler returned no request, and nothing changed since */
 	struct hrtimer wake;
-	struct tape *tape; /* NULL: nobody listens */
+	struct tape *tape; /* NULL: not recorded */
 };
 
 static inline struct slot *slot_of(const struct request *rq)
@@ -67,12 +65,12 @@ void call_add(struct iosched *is, struct slot *slot, u64 now_ns);
 void call_remove(struct iosched *is, struct slot *slot, u64 now_ns);
 struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns);
 void call_completed(struct iosched *is, struct slot *slot, u64 now_ns);
-/* In process context; what the scheduler may ask, if the disk has a model. */
+/* In process context.  If the disk has a model, fills in limits->positioning_ns. */
 void take_model(struct iosched *is, struct sched_limits *limits);
-/* Whoever has the model stays until it is given back. */
+/* Releases the module with the model, which stays loaded until then. */
 void give_model_back(struct iosched *is);
 
-/* merges.c: the first two with the lock held, the others are the elevator's */
+/* merges.c: the first two with the lock held; the other functions are callbacks of the elevator */
 void index_for_merge(struct iosched *is, struct request *rq);
 void unindex(struct iosched *is, struct request *rq);
 bool iosched_bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_segs);
@@ -83,20 +81,20 @@ void iosched_request_merged(struct request_queue *q, struct request *rq,
 void iosched_requests_merged(struct request_queue *q, struct request *rq,
 			     struct request *gone);
 
-/* weights.c: any context; 0: nobody gave it one */
+/* weights.c: any context; 0: no weight given */
 u32 weight_given(u32 owner);
 
-/* sysfs.c: filled once, before the elevator is registered; ends with an empty one */
+/* sysfs.c: filled once, before the elevator is registered; an empty entry ends it */
 extern struct elv_fs_entry iosched_attributes[];
 void iosched_fill_attributes(void);
 
 /* tape_recorder.c: begin and end in process context, one disk at a time */
 int tape_init(void);
 void tape_exit(void);
-/* NULL if no tape is wanted or another disk is on it. */
+/* NULL: no tape requested, or another disk uses it. */
 struct tape *tape_begin(const struct sched_limits *limits);
 void tape_end(struct tape *tape);
-/* With the lock of the disk that is on the tape held. */
+/* Called with the lock of the recorded disk held. */
 void tape_record(struct tape *tape, const struct tape_call *call);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Merges, which are the block layer's own: the scheduler sees them as a removal and an addition
- * with the same id.
+ * Merges, which the block layer does: the scheduler sees a merge as a removal and an addition with
+ * the same id.
  */
 #include "iosched.h"
 
@@ -75,8 +75,8 @@ void iosched_request_merged(struct request_queue *q, struct request *rq,
 }
 
 /*
- * gone, which may be on its way in and without a slot, was merged into rq: the
- * older of the two gives the age.
+ * gone was merged into rq; gone may not have been inserted yet and then has no slot.  The merged
+ * request has the age of the older one.
  */
 void iosched_requests_merged(struct request_queue *q, struct request *rq,
 			     struct request *gone)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * To which control group an I/O belongs, as the block layer accounts for it: that of the process
- * which asked for it, or, of what a kernel thread writes back, of the process that wrote it, if the
- * groups have the memory and the io controller of version 2 and the file system says whose pages
- * are whose (ext4 does).
+ * The control group that owns an I/O, as the block layer accounts for it: the group of the process
+ * that submitted the I/O.  For the write-back of a kernel thread it is the group of the process
+ * that wrote the data.  This needs groups with the memory and io controllers of version 2, and a
+ * file system that tracks the owners of pages (ext4 does).
  */
 #ifndef UNDERSTUDY_OWNER_H
 #define UNDERSTUDY_OWNER_H
@@ -12,9 +12,9 @@
 #include <linux/blk-cgroup.h>
 #include <linux/cgroup.h>
 
-#define OWNER_ROOT_GROUP 1 /* also whoever belongs to no group, a journal for one */
+#define OWNER_ROOT_GROUP 1 /* also for I/O without a group, such as a journal's */
 
-/* The group's number, which is that of its folder (stat -c %i). */
+/* The group's number: the inode number of its folder (stat -c %i). */
 static inline u32 owner_group(struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How our schedulers tell whoever watches why they picked a request: the reason
- * is left in rq->elv.priv[1], marked so that it can't be taken for what another
- * elevator keeps there (a kernel pointer or NULL).
+ * How our schedulers report why they picked a request.  The reason is stored in rq->elv.priv[1]
+ * with a mark.  The mark distinguishes it from the values of other elevators (a kernel pointer or
+ * NULL).
  */
 #ifndef UNDERSTUDY_PICK_H
 #define UNDERSTUDY_PICK_H

@@ -35,7 +35,7 @@ static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *p
 	return count;
 }
 
-/* A sysfs callback is not told which attribute it serves: one for each. */
+/* A sysfs callback does not get its attribute, so each attribute has its own callback. */
 /* clang-format off */
 #define FOR_EACH_FIELD(F) \
 	F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) \

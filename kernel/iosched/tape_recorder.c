@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tape of every call into the scheduler (core/tape.h), from the moment at which a
- * disk chooses it to that at which the disk gives it up.
+ * A tape of every call into the scheduler (core/tape.h), from the moment a disk chooses the
+ * scheduler until the disk drops it.
  *
  *	insmod NAME.ko tape_calls=N      room for N calls; 0, the default: no tape
- *	/sys/module/NAME/tape            the tape, once the disk has given it up; EBUSY
- *	                                 before that, and the next disk begins anew
+ *	/sys/module/NAME/tape            the tape, once the disk has dropped the scheduler;
+ *	                                 EBUSY before that; the next disk overwrites it
  *
- * While one disk is on the tape others are not recorded.  Calls that do not fit are
- * counted and lost.
+ * While the tape records one disk, it ignores other disks.  Calls that do not fit are counted and
+ * dropped.
  *
- * Locking: the mutex decides who owns the tape, a disk or its readers, and nothing is
- * locked under it.  It is taken under a queue's sysfs_lock (begin, end) and by
- * readers, who hold no lock of ours.  The disk that owns the tape writes it under its
- * own lock.
+ * Locking: the mutex decides whether a disk or a reader owns the tape.  Nothing is locked under it.
+ * It is taken under a queue's sysfs_lock (begin, end) and by readers, who hold none of our locks.
+ * The disk that owns the tape writes to it under its own lock.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -31,7 +30,7 @@ struct tape {
 
 static unsigned int tape_calls;
 module_param(tape_calls, uint, 0444);
-MODULE_PARM_DESC(tape_calls, "record so many calls into the scheduler");
+MODULE_PARM_DESC(tape_calls, "room on the tape, in calls; 0: no tape");
 
 static DEFINE_MUTEX(tape_mutex);
 static struct tape *tape;
@@ -99,7 +98,7 @@ static ssize_t tape_read(struct file *file, struct kobject *kobj,
 	return ret;
 }
 
-/* Whose requests there were, and where, is nobody's business. */
+/* For root alone: the tape shows who accessed which sectors. */
 static BIN_ATTR_ADMIN_RO(tape, 0);
 
 int tape_init(void)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shares that somebody gives to owners, instead of those that follow from I/O priorities.
+ * Weights that the user gives to owners, instead of those that follow from I/O priorities.
  *
  *	/sys/module/NAME/parameters/weights    "OWNER:WEIGHT OWNER:WEIGHT ...", or nothing;
- *	                                       between two a space or a comma
+ *	                                       a space or a comma between two
  *
- * It takes effect whole, for requests from then on; what is refused changes nothing.
+ * A new text replaces all weights, for requests from then on.  A refused text changes nothing.
  *
  * Locking: a spinlock, taken with interrupts off, under the lock of a disk or alone.
  */
@@ -18,7 +18,7 @@
 #include "iosched.h"
 
 #define OWNERS_MAX 64
-#define WEIGHT_MAX 10000 /* as of io.weight */
+#define WEIGHT_MAX 10000 /* as for io.weight */
 
 struct weights {
 	u32 nr;
@@ -97,7 +97,7 @@ static int weights_set(const char *text, const struct kernel_param *param)
 	return ret;
 }
 
-/* The parameters' own lock keeps it from being changed meanwhile. */
+/* The lock of the module parameters prevents changes meanwhile. */
 static int weights_get(char *page, const struct kernel_param *param)
 {
 	int length = 0;

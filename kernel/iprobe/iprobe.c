@@ -2,10 +2,9 @@
 /*
  * Intercept probes on ftrace; the contract is in iprobe.h.
  *
- * Each function that ftrace can trace begins with a five-byte call site.  An
- * ftrace_ops with IPMODIFY is run there before the first instruction of the
- * function and may send the CPU elsewhere.  The original is what follows the
- * call site, so a call to it needs no guard against recursion.
+ * Each function that ftrace can trace begins with a five-byte call site.  An ftrace_ops with
+ * IPMODIFY runs there, before the first instruction of the function, and may redirect the CPU.  The
+ * original begins behind the call site, so a call to the original needs no guard against recursion.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,11 +19,13 @@
 
 #include "iprobe.h"
 
-static LIST_HEAD(probes); /* those that are registered */
+static LIST_HEAD(probes); /* the registered probes */
 static DEFINE_MUTEX(probes_lock);
 
-/* What a function may begin with where branches are checked; of one that nobody calls by its
- * address the kernel has made a no-op of it. */
+/*
+ * The instructions with which a function may begin if the kernel checks indirect branches: endbr64,
+ * and the no-ops by which the kernel replaces it in a function whose address is never taken.
+ */
 static const u8 landing_pads[][4] = {
 	{ 0xf3, 0x0f, 0x1e, 0xfa },
 	{ 0x66, 0x0f, 0x1f, 0x00 },
@@ -34,8 +35,8 @@ static const u8 idle_site[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 #define CALL_OPCODE 0xe8
 
 /*
- * kallsyms_lookup_name is not for modules, but a kprobe finds any symbol; it
- * is armed for the length of this function only.
+ * Modules can't use kallsyms_lookup_name, but a kprobe finds any symbol.  The kprobe exists only
+ * within this function.
  */
 static unsigned long symbol_address(const char *symbol)
 {
@@ -59,7 +60,7 @@ static bool is_landing_pad(const u8 *code)
 	return false;
 }
 
-/* Where the call site of the function at address is; 0 if it has none. */
+/* The address of the function's call site; 0: none. */
 static unsigned long call_site(unsigned long address)
 {
 	u8 code[MCOUNT_INSN_SIZE];
@@ -77,9 +78,9 @@ static unsigned long call_site(unsigned long address)
 }
 
 /*
- * Runs at every call of the probed function, before its first instruction, in
- * whatever context the caller is in.  in_flight goes up before the CPU can
- * reach the replacement, so that iprobe_unregister can't miss anybody.
+ * Runs at every call of the probed function, before its first instruction, in the caller's context.
+ * in_flight goes up before the CPU can reach the replacement, so that iprobe_unregister misses no
+ * call.
  */
 static void notrace redirect(unsigned long ip, unsigned long parent_ip,
 			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -102,7 +103,7 @@ static int locate(struct iprobe *probe)
 	if (!probe->address)
 		return -ENOENT;
 
-	/* The original is entered past its landing pad. */
+	/* An indirect call to the original would skip its landing pad and fault. */
 	if (IS_ENABLED(CONFIG_X86_KERNEL_IBT) && boot_cpu_has(X86_FEATURE_IBT)) {
 		pr_err("this CPU checks indirect branches; boot with ibt=off\n");
 		return -EOPNOTSUPP;
@@ -171,15 +172,15 @@ void iprobe_unregister(struct iprobe *probe)
 	while (atomic_read(&probe->in_flight))
 		schedule_timeout_uninterruptible(1);
 	/*
-	 * Between iprobe_done and the return instruction a task that was
-	 * preempted, or an interrupt, may still be in the replacement; a grace
-	 * period of RCU-tasks holds one of plain RCU, so it waits for both.
+	 * Between iprobe_done and the return instruction, a preempted task or an interrupt may
+	 * still be in the replacement.  A grace period of RCU-tasks includes one of plain RCU, so
+	 * this waits for both.
 	 */
 	synchronize_rcu_tasks();
 }
 EXPORT_SYMBOL_GPL(iprobe_unregister);
 
-/* ftrace keeps a probe on a module that is gone, and stumbles when it comes again. */
+/* ftrace keeps a probe on an unloaded module, and fails when the module is loaded again. */
 static int module_changes(struct notifier_block *block, unsigned long state, void *data)
 {
 	struct iprobe *probe, *next;

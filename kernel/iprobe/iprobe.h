@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The intercept probe: replace any kernel function at run time, from a module,
- * with no change to the kernel (PERFORM 2010 section 2.1, Jones 2010 section 3.1.2).
+ * The intercept probe: replace any kernel function at run time, from a module, with no change to
+ * the kernel (PERFORM 2010 section 2.1, Jones 2010 section 3.1.2).
  *
- * The papers patch the probed instruction in single-step mode, which leaves a
- * window in which two CPUs can race.  Here ftrace redirects the call at the
- * function's entry, atomically and per call, so there is no window.
+ * The papers patch the probed instruction in single-step mode, which leaves a window in which two
+ * CPUs can race.  Here ftrace redirects each call at the function's entry, atomically, so there is
+ * no window.
  *
- * A replacement has the prototype of the function it replaces, calls the
- * function through probe->original if it wants to, and says iprobe_done(probe)
- * just before it returns:
+ * A replacement has the prototype of the function that it replaces.  It may call that function
+ * through probe->original.  It calls iprobe_done(probe) just before it returns:
  *
  *	static long my_fn(long x)
  *	{
@@ -32,11 +31,11 @@ struct pt_regs;
  * struct iprobe - one replaced function
  * @symbol: name of the function, in the kernel or in a loaded module; or NULL
  * @address: its address if @symbol is NULL; filled in from @symbol otherwise
- * @replacement: called instead of it
- * @decide: asked at each call, in the caller's context, with the arguments in
+ * @replacement: called instead of the function
+ * @decide: called at each call, in the caller's context, with the arguments in
  *	@regs: true to replace this call.  NULL replaces every call.  Must not
  *	sleep, nor call the probed function by its name.
- * @data: the owner's
+ * @data: for the owner of the probe
  * @original: set on registration; calling it runs the original function and is
  *	never intercepted
  *
@@ -64,7 +63,7 @@ struct iprobe {
  * Context: process, may sleep.
  * Return: 0; -ENOENT if there is no such function; -EOPNOTSUPP if it can't be
  * intercepted (it has no ftrace entry, or the CPU checks indirect branches);
- * -EBUSY if somebody else (a live patch) replaces it already.
+ * -EBUSY if another user (a live patch) replaces it already.
  */
 int iprobe_register(struct iprobe *probe);
 
@@ -72,8 +71,8 @@ int iprobe_register(struct iprobe *probe);
  * iprobe_registered - is the function being intercepted?
  * @probe: a probe that was registered once, or zero
  *
- * When the module that holds the function is unloaded, the probe ends by itself;
- * it has to be unregistered all the same.
+ * When the module with the function is unloaded, the probe is released by itself.  The owner must
+ * unregister it all the same.
  */
 static inline bool iprobe_registered(const struct iprobe *probe)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves iprobe on the running kernel: replacement, pass-through, decision per
- * call, the original, refusals, a task that sleeps in a replacement, and two CPUs
- * that call the function while it is registered and unregistered again and again.
+ * Proves iprobe on the running kernel: replacement, pass-through, decision per call, the original,
+ * refusals, a task that sleeps in a replacement, and two CPUs that call the function while it is
+ * registered and unregistered again and again.
  *
- * Loading the module runs the test; it prints one line for each part and loads
- * only if all of them hold.
+ * Loading the module runs the test.  The test prints one line for each part, and the module loads
+ * only if all parts succeed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +25,7 @@ static unsigned int rounds = 1000;
 module_param(rounds, uint, 0444);
 MODULE_PARM_DESC(rounds, "times to register and unregister under load");
 
-/* The function under test is the kernel's own, known by what it computes. */
+/* The function under test is the kernel's own, with a known result. */
 #define ARGUMENT 1000000UL
 #define ROOT 1000UL
 
@@ -158,19 +158,19 @@ static int test_sleeper(void)
 }
 
 /*
- * Under load: two bound threads, the hammers, call a function all the time that
- * its probe is being registered or unregistered, and for a while before and after.
- * They rest only while a grace period is all that is waited for: they have made
- * CALLS calls in the present phase by then.
+ * Under load: two threads, each bound to a CPU, call a function while its probe is registered and
+ * unregistered, and for a while before and after.  The threads (hammers) rest only while the
+ * unregistration waits for nothing but a grace period: by then they have made CALLS calls in the
+ * present phase.
  *
- * Each round goes once through the phases.  A call that began and ended in a
- * settled phase must have been replaced, or must not; in between, either.
+ * Each round goes once through the phases.  A call within a settled phase must have been replaced,
+ * or must not have been.  A call during a change may be either.
  */
 enum { CALM, REGISTERING, REPLACED, UNREGISTERING, PHASES };
 #define CALLS 2000
 #define CALLS_BEFORE_PAUSE 16
 
-static unsigned long phase = PHASES; /* counts on; the phase is its remainder */
+static unsigned long phase = PHASES; /* keeps counting; the phase is its remainder */
 static DECLARE_WAIT_QUEUE_HEAD(phase_begun);
 static DECLARE_WAIT_QUEUE_HEAD(calls_made);
 
@@ -178,7 +178,7 @@ struct hammer {
 	struct task_struct *task;
 	unsigned long phase_done; /* the calls in this phase are made */
 	unsigned long calls, replaced, wrong;
-	unsigned long caught[2]; /* while changing: the original, the replacement */
+	unsigned long caught[2]; /* during changes: by original, by replacement */
 };
 
 static struct hammer hammers[2];
@@ -309,7 +309,7 @@ static int register_once(void)
 	return 0;
 }
 
-/* The code is changed from each CPU in turn, under the other one's feet. */
+/* Changes the code from each CPU in turn, while the other one runs it. */
 static int register_rounds(void)
 {
 	unsigned int i;

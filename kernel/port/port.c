@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What core/port.h asks of a kernel module: memory, which may sleep.
+ * What core/port.h needs from a kernel module: memory, allocated in a context that may sleep.
  *
- * Apart from the header, since those of the kernel that it takes would double the time to compile
- * each file of core/.
+ * These functions are not inline in the header: the kernel headers that they include would double
+ * the time to compile each file of core/.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

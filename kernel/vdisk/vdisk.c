@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The virtual disk: a sparse, memory-backed block device that answers at once
- * and takes one request at a time, or as many as "depth" says.  There is one, vdisk, or as
- * many as "disks" says: vdisk1, vdisk2 ... besides.
+ * The virtual disk: a sparse, memory-backed block device that answers at once.  It takes one
+ * request at a time, or as many as "depth" allows.  The module makes one disk, vdisk.  If "disks"
+ * is larger, it makes vdisk1, vdisk2 ... too.
  *
- * It lives in the guest's own memory, so that under a virtual clock no host I/O
- * is in flight while idle time is skipped.  It has a dispatch budget, of one by default:
- * the block layer asks the scheduler for a request only when the disk is free to
- * start it, so no scheduler chooses early from an old queue.
+ * The data live in the guest's own memory, so that under a virtual clock no host I/O is in flight
+ * while idle time is skipped.  The disk has a dispatch budget, of one by default: the block layer
+ * asks the scheduler for a request only when the disk is free to start it, so no scheduler chooses
+ * too early.
  *
- * Whether it has a volatile write cache is said by who knows the drive that it stands in
- * for: "write back" in its queue's write_cache makes the block layer send flushes, and
- * writes that ask for FUA, for the throttle to see.  Here both take no time.
+ * User space decides whether the disk has a volatile write cache, since it knows which drive the
+ * disk stands for.  "write back" in the queue's write_cache makes the block layer send flushes and
+ * FUA writes, for the throttle to see.  On the virtual disk both take no time.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -37,7 +37,7 @@ MODULE_PARM_DESC(bad_sector, "requests that touch this sector fail (medium error
 
 static unsigned int bad_disk;
 module_param(bad_disk, uint, 0444);
-MODULE_PARM_DESC(bad_disk, "the disk whose sector that is, from 0");
+MODULE_PARM_DESC(bad_disk, "the disk that has bad_sector, from 0");
 
 static unsigned int depth = 1;
 
@@ -56,7 +56,7 @@ static const struct kernel_param_ops depth_ops = {
 };
 module_param_cb(depth, &depth_ops, &depth, 0644);
 __MODULE_PARM_TYPE(depth, "uint");
-MODULE_PARM_DESC(depth, "requests at once, 1 to 128");
+MODULE_PARM_DESC(depth, "requests that a disk takes at once, 1 to 128");
 
 static unsigned int queues = 1;
 module_param(queues, uint, 0444);
@@ -65,17 +65,17 @@ MODULE_PARM_DESC(queues,
 
 static unsigned int disks = 1;
 module_param(disks, uint, 0444);
-MODULE_PARM_DESC(disks, "how many there are, 1 to 256");
+MODULE_PARM_DESC(disks, "number of disks, 1 to 256");
 
 static bool partitions;
 module_param(partitions, bool, 0444);
-MODULE_PARM_DESC(partitions, "it may be divided");
+MODULE_PARM_DESC(partitions, "allow partitions");
 
 struct vdisk {
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
 	struct xarray pages; /* page number -> struct page; absent pages are zero */
-	atomic_t in_flight; /* the budget that is taken */
+	atomic_t in_flight; /* used budget */
 };
 
 static struct vdisk *vdisks;
@@ -97,7 +97,10 @@ static struct page *writable_page(struct vdisk *vd, unsigned long index)
 	return xa_is_err(raced) ? NULL : raced;
 }
 
-/* Copy what of the segment lies in one page of the disk; bytes, 0 if no memory. */
+/*
+ * Copies the part of the segment that is within one page of the disk.  Returns its bytes; 0: no
+ * memory.
+ */
 static unsigned int copy_within_page(struct vdisk *vd, bool write, u64 position,
 				     const struct bio_vec *segment, unsigned int done)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hand-over of commands to the daemon: a ring that it reads in its own memory, and
+ * The hand-over of commands to the daemon: a ring that the daemon maps and reads, and
  * /dev/vgpuSLOT, where it waits (console.h).
  *
- * One daemon at a time.  It may die and another one go on: what it has not said to be done is
- * handed out again, and what it has kept is still there.  A file that is open outlives the
- * card, so both have a share in the console.
+ * Only one daemon at a time.  If it dies, another one can continue: pairs that it did not report as
+ * done are handed out again, and the page that it has kept still exists.  An open file outlives the
+ * card, so both have a reference to the console.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -33,13 +33,13 @@ struct console {
 	const struct console_events *events;
 	u32 framebuffer_bar;
 	struct console_pair *ring;
-	void *kept; /* the daemon's own */
+	void *kept; /* for the daemon */
 	wait_queue_head_t waiting;
 	struct irq_work wake; /* since pairs are pushed in any context */
 	atomic_t daemons;
 
 	struct mutex alive; /* held while the daemon works with the card */
-	struct vgpu *device; /* NULL: it was pulled out */
+	struct vgpu *device; /* NULL: the card was pulled out */
 
 	/* under the card's lock */
 	u64 head; /* pairs handed over */
@@ -105,7 +105,7 @@ static int release_file(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* A pair that was dropped meanwhile is not news. */
+/* Ignores reports on pairs that were dropped meanwhile. */
 static void report(struct console *console, const struct console_next *next)
 {
 	struct vgpu *device = console->device;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all cards do alike (device.h), and the module that one becomes: loaded, it plugs in as
- * many cards as "instances" says, each with registers of its own.
+ * The behaviour that all cards share (device.h), and the module that each card becomes.  When the
+ * module is loaded, it plugs in as many cards as "instances" says, each with its own registers.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +19,7 @@ static struct vgpu *vgpu_of(struct vpcib_card *card)
 	return *(struct vgpu **)vpcib_state(card);
 }
 
-/* A message for each interrupt that has got a reason, and the vectors of all that have. */
+/* Sends a message for each interrupt with a new reason, and updates the vectors with a reason. */
 static void update_interrupts(struct vgpu *device)
 {
 	const struct card_table *table = device->registers.table;

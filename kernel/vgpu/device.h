@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device in a card: registers as its specification says, interrupts, and the thread in
- * which it does what takes time.  A card is cards/NAME.yaml and cards/NAME.c, which says
- * here how it behaves.
+ * The device in a card: its registers as in the specification, its interrupts, and a thread for
+ * work that takes time.  A card consists of cards/NAME.yaml, the specification, and cards/NAME.c,
+ * which supplies its behaviour.
  */
 #ifndef UNDERSTUDY_VGPU_DEVICE_H
 #define UNDERSTUDY_VGPU_DEVICE_H
@@ -15,8 +15,8 @@
 /**
  * struct vgpu - one card that is plugged in
  * @card: on the bus
- * @registers: what its registers hold; under the card's lock
- * @state: the behaviour's own, zero at first
+ * @registers: the values of its registers; under the card's lock
+ * @state: the behaviour's own state, zero at first
  *
  * The rest is private.
  */
@@ -32,16 +32,16 @@ struct vgpu {
 };
 
 /**
- * struct behaviour - what is particular to a card
+ * struct behaviour - the behaviour of a particular card
  * @table: made from its specification
- * @state_bytes: of its state
- * @start: before it is on the bus; may sleep
- * @stop: it is off the bus, and its thread has ended; may sleep
- * @reset: its registers are as after power-on, also the first time.  Locked.
- * @may_store: a driver's store; false: it changes nothing.  Locked; NULL: always.
- * @stored: a driver has stored @value into register @index; it has had its effect on the
- *	register's bits.  Locked; NULL: that is all.
- * @loading: a driver is about to load register @index.  Locked; NULL: nothing to do.
+ * @state_bytes: size of its state
+ * @start: called before the card is on the bus; may sleep
+ * @stop: called when the card has left the bus and its thread has ended; may sleep
+ * @reset: called after its registers got their power-on values, also the first time.  Locked.
+ * @may_store: called before a driver's store; false: it changes nothing.  Locked; NULL: always.
+ * @stored: called after a driver stored @value into register @index and the register's bits have
+ *   changed.  Locked; NULL: nothing more to do.
+ * @loading: called before a driver loads register @index.  Locked; NULL: nothing to do.
  * @work: called in the card's own thread after vgpu_wake; may sleep; NULL: never
  *
  * Locked means: under the card's lock, in any context, with interrupts off.
@@ -58,15 +58,15 @@ struct behaviour {
 	void (*work)(struct vgpu *device);
 };
 
-/* Of the module that a card becomes; supplied by cards/NAME.c. */
+/* The behaviour of the card in this module; cards/NAME.c defines it. */
 extern const struct behaviour card_behaviour;
 
 unsigned long vgpu_lock(struct vgpu *device);
 
-/* Interrupts go out for what has changed meanwhile. */
+/* Unlocks, and sends interrupts for changes since vgpu_lock. */
 void vgpu_unlock(struct vgpu *device, unsigned long flags);
 
-/* What a register holds, whatever a driver would read; locked. */
+/* The value of a register, even if a driver would read another one; locked. */
 static inline u64 vgpu_get(const struct vgpu *device, u32 index)
 {
 	return device->registers.values[index];
@@ -88,10 +88,10 @@ static inline void vgpu_clear_bits(struct vgpu *device, u32 index, u64 bits)
 	device->registers.values[index] &= ~bits;
 }
 
-/* Have the card's thread run work(), once more if it is running already.  Any context. */
+/* Makes the card's thread call work(), once more if work() is running already.  Any context. */
 void vgpu_wake(struct vgpu *device);
 
-/* All registers as after power-on, and what reset() adds; locked. */
+/* Gives all registers their power-on values and calls reset(); locked. */
 void vgpu_reset(struct vgpu *device);
 
 #endif

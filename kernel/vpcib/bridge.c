@@ -2,7 +2,7 @@
 /*
  * The host bridge: a PCI domain of its own with one bus of 32 slots.
  *
- * Its window is taken out of that of the machine's first root bus, where nothing answers.
+ * Its memory window is an unused part of the window of the machine's first root bus.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -10,7 +10,7 @@
 
 #include "card.h"
 
-#define DOMAIN 0x10000 /* the first that no firmware can use */
+#define DOMAIN 0x10000 /* the first number that no firmware can use */
 #define WINDOW_FROM (16ull << 20)
 #define WINDOW_LEAST (32ull << 20)
 
@@ -85,7 +85,7 @@ static struct pci_ops config_operations = { .read = read_config,
 
 /* --- drivers ------------------------------------------------------------------------ */
 
-/* Before a driver's probe, and after all that its removal does. */
+/* Called before a driver's probe, and after its removal is complete. */
 static int driver_changes(struct notifier_block *block, unsigned long action,
 			  void *data)
 {

@@ -49,7 +49,7 @@ static u32 offset_of(const struct access_bus *at, u64 address)
 	return at->offset + (u32)(address - at->address);
 }
 
-/* What is not there reads as ones. */
+/* An absent card reads as ones. */
 static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 {
 	struct access_bus *at = container_of(bus, struct access_bus, bus);

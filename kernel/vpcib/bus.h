@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One access on its way: from the fault that it makes to the card, and into the journal. */
+/* One access, from its fault to the card and into the journal. */
 #ifndef UNDERSTUDY_VPCIB_BUS_H
 #define UNDERSTUDY_VPCIB_BUS_H
 
@@ -7,18 +7,19 @@
 #include "instruction.h"
 
 /**
- * struct access_bus - what instruction_emulate is given as its bus
- * @bus: what it calls
- * @card: NULL: it was pulled out
- * @bar: which of its BARs
- * @offset: there, of the address that faulted
- * @address: which that is
- * @ip: of the instruction
- * @user: a process does it, by its own mapping
- * @interrupts: the processor takes them
- * @read_only: who does it may not write; the processor has not looked at that yet if it reads first
- * @refused: a write was not made, for that reason
- * @missing: memory that could not be touched
+ * struct access_bus - the bus for instruction_emulate
+ * @bus: the callbacks for instruction_emulate
+ * @card: NULL: the card was pulled out
+ * @bar: number of the BAR
+ * @offset: offset in the BAR of the address that faulted
+ * @address: the address that faulted
+ * @ip: address of the instruction
+ * @user: a process accesses the card, through its own mapping
+ * @interrupts: the processor accepts interrupts
+ * @read_only: the code may not write; if the instruction reads first, the processor has not checked
+ *   this yet
+ * @refused: a write was refused because of @read_only
+ * @missing: memory that could not be accessed
  */
 struct access_bus {
 	struct device_bus bus;
@@ -40,13 +41,13 @@ struct access_bus {
 
 int bus_init(void);
 
-/* For an access at an address by the code that these registers belong to; without a card yet. */
+/* For an access to address by the code with these registers; card is not set yet. */
 struct access_bus bus_of(struct pt_regs *regs, unsigned long address);
 
-/* A record of it; there is a card. */
+/* Writes a record of the access; there is a card. */
 void bus_note(const struct access_bus *at, u8 what, u32 offset, u64 value, u32 bytes);
 
-/* The first bytes of an instruction, as the journal has them. */
+/* The first bytes of an instruction, as a value for the journal. */
 static inline u64 code_value(const u8 code[INSTRUCTION_BYTES_MAX])
 {
 	u64 value;
@@ -55,7 +56,7 @@ static inline u64 code_value(const u8 code[INSTRUCTION_BYTES_MAX])
 	return value;
 }
 
-/* A write; there is a card, and it is locked. */
+/* Writes to the card, which must exist and be locked. */
 void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the bus know of a card, and of one another.
+ * The bus's view of a card, and the functions that the files of the bus share.
  *
- * Locks: slots_lock (a mutex: who is plugged in) is outermost, and pci_lock_rescan_remove
- * inside it; drivers probe under both, so nothing that a driver calls takes either.  A card's
- * lock is raw, since registers are touched in any context; inside it come the journal's
- * lock and the lock of the DMA list, which are raw as well and have nothing inside.  The
- * fallback's lock is between a card's and those.
- * What finds a card by its address holds rcu_read_lock.
+ * Locks: slots_lock (a mutex for which card is in which slot) is outermost.  Inside it is
+ * pci_lock_rescan_remove.  Drivers probe under both, so no function that a driver calls takes
+ * either.  A card's lock is raw, since drivers touch registers in any context.  Inside it are the
+ * journal's lock and the lock of the DMA list, which are raw as well and have no lock inside.  The
+ * fallback's lock is between a card's lock and those two.  A function that looks up a card by its
+ * address holds rcu_read_lock.
  */
 #ifndef UNDERSTUDY_VPCIB_CARD_H
 #define UNDERSTUDY_VPCIB_CARD_H
@@ -27,7 +27,7 @@
 #define CONFIG_BYTES 256
 #define TRANSFERS_MOST 16
 
-/* Pages of a BAR that is memory: they stay while somebody maps them. */
+/* Pages of a memory BAR.  They stay while they are mapped. */
 struct bar_memory {
 	struct kref users;
 	u32 count;
@@ -40,19 +40,19 @@ struct vpcib_card {
 	raw_spinlock_t lock;
 	bool gone; /* pulled out */
 	u8 config[CONFIG_BYTES];
-	u32 msix; /* where its capability is; 0: there is none */
+	u32 msix; /* offset of its capability; 0: none */
 	struct resource address[VPCIB_BARS]; /* of each BAR, in the bridge's window */
 	struct bar_memory *memory[VPCIB_BARS];
 	struct pci_dev *pdev;
 
 	/* interrupts: under the lock */
 	u32 asserted; /* vectors that have a reason */
-	u32 pending; /* those whose message is yet to be handled */
-	bool line_masked; /* INTA, by its interrupt controller */
+	u32 pending; /* vectors whose message is not handled yet */
+	bool line_masked; /* the interrupt controller has masked INTA */
 	unsigned int line_irq;
-	u32 unanswered; /* INTAs in a row, and never was there no reason */
+	u32 unanswered; /* INTAs in a row during which there was always a reason */
 	struct delivery __percpu *deliveries;
-	u32 held; /* accesses until interrupts come; 0: they do */
+	u32 held; /* accesses until interrupts are delivered; 0: now */
 	u32 drawn; /* last random number */
 	struct hrtimer hold_end;
 
@@ -120,7 +120,10 @@ void memory_put(struct bar_memory *memory);
 int mapping_init(void);
 void mapping_exit(void);
 
-/* sse.c: between the first two, the processor has those of the process, which may change */
+/*
+ * sse.c: between vectors_begin and vectors_end the processor holds the registers of the process,
+ * which may be changed
+ */
 struct processor;
 void vectors_begin(void);
 void vectors_end(void);
@@ -131,7 +134,7 @@ void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2]);
 int trap_init(void);
 void trap_exit(void);
 
-/* dma.c: dma_give and dma_take_back in any context, of whatever device */
+/* dma.c: dma_give and dma_take_back in any context, for any device */
 void dma_give(const struct device *dev, u64 address, size_t bytes,
 	      enum dma_data_direction direction, gfp_t gfp);
 void dma_take_back(const struct device *dev, u64 address);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The bytes of an instruction, taken one after the other (Intel SDM volume 2, chapter 2). */
+/* Reads the bytes of an instruction one by one (Intel SDM volume 2, chapter 2). */
 #ifndef UNDERSTUDY_VPCIB_CODE_H
 #define UNDERSTUDY_VPCIB_CODE_H
 
@@ -11,10 +11,10 @@
 #define REX_W 0x8
 
 /**
- * struct code - where one is read
- * @at: the next one
- * @end: behind the last that is at hand, and may be part of it
- * @cut_off: it goes on there
+ * struct code - a position in an instruction
+ * @at: the next byte
+ * @end: behind the last available byte
+ * @cut_off: the instruction goes on behind @end
  */
 struct code {
 	const u8 *at;
@@ -26,21 +26,21 @@ struct code code_at(const u8 *bytes, size_t count);
 
 u8 code_byte(struct code *code);
 
-/* Sign-extended; of no bytes, 0. */
+/* Reads a sign-extended number; 0 if bytes is 0. */
 s64 code_number(struct code *code, u32 bytes);
 
 /**
- * code_prefixes - and the byte behind them
+ * code_prefixes - read the prefixes and the byte behind them
  * @code: at the first byte
- * @in: has rex, segment and prefix filled in
- * @half: set if 66 is among them
+ * @in: rex, segment and prefix are filled in
+ * @half: set if 66 is among the prefixes
  *
- * Segments besides FS and GS begin at 0, and LOCK means nothing to a device.  67, which makes
- * addresses shorter, is taken for an opcode.
+ * Segments besides FS and GS begin at 0, and LOCK means nothing to a device.  Prefix 67, which
+ * makes addresses shorter, is treated as an opcode.
  */
 u8 code_prefixes(struct code *code, struct instruction *in, bool *half);
 
-/* ModR/M, SIB and displacement, as with an operand in memory. */
+/* Reads ModR/M, SIB and displacement of an operand in memory. */
 void code_address(struct code *code, struct instruction *in);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What differs in mappings and their faults from one kernel to the next (6.1 to 6.12). */
+/* The differences between kernels 6.1 to 6.12 in mappings and their faults. */
 #ifndef UNDERSTUDY_VPCIB_COMPAT_H
 #define UNDERSTUDY_VPCIB_COMPAT_H
 
@@ -18,14 +18,17 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 }
 #endif
 
-/* The area of a call to mprotect_fixup. */
+/* The vm_area_struct in a call to mprotect_fixup. */
 static inline struct vm_area_struct *mprotect_area(const struct pt_regs *regs)
 {
 	return (void *)(LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0) ? regs->si
 								     : regs->dx);
 }
 
-/* Of an area with VM_PFNMAP; 0, or a negative errno without an entry at the address. */
+/*
+ * Reads a page-table entry of an area with VM_PFNMAP.  Returns 0, or a negative errno if there is
+ * no entry at the address.
+ */
 static inline int read_entry(struct vm_area_struct *vma, unsigned long address,
 			     pte_t *entry)
 {
@@ -51,8 +54,8 @@ static inline int read_entry(struct vm_area_struct *vma, unsigned long address,
 }
 
 /*
- * A fault that is handled with its area locked and nothing else is to come again with all
- * areas locked, as older kernels do it: an access may need another area's memory.
+ * A fault may be handled with only its own area locked.  Such a fault must be repeated with all
+ * areas locked, as older kernels do: an access may need another area's memory.
  */
 static inline bool comes_again(struct vm_area_struct *vma, unsigned int flags)
 {

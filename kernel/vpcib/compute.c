@@ -5,7 +5,9 @@
 #define ARITHMETIC_FLAGS 0x8d5ul /* OF SF ZF AF PF CF */
 #define OVERFLOW_BIT 11
 
-/* Flags go in by SAHF and come out by LAHF, all but overflow, which nothing here asks for. */
+/*
+ * SAHF sets the flags and LAHF reads them, except the overflow flag, which no operation here reads.
+ */
 #define COMPUTE(words, type)                                 \
 	do {                                                 \
 		type x = (type)a, y = (type)b;               \

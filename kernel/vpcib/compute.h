@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What instructions do to two numbers, and to the flags. */
+/* The arithmetic of instructions: results and flags. */
 #ifndef UNDERSTUDY_VPCIB_COMPUTE_H
 #define UNDERSTUDY_VPCIB_COMPUTE_H
 
 #include "../../core/port.h"
 
 enum operation {
-	/* as bits 5:3 of an opcode or of its ModR/M number them */
+	/* numbered as in bits 5:3 of an opcode or of its ModR/M */
 	ADD,
 	OR,
 	ADC,
@@ -21,7 +21,7 @@ enum operation {
 	DECREMENT,
 	NEGATE,
 	MULTIPLY,
-	/* as bits 5:3 of the ModR/M of C0 to D3 number them */
+	/* numbered as in bits 5:3 of the ModR/M of C0 to D3 */
 	ROTATE_LEFT,
 	ROTATE_RIGHT,
 	ROTATE_LEFT_THROUGH_CARRY,
@@ -34,14 +34,14 @@ enum operation {
 
 /**
  * compute - a OPERATION b
- * @operation: which
- * @a: what is changed
- * @b: by what; those of one operand don't look at it
+ * @operation: the operation
+ * @a: the changed operand
+ * @b: the other operand; operations of one operand ignore it
  * @bytes: of both: 1, 2, 4 or 8, and not 1 to multiply
- * @flags: RFLAGS; those that the operation sets or leaves undefined are as the processor has
- *	them, and others stay
+ * @flags: RFLAGS; flags that the operation sets or leaves undefined become as the processor sets
+ *   them, others stay
  *
- * Return: the result, of TEST and COMPARE too, which are AND and SUB
+ * Return: the result.  TEST and COMPARE return it too, as AND and SUB do.
  */
 u64 compute(enum operation operation, u64 a, u64 b, u32 bytes, unsigned long *flags);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A card's configuration space: header of type 0, its BARs, and the MSI capability with
- * 64-bit addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in
- * msix.c.
+ * A card's configuration space: header of type 0, its BARs, and the MSI capability with 64-bit
+ * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c.
  *
- * Under the card's lock, but for the reset.
+ * Called under the card's lock, except the reset.
  */
 #include <linux/log2.h>
 #include <linux/unaligned/packed_struct.h>
@@ -36,7 +35,7 @@ void config_put(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
 	memcpy(card->config + where, &value, bytes);
 }
 
-/* A capability becomes the first one. */
+/* Makes a capability the first one. */
 void config_chain(struct vpcib_card *card, u32 at)
 {
 	config_put(card, at + PCI_CAP_LIST_NEXT,
@@ -69,7 +68,7 @@ static void reset_bars(struct vpcib_card *card)
 	}
 }
 
-/* In front of the capabilities that are there already. */
+/* Added before the existing capabilities. */
 static void reset_msi(struct vpcib_card *card)
 {
 	config_put(card, MSI, PCI_CAP_ID_MSI, 1);
@@ -98,7 +97,7 @@ void config_reset(struct vpcib_card *card)
 		msix_reset(card, MSIX);
 }
 
-/* Which bits of the word at where a driver can change. */
+/* The bits that a driver can change in the word at where. */
 static u32 writable(const struct vpcib_card *card, u32 where)
 {
 	u32 i = (where - PCI_BASE_ADDRESS_0) / 4;
@@ -168,7 +167,10 @@ bool config_sends_messages(const struct vpcib_card *card)
 	return msi_control(card) & PCI_MSI_FLAGS_ENABLE || msix_is_enabled(card);
 }
 
-/* The data of a vector's message: its low bits say which, of as many as are enabled. */
+/*
+ * The data of a vector's message.  The low bits are the vector's number, in as many bits as the
+ * enabled vectors need.
+ */
 u32 config_message(const struct vpcib_card *card, u32 vector)
 {
 	u32 enabled;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which instructions are known, and what of each follows its opcode. */
+/* The known instructions, and the parts of each that follow its opcode. */
 #include "code.h"
 #include "vector.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What memory a driver has given to its card, and the card's reads and writes of it.
+ * The memory that a driver has given to its card, and the card's reads and writes of it.
  *
- * A card touches nothing else: an address that is not there is refused, and nothing is read
- * or written.  The list is held while memory is copied, so none goes away meanwhile.
+ * A card can access nothing else: an access to any other address is refused, and nothing is read or
+ * written.  The list stays locked while memory is copied, so no memory is freed meanwhile.
  */
 #include <linux/dma-direct.h>
 #include <linux/mm.h>
@@ -17,7 +17,7 @@ struct given {
 	u64 address; /* on the bus */
 	size_t bytes;
 	void *where; /* to the kernel */
-	u8 *before; /* with races: what transfers that have begun found there; or NULL */
+	u8 *before; /* contents when a transfer began, with races; or NULL */
 	enum dma_data_direction direction;
 };
 
@@ -128,7 +128,7 @@ static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
 	return NULL;
 }
 
-/* The bytes of a transfer that has begun, if they are still as they were then.  Locked. */
+/* Makes a record if the bytes of a running transfer have changed since its begin.  Locked. */
 static void compare(struct vpcib_card *card, u32 index, u64 address, size_t bytes)
 {
 	struct given *given = holding(card, address, bytes);
@@ -155,7 +155,7 @@ static void compare_all(struct vpcib_card *card, u64 address, size_t bytes)
 	}
 }
 
-/* What is there now.  Locked. */
+/* Saves the present contents.  Locked. */
 static void remember(struct vpcib_card *card, u64 address, size_t bytes)
 {
 	struct given *given = holding(card, address, bytes);
@@ -253,7 +253,7 @@ static bool lies_in_given(struct vpcib_card *card, phys_addr_t where)
 	return false;
 }
 
-/* Does some card's driver give it the memory there?  In any context. */
+/* Whether a driver has given the memory there to its card.  Any context. */
 bool dma_is_given(phys_addr_t where)
 {
 	struct vpcib_card *card;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions by which a driver gives memory to its card and takes it back are intercepted,
- * for our cards only.  They do what they always do, and dma.c hears of it.
+ * Intercepts the functions by which a driver gives memory to its card and takes it back, for our
+ * cards only.  The functions work as always, and dma.c records the memory.
  *
- * Each is called from other files than its own only: within one the compiler may put a function
- * into its caller, as it does with dma_free_attrs() and the devres that frees, and that call is
- * none.  So memory is seen where dma_alloc_attrs() and the like get it, which for a card,
- * behind no IOMMU, is always the direct mapping.
+ * Only functions that are called from other files are intercepted.  Within a file the compiler may
+ * inline a function into its caller, as it does with dma_free_attrs() and the devres that frees,
+ * and then there is no call.  So memory is recorded where dma_alloc_attrs() and the like get it.
+ * For our cards, which have no IOMMU, that is always the direct mapping.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a decoded instruction does, with a device where its operand in memory is. */
+/* Carries out a decoded instruction, with a device as its operand in memory. */
 #include "code.h"
 #include "compute.h"
 #include "vector.h"
@@ -26,7 +26,7 @@ static u64 get_register(const struct instruction *in, const struct processor *cp
 	return low_bytes(*cpu->general[number], bytes);
 }
 
-/* A write of 4 bytes clears the others, one of 1 or 2 leaves them. */
+/* A write of 4 bytes clears the upper bytes; a write of 1 or 2 bytes keeps the others. */
 static void set_register(const struct instruction *in, struct processor *cpu,
 			 u32 number, u64 value, u32 bytes)
 {
@@ -49,7 +49,7 @@ static u64 sign_extended(u64 value, u32 bytes)
 	return (u64)((s64)(value << shift) >> shift);
 }
 
-/* The device's operand is changed by an operation; compare and test only look. */
+/* An operation changes the device's operand; compare and test only read it. */
 static void change(enum operation operation, u64 by, u32 bytes, struct processor *cpu,
 		   u64 address, struct device_bus *bus)
 {
@@ -60,7 +60,7 @@ static void change(enum operation operation, u64 by, u32 bytes, struct processor
 		bus->store(bus, address, result, bytes);
 }
 
-/* Opcodes below 40: bits 5:3 say what, bit 1 whether the device is the source. */
+/* Opcodes below 40: bits 5:3 are the operation, bit 1 means that the device is the source. */
 static void arithmetic(const struct instruction *in, struct processor *cpu, u64 address,
 		       struct device_bus *bus)
 {
@@ -80,7 +80,7 @@ static void arithmetic(const struct instruction *in, struct processor *cpu, u64 
 		set_register(in, cpu, number, result, bytes);
 }
 
-/* F6 and F7, FE and FF: what they do stands in the ModR/M byte. */
+/* F6 and F7, FE and FF: the operation is in the ModR/M byte. */
 static int unary(const struct instruction *in, struct processor *cpu, u64 address,
 		 struct device_bus *bus)
 {
@@ -104,7 +104,7 @@ static int unary(const struct instruction *in, struct processor *cpu, u64 addres
 	return 0;
 }
 
-/* C0, C1 and D0 to D3.  By 0, no flag changes. */
+/* C0, C1 and D0 to D3.  A shift by 0 changes no flag. */
 static void shift(const struct instruction *in, u64 by, struct processor *cpu,
 		  u64 address, struct device_bus *bus)
 {
@@ -150,7 +150,7 @@ static void exchange_and_add(const struct instruction *in, struct processor *cpu
 	set_register(in, cpu, number, old, bytes);
 }
 
-/* What isn't exchanged is written as it was (SDM, CMPXCHG). */
+/* Without an exchange the old value is written back (SDM, CMPXCHG). */
 static void compare_and_exchange(const struct instruction *in, struct processor *cpu,
 				 u32 bytes, u64 address, struct device_bus *bus)
 {
@@ -230,8 +230,8 @@ static int two_byte(const struct instruction *in, struct processor *cpu, u64 add
 }
 
 /*
- * From the device to memory.  What memory has is written to it first: if that can't be, the
- * device has not been read.
+ * From the device to memory.  First the old contents of the memory are written to it: if that
+ * fails, the device has not been read.
  */
 static int move_from_device(u64 to, u32 bytes, u64 address, struct device_bus *bus)
 {
@@ -256,7 +256,7 @@ static int move_to_device(u64 from, u32 bytes, u64 address, struct device_bus *b
 	return ret;
 }
 
-/* One round of STOS, LODS or MOVS; of MOVS, the address tells which end is the device. */
+/* One round of STOS, LODS or MOVS.  For MOVS, the address shows which end is the device. */
 static int string(const struct instruction *in, struct processor *cpu, u64 address,
 		  struct device_bus *bus)
 {
@@ -305,7 +305,7 @@ static int one_byte(const struct instruction *in, struct processor *cpu, u64 add
 		return 0;
 	}
 	switch (in->opcode) {
-	case 0x63: /* MOVSXD; how much one to 2 bytes reads, makers don't agree on */
+	case 0x63: /* MOVSXD; to 2 bytes its read size depends on the vendor */
 		if (in->operand_bytes == 2)
 			return -EOPNOTSUPP;
 		set_register(in, cpu, number,

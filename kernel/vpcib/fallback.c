@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * There is one page for all, under a lock inside the card's.  The vectors of a process are
- * loaded, and kept, before that; those of the kernel are the processor's already, for whoever
- * uses them there has said so (kernel_fpu_begin).
+ * All cards share one page, under a lock inside the card's lock.  For a process, its vector
+ * registers are loaded and kept before the instruction.  For kernel code, the processor holds them
+ * already, since kernel code that uses them calls kernel_fpu_begin.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
@@ -13,21 +13,21 @@
 
 #define REGISTER_BYTES_MAX 8
 
-static u8 now[PAGE_SIZE] __aligned(PAGE_SIZE); /* what the instruction works on */
+static u8 now[PAGE_SIZE] __aligned(PAGE_SIZE); /* the operand of the instruction */
 static u8 before[PAGE_SIZE];
 static DEFINE_RAW_SPINLOCK(page_lock);
 static atomic64_t carried_out;
 
 /**
- * struct odd - one of them
- * @at: where it has faulted
+ * struct odd - an instruction for the fallback
+ * @at: the access that faulted
  * @cpu: its registers
  * @what: decoded
  * @code: its first bytes, for the journal
- * @page: of its operand: offset in the BAR
- * @operand: in the page
- * @begin: of what it may touch in the page, with whole registers
- * @end: of that
+ * @page: offset in the BAR of the operand's page
+ * @operand: offset in the page
+ * @begin: begin of the part of the page that it may touch, in whole registers
+ * @end: end of that part
  */
 struct odd {
 	struct access_bus *at;
@@ -40,7 +40,10 @@ struct odd {
 	u32 end;
 };
 
-/* The bytes of the register that begins there, or else 1: of none 0, without a card ones. */
+/*
+ * The bytes of the register that begins there.  If none begins there: 1 byte, 0.  Without a card:
+ * ones.
+ */
 static u32 peek(const struct odd *odd, u32 offset, u64 *value)
 {
 	struct vpcib_card *card = odd->at->card;
@@ -64,7 +67,7 @@ static void fill(const struct odd *odd)
 	memcpy(before + odd->begin, now + odd->begin, odd->end - odd->begin);
 }
 
-/* The narrowest access that covers what has changed of a register. */
+/* The narrowest access that covers the change of a register. */
 static void write_register(const struct odd *odd, u32 offset, u32 bytes)
 {
 	u32 first = offset, last = offset + bytes - 1, width = 1;
@@ -128,8 +131,9 @@ static int carry_out_locked(const struct odd *odd)
 }
 
 /*
- * All of its operand has to be in the page of the address that faulted.  What FS or GS add is not
- * known: then it begins at that address, unless that is where a page does.
+ * The whole operand must be in the page of the address that faulted.  The bases of FS and GS are
+ * unknown.  With them the operand is taken to begin at the address that faulted, unless a page
+ * begins there.
  */
 static int find_operand(struct odd *odd)
 {

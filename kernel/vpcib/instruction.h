@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * x86-64 instructions that load or store: decoded, and carried out with a device in the
- * place of memory (Jones 2010 section 3.2 decodes them as well).
+ * Decodes x86-64 instructions that load or store, and carries them out with a device in place of
+ * memory (Jones 2010 section 3.2 decodes them as well).
  *
- * These are the moves, MOVS, STOS and LODS, the operations of two numbers and of one, shifts
- * and rotations, IMUL of a register, single bits by an immediate, XCHG, XADD, CMPXCHG, and the
- * moves of SSE registers: all that gcc makes of drivers and that libc copies by without AVX.
- * Not among them: PUSH, POP, CALL and JMP through memory, MUL and DIV, SETcc, CMOVcc, bit scans,
- * CMPS and SCAS, floating-point arithmetic, AVX, and addresses of 32 bits.
+ * Known are the moves, MOVS, STOS and LODS, the operations with one and two operands, shifts and
+ * rotations, IMUL of a register, single bits by an immediate, XCHG, XADD, CMPXCHG, and the moves of
+ * SSE registers.  gcc makes only these for drivers, and libc copies with these if it does not use
+ * AVX.  Not known are PUSH, POP, CALL and JMP through memory, MUL and DIV, SETcc, CMOVcc, bit
+ * scans, CMPS and SCAS, floating-point arithmetic, AVX, and addresses of 32 bits.
  *
- * Portable: it knows neither the kernel's struct pt_regs nor where the device is, so a
- * program can hold it against the processor itself (tests/core/test_instruction.c).
+ * This code is portable: it does not depend on the kernel's struct pt_regs or on the device's
+ * place, so a program can check it against the processor (tests/core/test_instruction.c).
  */
 #ifndef UNDERSTUDY_VPCIB_INSTRUCTION_H
 #define UNDERSTUDY_VPCIB_INSTRUCTION_H
@@ -19,7 +19,7 @@
 
 #define INSTRUCTION_BYTES_MAX 15
 
-/* General registers by the number that instructions have for them. */
+/* General registers, by their numbers in instructions. */
 enum processor_register {
 	REGISTER_AX,
 	REGISTER_CX,
@@ -33,12 +33,12 @@ enum processor_register {
 };
 
 /**
- * struct processor - what an instruction works on besides memory
- * @general: where the general registers are
- * @ip: where the instruction pointer is
- * @flags: where RFLAGS is
- * @get_vector: read an SSE register, low half first; NULL: they are out of reach
- * @set_vector: write one
+ * struct processor - the registers for an instruction
+ * @general: pointers to the general registers
+ * @ip: pointer to the instruction pointer
+ * @flags: pointer to RFLAGS
+ * @get_vector: reads an SSE register, low half first; NULL: SSE registers are not available
+ * @set_vector: writes an SSE register
  */
 struct processor {
 	unsigned long *general[REGISTERS];
@@ -49,7 +49,7 @@ struct processor {
 };
 
 /**
- * struct instruction - one that was decoded
+ * struct instruction - a decoded instruction
  * @length: its bytes
  * @two_byte: the opcode is 0F @opcode
  * @opcode: last byte of the opcode
@@ -57,9 +57,9 @@ struct processor {
  * @sib: the SIB byte, 0 if it has none
  * @rex: the REX prefix, 0 if it has none
  * @segment: FS or GS is added to the address
- * @operand_bytes: 2, 4 or 8, as prefixes say; byte-sized opcodes know it themselves
- * @prefix: F2 or F3, the last of them; otherwise 66, or 0
- * @displacement: sign-extended; of A0 to A3, the address
+ * @operand_bytes: 2, 4 or 8, from the prefixes; opcodes for bytes ignore it
+ * @prefix: the last F2 or F3 prefix; otherwise 66, or 0
+ * @displacement: sign-extended; for A0 to A3, the address
  * @immediate: sign-extended
  */
 struct instruction {
@@ -83,11 +83,11 @@ static inline u32 instruction_register(const struct instruction *in)
 }
 
 /**
- * struct device_bus - what answers instead of memory
- * @load: a read of @bytes (1, 2, 4 or 8) at the address that faulted
- * @store: a write there
- * @from_memory: read ordinary memory, for instructions that copy; 0 or -EFAULT
- * @to_memory: write ordinary memory; 0 or -EFAULT
+ * struct device_bus - the device that answers instead of memory
+ * @load: reads @bytes (1, 2, 4 or 8) at the address that faulted
+ * @store: writes there
+ * @from_memory: reads ordinary memory, for instructions that copy; 0 or -EFAULT
+ * @to_memory: writes ordinary memory; 0 or -EFAULT
  */
 struct device_bus {
 	u64 (*load)(struct device_bus *bus, u64 address, u32 bytes);
@@ -97,29 +97,30 @@ struct device_bus {
 };
 
 /**
- * instruction_decode - of 64-bit code
+ * instruction_decode - decode an instruction of 64-bit code
  * @in: filled in
- * @code: where it begins
- * @bytes: how many of it are at hand
+ * @code: begin of the instruction
+ * @bytes: how many of its bytes are available
  *
- * Return: 0; -EOPNOTSUPP if it is none of those that instruction_emulate knows, or is cut off.
+ * Return: 0; -EOPNOTSUPP if instruction_emulate does not know it, or if it is cut off.
  */
 int instruction_decode(struct instruction *in, const u8 *code, size_t bytes);
 
-/* Where its operand in memory begins, but for FS and GS (SDM volume 2, tables 2-2 and 2-3). */
+/* The address of its operand in memory, without FS and GS (SDM volume 2, tables 2-2 and 2-3). */
 u64 instruction_operand(const struct instruction *in, const struct processor *cpu);
 
 /**
- * instruction_emulate - carry out one whose operand in memory is the device
+ * instruction_emulate - carry out an instruction whose operand in memory is the device
  * @in: decoded
  * @cpu: its registers; the instruction pointer is moved on
  * @address: the first byte of the device that it touches
  * @bus: the device
  *
- * Of a repeated one, one round: the instruction pointer stays until the last.
- * Return: 0; -EOPNOTSUPP if it can't be carried out, or begins elsewhere, as what comes to
- * the device from the page before; -EFAULT if other memory can't be touched.  Then nothing
- * has changed.
+ * A call carries out one round of a repeated instruction: the instruction pointer stays until the
+ * last round.
+ * Return: 0; -EOPNOTSUPP if it can't be carried out, or if its operand begins elsewhere, such as in
+ *   the page before the device; -EFAULT if other memory can't be accessed.  After an error nothing
+ *   has changed.
  */
 int instruction_emulate(const struct instruction *in, struct processor *cpu,
 			u64 address, struct device_bus *bus);

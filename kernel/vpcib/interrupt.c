@@ -2,14 +2,14 @@
 /*
  * Interrupts of the cards: messages (MSI or MSI-X) if the driver has enabled them, else INTA.
  *
- * What a card sends is taken from its configuration space, as the driver has left it.  Handlers
- * run in a hard interrupt, the one by which an irq_work comes: on the processor that touches the
- * card, if the affinity allows that one, or else on one that it allows.  INTA is a level: it comes
- * again as long as there is a reason.
+ * The message of a card comes from its configuration space, as the driver has set it.  Handlers run
+ * in a hard interrupt, which an irq_work triggers.  It runs on the processor that touches the card
+ * if the affinity allows this, and otherwise on a processor that it allows.  INTA is a level: it
+ * repeats as long as there is a reason.
  *
- * With "races" an interrupt waits for the driver to be in the middle of something: it comes
+ * With "races" an interrupt is delayed until the driver is in the middle of something: it comes
  * right after one of the driver's next few accesses, or, if there are none, at most HOLD_NS_MOST
- * later.  A driver that keeps its handler out meanwhile will not notice; others will.
+ * later.  A driver that excludes its handler meanwhile will not notice; others will.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +25,7 @@
 
 #include "card.h"
 
-#define MESSAGE_ADDRESS 0xfee00000 /* where messages go on a PC; nobody writes there */
+#define MESSAGE_ADDRESS 0xfee00000 /* target of messages on a PC; never written */
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
 #define HOLD_NS_MOST (200 * NSEC_PER_USEC)
@@ -34,7 +34,7 @@ static unsigned int races;
 module_param(races, uint, 0444);
 MODULE_PARM_DESC(
 	races,
-	"interrupts come between a driver's accesses, drawn by this seed; 0: no");
+	"deliver interrupts between a driver's accesses, drawn from this seed; 0: no");
 
 bool interrupt_races(void)
 {
@@ -47,7 +47,7 @@ struct delivery {
 	struct vpcib_card *card;
 };
 
-/* irq_work_queue_on, which modules are not offered. */
+/* irq_work_queue_on, which is not exported to modules. */
 static bool (*queue_on)(struct irq_work *work, int cpu);
 
 static struct fwnode_handle *fwnode;
@@ -89,13 +89,13 @@ static void compose(struct irq_data *data, struct msi_msg *message)
 		(struct msi_msg){ .address_lo = MESSAGE_ADDRESS, .data = data->hwirq };
 }
 
-/* Under rcu_read_lock; NULL: it was pulled out. */
+/* Under rcu_read_lock; NULL: the card was pulled out. */
 static struct vpcib_card *card_of_vector(const struct irq_data *data)
 {
 	return card_in(data->hwirq / VPCIB_VECTORS_MAX);
 }
 
-/* Something about the vector has changed, or its message comes again. */
+/* Called when something about the vector has changed, or its message is repeated. */
 static void update_vector(struct irq_data *data, bool again)
 {
 	struct vpcib_card *card;
@@ -113,14 +113,14 @@ static void update_vector(struct irq_data *data, bool again)
 	rcu_read_unlock();
 }
 
-/* It came while the driver kept it out with disable_irq.  The interrupt's lock is held. */
+/* The interrupt came while the driver had it disabled with disable_irq.  Its lock is held. */
 static int retrigger(struct irq_data *data)
 {
 	update_vector(data, true);
 	return 1;
 }
 
-/* Any of these processors; what is on its way to another one goes to one of them. */
+/* Allows these processors.  An interrupt pending on another processor moves to one of them. */
 static int set_vector_affinity(struct irq_data *data, const struct cpumask *mask,
 			       bool force)
 {
@@ -139,7 +139,7 @@ static struct irq_chip vector_chip = {
 	.irq_set_affinity = set_vector_affinity,
 };
 
-/* Of MSI-X a driver's side unmasks vectors in memory, which nobody else hears of. */
+/* For MSI-X the kernel unmasks vectors in memory, so the card gets no notice. */
 static void unmask(struct irq_data *data)
 {
 	pci_msi_unmask_irq(data);
@@ -252,7 +252,7 @@ static u32 ready_messages(const struct vpcib_card *card)
 		       : 0;
 }
 
-/* A message that is not one of this card's goes nowhere. */
+/* A message that is not one of this card's is dropped. */
 static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
 {
 	return data / VPCIB_VECTORS_MAX == card->slot
@@ -265,7 +265,7 @@ static unsigned int irq_of_vector(const struct vpcib_card *card, u32 vector)
 	return irq_of_message(card, config_message(card, vector));
 }
 
-/* Where it comes: here, if it may. */
+/* The processor for the interrupt: this one, if allowed. */
 static unsigned int cpu_of(unsigned int irq)
 {
 	unsigned int here = raw_smp_processor_id(), cpu;
@@ -290,7 +290,7 @@ static void send(struct vpcib_card *card, unsigned int irq)
 		queue_on(work, cpu);
 }
 
-/* Whatever is ready after a change gets on its way.  Under the card's lock. */
+/* Sends the interrupts that are ready after a change.  Under the card's lock. */
 void interrupt_update(struct vpcib_card *card)
 {
 	unsigned long ready;
@@ -309,7 +309,7 @@ void interrupt_update(struct vpcib_card *card)
 		send(card, card->line_irq);
 }
 
-/* A number below the limit: the seed's are drawn one after the other. */
+/* A random number below the limit, the next one from the seed. */
 static u32 draw(struct vpcib_card *card, u32 limit)
 {
 	card->drawn = card->drawn * 1664525u + 1013904223u;
@@ -336,7 +336,7 @@ static enum hrtimer_restart end_hold(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A driver that is no handler has touched a register.  Under the card's lock. */
+/* Called after the driver touched a register outside of a handler.  Under the card's lock. */
 void interrupt_touched(struct vpcib_card *card)
 {
 	if (card->held && --card->held == 0)
@@ -393,8 +393,7 @@ static bool is_enabled(unsigned int irq)
 	return data && !irqd_irq_disabled(data);
 }
 
-/* Whether a handler of the card's is there that is not kept out by disable_irq.  Under
- * rcu_read_lock. */
+/* Whether the card has a handler that is not disabled by disable_irq.  Under rcu_read_lock. */
 bool interrupt_may_come(const struct vpcib_card *card)
 {
 	u32 vector;
@@ -408,7 +407,7 @@ bool interrupt_may_come(const struct vpcib_card *card)
 	return false;
 }
 
-/* In a hard interrupt: what comes on this processor. */
+/* Runs in a hard interrupt: delivers this processor's interrupts. */
 static void deliver(struct irq_work *work)
 {
 	struct vpcib_card *card = container_of(work, struct delivery, work)->card;
@@ -461,7 +460,7 @@ int interrupt_add(struct vpcib_card *card)
 	return 0;
 }
 
-/* A driver that is gone and keeps its handler has the number, too. */
+/* A driver that is gone but did not free its handler still has the number. */
 void interrupt_remove(struct vpcib_card *card)
 {
 	int cpu;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The journal: everything that drivers and cards do to one another, in order, for whoever
- * reads /dev/vpcib.
+ * The journal: everything that drivers and cards do to one another, in order.  /dev/vpcib gives it
+ * to readers.
  *
- * It is a ring.  A reader who is too slow finds a gap in the numbers.  A file ends where there
- * is no more yet, and goes on when there is, so `cat` takes all of it and `tail -f` follows.
+ * The journal is a ring.  A reader that is too slow finds a gap in the numbers.  A file ends after
+ * the last record so far and continues when there are more, so `cat` reads all records and `tail
+ * -f` follows.
  *
- * With "journal_at" it lies where somebody outside can see it even if the kernel dies, and keeps
- * the first records instead of the last.
+ * With "journal_at" the journal is at a physical address that the host can read even if the kernel
+ * dies.  It then keeps the first records instead of the last.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,21 +26,20 @@
 
 static unsigned int journal_records = 1u << 16;
 module_param(journal_records, uint, 0444);
-MODULE_PARM_DESC(journal_records,
-		 "how many accesses the journal holds, a power of two");
+MODULE_PARM_DESC(journal_records, "number of records in the journal, a power of two");
 
 static unsigned long journal_at;
 module_param(journal_at, ulong, 0400);
 MODULE_PARM_DESC(
 	journal_at,
-	"physical address of a page and the records, not the kernel's; 0: none");
+	"physical address, not in kernel memory, of a page and records; 0: none");
 
-static struct vpcib_journal *outside; /* NULL: it is a ring */
+static struct vpcib_journal *outside; /* NULL: the journal is a ring */
 static struct vpcib_access *ring;
 static u64 written; /* records so far */
 static DEFINE_RAW_SPINLOCK(journal_lock);
 static DECLARE_WAIT_QUEUE_HEAD(
-	never_woken); /* notes come in any context: readers poll */
+	never_woken); /* records are made in any context, so readers poll */
 
 void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 {
@@ -59,7 +59,7 @@ void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 	raw_spin_unlock_irqrestore(&journal_lock, flags);
 }
 
-/* The first record from number on that is still there; false: there is none yet. */
+/* The first record from number on that still exists; false: none yet. */
 static bool take(u64 number, struct vpcib_access *access)
 {
 	unsigned long flags;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a driver maps, and how: ioremap and its kin, remap_pfn_range and its kin.
+ * The mappings of drivers: ioremap and related functions, remap_pfn_range and related functions.
  *
- * Behind a card's bus addresses is nothing.  Registers are mapped to them as they are, but
- * without access (the entry of a page table that PROT_NONE makes): each touch faults, and the
- * entry tells the fault handler (trap.c) where it went.  The unmapping needs no help, and nor
- * do copies that fork and mremap make.  Memory BARs are mapped to pages, with access: for a
- * process counted in each page, for the kernel in a list, so a card's memory outlives the card
- * while somebody maps it.
+ * The bus addresses of a card have no hardware.  Registers are mapped to these addresses, but
+ * without access (with the page-table entry that PROT_NONE makes).  So each access faults, and the
+ * entry tells the fault handler (trap.c) the bus address.  Unmapping needs no help, nor do copies
+ * that fork and mremap make.  Memory BARs are mapped to pages, with access.  For a process each
+ * page counts its mappings; for the kernel a list has them.  So a card's memory outlives the card
+ * while it is mapped.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,16 +28,16 @@ typedef int (*map_fn)(unsigned long address, unsigned long end, phys_addr_t to,
 		      pgprot_t prot);
 
 /*
- * ioremap_page_range, but also for a part of an area: newer kernels have another function for
- * that (vmap_page_range), and ioremap_page_range maps an area as a whole.
+ * ioremap_page_range, also for a part of an area.  In newer kernels ioremap_page_range maps only
+ * whole areas, and vmap_page_range maps parts.
  */
 static map_fn map_range;
 
 /*
- * remap_pfn_range without a note of how the memory is cached: registers have none, and what a
- * driver has given to its card is cached as all memory is.  With the note the kernel warns
- * (untrack_pfn) if unmap_mapping_range, as a driver calls it when its card is pulled out, meets
- * the exit of a process that maps the same.  NULL: this kernel has none.
+ * remap_pfn_range without recording the cache mode of the memory.  Registers have no cache mode,
+ * and memory that a driver has given to its card is cached as usual.  With that record the kernel
+ * would warn (untrack_pfn) when a driver calls unmap_mapping_range when its card is pulled out,
+ * while a process that maps the same memory exits.  NULL: this kernel has no such function.
  */
 static int (*remap_untracked)(struct vm_area_struct *vma, unsigned long address,
 			      unsigned long pfn, unsigned long bytes, pgprot_t prot);
@@ -89,7 +89,7 @@ struct bar_memory *memory_alloc(u64 bytes)
 	return memory;
 }
 
-/* The memory behind a bus address, which the caller puts; NULL: registers, or nothing. */
+/* The memory at a bus address, to be put by the caller; NULL: registers, or nothing. */
 static struct bar_memory *memory_at(phys_addr_t address, u32 *page)
 {
 	struct bar_memory *memory = NULL;
@@ -117,7 +117,7 @@ static pgprot_t without_access(pgprot_t prot)
 
 /* --- the kernel's mappings -------------------------------------------------------- */
 
-/* One page at a time, so that none becomes part of a large one. */
+/* Maps one page at a time, so that no large page is used. */
 static int map_registers(unsigned long address, unsigned long end, phys_addr_t to,
 			 pgprot_t prot)
 {
@@ -142,7 +142,7 @@ static int map_pages(unsigned long address, unsigned long end,
 	return ret;
 }
 
-/* Takes the caller's share of the memory, if it is a success. */
+/* On success, takes over the caller's reference to the memory. */
 static int map_memory(unsigned long address, unsigned long end,
 		      struct bar_memory *memory, u32 page)
 {
@@ -211,7 +211,7 @@ static void our_iounmap(volatile void __iomem *address)
 
 /* --- mappings of processes -------------------------------------------------------- */
 
-/* Their pages are counted, as if the driver had inserted each. */
+/* The pages of a process's mapping are counted, as if the driver had inserted each. */
 static int remap_memory(struct vm_area_struct *vma, unsigned long address,
 			struct bar_memory *memory, u32 page, unsigned long bytes)
 {
@@ -250,7 +250,7 @@ static bool is_our_remap(struct iprobe *probe, struct pt_regs *regs)
 	return on_bus(PFN_PHYS(regs->dx)) || dma_is_given(PFN_PHYS(regs->dx));
 }
 
-/* Access that mprotect gave back would go past the card. */
+/* If mprotect restored access, accesses would bypass the card. */
 static int our_mprotect_fixup(void)
 {
 	iprobe_done(&mprotect_probe);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The MSI-X capability (PCI Local Bus 3.0, section 6.8.2): where the vectors' table is, which the
- * driver's side of the kernel fills in.  It lies in a BAR that is memory, so nobody is told
- * when a mask there changes; the interrupt's chip is (interrupt.c).
+ * The MSI-X capability (PCI Local Bus 3.0, section 6.8.2) with the place of the vectors' table.
+ * The kernel fills in the table for the driver.  The table is in a memory BAR, so the card does not
+ * see when a mask changes in it; the interrupt's irq_chip does (interrupt.c).
  *
- * Under the card's lock, but for the reset.
+ * Called under the card's lock, except the reset.
  */
 #include <linux/mm.h>
 
@@ -55,7 +55,7 @@ void msix_reset(struct vpcib_card *card, u32 at)
 	config_chain(card, at);
 }
 
-/* Which bits of the capability's first word a driver can change. */
+/* The bits that a driver can change in the capability's first word. */
 u32 msix_writable(const struct vpcib_card *card)
 {
 	return card->msix ? (u32)(PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL) << 16

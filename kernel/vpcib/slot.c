@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slot is in this module's text, which nobody may write: it is written through a second
- * mapping of its page.  The processor that runs it has just written it, and is told so by
- * sync_core(); no other one is in it, for whoever writes holds a lock.
+ * The slot is in this module's text, which is read-only.  So it is written through a second mapping
+ * of its page.  The processor that runs the slot has just written it, and sync_core() makes it
+ * fetch the new bytes.  No other processor is in the slot, since the writer holds a lock.
  *
- * What the instruction faults on (an operand that has no such value, an opcode that this
- * processor does not have) is an entry in the table of exceptions, as for the kernel's own
- * code that may fault.
+ * If the instruction faults (its operand has an invalid value, or the processor does not have the
+ * opcode), the exception table has an entry for it, as for the kernel's own code that may fault.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,13 +23,16 @@
 #define NOP 0x90
 #define ARITHMETIC_FLAGS 0x8d5ul /* OF SF ZF AF PF CF */
 
-/* General registers, but RSP, by their numbers, and flags: the code below knows where. */
+/*
+ * General registers except RSP, by their numbers, and flags.  The assembly below uses these
+ * offsets.
+ */
 struct slot_registers {
 	unsigned long general[REGISTERS];
 	unsigned long flags;
 };
 
-/* Nothing between the slot and the saving of the flags changes them. */
+/* The code between the slot and the saving of the flags does not change them. */
 asm(".pushsection .text\n"
     ".macro vpcib_each do\n"
     "\\do rax, 0; \\do rcx, 8; \\do rdx, 16; \\do rbx, 24; \\do rbp, 40; \\do rsi, 48\n"
@@ -78,7 +80,7 @@ extern int vpcib_run(struct slot_registers *registers);
 
 static void *writable; /* the slot's page */
 
-/* All of a module lies within 2 GB, so its data can be reached from its code. */
+/* A module is within 2 GB, so its code can reach its data. */
 static void write_slot(const struct transplant *what, const void *operand)
 {
 	u8 code[SLOT_BYTES];
@@ -91,7 +93,7 @@ static void write_slot(const struct transplant *what, const void *operand)
 	sync_core();
 }
 
-/* The kernel's own flags, but for those of arithmetic. */
+/* The kernel's own flags, except the arithmetic ones. */
 static struct slot_registers registers_of(const struct processor *cpu)
 {
 	struct slot_registers registers;

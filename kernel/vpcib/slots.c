@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slots of the bus: which kinds of cards there are, and which card is plugged in where.
+ * The slots of the bus: the kinds of cards, and which card is in which slot.
  *
- * BARs come preset, as firmware leaves them.
+ * BARs have addresses from the start, as firmware would assign them.
  */
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -47,7 +47,7 @@ struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset)
 	return NULL;
 }
 
-/* Under rcu_read_lock; NULL: it is no card of ours. */
+/* Under rcu_read_lock; NULL: not one of our cards. */
 struct vpcib_card *card_of(const struct device *dev)
 {
 	const struct pci_dev *pdev;
@@ -106,7 +106,7 @@ static void card_free(struct vpcib_card *card)
 	kfree(card);
 }
 
-/* Its place is kept by a resource of ours only until the PCI core claims it. */
+/* Our own resource keeps the BAR's place only until the PCI core claims it. */
 static int place_bar(struct vpcib_card *card, u32 i)
 {
 	const struct vpcib_bar *bar = &card->kind->bars[i];
@@ -159,7 +159,7 @@ static struct vpcib_card *card_alloc(struct vpcib_kind *kind)
 	return card;
 }
 
-/* INTA is routed by us: the PCI core must not ask the firmware about the pin. */
+/* We route INTA: the PCI core must not ask the firmware about the pin. */
 static void prepare(struct vpcib_card *card, struct pci_dev *pdev)
 {
 	u32 i;
@@ -219,7 +219,7 @@ static void pull_out(struct vpcib_card *card)
 	synchronize_rcu();
 	if (card->kind->stop)
 		card->kind->stop(card);
-	interrupt_remove(card); /* nobody is left who could raise one */
+	interrupt_remove(card); /* nothing is left that could raise an interrupt */
 	dma_forget(card);
 	card_free(card);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The vector registers, and those of x87, of the process that is running.  While it is in the
- * kernel they are still in the processor, unless somebody needed that meanwhile: then they are
- * loaded again, as they would be on the way back.
+ * The vector and x87 registers of the running process.  While the process is in the kernel, its
+ * values are still in the processor, unless the kernel has used these registers.  Then they are
+ * loaded again, as on the return to the process.
  */
 #include <linux/sched.h>
 #include <asm/fpu/api.h>

@@ -2,8 +2,8 @@
 /*
  * Addresses of functions that are not exported.
  *
- * A kprobe finds most of them, but not those where one may not be set, as in the handling of
- * page faults; kallsyms_lookup_name knows all, and is itself found by a kprobe.
+ * A kprobe finds most of them, but not functions where a kprobe is forbidden, such as page-fault
+ * handlers.  kallsyms_lookup_name knows all functions, and a kprobe finds kallsyms_lookup_name.
  */
 #include <linux/kprobes.h>
 

@@ -7,7 +7,7 @@ enum map {
 	TWO_BYTE, /* 0F */
 	THREE_BYTE_38, /* 0F 38 */
 	THREE_BYTE_3A, /* 0F 3A */
-	VEX = 3, /* and the number that VEX has for such a map: 1, 2, 3 */
+	VEX = 3, /* plus the map's number in VEX: 1, 2, 3 */
 };
 
 #define PLAIN 0x1 /* neither 66 nor F2 nor F3 */
@@ -23,14 +23,14 @@ enum map {
 #define WIDEST 64
 
 /**
- * struct row - opcodes, from the first to the last
- * @prefixes: with which
- * @digits: which values of the middle of ModR/M, a bit each; 0: all of them
- * @immediate: its bytes
+ * struct row - a range of opcodes, from the first to the last
+ * @prefixes: allowed prefixes
+ * @digits: allowed values of the middle of ModR/M, a bit each; 0: all of them
+ * @immediate: bytes of the immediate
  * @general: the middle of ModR/M, or VEX, may name a general register
- * @operand_bytes: 0: WIDEST at most
+ * @operand_bytes: the largest operand; 0: WIDEST
  *
- * Opcodes between them that do not exist are refused by the processor.
+ * The processor refuses opcodes in a range that do not exist.
  */
 struct row {
 	u8 map;
@@ -122,14 +122,14 @@ static const struct row rows[] = {
 	ROW(VEX + 3, 0xf0, 0xf0, ANY, .immediate = 1, .general = true), /* RORX */
 };
 
-/* What comes before the opcode. */
+/* The bytes before the opcode. */
 struct head {
 	bool half; /* 66 */
 	bool vex;
 	u8 map;
 	u8 byte[3]; /* of VEX */
 	u8 bytes;
-	u8 other; /* the register that VEX names, beside that of ModR/M */
+	u8 other; /* the register in VEX, besides that in ModR/M */
 };
 
 /* 2 or 3 bytes; their R, X and B are those of REX, inverted. */
@@ -156,7 +156,7 @@ static int take_vex(struct head *head, struct instruction *in, struct code *c, u
 	return head->map > VEX && head->map <= VEX + 3 ? 0 : -EOPNOTSUPP;
 }
 
-/* Up to the opcode. */
+/* Reads up to the opcode. */
 static int take_head(struct head *head, struct instruction *in, struct code *c)
 {
 	u8 byte = code_prefixes(c, in, &head->half);
@@ -235,7 +235,7 @@ static void put_head(struct transplant *to, const struct head *head)
 		put(to, escape[head->map]);
 }
 
-/* ModR/M is 0, register, 5: the displacement is all there is of the address, whatever REX says. */
+/* ModR/M is 0, register, 5: the address is the displacement alone, whatever REX is. */
 static void put_rest(struct transplant *to, const struct row *row, const u8 *immediate)
 {
 	u32 i;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An instruction of 64-bit code that instruction.h does not know, made into one that does the
- * same with its operand elsewhere: at a displacement from the instruction pointer, which takes
- * no register.  The processor itself then carries it out (fallback.c).
+ * Turns an instruction of 64-bit code that instruction.h does not know into one that does the same
+ * with its operand elsewhere.  The new operand is at a displacement from the instruction pointer,
+ * which needs no register.  The processor then carries out the new instruction (fallback.c).
  *
- * It may be a process that has chosen the bytes, and the kernel that runs them, so what is made
- * is known to touch nothing but registers and that operand, whoever runs it: x87, MMX, SSE and
- * AVX, and of the general ones MUL, DIV, CMOVcc, SETcc, bit scans, double shifts, CMPXCHG8B and
- * CMPXCHG16B, MOVBE, CRC32, BMI, FXSAVE and FXRSTOR.
+ * A process may have chosen the bytes, and the kernel runs the result.  So the result must touch
+ * nothing but registers and that operand, whoever runs it.  The accepted instructions are x87, MMX,
+ * SSE and AVX; and of the general ones MUL, DIV, CMOVcc, SETcc, bit scans, double shifts, CMPXCHG8B
+ * and CMPXCHG16B, MOVBE, CRC32, BMI, FXSAVE and FXRSTOR.
  *
- * Not among them: what pushes, pops, jumps, or loads a segment; operands whose place depends on
- * a register besides (BT with one, gathers, AMX); XSAVE, whose size depends on the processor;
- * AVX-512, whose displacements are scaled; a general operand in RSP, which is the kernel's own
- * then; what means something else in the kernel (MOV of a segment, LAR, shadow stacks).
+ * The following are refused:
+ * - instructions that push, pop, jump, or load a segment
+ * - operands whose address also depends on a register (BT with a register, gathers, AMX)
+ * - XSAVE, whose size depends on the processor
+ * - AVX-512, whose displacements are scaled
+ * - a general operand in RSP, which would be the kernel's own
+ * - instructions that mean something else in the kernel (MOV of a segment, LAR, shadow stacks)
  */
 #ifndef UNDERSTUDY_VPCIB_TRANSPLANT_H
 #define UNDERSTUDY_VPCIB_TRANSPLANT_H
@@ -20,12 +23,12 @@
 #include "instruction.h"
 
 /**
- * struct transplant - one of them
- * @in: as it stands in the code: its length, and where its operand is (instruction_operand)
- * @code: what is made of it
- * @bytes: how many
- * @displacement: where in @code the 4 bytes are that lead from its end to the operand
- * @operand_bytes: how many its operand may have, at most
+ * struct transplant - a transplanted instruction
+ * @in: the original: its length, and the address of its operand (instruction_operand)
+ * @code: the new instruction
+ * @bytes: its length
+ * @displacement: offset in @code of the 4 bytes that lead from its end to the operand
+ * @operand_bytes: the largest size of its operand
  */
 struct transplant {
 	struct instruction in;
@@ -36,12 +39,12 @@ struct transplant {
 };
 
 /**
- * transplant_decode - make one
+ * transplant_decode - make the new instruction
  * @to: filled in, but for the displacement
- * @code: where it begins
- * @bytes: how many of it are at hand
+ * @code: begin of the original
+ * @bytes: how many of its bytes are available
  *
- * Return: 0; -EOPNOTSUPP if it is none of those, or is cut off.
+ * Return: 0; -EOPNOTSUPP if it is not accepted, or is cut off.
  */
 int transplant_decode(struct transplant *to, const u8 *code, size_t bytes);
 

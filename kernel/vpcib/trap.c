@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each load and store of a register: the page fault that it makes, turned into an access
- * of the card.
+ * Turns the page fault of each load and store of a register into an access of the card.
  *
- * The kernel's own come to fixup_exception, in any context, with interrupts off, and so do those
- * of its copies from and to processes that may not sleep.  Those of processes come to
- * handle_mm_fault, which has the registers at the fault; there mmap_lock is held for reading.  The instruction is decoded, carried out under the card's lock, and
- * stepped over, so it is seen once, with its value and width, and its effect is there before
- * the next one begins.
+ * Faults of kernel code arrive in fixup_exception, in any context, with interrupts off.  So do
+ * faults of copies from and to processes that may not sleep.  Faults of processes arrive in
+ * handle_mm_fault, which has the registers at the fault, with mmap_lock held for reading.  The
+ * instruction is decoded, carried out under the card's lock, and stepped over.  So the card sees
+ * each instruction once, with its value and width, and its effect is complete before the next
+ * instruction begins.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,7 +26,7 @@
 static struct iprobe kernel_probe;
 static struct iprobe user_probe;
 
-/* By the numbers that instructions have for them. */
+/* By their numbers in instructions. */
 static struct processor processor_of(struct pt_regs *regs)
 {
 	return (struct processor){
@@ -41,7 +41,7 @@ static struct processor processor_of(struct pt_regs *regs)
 	};
 }
 
-/* As much of the code as there is: the next page may be missing. */
+/* Reads as much of the code as is available: the next page may be missing. */
 static size_t fetch(const struct access_bus *at, u8 *code)
 {
 	size_t bytes = INSTRUCTION_BYTES_MAX;
@@ -61,7 +61,7 @@ static void note_unknown(const struct access_bus *at, const u8 *code)
 			   (void *)at->ip, INSTRUCTION_BYTES_MAX, code);
 }
 
-/* Of 64-bit code. */
+/* Only for 64-bit code. */
 static int try(struct access_bus *at, struct processor *cpu, const u8 *code,
 	       size_t bytes)
 {
@@ -88,7 +88,7 @@ static int carry_out(struct access_bus *at, struct pt_regs *regs)
 	return ret;
 }
 
-/* Memory of a process that is not there yet; then the instruction is tried again. */
+/* Brings in missing memory of a process; the instruction is then tried again. */
 static int bring_in(const struct access_bus *at)
 {
 	unsigned long first = at->missing.address, last = first + at->missing.bytes - 1;
@@ -99,8 +99,9 @@ static int bring_in(const struct access_bus *at)
 }
 
 /*
- * The access at a faulting address that is mapped to this bus address.  One that may not write
- * and wants to ends with -EACCES, and what it has done to registers is undone.
+ * Carries out the access at a faulting address that is mapped to this bus address.  If the code may
+ * not write but the instruction does, the access ends with -EACCES, and its changes to registers
+ * are undone.
  */
 static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *regs,
 		     bool read_only)
@@ -128,7 +129,7 @@ static bool without_access(pte_t entry)
 	return !(pte_flags(entry) & _PAGE_PRESENT) && pte_flags(entry) & _PAGE_PROTNONE;
 }
 
-/* Where a kernel address leads that has no access to it; 0: elsewhere. */
+/* The bus address of a kernel address that is mapped without access; 0: not on our bus. */
 static phys_addr_t registers_of_kernel(unsigned long address)
 {
 	unsigned int level;
@@ -145,7 +146,7 @@ static phys_addr_t registers_of_kernel(unsigned long address)
 static pte_t *(*lookup_in_table)(pgd_t *pgd, unsigned long address,
 				 unsigned int *level);
 
-/* Whether the process itself may do so. */
+/* Whether the process itself may do this access. */
 static bool process_may(unsigned long address, unsigned long error)
 {
 	unsigned long right = error & X86_PF_WRITE ? VM_WRITE : VM_READ;
@@ -161,9 +162,10 @@ static bool process_may(unsigned long address, unsigned long error)
 }
 
 /*
- * Where a process's address leads, for a copy with page faults disabled: it would copy nothing,
- * and its caller, who has made sure that the page is there, would try for ever.  Interrupts are
- * off lest the table be freed; its lock may be held by whoever copies.
+ * The bus address of a process's address, for a copy with page faults disabled.  Without this such
+ * a copy would copy nothing, and its caller, which has made sure that the page is present, would
+ * retry for ever.  Interrupts are off to keep the page table from being freed.  The copying code
+ * may already hold the table's lock.
  */
 static phys_addr_t registers_of_copy(unsigned long address, unsigned long error)
 {
@@ -205,7 +207,7 @@ static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
 	return registers_of_fault(address, error);
 }
 
-/* As fixup_exception: whether the kernel can go on. */
+/* As fixup_exception: returns whether the kernel can continue. */
 static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long error,
 			    unsigned long address)
 {
@@ -240,7 +242,7 @@ static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
 	return vma->vm_flags & VM_PFNMAP;
 }
 
-/* Without registers it is no access, but a wish to have the page at hand. */
+/* Without registers this is not an access: the caller only wants the page to be present. */
 static vm_fault_t access_of_user(phys_addr_t where, unsigned long address,
 				 unsigned int flags, struct pt_regs *regs,
 				 bool read_only)

@@ -50,7 +50,7 @@ const struct vector_move *vector_move(const struct instruction *in)
 	return NULL;
 }
 
-/* All of the register, so that what a load does to the rest is seen here. */
+/* Sets the whole register, so the effect of a load on the rest is visible here. */
 int vector_emulate(const struct instruction *in, struct processor *cpu, u64 address,
 		   struct device_bus *bus)
 {

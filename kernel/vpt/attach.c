@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether a disk can be throttled, and the beginning and end of that.
+ * Checks whether a disk can be throttled, and starts and ends throttling.
  *
- * Before a disk is accepted, one real read is sent to it and must be seen at its
- * dispatch and on the up path: a driver that completes its requests elsewhere is
- * refused instead of being throttled in name only.
+ * Before a disk is accepted, one real read is sent to it.  The hooks must see its dispatch and its
+ * completion on the up path.  A disk whose driver completes requests elsewhere is refused: it would
+ * be throttled in name only.
  *
- * Nothing is held, and no earlier profile holds, before the disk is accepted.  So this
- * takes as long as the disk itself takes; whoever waits for it may be killed.
+ * Before the disk is accepted, no request is held and no earlier profile applies.  So this takes as
+ * long as the disk itself takes.  The process that waits for it can be killed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,19 +20,19 @@
 
 #include "vpt.h"
 
-/* For what is in flight when the hooks are set. */
+/* Time limit for requests that are in flight when the hooks are set. */
 #define PATIENCE (30 * HZ)
 
 /* The read that shows whether a disk can be throttled. */
 struct trial {
-	refcount_t users; /* the block layer, and who waits */
+	refcount_t users; /* the block layer, and the waiting process */
 	struct page *page;
 	struct bio_vec vec;
 	struct bio bio;
 	struct completion answered;
 };
 
-static atomic_t trials; /* that somebody uses */
+static atomic_t trials; /* in use */
 
 static void trial_put(struct trial *trial)
 {
@@ -75,7 +75,7 @@ static struct trial *send_trial(struct vpt_disk *disk)
 	return trial;
 }
 
-/* Read the first page of the disk; its answer may come when we are gone. */
+/* Reads the first page of the disk.  The answer may come after this function has returned. */
 static int read_first_page(struct vpt_disk *disk)
 {
 	struct trial *trial = send_trial(disk);
@@ -103,7 +103,7 @@ static struct vpt_counters counters_now(struct vpt_disk *disk)
 	return counters;
 }
 
-/* What began before all hooks were there ends before it is judged. */
+/* Waits until the requests that began before the hooks were set have ended. */
 static int settle(struct vpt_disk *disk)
 {
 	int in_time;
@@ -113,11 +113,11 @@ static int settle(struct vpt_disk *disk)
 	blk_mq_unfreeze_queue(disk->queue);
 	if (in_time)
 		return 0;
-	pr_err("%pg: what is in flight does not end\n", disk->bdev);
+	pr_err("%pg: requests in flight do not end\n", disk->bdev);
 	return -EBUSY;
 }
 
-/* Could we have held it? */
+/* Checks that the throttle could have held a read. */
 static int try_disk(struct vpt_disk *disk)
 {
 	struct vpt_counters before, after;
@@ -150,7 +150,7 @@ int vpt_open(struct vpt_disk *disk, const char *path)
 	file = filp_open(path, O_RDONLY, 0);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	/* Something else may lie there since it was looked up. */
+	/* The path may name something else since it was looked up. */
 	if (!S_ISBLK(file_inode(file)->i_mode)) {
 		filp_close(file, NULL);
 		return -ENOTBLK;
@@ -200,6 +200,6 @@ void vpt_detach(struct vpt_disk *disk)
 void vpt_end_trials(void)
 {
 	wait_var_event(&trials, !atomic_read(&trials));
-	/* Who said so may not have returned from trial_answered yet. */
+	/* The last caller of trial_answered may not have returned yet. */
 	synchronize_rcu_tasks();
 }

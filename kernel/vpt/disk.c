@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One throttled disk from its allocation to its end. */
+/* One throttled disk: its allocation and its end. */
 #include <linux/mm.h>
 #include <linux/slab.h>
 

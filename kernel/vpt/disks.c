@@ -2,8 +2,8 @@
 /*
  * Which disks are throttled: each once, and as many as there is memory for (about 1 MB each).
  *
- * They come and go one after the other.  Who waits for that behind a disk that does not answer may
- * be killed; disks that are throttled already do not notice.
+ * Disks are added and removed one at a time.  If a disk does not answer, the processes that wait
+ * behind it can be killed.  Disks that are throttled already are not affected.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,14 +32,14 @@ static bool is_throttled(const struct block_device *bdev)
 	struct vpt_disk *disk;
 
 	list_for_each_entry (disk, &disks, among_disks) {
-		/* One that was taken off the machine leaves its name to another one. */
+		/* A disk that was unplugged leaves its name to another disk. */
 		if (!strcmp(disk->bdev->bd_disk->disk_name, bdev->bd_disk->disk_name))
 			return true;
 	}
 	return false;
 }
 
-/* Takes the disk, also if there is an error. */
+/* Takes over the disk, even if it returns an error. */
 static int add_open(struct vpt_disk *disk)
 {
 	int ret = is_throttled(disk->bdev) ? -EBUSY : vpt_attach(disk);
@@ -82,7 +82,7 @@ int vpt_add(const char *path)
 	return ret;
 }
 
-/* Its files go first, so nobody changes anything any more. */
+/* The files go first, so nobody can change settings any more. */
 static void remove(struct vpt_disk *disk)
 {
 	list_del(&disk->among_disks);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the throttle looks into the block layer:
+ * The throttle's hooks in the block layer:
  *
  *	arrival     tracepoint block_bio_queue (and block_split)
  *	pick        iprobe on the elevator's dispatch function (picks.c)
- *	dispatch    tracepoint block_rq_issue: fired by the driver as it starts
- *	up path     iprobes on blk_mq_complete_request and ..._remote, where every
- *	            driver that completes from an interrupt passes
+ *	dispatch    tracepoint block_rq_issue: the driver fires it as it starts a request
+ *	up path     iprobes on blk_mq_complete_request and ..._remote: every driver that
+ *	            completes from an interrupt calls one of them
  *	completion  tracepoint block_rq_complete (or block_bio_complete: no request)
- *	another go  tracepoint block_rq_requeue
+ *	requeue     tracepoint block_rq_requeue
  *
- * Tracepoints and functions are the kernel's, so the hooks see the requests of every
- * disk and look for the throttled one that each belongs to: by its queue, in a hash that is
- * read under RCU, so disks share no lock here.  The hooks are there while any disk is
- * throttled (those on elevators: picks.c).  A disk that goes leaves the hash, and is not looked at any
- * more once a grace period is over: tracepoints run with preemption off, and our replacements
- * keep what they found within one rcu_read_lock.
+ * Tracepoints and functions belong to the whole kernel, so the hooks see the requests of every
+ * disk.  They look up the throttled disk by the request's queue, in a hash that is read under RCU,
+ * so disks share no lock here.  The hooks exist while any disk is throttled (for hooks on elevators
+ * see picks.c).  A disk that is removed leaves the hash, and no hook uses it once a grace period is
+ * over: tracepoints run with preemption off, and our replacements use a disk only within the
+ * rcu_read_lock under which they found it.
  *
- * Locking: hooks_mutex is taken within a disk's control, and nothing but iprobe's and the
- * tracepoints' own locks within it.
+ * Locking: hooks_mutex is taken within a disk's control.  Within hooks_mutex only iprobe's and the
+ * tracepoints' own locks are taken.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -38,7 +38,7 @@ static DEFINE_MUTEX(hooks_mutex);
 static u32 nr_hooked;
 static DEFINE_HASHTABLE(throttled, 8); /* by queue */
 
-/* Under RCU, and so is the use of the disk. */
+/* The caller holds rcu_read_lock, also while it uses the disk. */
 static struct vpt_disk *disk_of_queue(const struct request_queue *q)
 {
 	struct vpt_disk *disk;
@@ -71,7 +71,7 @@ static struct vpt_disk *disk_of(struct request *rq)
 	return blk_rq_is_passthrough(rq) ? NULL : disk_of_queue(rq->q);
 }
 
-/* What a scheduler of ours asks, with its own lock held. */
+/* A positioning_fn for our schedulers, which call it with their own lock held. */
 static u64 positioning_ns(void *queue, const struct io_request *rq, u64 now_ns)
 {
 	struct vpt_disk *disk;
@@ -114,7 +114,7 @@ static void on_bio_queue(void *data, struct bio *bio)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* front was split off; what is left hangs on as its parent. */
+/* front was split off; its parent is the rest of the bio. */
 static void on_split(void *data, struct bio *front, unsigned int new_sector)
 {
 	struct vpt_disk *disk = disk_of_bio(front);
@@ -127,7 +127,7 @@ static void on_split(void *data, struct bio *front, unsigned int new_sector)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* A bio that ends with its hook still set ended without a request. */
+/* A bio completes here only if it ended without a request. */
 static void on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
 	struct vpt_disk *disk = disk_of_queue(q);
@@ -188,11 +188,14 @@ static void on_rq_complete(void *data, struct request *rq, blk_status_t status,
 struct hook {
 	const char *name;
 	void *probe;
-	struct tracepoint *tracepoint; /* found; NULL: not in this kernel */
+	struct tracepoint *tracepoint; /* NULL: not in this kernel */
 	bool registered;
 };
 
-/* In the order of registration: what begins unseen may end, but not the reverse. */
+/*
+ * In the order of registration.  The hooks that end a request come first: the throttle may see the
+ * end of a request without its begin, but not the reverse.
+ */
 static struct hook hooks[] = {
 	{ .name = "block_rq_complete", .probe = on_rq_complete },
 	{ .name = "block_rq_requeue", .probe = on_rq_requeue },
@@ -271,8 +274,8 @@ static struct iprobe complete_remote_probe = {
 };
 
 /*
- * What blk_mq_complete_request does.  The original would do it too, but on its way pass
- * our hook on the other function, where the request is complete already.
+ * Does what blk_mq_complete_request does.  The original can't be called: it would run into our hook
+ * on the other function, which finds the request complete already.
  */
 static void complete_now(struct request *rq)
 {
@@ -282,7 +285,7 @@ static void complete_now(struct request *rq)
 		rq->q->mq_ops->complete(rq);
 }
 
-/* Its disk may be throttled no more. */
+/* The disk may not be throttled any more. */
 static bool is_held(struct request *rq)
 {
 	struct vpt_disk *disk;
@@ -302,7 +305,7 @@ static void hold_complete(struct request *rq)
 	iprobe_done(&complete_probe);
 }
 
-/* True tells the driver that somebody else completes the request. */
+/* True tells the driver that another function completes the request. */
 static bool hold_complete_remote(struct request *rq)
 {
 	bool (*original)(struct request *) = complete_remote_probe.original;
@@ -347,7 +350,10 @@ void vpt_pick_seen(struct request *rq)
 	rcu_read_unlock();
 }
 
-/* Of interest is only who is asked while nothing keeps the disk from taking a request. */
+/*
+ * The elevator had nothing to dispatch.  This counts only while no request is on its way to the
+ * disk or on it, since only then could the disk have taken one.
+ */
 void vpt_none_picked(struct request_queue *queue)
 {
 	struct vpt_disk *disk;
@@ -374,14 +380,14 @@ int vpt_rehook_elevator(struct vpt_disk *disk)
 	mutex_lock(&hooks_mutex);
 	ret = vpt_watch_elevator(disk, dispatch);
 	mutex_unlock(&hooks_mutex);
-	module_put(owner); /* iprobe sees it go from now on */
+	module_put(owner); /* from now on iprobe notices if the module goes */
 	return ret;
 }
 
-/* Those that all disks share, for the first one. */
+/* The hooks that all disks share, set for the first disk. */
 static int hook_all(void)
 {
-	/* The way up first: what is tracked from its issue on can then be held. */
+	/* The up path first: then every request that is tracked from its issue on can be held. */
 	int ret = hook_up_path();
 
 	if (ret)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What user space says of the disk that is to be played, and the limit to it.  The
- * limit holds at every change: no request may be held so long that the disk looks
- * dead (VPT_HOLD_MAX_NS).  Nor may one thing contradict another.
+ * The profile of the disk, as user space sets it, and its limits.  Every change is checked: no
+ * request may be held so long that the disk looks dead (VPT_HOLD_MAX_NS), and no setting may
+ * contradict another.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

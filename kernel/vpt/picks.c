@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The probes on elevators, by which picks are seen: one for each function that hands out requests,
- * which the throttled disks with that elevator share.  hooks.c calls with its mutex held.
+ * The probes on elevators, which show the picks.  Each dispatch function has one probe.  The
+ * throttled disks with that elevator share the probe.  hooks.c calls with its mutex held.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -12,19 +12,19 @@
 #include "vpt.h"
 #include "../iprobe/iprobe.h"
 
-/* On the function by which an elevator hands out requests. */
+/* The probe on an elevator's dispatch function. */
 struct vpt_watch {
 	struct list_head among_watches;
 	struct iprobe probe;
-	u32 disks; /* that have it */
+	u32 disks; /* disks that use this watch */
 };
 
 static LIST_HEAD(watches);
 
 /*
- * A queue's elevator may be another one by now than the one that was asked, so the queue does
- * not say which probe this call came by.  The call says it: the function takes one argument, and
- * what a second one would be in is the callee's to spoil.
+ * The queue does not say which probe was hit: its elevator may have changed since the call.  So the
+ * probe is passed as a second argument.  The dispatch function takes one argument only, and the
+ * register of a second one is free for the callee to overwrite.
  */
 static bool picks_for_ours(struct iprobe *probe, struct pt_regs *regs)
 {
@@ -47,7 +47,7 @@ static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx, struct iprobe 
 	return rq;
 }
 
-/* A probe has ended if the module that had the function is gone. */
+/* The probe is no longer registered if the module with the function is gone. */
 static bool watches_it(const struct vpt_watch *watch, unsigned long dispatch)
 {
 	return watch && watch->probe.address == dispatch &&

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the throttle remembers of each bio, as user space reads it from
- * /sys/kernel/vpt/DISK/records: an array of these, little endian, no padding.
- * understudy/measure/records.py has the same layout.
+ * The throttle's record of each bio.  User space reads an array of these records from
+ * /sys/kernel/vpt/DISK/records: little endian, no padding.  understudy/measure/records.py has the
+ * same layout.
  */
 #ifndef UNDERSTUDY_VPT_RECORD_H
 #define UNDERSTUDY_VPT_RECORD_H
 
 #include <linux/types.h>
 
-#define VPT_HIT 0x1 /* the modelled cache held the request */
+#define VPT_HIT 0x1 /* a hit in the modelled cache */
 #define VPT_LATE 0x2 /* the virtual disk answered after the due time */
-#define VPT_STALE 0x4 /* picked while another request was being served */
+#define VPT_STALE 0x4 /* picked while the drive's queue was full */
 #define VPT_META 0x8 /* file system metadata (REQ_META) */
 
 #define VPT_OP_OTHER 2 /* neither read nor write: discard, ... */
 
 struct vpt_record {
 	__u64 arrival_ns; /* the bio entered the block layer */
-	__u64 pick_ns; /* the scheduler handed the request out */
+	__u64 pick_ns; /* the scheduler dispatched the request */
 	__u64 dispatch_ns; /* the driver started it */
 	__u64 due_ns; /* when it should complete */
-	__u64 completion_ns; /* the block layer was told; 0: never */
+	__u64 completion_ns; /* the block layer saw the completion; 0: never */
 	__u64 sector;
 	__u64 request_id; /* the request that carried the bio, from 1 */
 	__u64 model_service_ns; /* of that request, unscaled */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Arrival, pick, dispatch, due time and completion of each bio, kept in a buffer
- * that is allocated before the run and read out after it (PERFORM 2010 section 5 stored
- * its time stamps in a static kernel array for the same reason).
+ * Arrival, pick, dispatch, due time and completion of each bio.  The buffer is allocated before the
+ * run and read after it (PERFORM 2010 section 5 stored its time stamps in a static kernel array for
+ * the same reason).
  *
- * A measurement is the first N arrivals after the start, drained: it is over when
- * the last of them has completed.
+ * A measurement covers the first N arrivals after the start.  It is over when the last of them has
+ * completed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,7 +17,7 @@
 #include "vpt.h"
 #include "../iosched/owner.h"
 
-/* A record on its way; the record's place in the buffer is the entry's. */
+/* A record of a bio in flight.  Entry and record have the same index in their buffers. */
 struct vpt_pending {
 	struct hlist_node by_bio;
 	struct bio *bio; /* NULL: completed */
@@ -87,7 +87,10 @@ void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio)
 	end_record(recorder, p);
 }
 
-/* As if it had not arrived: those that came later, of other processors, move up. */
+/*
+ * Deletes the record of a bio as if the bio had not arrived.  Later arrivals, on other processors,
+ * move up.
+ */
 static void withdraw(struct vpt_recorder *recorder, struct vpt_pending *p)
 {
 	struct vpt_pending *last = &recorder->pending[--recorder->arrived];
@@ -119,9 +122,9 @@ void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 {
 	struct vpt_recorder *recorder = &disk->recorder;
 
-	/* If it is known, it ended unseen and its memory is in use again. */
+	/* If the bio is known, it ended unseen, and its memory is in use again. */
 	vpt_bio_lost(disk, bio);
-	/* A bare flush has no request: the block layer sends one of its own. */
+	/* A bare flush is not recorded: the block layer sends a request of its own for it. */
 	if (recorder->arrived == recorder->wanted || !bio_sectors(bio))
 		return;
 	*begin_record(recorder, bio) = (struct vpt_record){
@@ -135,8 +138,8 @@ void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 }
 
 /*
- * The block layer cut front off rest, which keeps its identity: both count as
- * arrivals of the same instant.
+ * The block layer split front off rest.  rest keeps the record.  Both count as arrivals at the same
+ * time.
  */
 void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest)
 {
@@ -169,10 +172,9 @@ static void describe(struct vpt_record *r, const struct vpt_request *vr)
 }
 
 /*
- * A write that wants a flush before it or, on a disk that can't do FUA, after it comes
- * to block_rq_complete twice: as its data are written, marked RQF_FLUSH_SEQ, and as
- * the last flush is through, which is when its bio ends.  The first time tells all
- * about the service, the second one the end.
+ * A write may need a flush before it or, on a disk without FUA, after it.  block_rq_complete then
+ * fires twice for it: when its data are written, marked RQF_FLUSH_SEQ, and when the last flush is
+ * done and the bio ends.  The first event gives the times of the service, the second one the end.
  */
 void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
 		     const struct vpt_request *vr)
@@ -187,7 +189,7 @@ void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
 	}
 }
 
-/* The first bytes of the request are done; a bio that they end is completed. */
+/* The first bytes of the request are done.  Completes each bio that ends within them. */
 void vpt_bios_completed(struct vpt_disk *disk, struct request *rq,
 			const struct vpt_request *vr, int error, unsigned int bytes,
 			u64 now_ns)
@@ -224,9 +226,9 @@ void vpt_record_free(struct vpt_disk *disk)
 }
 
 /*
- * Ten million arrivals take a gigabyte.  Asking for more than there is must fail, and
- * nobody be killed for it: neither by this allocation, which gives up instead, nor by
- * the next one of somebody else, since what is left would be nothing.
+ * Ten million arrivals take a gigabyte.  An allocation of more memory than is available must fail,
+ * and must not make the OOM killer kill a process.  This allocation therefore gives up early.  It
+ * also leaves enough memory for the next allocation of others.
  */
 static bool is_available(u64 bytes)
 {

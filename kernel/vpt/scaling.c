@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * k, and how it finds itself (PERFORM 2010 section 4, Jones 2010 section 4.3.2).
+ * k, and how k follows late requests (PERFORM 2010 section 4, Jones 2010 section 4.3.2).
  *
- * A late request says that the disk which stands in is slower than k allows.  So of the last 1,000
- * more than 1 % late raise k, and less than 0.1 % lower it.  The papers do not say by how much:
- * here by a quarter and by a sixteenth, up fast, since what is late is wrong, and down slowly.
- * After each step the 1,000 are counted anew, since they tell of the k under which they were due.
+ * A late request shows that the underlying disk is slower than k allows.  If more than 1 % of the
+ * last 1,000 requests are late, k rises; if less than 0.1 % are late, k falls.  The papers do not
+ * say by how much.  Here k rises by a quarter and falls by a sixteenth: fast up, since late
+ * requests are wrong, and slowly down.  After each step the count of 1,000 starts again, since the
+ * counted requests were due under the old k.
  *
- * A request that the model gives no time (a discard) is late with any k, so it is not counted.
- * Nobody is served faster than by the model: k does not fall below 1 by itself.  It
- * never rises above what keeps the slowest request within the limit (model.c).
+ * A request without a service time in the model (a discard) is late with any k, so it is not
+ * counted.  No request is served faster than by the model: k does not fall below 1 by itself.  k
+ * never rises so far that the slowest request exceeds the limit (model.c).
  */
 #include <linux/bitmap.h>
 #include <linux/ktime.h>
@@ -65,7 +66,7 @@ static void lower(struct vpt_disk *disk)
 	disk->counters.scale_lowered++;
 }
 
-/* The newest takes the place of the oldest. */
+/* The newest request replaces the oldest one. */
 static void count(struct vpt_scaling *scaling, bool late)
 {
 	scaling->nr_late += late;

@@ -3,16 +3,16 @@
  * /sys/kernel/vpt: the throttle's controls, counters and records.
  *
  *	add                     write /dev/NAME to throttle that disk: its folder appears
- *	remove                  write NAME to stop that: the folder goes
+ *	remove                  write NAME to stop throttling it: the folder goes
  *
- * and in the folder of each disk, which is its kobject:
+ * The folder of each disk is its kobject and has these files:
  *
  *	reset                   write 1: head to 0, cache empty, counters to 0
- *	sysfs_settings.c        what of the profile is a number
- *	sysfs_curves.c          what is a curve
- *	sysfs_records.c         what was recorded
- *	late_window_permille    of the last 1,000 requests
- *	late_window_requests    how many of these there are, since a reset or a change of k
+ *	sysfs_settings.c        the settings of the profile that are numbers
+ *	sysfs_curves.c          the settings of the profile that are curves
+ *	sysfs_records.c         the records
+ *	late_window_permille    late requests among the last 1,000
+ *	late_window_requests    requests in that window since a reset or a change of k
  *	the rest                counters since the reset
  */
 #include <linux/math64.h>
@@ -173,14 +173,14 @@ void vpt_sysfs_del(struct vpt_disk *disk)
 	kobject_del(&disk->kobj);
 }
 
-/* Waits until it is freed, so that the module may go. */
+/* Waits until the disk is freed, so that the module may be unloaded. */
 void vpt_sysfs_put(struct vpt_disk *disk)
 {
 	kobject_put(&disk->kobj);
 	wait_for_completion(&disk_freed);
 }
 
-/* The folder of them all. */
+/* The folder of all disks. */
 
 static ssize_t with_line(int act(const char *line), const char *page, size_t count)
 {

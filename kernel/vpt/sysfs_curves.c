@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt/DISK: what of the profile is a table, its rows apart by spaces, the numbers of a
- * row, two at least, by colons; those that are left out at its end are 0.
+ * /sys/kernel/vpt/DISK: the tables of the profile.  Spaces separate the rows of a table.  Colons
+ * separate the numbers of a row.  A row has at least two numbers; numbers left out at its end are
+ * 0.
  *
  *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
  *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
- *	tracks                  a row for each zone as struct track_zone has it, or nothing
+ *	tracks                  a row for each zone, as in struct track_zone, or nothing
  *	tracks_slips            "sector:slipped sector:slipped ...", or nothing
  *
- * Their text is longer than a page, so these are binary attributes: it comes and goes
- * in pieces.  A table is complete, and takes effect, with its newline.
+ * The text of a table is longer than a page, so these are binary attributes, read and written in
+ * pieces.  A newline completes a table, which then takes effect.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -28,10 +29,11 @@ static ssize_t table_write(struct file *file, struct kobject *kobj,
 /**
  * struct table - a file, and where its rows are in struct disk
  * @attr: the file
- * @row, @nr: offsets of the pointer to the rows, which are all u64, and of their number
- * @columns: of them
- * @most: rows
- * @largest: in the second column
+ * @row: offset of the pointer to the rows, whose columns are all u64
+ * @nr: offset of the number of rows
+ * @columns: number of columns
+ * @most: highest number of rows
+ * @largest: highest value in the second column
  */
 struct table {
 	struct bin_attribute attr;
@@ -153,7 +155,10 @@ static int parse(const struct table *table, char *text, u64 *value, u32 *nr)
 	return 0;
 }
 
-/* All of the new rows or all of the old ones, whatever is being served; rows: those not used. */
+/*
+ * Replaces all rows at once, while requests are served.  On return rows is the table to free: the
+ * old rows, or the new ones if they were refused.
+ */
 static int swap_rows(struct vpt_disk *disk, const struct table *table, u64 **rows,
 		     u32 nr)
 {
@@ -200,7 +205,7 @@ static void forget(struct vpt_table_text *incoming)
 	*incoming = (struct vpt_table_text){ 0 };
 }
 
-/* Another piece; a write at the beginning of the file gives up what was unfinished. */
+/* Takes the next piece.  A write at the beginning of the file drops an unfinished table. */
 static int take_piece(struct vpt_table_text *incoming, struct file *file,
 		      const char *piece, loff_t position, size_t count)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt/DISK: what was recorded.
+ * /sys/kernel/vpt/DISK: the records.
  *
  *	record                  write N: reset, then record the first N arrivals;
  *	                        read: wanted, arrived, completed
- *	records                 struct vpt_record for each arrival, once it is done;
- *they tell who read what, so they are for root alone
+ *	records                 struct vpt_record for each arrival, once all have completed;
+ *	                        for root alone, since they show who read what
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,7 +31,7 @@ static ssize_t record_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(page, "%llu %llu %llu\n", wanted, arrived, completed);
 }
 
-/* All of the profile is there, and the limit holds for the longest request of today. */
+/* Checks that the profile is complete and that the longest possible request is within the limit. */
 static int check_profile(struct vpt_disk *disk)
 {
 	struct vpt_model *copy;
@@ -41,7 +41,7 @@ static int check_profile(struct vpt_disk *disk)
 		pr_err("a curve was written without the newline that ends it\n");
 		return -EINVAL;
 	}
-	copy = vpt_model_copy(disk); /* requests go on and move the drive */
+	copy = vpt_model_copy(disk); /* requests continue and change the drive */
 	if (!copy)
 		return -ENOMEM;
 	ret = vpt_model_check(copy, disk->bdev);
@@ -72,7 +72,7 @@ static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute record_attr = __ATTR_RW(record);
 
-/* Have all that arrived been completed?  Those that arrive later are not among the bytes. */
+/* Have all arrivals completed? bytes leaves out later arrivals. */
 static bool all_completed(struct vpt_disk *disk, size_t *bytes)
 {
 	unsigned long flags;

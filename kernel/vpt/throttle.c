@@ -2,28 +2,28 @@
 /*
  * Service times, due times and held completions (Jones 2010 section 4.3).
  *
- * The modelled device (core/drive/device.h) is given a request when the driver starts it, and says when it
- * is due, or that it waits in the drive's queue and has no due time yet.  What the drive has chosen
- * is made up for before anything else is given to it.
+ * The modelled device (core/drive/device.h) gets a request when the driver starts it.  The device
+ * answers with the due time, or puts the request into the drive's queue, where it has no due time
+ * yet.  Before each new request, the throttle catches up with the choices that the drive has made
+ * by then.
  *
- * A completion that comes before the due time is held until a timer, in hard interrupt
- * context, lets it go; one that comes later is passed on and counted as late.
+ * A completion that comes before the due time is held.  A timer releases it in hard interrupt
+ * context.  A completion that comes after the due time is passed on and counted as late.
  *
- * Who completes a held request.  The driver has said that it is done with it, so
- * while it is held its state is MQ_RQ_COMPLETE, exactly as between
- * blk_mq_complete_request and the soft interrupt that carries it out in a kernel
- * without us.  The block layer and the drivers know that state: no time-out comes for
- * such a request, a reset that cancels what is in flight passes it over and waits
- * until it is through (blk_mq_tagset_wait_completed_request), and neither ends it, nor
- * gives it back to the queue, nor uses its memory for another I/O before that.  So the
- * release, which comes after the lock is dropped, finds the request that was held.
+ * Why a held request is safe: the driver has completed it, so while it is held its state is
+ * MQ_RQ_COMPLETE.  A kernel without the throttle has the same state between blk_mq_complete_request
+ * and the soft interrupt that carries out the completion.  The block layer and the drivers know
+ * that state.  The request gets no time-out.  A reset that cancels requests in flight passes it
+ * over and waits until it is completed (blk_mq_tagset_wait_completed_request).  Until then neither
+ * the block layer nor a driver ends the request, requeues it, or uses its memory for another I/O.
+ * So the release, which comes after the lock is dropped, finds the request that was held.
  *
- * The state is tested and set under the lock: of two completions the first counts, and
- * the second one is swallowed, whether the first is held or being released.
+ * The state is tested and set under the lock: of two completions the first counts.  The second is
+ * dropped, whether the first is held or being released.
  *
- * A driver that does not keep to this and ends or requeues a held request all the same
- * is seen by block_rq_complete, block_rq_requeue or the next block_rq_issue: the
- * request leaves the list and the timer does not touch it.
+ * A driver may break these rules and end or requeue a held request.  block_rq_complete,
+ * block_rq_requeue or the next block_rq_issue then shows this: the request leaves the list and the
+ * timer does not touch it.
  */
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
@@ -32,12 +32,12 @@
 #include "vpt.h"
 
 /*
- * A timer's callback runs a little after its time.  So the timer is set early by
- * about that much, and what is left is spun away.
+ * A timer's callback runs a little late.  So the timer is set earlier by about that much, and the
+ * callback spins until the due time.
  */
 #define LEAD_NS 2000
 
-/* More are not finished than the device takes: the choice will have aged. */
+/* More requests are unfinished than the device takes: this choice waits and ages. */
 static void mark_stale(struct vpt_disk *disk, struct vpt_request *vr)
 {
 	const struct timed_device *device = &disk->model.device;
@@ -61,7 +61,7 @@ void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason
 	mark_stale(disk, vr);
 }
 
-/* It is not ours to release any more. */
+/* The throttle no longer releases the request. */
 static void stop_holding(struct vpt_request *vr)
 {
 	if (vr->state != VPT_HELD)
@@ -83,7 +83,7 @@ static void insert_held(struct vpt_throttle *throttle, struct vpt_request *vr)
 	list_add(&vr->held, &before->held);
 }
 
-/* What the drive has chosen by then has a due time. */
+/* Lets the drive choose until by_ns.  A request that it chooses gets its due time. */
 static void choose_until(struct vpt_disk *disk, u64 by_ns)
 {
 	struct command *command;
@@ -112,9 +112,10 @@ static u8 command_op(const struct request *rq)
 }
 
 /*
- * When a free drive would have got the request if handing it over took no time: as it came or as
- * the one before was due; one that the elevator has kept back, as it was picked.  The time from
- * there to the issue is the overhead of kernel and throttle (Jones 2010 section 4.4.4: up to 2 ms).
+ * When a free drive would have got the request if the way to it took no time: when the request
+ * arrived or the one before was due, whichever is later.  A request that the elevator kept back
+ * counts from its pick.  The time from there to the issue is the overhead of kernel and throttle
+ * (Jones 2010 section 4.4.4: up to 2 ms).
  */
 static u64 handed_over_ns(struct vpt_disk *disk, const struct vpt_request *vr,
 			  u64 now_ns)
@@ -140,11 +141,11 @@ static void give(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 		.through = req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA,
 	};
 	disk->counters.overhead_ns += now_ns - start_ns;
-	/* If k is too small it will be late, but nothing is due before it is issued. */
+	/* With too small a k it will be late, but it is not due before it is issued. */
 	device_give_late(&disk->model.device, &vr->command, start_ns, now_ns);
 }
 
-/* The first issue starts the service; after a requeue it fires again. */
+/* The first issue starts the service.  After a requeue the tracepoint fires again. */
 void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 {
 	struct vpt_throttle *throttle = &disk->throttle;
@@ -192,7 +193,7 @@ void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 	vpt_untrack(disk, vr);
 }
 
-/* When the timer has something to do; U64_MAX: never. */
+/* The next time at which the timer must act; U64_MAX: never. */
 static u64 next_event_ns(const struct vpt_disk *disk)
 {
 	const struct vpt_request *first = list_first_entry_or_null(
@@ -212,8 +213,8 @@ static void arm_timer(struct vpt_disk *disk)
 }
 
 /*
- * Nobody polls for the end of a held request: it comes in a hard interrupt, where a polled bio
- * must not be put (the cache of those is for whoever polls).
+ * Turns off polling for a held request: it completes in a hard interrupt, where a polled bio must
+ * not be put (the cache of such bios belongs to the polling task).
  */
 static void end_polling(struct request *rq)
 {
@@ -245,7 +246,10 @@ static void pass_on(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 	}
 }
 
-/* The driver completes the request.  True: the throttle does, or it was done before. */
+/*
+ * The driver completes the request.  True: the driver need not, since the throttle will, or since
+ * it was completed before.
+ */
 static bool take(struct vpt_disk *disk, struct vpt_request *vr)
 {
 	u64 now_ns;
@@ -280,7 +284,7 @@ bool vpt_hold(struct vpt_disk *disk, struct request *rq)
 	return taken;
 }
 
-/* The next held request that is due by then, or NULL. */
+/* Takes the next held request that is due by by_ns, or returns NULL. */
 static struct vpt_request *take_due(struct vpt_throttle *throttle, u64 by_ns)
 {
 	struct vpt_request *vr =
@@ -381,11 +385,11 @@ void vpt_forget_all(struct vpt_disk *disk)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* What is on the disk stays there; the next request does not wait for it. */
+/* Requests on the disk stay there; the next request does not wait for them. */
 void vpt_throttle_reset(struct vpt_disk *disk)
 {
 	choose_until(disk, U64_MAX);
-	/* Free from now on: who waits in the elevator does not begin before. */
+	/* Free from now on: a request that waits in the elevator begins after this. */
 	device_restart(&disk->model.device, disk->throttle.free_ns, ktime_get_ns());
 	memset(&disk->counters, 0, sizeof(disk->counters));
 	memset(&disk->scaling, 0, sizeof(disk->scaling));
@@ -394,8 +398,8 @@ void vpt_throttle_reset(struct vpt_disk *disk)
 }
 
 /*
- * The mode is not ..._HARD: without PREEMPT_RT it makes no difference, and with it the
- * release, which takes drivers' spinlocks, must not come in a hard interrupt.
+ * The mode is not ..._HARD.  Without PREEMPT_RT this makes no difference.  With PREEMPT_RT the
+ * release takes drivers' spinlocks, so it must not run in a hard interrupt.
  */
 void vpt_throttle_init(struct vpt_disk *disk)
 {

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The virtual performance throttle: makes a disk of this machine keep the time of
- * a profiled one (PERFORM 2010 section 4, Jones 2010 section 4.3).
+ * The virtual performance throttle: makes a disk of this machine take as long as a profiled disk
+ * (PERFORM 2010 section 4, Jones 2010 section 4.3).
  *
  *	main.c          loading and unloading
+ *	sysfs*.c        /sys/kernel/vpt: a folder of files for each disk
  *	disks.c         which disks are throttled
- *	sysfs*.c        /sys/kernel/vpt: a folder of files for each
- *	attach.c        whether a disk can be throttled
- *	hooks.c         where the block layer is looked into
- *	picks.c         where elevators are
- *	recorder.c      what happened to each bio, for user space
+ *	attach.c        checks whether a disk can be throttled
+ *	hooks.c         the hooks in the block layer
+ *	picks.c         the hooks in elevators
+ *	disk.c          a throttled disk: its allocation and its end
  *	throttle.c      due times, held completions
- *	scaling.c       k, and how it finds itself
+ *	recorder.c      what happened to each bio, for user space
+ *	scaling.c       k, and how k follows late requests
  *	requests.c      the requests between their pick and their completion
  *	model.c         the profile of a disk, and its limit
- *	disk.c          all that there is of one throttled disk
  *
- * Each stands on those below it and calls none above it: the throttle lets a held
- * request go by a function that it was given.  Below disks.c and hooks.c nothing
- * knows how many disks there are, and no lock is common to two of them but where disks
- * come and go.
+ * A file calls only files below it, with four exceptions: disks.c makes and removes the folder of a
+ * disk in sysfs.c; picks.c reports each pick to hooks.c; recorder.c resets the throttle when a
+ * recording starts; and the throttle completes a held request through a function pointer from
+ * hooks.c.  Only sysfs.c, disks.c, attach.c, hooks.c and picks.c have state that several disks
+ * share.  Disks share a lock only where one of them is added, removed or hooked to another
+ * elevator.
  *
- * Locking, for each disk: a mutex, control, makes changes from user space one after
- * the other; a raw spinlock, lock, guards what the hooks change.  That one is taken
- * with interrupts off from every context (the hooks run in process context, soft and
- * hard interrupts, under drivers' locks), and nothing is called under it but core/
- * and hrtimer_start: it is a leaf but for the timer base's own lock.  Completions are
- * released after it is dropped.  Settings are changed under both, so they may be read
- * under either.
+ * Locking, for each disk: the mutex control serialises changes from user space.  The raw spinlock
+ * lock guards what the hooks change.  Hooks run in process context, in soft and hard interrupts and
+ * under drivers' locks, so lock is always taken with interrupts off.  Under lock the throttle calls
+ * only core/ and hrtimer_start, so lock is a leaf but for the timer base's own lock.  Completions
+ * are released after lock is dropped.  Settings are changed under both, so they may be read under
+ * either.
  */
 #ifndef UNDERSTUDY_VPT_H
 #define UNDERSTUDY_VPT_H
@@ -49,22 +50,24 @@
 /* The longest that a request may take: half of the block layer's time-out. */
 #define VPT_HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
 
-/* Picked and not yet finished at once; more are counted as untracked, and more servers would
- * never be busy. */
+/*
+ * Limit for requests that are picked and not yet finished.  Further requests are counted as
+ * untracked.  More servers than this would never be busy.
+ */
 #define VPT_REQUESTS_MAX 4096
 
-/* So many of the last requests say whether k is right (Jones 2010 section 4.3.2). */
+/* k follows this many of the last requests (Jones 2010 section 4.3.2). */
 #define VPT_WINDOW 1000
 
 /* Longest text of a table: room for TRACKS_ZONES_MAX of the longest rows. */
 #define VPT_TABLE_TEXT_MAX SZ_512K
 
-/* What user space sets of a disk, and the device that is modelled, in motion. */
+/* The settings from user space, and the state of the modelled device. */
 struct vpt_model {
 	struct timed_device
-		device; /* first: offsets of its settings are offsets here */
-	u64 scale_auto; /* k follows what is late */
-	u64 subtract_overhead; /* a service begins when it could have */
+		device; /* first, so that offsets in it are offsets in vpt_model */
+	u64 scale_auto; /* k follows late requests */
+	u64 subtract_overhead; /* a service begins when a free drive would have begun it */
 	u64 record_groups; /* owners in the records are control groups, not processes */
 };
 
@@ -73,62 +76,62 @@ struct vpt_request {
 	struct hlist_node by_rq;
 	struct list_head held; /* in order of due time */
 	struct request *rq;
-	struct command command; /* to the modelled device */
-	bool kept_back; /* by the elevator, while the disk was free */
+	struct command command; /* for the modelled device */
+	bool kept_back; /* the elevator kept it back while the disk was free */
 	u64 id;
 	u64 pick_ns, dispatch_ns;
-	u16 flags; /* VPT_* but for VPT_HIT */
+	u16 flags; /* VPT_*, without VPT_HIT */
 	u8 reason;
 	enum {
 		VPT_PICKED,
 		VPT_ISSUED, /* the driver started it */
 		VPT_HELD, /* the driver completed it before it was due */
-		VPT_RELEASED, /* passed on; what comes after that is not judged again */
+		VPT_RELEASED, /* passed on; later events are ignored */
 	} state;
 };
 
-/* All of them. */
+/* All tracked requests of a disk. */
 struct vpt_requests {
 	struct vpt_request *pool;
 	struct hlist_head unused;
 	DECLARE_HASHTABLE(tracked, 8);
 	u32 nr_tracked; /* picked and not yet finished */
-	u32 on_disk; /* of these, issued */
+	u32 on_disk; /* issued and not yet finished */
 };
 
 struct vpt_throttle {
-	void (*complete)(struct request *rq); /* past our own hooks; interrupts off */
+	void (*complete)(struct request *rq); /* bypasses our hooks; interrupts off */
 	bool holding;
-	struct list_head held; /* that have a due time */
+	struct list_head held; /* the held requests that have a due time */
 	struct hrtimer
-		timer; /* for the first of the held, or the drive's next choice */
+		timer; /* for the first held request, or the drive's next choice */
 	u64 last_id;
-	u64 in_vain_ns; /* the elevator was asked last, and handed out nothing */
-	u64 free_ns[VPT_REQUESTS_MAX]; /* of an array's servers */
+	u64 in_vain_ns; /* when the elevator last had nothing to dispatch */
+	u64 free_ns[VPT_REQUESTS_MAX]; /* when each server of an array is free */
 };
 
-/* Which of the last requests were late, and how often k has followed. */
+/* Which of the last requests were late. */
 struct vpt_scaling {
 	DECLARE_BITMAP(late, VPT_WINDOW);
-	u32 next, judged, nr_late; /* in it */
+	u32 next, judged, nr_late; /* requests in the window, and the late ones */
 };
 
-/* Since the last reset. */
+/* All since the last reset. */
 struct vpt_counters {
 	u64 requests; /* dispatched to the disk */
 	u64 completed;
 	u64 failed; /* completed with an error */
 	u64 late; /* the disk answered after the due time */
-	u64 stale; /* picked while the drive had all that its queue takes */
+	u64 stale; /* picked while the drive's queue was full */
 	u64 held;
 	u64 overshoot_ns; /* sum over held requests: release - due */
 	u64 overshoot_max_ns;
-	u64 overhead_ns; /* subtracted: from when a service could begin to its issue */
-	u64 missed; /* completions that went past the throttle */
+	u64 overhead_ns; /* time between a service's possible begin and its issue, subtracted */
+	u64 missed; /* completions that bypassed the throttle */
 	u64 untracked; /* no room to track the request */
-	u64 lost; /* bios that ended without a completion we saw */
-	u64 pick_unseen; /* pick taken from the first issue */
-	u64 scale_raised, scale_lowered; /* by itself */
+	u64 lost; /* bios that ended without a completion that the hooks saw */
+	u64 pick_unseen; /* requests without a seen pick: the first issue counts as pick */
+	u64 scale_raised, scale_lowered; /* by scale_auto */
 };
 
 struct vpt_recorder {
@@ -138,7 +141,7 @@ struct vpt_recorder {
 	DECLARE_HASHTABLE(in_flight, 10);
 };
 
-/* A table on its way in; what is missing comes from the same open file. */
+/* A table that user space has written in part; the rest comes from the same open file. */
 struct vpt_table_text {
 	struct file *file;
 	size_t length;
@@ -151,13 +154,13 @@ struct vpt_disk {
 	struct list_head among_disks; /* disks.c */
 	struct mutex control;
 	struct vpt_table_text incoming;
-	struct curve_point line[2]; /* of a disk that nobody described */
+	struct curve_point line[2]; /* seek curve of a disk without a profile */
 
-	struct file *file; /* that keeps it open */
+	struct file *file; /* keeps the disk open */
 	struct block_device *bdev;
-	struct request_queue *queue; /* its */
+	struct request_queue *queue; /* of the disk */
 	struct hlist_node by_queue; /* hooks.c */
-	struct vpt_watch *watch; /* on its elevator; NULL: it has none */
+	struct vpt_watch *watch; /* on its elevator; NULL: no elevator */
 
 	raw_spinlock_t lock;
 	struct vpt_model model;
@@ -174,17 +177,20 @@ void vpt_disk_free(struct vpt_disk *disk);
 
 /* model.c: with control held */
 void vpt_model_clear(struct vpt_disk *disk, u64 capacity_sectors);
-/* Rows of a table that the model does not point to any more. */
+/* Frees rows of a table to which the model no longer points. */
 void vpt_rows_free(struct vpt_disk *disk, const void *rows);
-/* All of them, with the disk. */
+/* Frees all rows, when the disk goes. */
 void vpt_model_free(struct vpt_disk *disk);
-/* Without k. */
+/* The slowest request's service time, unscaled. */
 u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bdev);
-/* 0, or -ERANGE and a line in the log: its slowest request looks like a dead disk. */
+/*
+ * 0, -EINVAL for contradictory settings, or -ERANGE: a setting is over its limit, or the slowest
+ * request takes so long that the disk would look dead (a line in the log says so).
+ */
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev);
 /*
- * To be changed and checked before the disk's own is, and then to be freed with kvfree.
- * Only the settings in it mean something.  NULL: no memory.
+ * A copy of the model, to change and check before the disk's own model is changed.  Only the
+ * settings in the copy are meaningful.  The caller frees it with kvfree.  NULL: no memory.
  */
 struct vpt_model *vpt_model_copy(struct vpt_disk *disk);
 
@@ -199,9 +205,9 @@ void vpt_untrack_all(struct vpt_disk *disk);
 
 /* scaling.c: all with the lock held */
 void vpt_set_scale(struct vpt_disk *disk, u64 scale_milli);
-/* A change was checked with the k of its copy, and k may have risen since. */
+/* The caller checked a change with the k of its copy.  If k has risen since, lower it again. */
 void vpt_keep_checked_scale(struct vpt_disk *disk, const struct vpt_model *changed);
-/* It came before or after it was due. */
+/* Counts a completion as early or late, and adapts k. */
 void vpt_judged(struct vpt_disk *disk, const struct vpt_request *vr);
 
 /* throttle.c: all with the lock held unless noted */
@@ -211,33 +217,42 @@ void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason
 void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns);
 void vpt_requeued(struct vpt_disk *disk, struct request *rq);
 void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed);
-/* Not held: takes the lock.  False: the caller completes it, now. */
+/* Not held: takes the lock.  False: the caller must complete the request now. */
 bool vpt_hold(struct vpt_disk *disk, struct request *rq);
-/* Not held.  From a reset on; complete releases a request. */
+/* Not held.  Resets the throttle and starts to hold completions. */
 void vpt_start_holding(struct vpt_disk *disk);
-/* Not held.  Stop holding, and complete what is held. */
+/* Not held.  Stops holding, and completes the held requests. */
 void vpt_release_all(struct vpt_disk *disk);
-/* What the drive would need for it, if it begins when it is free: a positioning_fn's answer. */
+/*
+ * The positioning time of io if the drive begins it as soon as the drive is free (see
+ * positioning_fn).
+ */
 u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 now_ns);
-/* Not held.  Stop tracking: the hooks are gone. */
+/* Not held.  Stops tracking, after the hooks are gone. */
 void vpt_forget_all(struct vpt_disk *disk);
 
 /* recorder.c: all with the lock held unless noted */
 void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns);
-/* Of its first bio; of one that is not recorded, when the request was made.  0: nobody knows. */
+/*
+ * When the request's first bio arrived.  If that bio is not recorded: when the request was made.
+ * 0: unknown.
+ */
 u64 vpt_arrival_ns(struct vpt_disk *disk, const struct request *rq);
-/* It ended without a request that we saw complete. */
+/* The bio ended, and the hooks saw no request with it complete. */
 void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio);
-/* The same, but one that may not wait and found no room (REQ_NOWAIT) was never there: it comes again. */
+/*
+ * As vpt_bio_lost().  But if a REQ_NOWAIT bio found no room, its record is withdrawn: the submitter
+ * sends it again.
+ */
 void vpt_bio_ended(struct vpt_disk *disk, struct bio *bio);
 void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest);
-/* Its request was served, but it ends later: a flush is to follow. */
+/* The request was served, but its bios end later: a flush follows. */
 void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
 		     const struct vpt_request *vr);
 void vpt_bios_completed(struct vpt_disk *disk, struct request *rq,
 			const struct vpt_request *vr, int error, unsigned int bytes,
 			u64 now_ns);
-/* The rest not held, but control. */
+/* From here on: with control held, and not the lock. */
 int vpt_record_start(struct vpt_disk *disk, u64 arrivals);
 void vpt_record_free(struct vpt_disk *disk);
 size_t vpt_record_bytes(const struct vpt_disk *disk);
@@ -245,23 +260,26 @@ size_t vpt_record_bytes(const struct vpt_disk *disk);
 /* hooks.c: process context */
 int vpt_hook(struct vpt_disk *disk);
 void vpt_unhook(struct vpt_disk *disk);
-/* Find the elevator's way to hand out requests again. */
+/* Hooks the current elevator's dispatch function, which may have changed. */
 int vpt_rehook_elevator(struct vpt_disk *disk);
 bool vpt_is_throttled(const struct request_queue *q);
 /* Any context. */
 void vpt_pick_seen(struct request *rq);
 void vpt_none_picked(struct request_queue *queue);
 
-/* picks.c: process context, one call at a time.  By this function; 0: by none. */
+/*
+ * picks.c: process context, one call at a time.  dispatch: the elevator's dispatch function, or 0
+ * to stop watching.
+ */
 int vpt_watch_elevator(struct vpt_disk *disk, unsigned long dispatch);
 
 /* attach.c: process context */
 int vpt_open(struct vpt_disk *disk, const char *path);
 void vpt_close(struct vpt_disk *disk);
-/* An open one is throttled from now on. */
+/* Starts to throttle an open disk. */
 int vpt_attach(struct vpt_disk *disk);
 void vpt_detach(struct vpt_disk *disk);
-/* Wait until no read of ours is on its way. */
+/* Waits until no trial read is in flight. */
 void vpt_end_trials(void);
 
 /* disks.c: process context */
@@ -271,12 +289,15 @@ void vpt_remove_all(void);
 
 /* sysfs.c */
 int vpt_sysfs_init(void);
-/* No disk comes or goes from user space any more; then the folder itself. */
+/*
+ * vpt_sysfs_close(): user space can no longer add or remove disks.  vpt_sysfs_exit(): removes
+ * /sys/kernel/vpt.
+ */
 void vpt_sysfs_close(void);
 void vpt_sysfs_exit(void);
-/* From here on vpt_sysfs_put frees the disk, also if there is an error. */
+/* After this call only vpt_sysfs_put() may free the disk, even if there was an error. */
 int vpt_sysfs_add(struct vpt_disk *disk);
-/* The folder is gone, and nobody is in one of its files. */
+/* Removes the folder, and waits until nobody uses a file in it. */
 void vpt_sysfs_del(struct vpt_disk *disk);
 /* Frees the disk. */
 void vpt_sysfs_put(struct vpt_disk *disk);

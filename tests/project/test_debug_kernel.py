@@ -37,7 +37,7 @@ def test_what_a_configuration_lacks_is_named(tmp_path: Path, config: str) -> Non
     """As KASAN was without SLUB: left out, and nobody said so."""
     done = checked(tmp_path, config)
     assert done.returncode == 1
-    assert done.stderr == "config lacks what fragment asks for: CONFIG_KASAN=y\n"
+    assert done.stderr == "config lacks options that fragment sets: CONFIG_KASAN=y\n"
 
 
 def in_makefile(name: str) -> list[str]:

@@ -107,37 +107,10 @@ static void tell(const char *broken)
 	pr_err("%s: rule broken: %s\n", THIS_MODULE->name, broken);
 }
 
-/* Slots are reused in turn, so a scheduler that returns an old request is detected. */
-static void put_free(struct iosched *is, struct slot *slot)
-{
-	slot->next_free = NULL;
-	*is->free_end = slot;
-	is->free_end = &slot->next_free;
-}
-
-static struct slot *take_free(struct iosched *is)
-{
-	struct slot *slot = is->free;
-
-	if (!slot)
-		return NULL;
-	is->free = slot->next_free;
-	if (!is->free)
-		is->free_end = &is->free;
-	return slot;
-}
-
-void free_slot(struct iosched *is, struct slot *slot)
-{
-	slot->rq->elv.priv[0] = NULL;
-	slot->rq = NULL;
-	put_free(is, slot);
-}
-
 /* Hands the request to the scheduler if a slot is free. */
 static bool admit(struct iosched *is, struct request *rq)
 {
-	struct slot *slot = take_free(is);
+	struct slot *slot = slot_take(is);
 	u64 now_ns = ktime_get_ns();
 
 	if (!slot)
@@ -331,7 +304,7 @@ static struct iosched *alloc_iosched(struct request_queue *q)
 	}
 	is->free_end = &is->free;
 	for (i = 0; i < REQUESTS_MAX; i++)
-		put_free(is, &is->slots[i]);
+		slot_put(is, &is->slots[i]);
 	spin_lock_init(&is->lock);
 	INIT_LIST_HEAD(&is->direct);
 	INIT_LIST_HEAD(&is->overflow);

@@ -5,6 +5,7 @@
  *	iosched.c        the elevator
  *	calls.c          the calls into the scheduler
  *	merges.c         merged requests
+ *	slots.c          the slots of pending and dispatched requests
  *	sysfs.c          the scheduler's tunables and counters
  *	weights.c        weights that the user gives to owners
  *	tape_recorder.c  records every call into the scheduler, if requested
@@ -57,7 +58,10 @@ static inline u8 direction(const struct request *rq)
 	return op_is_write(req_op(rq)) ? IO_WRITE : IO_READ;
 }
 
-/* iosched.c: with the lock held */
+/* slots.c: with the lock held; slot_take returns NULL if none is free */
+struct slot *slot_take(struct iosched *is);
+void slot_put(struct iosched *is, struct slot *slot);
+/* Takes the request out of its slot first. */
 void free_slot(struct iosched *is, struct slot *slot);
 
 /* calls.c: with the lock held */

@@ -35,6 +35,17 @@ struct pci_bus *bridge_bus(void)
 	return root_bus;
 }
 
+/* Under rcu_read_lock; NULL: not one of our cards. */
+struct vpcib_card *card_of(const struct device *dev)
+{
+	const struct pci_dev *pdev;
+
+	if (!dev || dev->bus != &pci_bus_type)
+		return NULL;
+	pdev = to_pci_dev(dev);
+	return pdev->bus == bridge_bus() ? card_in(PCI_SLOT(pdev->devfn)) : NULL;
+}
+
 /* --- configuration accesses --------------------------------------------------------- */
 
 static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int bytes,

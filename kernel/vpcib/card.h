@@ -73,20 +73,25 @@ struct vpcib_card {
 bool on_bus(phys_addr_t address);
 struct resource *bridge_window(void);
 struct pci_bus *bridge_bus(void);
+struct vpcib_card *card_of(const struct device *dev);
 int bridge_init(void);
 void bridge_exit(void);
 
-/* slots.c */
+/* card.c */
+extern struct vpcib_card __rcu *card_slots[]; /* slots.c changes it */
 struct vpcib_card *card_in(u32 slot);
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
-struct vpcib_card *card_of(const struct device *dev);
+
+/* slots.c */
 int slots_add(const char *name);
 
-/* config.c */
-void config_reset(struct vpcib_card *card);
+/* config_bytes.c */
 u32 config_get(const struct vpcib_card *card, u32 where, u32 bytes);
 void config_chain(struct vpcib_card *card, u32 at);
 void config_put(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
+
+/* config.c */
+void config_reset(struct vpcib_card *card);
 u32 config_read(struct vpcib_card *card, u32 where, u32 bytes);
 void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
 bool config_sends_messages(const struct vpcib_card *card);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slots of the bus: the kinds of cards, and which card is in which slot.
+ * Cards are plugged into the slots of the bus and pulled out, each of a registered kind.
  *
  * BARs have addresses from the start, as firmware would assign them.
  */
@@ -12,85 +12,7 @@
 #include "card.h"
 
 static DEFINE_MUTEX(slots_lock);
-static struct vpcib_card __rcu *slots[SLOTS];
 static LIST_HEAD(kinds);
-
-/* --- who is where ------------------------------------------------------------------- */
-
-/* Under rcu_read_lock; NULL: the slot is empty. */
-struct vpcib_card *card_in(u32 slot)
-{
-	return rcu_dereference(slots[slot]);
-}
-
-static bool is_inside(const struct resource *range, phys_addr_t address)
-{
-	return range->flags && address >= range->start && address <= range->end;
-}
-
-/* Under rcu_read_lock. */
-struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset)
-{
-	struct vpcib_card *card;
-	u32 slot, i;
-
-	for (slot = 0; slot < SLOTS; slot++) {
-		card = card_in(slot);
-		for (i = 0; card && i < VPCIB_BARS; i++) {
-			if (!is_inside(&card->address[i], address))
-				continue;
-			*bar = i;
-			*offset = address - card->address[i].start;
-			return card;
-		}
-	}
-	return NULL;
-}
-
-/* Under rcu_read_lock; NULL: not one of our cards. */
-struct vpcib_card *card_of(const struct device *dev)
-{
-	const struct pci_dev *pdev;
-
-	if (!dev || dev->bus != &pci_bus_type)
-		return NULL;
-	pdev = to_pci_dev(dev);
-	return pdev->bus == bridge_bus() ? card_in(PCI_SLOT(pdev->devfn)) : NULL;
-}
-
-void *vpcib_state(struct vpcib_card *card)
-{
-	return card->state;
-}
-EXPORT_SYMBOL_GPL(vpcib_state);
-
-u32 vpcib_slot(const struct vpcib_card *card)
-{
-	return card->slot;
-}
-EXPORT_SYMBOL_GPL(vpcib_slot);
-
-unsigned long vpcib_lock(struct vpcib_card *card)
-{
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&card->lock, flags);
-	return flags;
-}
-EXPORT_SYMBOL_GPL(vpcib_lock);
-
-void vpcib_unlock(struct vpcib_card *card, unsigned long flags)
-{
-	raw_spin_unlock_irqrestore(&card->lock, flags);
-}
-EXPORT_SYMBOL_GPL(vpcib_unlock);
-
-struct page **vpcib_memory(struct vpcib_card *card, u32 bar, u32 *pages)
-{
-	*pages = card->memory[bar] ? card->memory[bar]->count : 0;
-	return card->memory[bar] ? card->memory[bar]->pages : NULL;
-}
-EXPORT_SYMBOL_GPL(vpcib_memory);
 
 /* --- plugging in and pulling out ---------------------------------------------------- */
 
@@ -196,7 +118,7 @@ static int free_slot(void)
 	int slot;
 
 	for (slot = 0; slot < SLOTS; slot++) {
-		if (!rcu_access_pointer(slots[slot]))
+		if (!rcu_access_pointer(card_slots[slot]))
 			return slot;
 	}
 	return -ENOSPC;
@@ -215,7 +137,7 @@ static void pull_out(struct vpcib_card *card)
 		pci_stop_and_remove_bus_device_locked(card->pdev);
 		pci_dev_put(card->pdev);
 	}
-	rcu_assign_pointer(slots[card->slot], NULL);
+	rcu_assign_pointer(card_slots[card->slot], NULL);
 	synchronize_rcu();
 	if (card->kind->stop)
 		card->kind->stop(card);
@@ -249,7 +171,7 @@ static int plug_in(struct vpcib_kind *kind, int slot)
 		card_free(card);
 		return ret;
 	}
-	rcu_assign_pointer(slots[slot], card);
+	rcu_assign_pointer(card_slots[slot], card);
 	ret = discover(card);
 	if (ret)
 		pull_out(card);
@@ -278,7 +200,8 @@ EXPORT_SYMBOL_GPL(vpcib_add);
 /* Under slots_lock. */
 static struct vpcib_card *plugged_into(u32 slot)
 {
-	return rcu_dereference_protected(slots[slot], lockdep_is_held(&slots_lock));
+	return rcu_dereference_protected(card_slots[slot],
+					 lockdep_is_held(&slots_lock));
 }
 
 int vpcib_remove(u32 slot)

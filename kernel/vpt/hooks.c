@@ -25,7 +25,6 @@
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/mutex.h>
-#include <linux/rculist.h>
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
 
@@ -36,39 +35,10 @@
 
 static DEFINE_MUTEX(hooks_mutex);
 static u32 nr_hooked;
-static DEFINE_HASHTABLE(throttled, 8); /* by queue */
-
-/* The caller holds rcu_read_lock, also while it uses the disk. */
-static struct vpt_disk *disk_of_queue(const struct request_queue *q)
-{
-	struct vpt_disk *disk;
-
-	hash_for_each_possible_rcu(throttled, disk, by_queue, (unsigned long)q)
-	{
-		if (disk->queue == q)
-			return disk;
-	}
-	return NULL;
-}
-
-bool vpt_is_throttled(const struct request_queue *q)
-{
-	bool found;
-
-	rcu_read_lock();
-	found = disk_of_queue(q);
-	rcu_read_unlock();
-	return found;
-}
 
 static struct vpt_disk *disk_of_bio(const struct bio *bio)
 {
-	return disk_of_queue(bdev_get_queue(bio->bi_bdev));
-}
-
-static struct vpt_disk *disk_of(struct request *rq)
-{
-	return blk_rq_is_passthrough(rq) ? NULL : disk_of_queue(rq->q);
+	return vpt_disk_of_queue(bdev_get_queue(bio->bi_bdev));
 }
 
 /* A positioning_fn for our schedulers, which call it with their own lock held. */
@@ -79,7 +49,7 @@ static u64 positioning_ns(void *queue, const struct io_request *rq, u64 now_ns)
 	u64 ns = 0;
 
 	rcu_read_lock();
-	disk = disk_of_queue(queue);
+	disk = vpt_disk_of_queue(queue);
 	if (disk) {
 		raw_spin_lock_irqsave(&disk->lock, flags);
 		ns = vpt_positioning_ns(disk, rq, now_ns);
@@ -95,7 +65,7 @@ positioning_fn *vpt_model_of(struct request_queue *q)
 	bool is_drive;
 
 	rcu_read_lock();
-	disk = disk_of_queue(q);
+	disk = vpt_disk_of_queue(q);
 	is_drive = disk && !READ_ONCE(disk->model.device.array.servers);
 	rcu_read_unlock();
 	return is_drive ? positioning_ns : NULL;
@@ -130,7 +100,7 @@ static void on_split(void *data, struct bio *front, unsigned int new_sector)
 /* A bio completes here only if it ended without a request. */
 static void on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
-	struct vpt_disk *disk = disk_of_queue(q);
+	struct vpt_disk *disk = vpt_disk_of_queue(q);
 	unsigned long flags;
 
 	if (!disk)
@@ -142,7 +112,7 @@ static void on_bio_complete(void *data, struct request_queue *q, struct bio *bio
 
 static void on_rq_issue(void *data, struct request *rq)
 {
-	struct vpt_disk *disk = disk_of(rq);
+	struct vpt_disk *disk = vpt_disk_of_request(rq);
 	unsigned long flags;
 
 	if (!disk)
@@ -154,7 +124,7 @@ static void on_rq_issue(void *data, struct request *rq)
 
 static void on_rq_requeue(void *data, struct request *rq)
 {
-	struct vpt_disk *disk = disk_of(rq);
+	struct vpt_disk *disk = vpt_disk_of_request(rq);
 	unsigned long flags;
 
 	if (!disk)
@@ -167,7 +137,7 @@ static void on_rq_requeue(void *data, struct request *rq)
 static void on_rq_complete(void *data, struct request *rq, blk_status_t status,
 			   unsigned int bytes)
 {
-	struct vpt_disk *disk = disk_of(rq);
+	struct vpt_disk *disk = vpt_disk_of_request(rq);
 	struct vpt_request *vr;
 	unsigned long flags;
 
@@ -292,7 +262,7 @@ static bool is_held(struct request *rq)
 	bool held;
 
 	rcu_read_lock();
-	disk = disk_of(rq);
+	disk = vpt_disk_of_request(rq);
 	held = disk && vpt_hold(disk, rq);
 	rcu_read_unlock();
 	return held;
@@ -333,42 +303,7 @@ static void unhook_up_path(void)
 	iprobe_unregister(&complete_remote_probe);
 }
 
-/* The pick. */
-
-void vpt_pick_seen(struct request *rq)
-{
-	struct vpt_disk *disk;
-	unsigned long flags;
-
-	rcu_read_lock();
-	disk = disk_of(rq);
-	if (disk) {
-		raw_spin_lock_irqsave(&disk->lock, flags);
-		vpt_picked(disk, rq, ktime_get_ns(), pick_reason_get(rq));
-		raw_spin_unlock_irqrestore(&disk->lock, flags);
-	}
-	rcu_read_unlock();
-}
-
-/*
- * The elevator had nothing to dispatch.  This counts only while no request is on its way to the
- * disk or on it, since only then could the disk have taken one.
- */
-void vpt_none_picked(struct request_queue *queue)
-{
-	struct vpt_disk *disk;
-	unsigned long flags;
-
-	rcu_read_lock();
-	disk = disk_of_queue(queue);
-	if (disk) {
-		raw_spin_lock_irqsave(&disk->lock, flags);
-		if (!disk->requests.nr_tracked)
-			disk->throttle.in_vain_ns = ktime_get_ns();
-		raw_spin_unlock_irqrestore(&disk->lock, flags);
-	}
-	rcu_read_unlock();
-}
+/* The pick: picks.c. */
 
 int vpt_rehook_elevator(struct vpt_disk *disk)
 {
@@ -414,7 +349,7 @@ int vpt_hook(struct vpt_disk *disk)
 		ret = hook_all();
 	if (!ret) {
 		nr_hooked++;
-		hash_add_rcu(throttled, &disk->by_queue, (unsigned long)disk->queue);
+		vpt_queue_add(disk);
 	}
 	mutex_unlock(&hooks_mutex);
 	if (ret)
@@ -429,7 +364,7 @@ void vpt_unhook(struct vpt_disk *disk)
 {
 	mutex_lock(&hooks_mutex);
 	vpt_watch_elevator(disk, 0);
-	hash_del_rcu(&disk->by_queue);
+	vpt_queue_remove(disk);
 	if (!--nr_hooked)
 		unhook_all();
 	mutex_unlock(&hooks_mutex);

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "vpt.h"
+#include "../iosched/pick.h"
 #include "../iprobe/iprobe.h"
 
 /* The probe on an elevator's dispatch function. */
@@ -34,15 +35,50 @@ static bool picks_for_ours(struct iprobe *probe, struct pt_regs *regs)
 	return vpt_is_throttled(hctx->queue);
 }
 
+static void pick_seen(struct request *rq)
+{
+	struct vpt_disk *disk;
+	unsigned long flags;
+
+	rcu_read_lock();
+	disk = vpt_disk_of_request(rq);
+	if (disk) {
+		raw_spin_lock_irqsave(&disk->lock, flags);
+		vpt_picked(disk, rq, ktime_get_ns(), pick_reason_get(rq));
+		raw_spin_unlock_irqrestore(&disk->lock, flags);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * The elevator had nothing to dispatch.  This counts only while no request is on its way to the
+ * disk or on it, since only then could the disk have taken one.
+ */
+static void none_picked(struct request_queue *queue)
+{
+	struct vpt_disk *disk;
+	unsigned long flags;
+
+	rcu_read_lock();
+	disk = vpt_disk_of_queue(queue);
+	if (disk) {
+		raw_spin_lock_irqsave(&disk->lock, flags);
+		if (!disk->requests.nr_tracked)
+			disk->throttle.in_vain_ns = ktime_get_ns();
+		raw_spin_unlock_irqrestore(&disk->lock, flags);
+	}
+	rcu_read_unlock();
+}
+
 static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx, struct iprobe *probe)
 {
 	struct request *(*original)(struct blk_mq_hw_ctx *) = probe->original;
 	struct request *rq = original(hctx);
 
 	if (rq)
-		vpt_pick_seen(rq);
+		pick_seen(rq);
 	else
-		vpt_none_picked(hctx->queue);
+		none_picked(hctx->queue);
 	iprobe_done(probe);
 	return rq;
 }

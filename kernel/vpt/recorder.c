@@ -247,7 +247,7 @@ static void *zeroed(u64 bytes)
 					__GFP_NOWARN);
 }
 
-int vpt_record_start(struct vpt_disk *disk, u64 arrivals)
+int vpt_record_prepare(struct vpt_disk *disk, u64 arrivals)
 {
 	struct vpt_recorder *recorder = &disk->recorder;
 	struct vpt_record *records;
@@ -267,8 +267,6 @@ int vpt_record_start(struct vpt_disk *disk, u64 arrivals)
 	raw_spin_lock_irqsave(&disk->lock, flags);
 	recorder->records = records;
 	recorder->pending = pending;
-	recorder->wanted = arrivals;
-	vpt_throttle_reset(disk);
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 	return 0;
 }

@@ -49,6 +49,17 @@ static int check_profile(struct vpt_disk *disk)
 	return ret;
 }
 
+/* The throttle's clock and counters begin anew at the instant when recording begins. */
+static void start(struct vpt_disk *disk, u64 arrivals)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&disk->lock, flags);
+	disk->recorder.wanted = arrivals;
+	vpt_throttle_reset(disk);
+	raw_spin_unlock_irqrestore(&disk->lock, flags);
+}
+
 static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
 			    const char *page, size_t count)
 {
@@ -65,7 +76,9 @@ static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (!ret)
 		ret = vpt_rehook_elevator(disk);
 	if (!ret)
-		ret = vpt_record_start(disk, arrivals);
+		ret = vpt_record_prepare(disk, arrivals);
+	if (!ret)
+		start(disk, arrivals);
 	mutex_unlock(&disk->control);
 	return ret ?: count;
 }

@@ -9,6 +9,7 @@
  *	attach.c        checks whether a disk can be throttled
  *	hooks.c         the hooks in the block layer
  *	picks.c         the hooks in elevators
+ *	queues.c        which queue belongs to a throttled disk
  *	disk.c          a throttled disk: its allocation and its end
  *	throttle.c      due times, held completions
  *	recorder.c      what happened to each bio, for user space
@@ -16,11 +17,10 @@
  *	requests.c      the requests between their pick and their completion
  *	model.c         the profile of a disk, and its limit
  *
- * A file calls only files below it, with four exceptions: disks.c makes and removes the folder of a
- * disk in sysfs.c; picks.c reports each pick to hooks.c; recorder.c resets the throttle when a
- * recording starts; and the throttle completes a held request through a function pointer from
- * hooks.c.  Only sysfs.c, disks.c, attach.c, hooks.c and picks.c have state that several disks
- * share.  Disks share a lock only where one of them is added, removed or hooked to another
+ * A file calls only files below it, with two exceptions: disks.c makes and removes the folder of a
+ * disk in sysfs.c, and the throttle completes a held request through a function pointer from
+ * hooks.c.  Only sysfs.c, disks.c, attach.c, hooks.c, picks.c and queues.c have state that several
+ * disks share.  Disks share a lock only where one of them is added, removed or hooked to another
  * elevator.
  *
  * Locking, for each disk: the mutex control serialises changes from user space.  The raw spinlock
@@ -159,7 +159,7 @@ struct vpt_disk {
 	struct file *file; /* keeps the disk open */
 	struct block_device *bdev;
 	struct request_queue *queue; /* of the disk */
-	struct hlist_node by_queue; /* hooks.c */
+	struct hlist_node by_queue; /* queues.c */
 	struct vpt_watch *watch; /* on its elevator; NULL: no elevator */
 
 	raw_spinlock_t lock;
@@ -253,7 +253,8 @@ void vpt_bios_completed(struct vpt_disk *disk, struct request *rq,
 			const struct vpt_request *vr, int error, unsigned int bytes,
 			u64 now_ns);
 /* From here on: with control held, and not the lock. */
-int vpt_record_start(struct vpt_disk *disk, u64 arrivals);
+/* Makes room for so many records; the caller then sets wanted with the lock held. */
+int vpt_record_prepare(struct vpt_disk *disk, u64 arrivals);
 void vpt_record_free(struct vpt_disk *disk);
 size_t vpt_record_bytes(const struct vpt_disk *disk);
 
@@ -262,10 +263,14 @@ int vpt_hook(struct vpt_disk *disk);
 void vpt_unhook(struct vpt_disk *disk);
 /* Hooks the current elevator's dispatch function, which may have changed. */
 int vpt_rehook_elevator(struct vpt_disk *disk);
-bool vpt_is_throttled(const struct request_queue *q);
+
+/* queues.c: the caller holds rcu_read_lock, also while it uses the disk */
+struct vpt_disk *vpt_disk_of_queue(const struct request_queue *q);
+struct vpt_disk *vpt_disk_of_request(struct request *rq);
 /* Any context. */
-void vpt_pick_seen(struct request *rq);
-void vpt_none_picked(struct request_queue *queue);
+bool vpt_is_throttled(const struct request_queue *q);
+void vpt_queue_add(struct vpt_disk *disk);
+void vpt_queue_remove(struct vpt_disk *disk);
 
 /*
  * picks.c: process context, one call at a time.  dispatch: the elevator's dispatch function, or 0

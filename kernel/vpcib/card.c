@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The cards in their slots: who is where, and what a card is asked for. */
+#include <linux/module.h>
+
+#include "card.h"
+
+struct vpcib_card __rcu *card_slots[SLOTS];
+
+/* Under rcu_read_lock; NULL: the slot is empty. */
+struct vpcib_card *card_in(u32 slot)
+{
+	return rcu_dereference(card_slots[slot]);
+}
+
+static bool is_inside(const struct resource *range, phys_addr_t address)
+{
+	return range->flags && address >= range->start && address <= range->end;
+}
+
+/* Under rcu_read_lock. */
+struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset)
+{
+	struct vpcib_card *card;
+	u32 slot, i;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		card = card_in(slot);
+		for (i = 0; card && i < VPCIB_BARS; i++) {
+			if (!is_inside(&card->address[i], address))
+				continue;
+			*bar = i;
+			*offset = address - card->address[i].start;
+			return card;
+		}
+	}
+	return NULL;
+}
+
+void *vpcib_state(struct vpcib_card *card)
+{
+	return card->state;
+}
+EXPORT_SYMBOL_GPL(vpcib_state);
+
+u32 vpcib_slot(const struct vpcib_card *card)
+{
+	return card->slot;
+}
+EXPORT_SYMBOL_GPL(vpcib_slot);
+
+unsigned long vpcib_lock(struct vpcib_card *card)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&card->lock, flags);
+	return flags;
+}
+EXPORT_SYMBOL_GPL(vpcib_lock);
+
+void vpcib_unlock(struct vpcib_card *card, unsigned long flags)
+{
+	raw_spin_unlock_irqrestore(&card->lock, flags);
+}
+EXPORT_SYMBOL_GPL(vpcib_unlock);
+
+struct page **vpcib_memory(struct vpcib_card *card, u32 bar, u32 *pages)
+{
+	*pages = card->memory[bar] ? card->memory[bar]->count : 0;
+	return card->memory[bar] ? card->memory[bar]->pages : NULL;
+}
+EXPORT_SYMBOL_GPL(vpcib_memory);

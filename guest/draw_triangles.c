@@ -21,7 +21,7 @@
 #include "commands.h"
 #include "complain.h"
 #include "options.h"
-#include "png.h"
+#include "ppm.h"
 #include "renderer.h"
 #include "triangles.h"
 
@@ -38,7 +38,7 @@ struct triangles {
 	uint32_t pairs; /* pairs in a buffer of commands */
 	uint32_t hold; /* seconds */
 	const char *card;
-	const char *png;
+	const char *ppm;
 };
 
 static uint32_t pixels[WIDTH * HEIGHT];
@@ -155,7 +155,7 @@ static int save(const char *path)
 
 	if (!file)
 		return complain(path);
-	result = png_write(file, &picture) ? complain(path) : 0;
+	result = ppm_write(file, &picture) ? complain(path) : 0;
 	if (fclose(file) && !result)
 		result = complain(path);
 	return result;
@@ -164,7 +164,7 @@ static int save(const char *path)
 static void usage(void)
 {
 	fputs("draw_triangles --size PIXELS [--triangles 1000000] [--seed 1] "
-	      "[--png FILE]\n"
+	      "[--ppm FILE]\n"
 	      "               [--by-commands | --card /dev/zach1_0 [--pairs 32768] "
 	      "[--hold 0]]\n",
 	      stderr);
@@ -179,7 +179,7 @@ static const struct option long_options[] = { { "size", required_argument, NULL,
 					      { "card", required_argument, NULL, 'd' },
 					      { "pairs", required_argument, NULL, 'P' },
 					      { "hold", required_argument, NULL, 'h' },
-					      { "png", required_argument, NULL, 'p' },
+					      { "ppm", required_argument, NULL, 'p' },
 					      { NULL, 0, NULL, 0 } };
 
 static void parse(int argc, char **argv, struct triangles *triangles)
@@ -207,7 +207,7 @@ static void parse(int argc, char **argv, struct triangles *triangles)
 			triangles->pairs = (uint32_t)option_number(
 				"--pairs", optarg, COMMAND_PAIRS_TRIANGLE, UINT32_MAX);
 		else if (option == 'p')
-			triangles->png = optarg;
+			triangles->ppm = optarg;
 		else
 			usage();
 	}
@@ -236,5 +236,5 @@ int main(int argc, char **argv)
 	printf("done %.6f %016llx\n", seconds, (unsigned long long)checksum());
 	fflush(stdout);
 	sleep(triangles.hold);
-	return triangles.png ? save(triangles.png) : 0;
+	return triangles.ppm ? save(triangles.ppm) : 0;
 }

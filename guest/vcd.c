@@ -3,11 +3,11 @@
  * The virtual console daemon: carries out the commands of a graphics card, and shows its picture
  * (Jones 2010 section 3.1.1).
  *
- *   vcd --card /dev/vgpu0 [--screen /dev/fb0] [--png FOLDER] [--frames 100]
+ *   vcd --card /dev/vgpu0 [--screen /dev/fb0] [--ppm FOLDER] [--frames 100]
  *
  * It sleeps in the card's ioctl until there is work (kernel/vgpu/console.h), takes the pairs from
  * the shared ring, and draws into the card's framebuffer.  In graphics mode, each flip shows its
- * picture on the guest's display, in place of the console, and writes it to FOLDER/frame-000001.png
+ * picture on the guest's display, in place of the console, and writes it to FOLDER/frame-000001.ppm
  * and so on, for --frames pictures at most.  The daemon ends when the card is pulled out, or at
  * SIGINT or SIGTERM, and restores the console.  A new daemon continues where the last one stopped,
  * even if that was killed.
@@ -26,7 +26,7 @@
 #include "commands.h"
 #include "complain.h"
 #include "options.h"
-#include "png.h"
+#include "ppm.h"
 #include "screen.h"
 #include "zach1_registers.h"
 
@@ -59,7 +59,7 @@ struct vcd {
 	struct state state;
 	const char *display; /* NULL: none */
 	struct screen screen;
-	const char *png;
+	const char *ppm;
 	uint64_t frames_max;
 };
 
@@ -93,20 +93,20 @@ static void reset(struct vcd *vcd)
 	commands_reset(&vcd->state.commands);
 }
 
-static int write_png(struct vcd *vcd)
+static int write_ppm(struct vcd *vcd)
 {
 	char path[PATH_BYTES];
 	FILE *file;
 	int result;
 
-	if (!vcd->png || vcd->state.frames == vcd->frames_max)
+	if (!vcd->ppm || vcd->state.frames == vcd->frames_max)
 		return 0;
-	snprintf(path, sizeof(path), "%s/frame-%06llu.png", vcd->png,
+	snprintf(path, sizeof(path), "%s/frame-%06llu.ppm", vcd->ppm,
 		 (unsigned long long)++vcd->state.frames);
 	file = fopen(path, "wb");
 	if (!file)
 		return complain(path);
-	result = png_write(file, &vcd->state.commands.shown) ? complain(path) : 0;
+	result = ppm_write(file, &vcd->state.commands.shown) ? complain(path) : 0;
 	if (fclose(file) && !result)
 		result = complain(path);
 	return result;
@@ -118,7 +118,7 @@ static int show(struct vcd *vcd)
 		return 0;
 	if (vcd->display)
 		screen_show(&vcd->screen, &vcd->state.commands.shown);
-	return write_png(vcd);
+	return write_ppm(vcd);
 }
 
 static int set_control(struct vcd *vcd, uint32_t control)
@@ -311,7 +311,7 @@ static int open_card(struct vcd *vcd, const char *path)
 
 static void usage(void)
 {
-	fputs("vcd --card /dev/vgpu0 [--screen /dev/fb0] [--png FOLDER] [--frames "
+	fputs("vcd --card /dev/vgpu0 [--screen /dev/fb0] [--ppm FOLDER] [--frames "
 	      "100]\n",
 	      stderr);
 	exit(EXIT_USAGE);
@@ -320,7 +320,7 @@ static void usage(void)
 static const struct option long_options[] = {
 	{ "card", required_argument, NULL, 'c' },
 	{ "screen", required_argument, NULL, 's' },
-	{ "png", required_argument, NULL, 'p' },
+	{ "ppm", required_argument, NULL, 'p' },
 	{ "frames", required_argument, NULL, 'f' },
 	{ NULL, 0, NULL, 0 }
 };
@@ -336,7 +336,7 @@ static const char *parse(int argc, char **argv, struct vcd *vcd)
 		else if (option == 's')
 			vcd->display = optarg;
 		else if (option == 'p')
-			vcd->png = optarg;
+			vcd->ppm = optarg;
 		else if (option == 'f')
 			vcd->frames_max =
 				option_number("--frames", optarg, 1, UINT32_MAX);

@@ -14,7 +14,7 @@ from understudy.base.paths import ROOT
 from understudy.base.programs import Program, compiled
 from understudy.platforms.vm import card_programs
 
-HEADERS = ("guest/raster.h", "guest/commands.h", "guest/png.h")
+HEADERS = ("guest/raster.h", "guest/commands.h", "guest/ppm.h")
 BESIDE = 0xBE51DE00
 MARGIN = 5
 
@@ -33,7 +33,7 @@ def library() -> Any:
     """The compiled code, which ends the process where C is undefined."""
     program = Program(
         "drawing.so",
-        ("guest/commands.c", "guest/png.c", *card_programs.RASTER),
+        ("guest/commands.c", "guest/ppm.c", *card_programs.RASTER),
         flags=("-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"),
         generated=(card_programs.registers(),),
     )

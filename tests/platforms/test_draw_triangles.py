@@ -33,7 +33,7 @@ def checksum(*words: object) -> str:
 
 
 def pixels(file: Path) -> npt.NDArray[Any]:
-    """The words of a PNG file."""
+    """The words of a PPM file."""
     with Image.open(file) as image:
         channels = np.asarray(image).astype(np.uint32)
     return channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
@@ -42,16 +42,16 @@ def pixels(file: Path) -> npt.NDArray[Any]:
 @pytest.mark.parametrize("size", [1, 20, 100, 480])
 def test_the_picture_is_the_same_by_commands(size: int, tmp_path: Path) -> None:
     """Of more triangles than a buffer of commands holds."""
-    one = ("--size", size, "--triangles", 5000, "--png", tmp_path / "one.png")
-    other = ("--size", size, "--triangles", 5000, "--png", tmp_path / "other.png")
+    one = ("--size", size, "--triangles", 5000, "--ppm", tmp_path / "one.ppm")
+    other = ("--size", size, "--triangles", 5000, "--ppm", tmp_path / "other.ppm")
     assert checksum(*one) == checksum(*other, "--by-commands")
-    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
+    assert (tmp_path / "one.ppm").read_bytes() == (tmp_path / "other.ppm").read_bytes()
 
 
 def test_the_checksum_is_that_of_the_picture(tmp_path: Path) -> None:
-    said = checksum("--size", 50, "--triangles", 200, "--png", tmp_path / "picture.png")
+    said = checksum("--size", 50, "--triangles", 200, "--ppm", tmp_path / "picture.ppm")
     value = 0xCBF29CE484222325
-    for word in pixels(tmp_path / "picture.png").ravel().tolist():
+    for word in pixels(tmp_path / "picture.ppm").ravel().tolist():
         value = (value ^ word) * 0x100000001B3 % 2**64
     assert said == f"{value:016x}"
 
@@ -60,8 +60,8 @@ def test_the_checksum_is_that_of_the_picture(tmp_path: Path) -> None:
 def test_a_triangle_has_the_size(size: int, tmp_path: Path) -> None:
     """As high as wide, and half of that square, wherever the seed puts it."""
     for seed in range(20):
-        file = tmp_path / f"{seed}.png"
-        checksum("--size", size, "--triangles", 1, "--seed", seed, "--png", file)
+        file = tmp_path / f"{seed}.ppm"
+        checksum("--size", size, "--triangles", 1, "--seed", seed, "--ppm", file)
         ys, xs = np.nonzero(pixels(file))
         assert abs(len(xs) - size**2 / 2) <= size
         if size > 1:
@@ -97,10 +97,10 @@ def test_wrong_options_are_refused(words: tuple[object, ...], said: str) -> None
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     for file, reason in (
-        (tmp_path / "none" / "p.png", "No such file or directory (errno 2)"),
+        (tmp_path / "none" / "p.ppm", "No such file or directory (errno 2)"),
         (Path("/dev/full"), "No space left on device (errno 28)"),
     ):
-        done = run("--size", 20, "--triangles", 1, "--png", file)
+        done = run("--size", 20, "--triangles", 1, "--ppm", file)
         assert (done.returncode, done.stderr) == (1, f"{file}: {reason}\n")
 
 

@@ -110,7 +110,7 @@ def files() -> dict[str, bytes | str | Path]:
 
 BEGIN = """
 begin() {
-	vcd --card /dev/vgpu0 --screen /dev/fb0 --png /out &
+	vcd --card /dev/vgpu0 --screen /dev/fb0 --ppm /out &
 	daemon=$!
 }
 show() {
@@ -198,7 +198,7 @@ def looked(folder: Path, scenario: str, loaded: Mapping[str, str], display: Sequ
             shown[name] = pixels(folder / name)
             conversation.go_on()
     assert_clean(conversation.out)
-    frames = [name for name in sorted(conversation.out) if name.endswith(".png")]
+    frames = [name for name in sorted(conversation.out) if name.endswith(".ppm")]
     for name in frames:
         (folder / name).write_bytes(conversation.out[name])
     return Seen(shown, [pixels(folder / name) for name in frames])
@@ -253,14 +253,14 @@ insmod /zach1_driver.ko || fail 'no driver'
 submit < /drawing1 > /said &
 program=$!
 for i in $(seq 1 60); do
-	vcd --card /dev/vgpu0 --png /out &
+	vcd --card /dev/vgpu0 --ppm /out &
 	daemon=$!
 	usleep $((5000 + i * 250))
 	kill -9 $daemon
 	wait $daemon
 done
 [ -s /said ] && fail 'nobody was killed at the end'
-vcd --card /dev/vgpu0 --png /out &
+vcd --card /dev/vgpu0 --ppm /out &
 wait_for '[ -s /said ]'
 kill $program
 """
@@ -269,8 +269,8 @@ kill $program
 def test_each_daemon_goes_on_where_the_last_was_killed(tmp_path: Path) -> None:
     """Between a triangle's corners and its doorbell, and while it writes the file."""
     said = boot(KILLED, {"card_zach1": ""}, files=files())
-    (tmp_path / "frame").write_bytes(said.out["frame-000001.png"])
-    assert "frame-000002.png" not in said.out
+    (tmp_path / "frame").write_bytes(said.out["frame-000001.ppm"])
+    assert "frame-000002.ppm" not in said.out
     assert np.array_equal(pixels(tmp_path / "frame"), colors(drawing(1).pixels))
 
 

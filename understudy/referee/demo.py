@@ -6,7 +6,10 @@ import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+
+from PIL import Image
 
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.programs import compiled
@@ -23,7 +26,7 @@ HOLD=5
 """
 SCRIPT = """
 insmod /card.ko || exit 4
-[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 $SCREEN --png /out &
+[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 $SCREEN --ppm /out &
 insmod /driver.ko || exit 1
 export HOLD
 sh /demo > /out/said || exit 2
@@ -86,9 +89,10 @@ def demonstrate(
     out.mkdir(parents=True, exist_ok=True)
     log = out / "register-log.txt"
     log.write_text("".join(f"{line}\n" for line in lines(card, accesses)))
-    pictures = [out / frame for frame in sorted(result.out) if frame.endswith(".png")]
-    for picture in pictures:
-        picture.write_bytes(result.out[picture.name])
+    frames = [name for name in sorted(result.out) if name.endswith(".ppm")]
+    pictures = [(out / frame).with_suffix(".png") for frame in frames]
+    for frame, picture in zip(frames, pictures, strict=True):
+        Image.open(BytesIO(result.out[frame])).save(picture)
     said = result.out["said"].decode(errors="replace")
     return Demonstration(said, (*pictures, log), len(accesses))
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes a picture as a PPM file, 8 bits a channel. */
+#ifndef UNDERSTUDY_GUEST_PPM_H
+#define UNDERSTUDY_GUEST_PPM_H
+
+#include <stdio.h>
+
+#include "raster.h"
+
+/* Returns 0, or -1 and errno: EINVAL if the picture has no pixel, or the error of the write. */
+int ppm_write(FILE *file, const struct picture *picture);
+
+#endif

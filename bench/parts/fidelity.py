@@ -35,7 +35,7 @@ of the horizontal distance between the two distributions of service time (Ruemml
 {{ trace }}
 
 One of the Cheetah's writes took 12.3 ms, three times as long as the next longest; without it the
-writes' demerit is 8.6 % ([decision 33](decisions/0033-buffer.md)).
+writes' demerit is 8.6 % ([note 33](notes/0033-buffer.md)).
 
 Then schedulers: the same simulator with a detailed model of the drive instead of ours, the same
 workloads and seeds. The worst scheduler of each workload, and whether those that differ by more

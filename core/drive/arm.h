@@ -20,9 +20,9 @@ struct head {
 
 /**
  * struct arm - where the arm is
- * @random_phase: 0: each request from the medium waits for half a rotation or, where angles are
- *  known, until its sector passes; else it waits for a time drawn uniformly from less than a whole
- *  rotation
+ * @random_phase: 0: each request from the medium waits for half a rotation or, where angles
+ *	are known, until its sector passes; else it waits for a time drawn uniformly from less than
+ *	a whole rotation
  * @seed: seed of these draws, used from the next reset on
  * @phase: generator of the draws
  * @head: end of the last request that the medium served, or of the sectors read ahead

@@ -14,7 +14,7 @@
  * @servers: number of servers
  * @mean_service_ns: mean service time, below 2^56
  * @exponential: service times are exponential with that mean; otherwise each takes exactly the
- *  mean
+ *	mean
  */
 struct array {
 	u64 servers;
@@ -35,7 +35,7 @@ u64 array_slowest_ns(const struct array *array);
  * struct servers - until when each server is busy
  * @nr: number of servers
  * @free_ns: when each server is free, as a heap with the earliest first, in the host's memory;
- *  NULL if there are never more requests than servers
+ *	NULL if there are never more requests than servers
  */
 struct servers {
 	u32 nr;

@@ -24,7 +24,7 @@ enum command_op {
  * @service_ns: service time by the model, without k
  * @due_ns: when it completes
  * @place: where the arm is for the first sector; set by plan_aim() where angles are known
- *  (core/drive/platter.h)
+ *	(core/drive/platter.h)
  * @angle: the angle at which the first sector begins; likewise
  * @before, @after: neighbours in the queue
  */

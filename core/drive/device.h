@@ -36,7 +36,8 @@
  * @drive_ns: the drive's clock when a command last began, ...
  * @at_ns: ... and the host's clock at that moment
  * @draw: generator of the array's service times
- * @servers: until when each of the array's servers is busy; no servers: the device is the drive
+ * @servers: until when each of the array's servers is busy; no servers: the device is the
+ *	drive
  */
 struct timed_device {
 	struct drive drive;

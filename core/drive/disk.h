@@ -3,7 +3,7 @@
  * The mechanics of a profiled disk: how long the medium takes for one request, given where the head
  * is.
  *
- *   intercept + seek(distance) + rotation / 2 + sectors * transfer(first sector)
+ *	intercept + seek(distance) + rotation / 2 + sectors * transfer(first sector)
  *
  * Both functions are sampled curves. This is the model of Vesper (SIGCSE 2006 section 2.1): every
  * request, even the next in sequence, has a latency of half a rotation, and a whole request has the
@@ -34,8 +34,8 @@
  * @rotation_ns: a whole rotation; 0 if none is modelled
  * @seek: time for each distance, ns, from 0 to @capacity_sectors
  * @transfer: time for one sector to pass under the head, picoseconds, by place, from 0 to
- *  @capacity_sectors; no samples if a transfer takes no time of its own. The time, not the
- *  throughput, is linear between two samples
+ *	@capacity_sectors; no samples if a transfer takes no time of its own. The time, not the
+ *	throughput, is linear between two samples
  * @tracks: the layout (core/drive/tracks.h), with angles or without
  * @switch_ns: switch from the end of a track to the beginning of the next, within a transfer
  */

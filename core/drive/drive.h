@@ -25,7 +25,7 @@
  * @sector: first sector
  * @sectors: length
  * @start_ns: when service begins, on the caller's clock; not before the previous request
- *  completed. A drive without a buffer and without angles ignores it
+ *	completed. A drive without a buffer and without angles ignores it
  * @hit: set to whether the cache held the request
  *
  * Returns: model service time, ns.

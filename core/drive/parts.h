@@ -18,7 +18,8 @@
  * @writes: writes not yet destaged
  * @done_ns: when the last request completed
  * @queue_depth: how many of the oldest pending commands the drive chooses from
- *  (core/drive/command_queue.h), up to QUEUE_DEPTH_MAX; 0 or 1: it serves them in order of arrival
+ *	(core/drive/command_queue.h), up to QUEUE_DEPTH_MAX; 0 or 1: it serves them in order of
+ *	arrival
  * @queue_age_ns: a command that has waited this long goes before all others
  */
 struct drive {

@@ -38,7 +38,7 @@ enum plan_kind {
  * struct drive_plan - what the drive would do
  * @kind: enum plan_kind
  * @write_first: a write that overlaps a read has to be destaged first; then the drive makes
- *  another plan
+ *	another plan
  * @segment: the segment that holds the read or its beginning, or SEGMENTS_NONE
  * @first: the sector at which the medium goes on
  */

@@ -29,12 +29,12 @@ enum after_hit {
 /**
  * struct read_ahead - parameters and progress of reading ahead
  * @sectors: most sectors to read ahead after each read that the medium served
- * @reach_sectors: a read that begins among this many next sectors waits until they pass; for one
- *  farther ahead the arm moves. With 0 the drive misses even the next sector
+ * @reach_sectors: a read that begins among this many next sectors waits until they pass; for
+ *	one farther ahead the arm moves. With 0 the drive misses even the next sector
  * @to_track_end: stop at the end of the last sector's track at the latest, after a read in
- *  sequence at the end of the next track
- * @overwrites: the segment's room for the requested sectors is reused for the following ones once
- *  the former have left over the bus
+ *	sequence at the end of the next track
+ * @overwrites: the segment's room for the requested sectors is reused for the following ones
+ *	once the former have left over the bus
  * @after_hit: enum after_hit
  * @segments: the sectors read
  * @into: the segment being filled, or SEGMENTS_NONE
@@ -42,7 +42,7 @@ enum after_hit {
  * @from_ns: at this time
  * @limit: where reading ahead ends
  * @stop: the track's end at which it stops in any case; U64_MAX: it does not stop at ends of
- *  tracks
+ *	tracks
  * @asked: end of the last request served from it
  *
  * The first five are parameters.

@@ -56,7 +56,7 @@ struct track_level {
  * @band: its bands of whole cylinders; none without cylinders
  * @before: tracks of the zones before, as the arm counts them
  * @surfaces: number of surfaces in a band, each a level of @cylinder, filled in alternating
- *  directions; 0: all surfaces of a cylinder come first
+ *	directions; 0: all surfaces of a cylinder come first
  */
 struct track_zone {
 	u64 first;
@@ -137,7 +137,7 @@ struct track_view {
  * @place: counted from the zone's first place
  * @slots: slots that pass from there to the place, including spare sectors
  * @band, @cylinder, @track: how many there are before the place; cylinders are counted in its
- *  band, tracks in its cylinder
+ *	band, tracks in its cylinder
  */
 struct track_mark {
 	u64 place;

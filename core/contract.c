@@ -148,7 +148,7 @@ static bool field_is_good(const struct sched_field *field, bool tunable,
 	if (state_size < sizeof(u64) || field->offset > state_size - sizeof(u64))
 		return wrong(text, what, field->name, " lies outside its state");
 	if (field->offset % sizeof(u64))
-		return wrong(text, what, field->name, " is no u64 of its state");
+		return wrong(text, what, field->name, " is not an aligned u64 of its state");
 	if (tunable && (field->initial < field->min || field->initial > field->max))
 		return wrong(text, what, field->name,
 			     " has an initial value outside its range");

@@ -34,7 +34,7 @@ struct sweep {
 #define SWEEP_TURNS SCHED_COUNTER(sweep, turns, "changes of direction")
 #define SWEEP_TRAVEL                         \
 	SCHED_COUNTER(sweep, travel_sectors, \
-		      "way of the head between requests, sectors")
+		      "distance of the head between requests, sectors")
 
 /* Operations of struct scheduler. */
 int sweep_init(void *state, const struct sched_limits *limits);

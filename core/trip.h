@@ -72,7 +72,7 @@ struct trip {
 		      "time that the arm takes from edge to edge")
 #define TRIP_WRAPS SCHED_COUNTER(trip, wraps, "returns from the upper edge")
 #define TRIP_EDGE \
-	SCHED_COUNTER(trip, edge_sectors, "what trips to the edge add to that way")
+	SCHED_COUNTER(trip, edge_sectors, "sectors that trips to the edge add to that distance")
 
 /* Operations of struct scheduler; the others are the arm's. */
 void trip_add(void *state, struct io_request *rq, u64 now_ns);

@@ -12,7 +12,7 @@
  * @rows: how many rows the columns of the table have
  * @extents: the same for the layout's
  *
- * Returns: NULL, or what is wrong, in words: "a request lies past the end of the disk".
+ * Returns: NULL, or what is wrong, in words: "a request ends past the end of the disk".
  */
 const char *sim_check(const struct sim_input *input, u64 rows, u64 extents);
 

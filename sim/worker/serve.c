@@ -112,8 +112,7 @@ static u64 positioning_ns(void *device, const struct io_request *rq, u64 now_ns)
 
 	if (slot < here.slots && now_ns == here.asked_ns)
 		return here.position_ns[slot];
-	printf("positioning_ns is for a pending request, and for the time that next "
-	       "was told\n");
+	printf("positioning_ns takes a pending request and the now_ns of next\n");
 	abort();
 }
 

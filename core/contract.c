@@ -148,7 +148,8 @@ static bool field_is_good(const struct sched_field *field, bool tunable,
 	if (state_size < sizeof(u64) || field->offset > state_size - sizeof(u64))
 		return wrong(text, what, field->name, " lies outside its state");
 	if (field->offset % sizeof(u64))
-		return wrong(text, what, field->name, " is not an aligned u64 of its state");
+		return wrong(text, what, field->name,
+			     " is not an aligned u64 of its state");
 	if (tunable && (field->initial < field->min || field->initial > field->max))
 		return wrong(text, what, field->name,
 			     " has an initial value outside its range");
@@ -422,8 +423,8 @@ static bool refuse_choice(struct contract *c, const char *operation,
 		break;
 	}
 	say(c->broken, operation);
-	return wrong_number(c->broken, " gave an unknown reason for request ",
-			    rq->id, "");
+	return wrong_number(c->broken, " gave an unknown reason for request ", rq->id,
+			    "");
 }
 
 static inline bool choice_is_good(struct contract *c, const char *operation,

@@ -71,8 +71,9 @@ struct trip {
 	SCHED_TUNABLE(trip, full_seek_ns, 5250000, 0, 3600000000000, \
 		      "time that the arm takes from edge to edge")
 #define TRIP_WRAPS SCHED_COUNTER(trip, wraps, "returns from the upper edge")
-#define TRIP_EDGE \
-	SCHED_COUNTER(trip, edge_sectors, "sectors that trips to the edge add to that distance")
+#define TRIP_EDGE                         \
+	SCHED_COUNTER(trip, edge_sectors, \
+		      "sectors that trips to the edge add to that distance")
 
 /* Operations of struct scheduler; the others are the arm's. */
 void trip_add(void *state, struct io_request *rq, u64 now_ns);

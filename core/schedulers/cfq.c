@@ -38,7 +38,8 @@
 #define MS 1000000ull
 #define HOUR (3600000 * MS)
 #define CLASSES IO_CLASS_IDLE
-#define DEEP 5 /* a disk that takes this many at once orders them well, as in Linux 2.6 */
+#define DEEP \
+	5 /* a disk that takes this many at once orders them well, as in Linux 2.6 */
 #define SLICE_SHARES 5 /* adjacent levels differ by one of these */
 
 /**
@@ -139,8 +140,9 @@ static const struct sched_field cfq_tunables[] = {
 		      "time for the reads of a process of the middle level"),
 	SCHED_TUNABLE(cfq, slice_async_ns, 40 * MS, 0, HOUR,
 		      "time for the writes of the middle level"),
-	SCHED_TUNABLE(cfq, slice_async_rq, 2, 1, 1000000,
-		      "half of the most writes in a slice, per level from its own down"),
+	SCHED_TUNABLE(
+		cfq, slice_async_rq, 2, 1, 1000000,
+		"half of the most writes in a slice, per level from its own down"),
 	SCHED_TUNABLE(cfq, slice_idle_ns, 8 * MS, 0, HOUR,
 		      "longest wait for the next read of the slice's owner"),
 	SCHED_TUNABLE(cfq, slice_idle_far_ns, 2 * MS, 0, HOUR,

@@ -24,8 +24,9 @@ struct sptf {
 };
 
 static const struct sched_field sptf_tunables[] = {
-	SCHED_TUNABLE(sptf, age_permille, 10, 0, 1000,
-		      "weight of waiting against positioning time, thousandths; 0: none"),
+	SCHED_TUNABLE(
+		sptf, age_permille, 10, 0, 1000,
+		"weight of waiting against positioning time, thousandths; 0: none"),
 };
 
 static const struct sched_field sptf_counters[] = {

@@ -55,7 +55,7 @@ void service_chain_begin(struct service_chain *chain, const struct service_times
 	chain->phase = times->start[class];
 }
 
-/* Nothing is drawn if there is but one. */
+/* A single outcome needs no draw. */
 static const struct service_outcome *leave(const struct service_phase *phase,
 					   const struct service_outcome *outcome,
 					   struct draw *draw)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What Python sees of the core: the declarations of `understudy._core`.
+"""The part of the core that Python uses: the declarations of `understudy._core`.
 
-Meson runs this file to write the extension's C source; understudy/native/ is its
-only user, so names and structures here are those of the C headers.
+Meson runs this file to write the extension's C source; only
+understudy/native/ uses it, so names and structures are the same as in the C headers.
 """
 
 import sys

@@ -174,7 +174,7 @@ class Ssd:
         return self._channel_ns[channel]
 
     def _write(self, page: int, whole: bool, at_ns: float) -> float:
-        """Write a page; returns when it is buffered or programmed.  A partial page is read first."""
+        """Write a page; returns when it is buffered or programmed. A partial page is read first."""
         buffered = self._buffered
         while buffered and (buffered[0] <= at_ns or len(buffered) >= self.buffer_pages):
             at_ns = max(at_ns, heapq.heappop(buffered))

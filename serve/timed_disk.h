@@ -34,7 +34,7 @@ struct lateness {
  * struct timed_disk - the disk that is served
  * @bytes: sizeof(struct timed_disk); the drive's samples, zones and slips follow it
  * @address: address of this structure in the process that set those pointers
- * @device: the disk in motion
+ * @device: the disk and its state
  * @capacity_sectors: size
  * @serves: the server accepts connections
  * @record_error: errno of a record that could not be written; no records follow it

@@ -61,7 +61,7 @@ void page_cache_exit(struct page_cache *cache);
 bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
 		     u64 file_pages);
 
-/* All pages that @fetch was called for, or some of them, have been read. */
+/* Some or all of the pages that @fetch was called for have been read. */
 void page_cache_filled(struct page_cache *cache, u32 file, u64 first, u32 count);
 
 #endif

@@ -25,7 +25,7 @@
 #define DEVICE_SCALE_MILLI_MAX 1000000ull
 
 /**
- * struct timed_device - a device in motion; the host sets the first four, and may change them
+ * struct timed_device - a device and its state; the host sets the first four, and may change them
  * @drive: the drive; unused if there are servers
  * @array: the array; a change of its servers takes effect with the next restart
  * @array_seed: seed of its service times; likewise

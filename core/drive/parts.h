@@ -8,7 +8,7 @@
 #include "write_back.h"
 
 /**
- * struct drive - a drive in motion
+ * struct drive - a drive and its state
  * @disk: mechanics
  * @arm: position of the arm
  * @bus: bus to the host

@@ -15,10 +15,10 @@
 #include "segments.h"
 
 /*
- * What a hit does to reading ahead. A hit in sequence in the segment being filled leaves a
- * read-ahead that has ended alone (STOP), or resumes it (GO_ON, RETURN). A hit in another segment
- * stops reading ahead (STOP, RETURN), or lets it go on (GO_ON). With RETURN an idle arm then goes
- * back behind a segment that was hit in sequence, to read ahead there if there is more to read.
+ * What a hit does to reading ahead. After a hit in sequence in the segment being filled, GO_ON and
+ * RETURN resume a read-ahead that has ended; STOP does not. A hit in another segment stops reading
+ * ahead with STOP and RETURN; with GO_ON it goes on. With RETURN an idle arm then goes back behind
+ * a segment that was hit in sequence, to read ahead there if there is more to read.
  */
 enum after_hit {
 	AFTER_HIT_STOP,

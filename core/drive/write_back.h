@@ -82,7 +82,7 @@ static inline bool write_back_is_busy(const struct write_back *writes)
 
 /*
  * Is there room for these sectors as another span? If each write stays a span of its own, the first
- * write that follows the one on its way shares that one's room.
+ * write that continues the span on its way needs no room for another span.
  */
 bool write_back_has_room(const struct write_back *writes, u64 sector, u64 sectors);
 

@@ -93,7 +93,7 @@ static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
 	return platter_passes_ns(&disk->tracks, angle, arrives_ns);
 }
 
-/* When a sector, which the head can reach at first_ns, passes once the data are ready at ready_ns. */
+/* When a sector passes, if the head can reach it at first_ns and the data are ready at ready_ns. */
 u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns);
 
 #endif

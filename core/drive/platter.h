@@ -18,7 +18,7 @@
 #include "tracks.h"
 
 #define PLATTER_TURN_NS_MAX 1000000000ull /* 60 rpm */
-#define PLATTER_SLOT_MIN (1ull << 40) /* least share of a turn for a sector: 2^24 sectors on a track */
+#define PLATTER_SLOT_MIN (1ull << 40) /* of a turn: 2^24 sectors on a track */
 
 /* 0, or -EINVAL if the angles do not fit this period or a track is too long for a turn. */
 int platter_check(const struct tracks *tracks, u64 rotation_ns);

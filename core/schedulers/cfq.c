@@ -6,13 +6,19 @@
  * Queues. Every process has a queue for its reads. Writes are usually written back by another
  * process, so they go to shared queues, one for each I/O class and level.
  *
- * Turns. Within a class the queues with pending requests take turns, each for a slice of time:
- * slice_sync for reads, slice_async for writes, longer by a fifth for each level above the middle
- * level, and shorter below it. A slice begins with the choice of the queue, and at least one
- * request of the queue is served. When the host asks for the next request, the slice ends if its
- * time is up, if a more urgent class has a request, if no request of the queue is pending and no
- * wait is open, or, for writes, after twice slice_async_rq requests times the number of levels from
- * its own down. The rest of a slice is lost.
+ * Turns. Within a class the queues with pending requests take turns, each for a slice of time. The
+ * slice is slice_sync for reads and slice_async for writes. It is longer by a fifth for each level
+ * above the middle level, and shorter below it. A slice begins with the choice of the queue, and at
+ * least one request of the queue is served. When the host asks for the next request, the slice
+ * ends in these cases:
+ *
+ * - its time is up;
+ * - a more urgent class has a request;
+ * - no request of the queue is pending and no wait is open;
+ * - it is a slice of writes, and has served twice slice_async_rq requests for each level from its
+ *   own down.
+ *
+ * The rest of a slice is lost.
  *
  * If the disk takes several requests at once: while a read is in service whose owner thinks no
  * longer than slice_idle, the disk is given no request of another queue until the slice ends.
@@ -21,10 +27,9 @@
  * Classes. Realtime goes before best effort, which goes before idle, strictly: a class is served
  * only while the more urgent classes have no request pending and no wait open.
  *
- * Slice idling. When a read completes and its queue is empty, the disk is kept idle for the owner's
- * next read for up to slice_idle, but not beyond the slice, if the owner usually thinks no longer
- * than that. If the owner's reads are far apart, the limit is slice_idle_far. There is no wait for
- * the idle class.
+ * Slice idling. When a read completes and its queue is empty, the scheduler waits for the owner's
+ * next read: for up to slice_idle, or slice_idle_far if the owner's reads are far apart, but not
+ * beyond the slice. It does not wait if the owner usually thinks longer, nor for the idle class.
  *
  * Order in a queue: ascending, with short steps back (near.h). If the oldest request has expired
  * when the slice begins, that request goes first.

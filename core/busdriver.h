@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The busdriver (Geist, Steele and Westall; PERFORM 2010 section 2.2): when somebody
- * was served, wait a little for the same owner's next request, which is likely to be
- * near.
+ * The busdriver (Geist, Steele and Westall; PERFORM 2010 section 2.2): after a request of an owner
+ * was served, wait a little for the same owner's next request, which is likely to be near.
  *
- * A wait is won if that request arrives in time, lost if time runs out, and cut if
- * something else is served.  It counts only if somebody was held back for it; the
- * caller says so.
+ * A wait is won if that request arrives in time, lost if the time runs out, and cut if another
+ * request is served first. A wait counts only if it held a request back; the caller says so by
+ * setting @held.
  */
 #ifndef UNDERSTUDY_BUSDRIVER_H
 #define UNDERSTUDY_BUSDRIVER_H
@@ -14,16 +13,16 @@
 #include "sorted_queue.h"
 
 /**
- * struct busdriver - a wait, and what became of earlier ones
- * @longest_ns: longest wait; 0 for none
- * @won: counter
- * @lost: counter
- * @cut: counter
+ * struct busdriver - a wait, and the outcomes of earlier ones
+ * @longest_ns: longest wait; 0: never wait
+ * @won: waits won
+ * @lost: waits lost
+ * @cut: waits cut
  * @waits: is there an owner to wait for?
- * @held: was somebody held back for it?
+ * @held: did the wait hold a request back?
  * @paid: a wait was won and nothing has been served since
- * @owner: who
- * @until_ns: how long
+ * @owner: the owner waited for
+ * @until_ns: end of the wait
  */
 struct busdriver {
 	u64 longest_ns;
@@ -37,7 +36,7 @@ struct busdriver {
 	u64 until_ns;
 };
 
-/* For a scheduler that has a member "busdriver". */
+/* For a scheduler whose state has a member "busdriver". */
 #define BUSDRIVER_TUNABLE(type)                                                       \
 	{                                                                             \
 		.name = "busdriver_ns",                                               \
@@ -52,17 +51,17 @@ struct busdriver {
 		.offset = offsetof(struct type, busdriver.member)           \
 	}
 
-/* The owner was served: wait for it, unless it has a request pending already. */
+/* A request of the owner was served: wait for the owner, unless it has another one pending. */
 void busdriver_begin(struct busdriver *busdriver, u32 owner,
 		     const struct sorted_queue *pending, u64 now_ns);
 
-/* The owner's next request is pending. */
+/* A request of the owner arrived. */
 void busdriver_see(struct busdriver *busdriver, u32 owner, u64 now_ns);
 
-/* To be called before @waits is looked at. */
+/* Call this before reading @waits. */
 void busdriver_look_at_clock(struct busdriver *busdriver, u64 now_ns);
 
-/* Something is served. */
+/* Another request is served. */
 void busdriver_leave(struct busdriver *busdriver);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "contract.h"
 
-/* Where the request of a place is; at first nowhere. */
+/* The whereabouts of a place's request. */
 enum whereabouts { NEVER_ADDED = 0, PENDING, IN_SERVICE, SERVED, TAKEN_BACK };
 
-/* The words. */
+/* Messages. */
 
 static void say(char *text, const char *words)
 {
@@ -28,7 +28,7 @@ static void say_number(char *text, u64 number)
 	say(text, digits + at);
 }
 
-/* False, and the reason. */
+/* Writes the reason and returns false. */
 static bool wrong(char *text, const char *before, const char *name, const char *after)
 {
 	say(text, before);
@@ -45,7 +45,7 @@ static bool wrong_number(char *text, const char *before, u64 number, const char 
 	return false;
 }
 
-/* What is declared. */
+/* Checks of the declaration. */
 
 static bool is_empty(const char *text)
 {
@@ -148,7 +148,8 @@ static bool field_is_good(const struct sched_field *field, bool tunable,
 	if (state_size < sizeof(u64) || field->offset > state_size - sizeof(u64))
 		return wrong(text, what, field->name, " lies outside its state");
 	if (field->offset % sizeof(u64))
-		return wrong(text, what, field->name, " is no u64 of its state");
+		return wrong(text, what, field->name,
+			     " is not an aligned u64 of its state");
 	if (tunable && (field->initial < field->min || field->initial > field->max))
 		return wrong(text, what, field->name,
 			     " has an initial value outside its range");
@@ -160,7 +161,7 @@ static const struct sched_field *field_at(const struct scheduler *s, u32 i)
 	return i < s->nr_tunables ? &s->tunables[i] : &s->counters[i - s->nr_tunables];
 }
 
-/* They share a folder, so also a tunable and a counter may not have the same name. */
+/* Tunables and counters share a folder in sysfs, so all their names must differ. */
 static bool names_differ(const struct scheduler *s, u32 i, char *text)
 {
 	const struct sched_field *field = field_at(s, i);
@@ -207,9 +208,9 @@ bool contract_check_declaration(const struct scheduler *s, char broken[CONTRACT_
 	return operations_are_there(s, broken) && fields_are_good(s, broken);
 }
 
-/* Work. */
+/* Checks of the calls. */
 
-/* For how long the scheduler, as it is set, may hold everything back. */
+/* How long the scheduler, with its tunables set, may hold all requests back. */
 static u64 hold_ns(const struct scheduler *s, void *state)
 {
 	u64 sum = CONTRACT_HOLD_NS;
@@ -320,7 +321,7 @@ static void denies_work(struct contract *c)
 		     contract_oldest(c)->id, " is pending");
 }
 
-/* What has_work says: never no while a request is pending. */
+/* The result of has_work; "no" while a request is pending breaks a rule. */
 static inline bool says_work(struct contract *c)
 {
 	bool says = c->scheduler->has_work(c->state);
@@ -330,7 +331,7 @@ static inline bool says_work(struct contract *c)
 	return says;
 }
 
-/* False, and what the operation returned. */
+/* Writes which request the operation returned and returns false. */
 static bool wrong_choice(struct contract *c, const char *operation,
 			 const struct io_request *rq, const char *how)
 {
@@ -355,7 +356,7 @@ static enum whereabouts whereabouts_of(const struct contract *c,
 		.size = sizeof(((struct io_request *)NULL)->field_)             \
 	}
 
-/* What the host owns of a request. */
+/* The fields of a request that the host owns. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -377,7 +378,7 @@ static bool bytes_differ(const char *a, const char *b, size_t bytes)
 	return bytes;
 }
 
-/* Put right what the scheduler changed in a request, and say which field it was. */
+/* Restore the fields that the scheduler changed in a request, and write which it changed. */
 static void put_right(struct contract *c, struct io_request *rq)
 {
 	struct io_request asked = *rq;
@@ -396,7 +397,7 @@ static void put_right(struct contract *c, struct io_request *rq)
 	say(c->broken, ", which only the host may do");
 }
 
-/* False if the scheduler changed what is the host's; then it is put right. */
+/* Returns false, and restores the request, if the scheduler changed the host's fields. */
 static inline bool is_as_asked(struct contract *c, struct io_request *rq)
 {
 	if (!memcmp(rq, &c->asked[place_of(c, rq)], REQUEST_HOST_BYTES))
@@ -405,7 +406,7 @@ static inline bool is_as_asked(struct contract *c, struct io_request *rq)
 	return false;
 }
 
-/* Why a choice is not good. */
+/* Write why the choice is wrong. */
 static bool refuse_choice(struct contract *c, const char *operation,
 			  const struct io_request *rq)
 {
@@ -422,8 +423,8 @@ static bool refuse_choice(struct contract *c, const char *operation,
 		break;
 	}
 	say(c->broken, operation);
-	return wrong_number(c->broken, " gave a reason that there is not for request ",
-			    rq->id, "");
+	return wrong_number(c->broken, " gave an unknown reason for request ", rq->id,
+			    "");
 }
 
 static inline bool choice_is_good(struct contract *c, const char *operation,
@@ -496,7 +497,7 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 		hand_out(c, rq);
 	else
 		rq = hand_out(c, contract_oldest(c));
-	/* That it says yes is a lie only now: next might have given a request twice. */
+	/* Only now is this "yes" known to be wrong: next could have returned a request twice. */
 	if (!contract_is_broken(c) && says_work(c) && !c->pending && !rq)
 		wrong(c->broken, "has_work says yes while no request is pending", "",
 		      "");
@@ -505,7 +506,7 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 	return rq;
 }
 
-/* It may refuse; what it gives is held to what holds for next. */
+/* The scheduler may refuse. The checks of next apply to a request that it returns. */
 struct io_request *contract_more(struct contract *c, const struct io_request *chosen,
 				 u64 now_ns)
 {

@@ -46,8 +46,8 @@ static u64 mul_q62(u64 a, u64 b)
 }
 
 /*
- * log2 of a whole number from 1, Q32: square, and see whether it passes two.  Without a
- * branch: it would go either way as often.
+ * log2 of a whole number from 1, Q32: square repeatedly, and see each time whether the result
+ * passes two. Without a branch, since either outcome is equally likely.
  */
 static u64 log2_q32(u64 x)
 {
@@ -82,7 +82,7 @@ static u64 exp2_q62(u32 fraction)
 	return sum;
 }
 
-/* floor of scale * 2^exponent, exponent in Q32; U64_MAX if it may not fit. */
+/* floor of scale * 2^exponent, exponent in Q32; U64_MAX if it might not fit. */
 static u64 scale_exp2(u64 scale, u64 exponent)
 {
 	u64 whole = exponent >> 32;
@@ -115,9 +115,9 @@ u64 draw_exponential(struct draw *draw, u64 mean)
 }
 
 /*
- * ln of a number from 1 to below 2, both Q62: 2 artanh((x - 1) / (x + 1)) by its series, whose
- * terms are a ninth of the one before, or less.  Three times as fast as log2_q32, on
- * whose last bit the draws of recorded seeds depend.
+ * ln of a number from 1 to below 2, both Q62: 2 artanh((x - 1) / (x + 1)) by its series. Each term
+ * is at most a ninth of the one before. Three times as fast as log2_q32, which stays because
+ * recorded seeds depend on its last bit.
  */
 static u64 ln_q62(u64 x)
 {
@@ -131,7 +131,7 @@ static u64 ln_q62(u64 x)
 	return 2 * mul_q62(z, sum);
 }
 
-/* -ln of the product of so many uniform draws from (0, 1], Q32: one logarithm for all. */
+/* -ln of the product of `factors` uniform draws from (0, 1], Q32: one logarithm for all. */
 static u64 draw_minus_ln(struct draw *draw, u32 factors)
 {
 	u64 product = ONE_Q62;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Random draws in integers, so that the processes in a guest and the simulator
- * on any host draw the same numbers from the same seed (pow and log of a libc
- * differ between processors).
+ * Random draws in integers, so that processes in a guest and the simulator on any host draw the
+ * same numbers from the same seed. (The pow and log of a libc differ between processors.)
  */
 #ifndef UNDERSTUDY_DRAW_H
 #define UNDERSTUDY_DRAW_H
@@ -24,22 +23,22 @@ u64 draw_u64(struct draw *draw);
 u64 draw_below(struct draw *draw, u64 n);
 
 /*
- * Pareto(alpha, scale), PERFORM 2010 Eq. 1: floor of scale * U^(-1/alpha), in the unit
- * of scale; alpha in thousandths (1500 is 1.5), at least 1.  At least scale; U64_MAX if
- * it may not fit, which is never so below 2^63.
+ * Pareto(alpha, scale), PERFORM 2010 Eq. 1: floor of scale * U^(-1/alpha), in the unit of scale.
+ * alpha is in thousandths (1500 is 1.5), at least 1. The result is at least scale. It is U64_MAX if
+ * the value might not fit, which happens only from 2^63 on.
  */
 u64 draw_pareto(struct draw *draw, u32 alpha_milli, u64 scale);
 
 /*
- * Exponential: floor of -ln(U) * mean, in the unit of mean, which is below 2^57; at
+ * Exponential: floor of -ln(U) * mean, in the unit of mean, which is below 2^57. The result is at
  * most 44.4 times the mean.
  */
 u64 draw_exponential(struct draw *draw, u64 mean);
 
 /*
- * Erlang: the sum of so many exponential draws of that mean, rounded down, in its unit;
- * stages times mean is below 2^57, stages below 2^20.  At most 44.4 times that; 0
- * of no stages.
+ * Erlang: the sum of `stages` exponential draws with this mean, rounded down, in the unit of mean.
+ * stages times mean is below 2^57, stages below 2^20. The result is at most 44.4 times that
+ * product; with 0 stages it is 0.
  */
 u64 draw_erlang(struct draw *draw, u32 stages, u64 mean);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Pending requests in order of arrival: a doubly linked list through the
- * requests themselves.  A request that is added again after a merge goes back
- * to the place that its id gives it.
+ * Pending requests in order of arrival: a doubly linked list through the requests themselves. A
+ * request that is added again after a merge returns to its place in the order of ids.
  */
 #ifndef UNDERSTUDY_FIFO_H
 #define UNDERSTUDY_FIFO_H

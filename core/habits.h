@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The habits of a process that reads: how long it thinks between the end of one
- * read and its next, and how far away that one is.  A scheduler that considers
- * keeping the disk idle for somebody asks them.
+ * The habits of a process that reads: how long it thinks between the end of one read and its next
+ * read, and the distance between the two. A scheduler consults them before it keeps the disk idle
+ * for the process.
  *
- * Both are means in which the last sample counts an eighth, and the first one for
- * all.  A sample is cut, so that one long rest or one long way does not hide for
- * long what comes after it: a thought at a limit of the scheduler's, a distance at
- * HABITS_FARTHER times the mean and HABITS_NEAR, 64 MiB, as in Linux 2.6.
+ * Both are moving means: each new sample counts an eighth; the first sample is the first mean.
+ * Samples are capped, so that one long pause or one long distance does not dominate the mean for
+ * long. The cap of a think time is a limit of the scheduler. The cap of a distance is
+ * HABITS_FARTHER times the mean plus HABITS_NEAR, 64 MiB, as in Linux 2.6.
  */
 #ifndef UNDERSTUDY_HABITS_H
 #define UNDERSTUDY_HABITS_H
@@ -19,12 +19,12 @@
 #define HABITS_NEAR 131072
 
 /**
- * struct habits - of one process
- * @think_ns: mean time to think
- * @distance: mean distance in sectors, either way
+ * struct habits - habits of one process
+ * @think_ns: mean think time
+ * @distance: mean distance in sectors, in either direction
  * @since_ns: end of its last read
- * @end: sector where that one ended
- * @thinking: it has none pending since then
+ * @end: sector where that read ended
+ * @thinking: the process has had no read pending since then
  * @known: is there a sample?
  */
 struct habits {
@@ -36,7 +36,7 @@ struct habits {
 	bool known;
 };
 
-/* How far a request is from a place, either way. */
+/* Distance of a request from a place, in either direction. */
 static inline u64 distance_from(u64 place, const struct io_request *rq)
 {
 	return rq->sector > place ? rq->sector - place : place - rq->sector;
@@ -49,7 +49,7 @@ static inline u64 habits_mean(const struct habits *habits, u64 mean, u64 sample)
 	return ((HABITS_SHARE - 1) * mean + sample) / HABITS_SHARE;
 }
 
-/* Its read was served and it has no other one pending. */
+/* A read of the process completed, and no other one is pending. */
 static inline void habits_think(struct habits *habits, const struct io_request *rq,
 				u64 now_ns)
 {
@@ -58,7 +58,7 @@ static inline void habits_think(struct habits *habits, const struct io_request *
 	habits->end = request_end(rq);
 }
 
-/* A read of it arrives. */
+/* A read of the process arrived. */
 static inline void habits_act(struct habits *habits, const struct io_request *rq,
 			      u64 now_ns, u64 longest_ns)
 {

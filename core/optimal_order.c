@@ -1,44 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * A point at distance d from where the head began is served after d, plus twice the
- * distance of every turn that the head makes before.  The first part is the same in
- * every order.  What an order costs is therefore the sum, over its turns, of the
- * turn's distance times the points that still wait (times two, left out here).
+ * A point at distance d from the head's start is served after d plus twice the distance of every
+ * turn before it. The first part is the same in every order. So the cost of an order is the sum,
+ * over its turns, of the turn's distance times the number of points still pending (times two, left
+ * out here).
  *
- * After a turn with i points served on its side, which follows one with j served on
- * the other, n - i - j wait.  So what a turn costs depends on itself and the one
- * before, and the best order is a shortest path through turns on alternate sides,
- * from the head's own place to a turn with a whole side served: from there on turning
- * costs nothing.  (Nothing keeps a path from turning inside an earlier turn, but
- * without that detour it is shorter.)
+ * After a turn with i points served on its side, which follows one with j served on the other, n -
+ * i - j points are pending. So the cost of a turn depends on that turn and the one before. The best
+ * order is a shortest path through turns on alternate sides: from the head's own place to a turn
+ * after which a whole side is served. From then on turning costs nothing. (A path may contain a
+ * turn inside an earlier turn, but the path without that detour is shorter.)
  *
- * Let rest(i) be the cheapest way on from a turn with i served.  On each side it does
- * not grow with i, and no turn has less rest than the one that follows it.  Hence
- * Dijkstra's algorithm, from the end, settles the turns of a side from the outermost
- * inwards and has only two to choose from.  To a turn with j served, one on the other
- * side with i served, at distance d, leads at a price that is a line in j:
+ * Let rest(i) be the lowest cost of the rest of the order after a turn with i served. On each side
+ * rest(i) does not grow with i, and a turn has at least the rest of the turn that follows it. Hence
+ * Dijkstra's algorithm, run from the end, settles the turns of a side from the outermost inwards
+ * and has only two candidates at a time. A turn with j served may be followed by one on the other
+ * side with i served, at distance d. The cost is then a line in j:
  *
  *	rest(i) + d * (n - i - j)  =  (rest(i) + d * (n - i)) - d * j
  *
- * Lines come with falling d and are asked for with falling j: the lowest one is found
- * in a queue that each line enters and leaves once, and all takes linear time.  That
- * it can be done in linear time is known from A. Garcia, P. Jodra and J. Tejel, "A note
- * on the traveling repairman problem", Networks 40 (2002).
+ * Lines are added with falling d and queried with falling j. The lowest line is found in a queue
+ * that each line enters and leaves once, so the whole algorithm takes linear time. That linear time
+ * is possible is known from A. Garcia, P. Jodra and J. Tejel, "A note on the traveling repairman
+ * problem", Networks 40 (2002).
  *
- * Ties go up: of turns above the outer one is taken, of turns below the inner one,
- * and the lower side is settled first.  Of points in the same place only the last is
- * worth a turn.  No number exceeds twice the points times the farthest place.
+ * Ties go up: above the head the outer of two equal turns is taken, below the head the inner one,
+ * and the lower side is settled first. Of several points in the same place, only a turn after the
+ * last is considered. No number exceeds twice the points times the farthest place.
  */
 #include "optimal_order.h"
 
 /**
- * struct side - the points on one side of where the head began
- * @points: how many
- * @settled: turns with at least so many points served are settled
- * @keeps_ties: of two turns that cost the same the outer one is taken: 0 or 1
- * @first: queue of the turns that may follow one on the other side
+ * struct side - the points on one side of the head's start
+ * @points: number of points
+ * @settled: turns with at least this many points served are settled
+ * @keeps_ties: of two turns with the same cost the outer one is taken: 0 or 1
+ * @first: queue of the turns that may follow a turn on the other side
  * @end: end of the queue
- * @rest: the cheapest way on from the next turn to be settled
+ * @rest: lowest cost of the rest of the order after the next turn to be settled
  */
 struct side {
 	u32 points;
@@ -79,7 +78,7 @@ void optimal_order_exit(struct optimal_order *room)
 	*room = (struct optimal_order){ 0 };
 }
 
-/* How far away the outermost of so many points is, 1 at least. */
+/* Distance of the outermost of the nearest `points` points, at least 1 point. */
 static u64 distance(const struct problem *p, const struct side *side, u32 points)
 {
 	if (side == &p->lower)
@@ -88,8 +87,8 @@ static u64 distance(const struct problem *p, const struct side *side, u32 points
 }
 
 /*
- * Two turns of one side: the new one, inside the old one and cheaper, is better while
- * fewer are served on the other side.
+ * For two turns of one side, where the new one is inside the old one and costs less: the new one is
+ * better while fewer points than this are served on the other side.
  */
 static u64 limit(const struct optimal_turn *old, const struct optimal_turn *new,
 		 u64 tie)
@@ -97,7 +96,7 @@ static u64 limit(const struct optimal_turn *old, const struct optimal_turn *new,
 	return (old->cost - new->cost - tie) / (old->distance - new->distance) + 1;
 }
 
-/* Turns that the new one leaves nowhere the best leave the queue. */
+/* Add a turn; first remove the turns that are now nowhere the best. */
 static void enqueue(struct side *side, struct optimal_turn *turn)
 {
 	for (;;) {
@@ -109,7 +108,7 @@ static void enqueue(struct side *side, struct optimal_turn *turn)
 	*side->end++ = *turn;
 }
 
-/* Find the cheapest way on from the side's next turn. */
+/* Find the best successor of the side's next turn. */
 static void look(struct side *side, struct side *other)
 {
 	u32 served = side->settled - 1;
@@ -119,7 +118,7 @@ static void look(struct side *side, struct side *other)
 	side->rest = other->first->cost - other->first->distance * served;
 }
 
-/* The outermost turn; the other side's must follow it. */
+/* Settle the outermost turn; only the other side's outermost turn can follow it. */
 static void settle_last(const struct problem *p, struct side *side, struct side *other)
 {
 	side->settled = side->points;
@@ -132,7 +131,7 @@ static void settle_last(const struct problem *p, struct side *side, struct side 
 	side->end++;
 }
 
-/* The next turn inwards.  Inline, once for each side: a quarter less to do. */
+/* Settle the next turn inwards. Inline, once for each side, which saves a quarter of the work. */
 static inline void settle(const struct problem *p, struct side *side,
 			  struct side *other)
 {
@@ -152,7 +151,7 @@ static inline void settle(const struct problem *p, struct side *side,
 	look(side, other);
 }
 
-/* Until the head's own place is one of the turns.  Returns what follows it. */
+/* Settle turns until the head's own place is settled. Returns the turn that follows it. */
 static const struct optimal_turn *solve(struct problem *p)
 {
 	struct side *lower = &p->lower;
@@ -173,7 +172,7 @@ static const struct optimal_turn *solve(struct problem *p)
 	return lower->settled ? lower->first : upper->first;
 }
 
-/* Downwards, but points in the same place in the order in which they were given. */
+/* Append descending, but points in the same place in the order in which they were given. */
 static u32 *append_below(const struct problem *p, u32 from, u32 to, u32 *order)
 {
 	u32 end = p->lower.points - from;

@@ -19,7 +19,7 @@ static u32 *bucket_of(const struct owners *owners, u32 owner)
 	return &owners->bucket[(hash ^ hash >> 16) & (owners->buckets - 1)];
 }
 
-/* The list of those out of use: after the last slot comes the joint. */
+/* The list of slots out of use; the element after the last slot joins its ends. */
 
 static void list_remove(struct owners *owners, u32 slot)
 {
@@ -87,7 +87,7 @@ static void forget(struct owners *owners, u32 slot)
 	*link = owners->slot[slot].bucket_next;
 }
 
-/* The slot that has been out of use longest. */
+/* Reassign the slot that has been out of use longest. */
 static u32 give_away(struct owners *owners, u32 owner)
 {
 	u32 slot = owners->slot[owners->capacity].newer;

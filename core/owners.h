@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Who asks: numbers of processes become small numbers, slots, by which a scheduler
- * finds what it knows of each.
+ * Owners of requests: maps the numbers of processes to small numbers, slots, by which a scheduler
+ * finds its data about each owner.
  *
- * A slot is in use from owners_get to owners_put, which nest.  A slot that is not
- * in use still belongs to its owner, until a new owner needs one: then the slot that
- * has been out of use longest is given away.  There is always one to give if no
- * more slots are in use than owners_init was told.
+ * A slot is in use from owners_get() to owners_put(), which nest. A slot that is not in use still
+ * belongs to its owner until a new owner needs a slot. Then the slot that has been out of use
+ * longest is reassigned. There is always such a slot if no more slots are in use than owners_init()
+ * was given.
  *
- * Everything takes O(1) expected time, and the slots depend on the calls alone.
+ * All operations take O(1) expected time. The assignment of slots depends only on the calls.
  */
 #ifndef UNDERSTUDY_OWNERS_H
 #define UNDERSTUDY_OWNERS_H
 
 #include "port.h"
 
-/* Owners out of use that are remembered at least. */
+/* At least this many owners out of use are remembered. */
 #define OWNERS_REMEMBERED 1024
 
 /**
  * struct owner_slot - one owner
  * @owner: its number
- * @uses: how often it is in use
+ * @uses: how many times it is in use
  * @bucket_next: the next slot with the same hash
- * @older: out of use for longer, and @newer: for less long; both only if not in use
- * @given: to somebody, ever?
+ * @older: neighbour that has been out of use longer; only valid if not in use
+ * @newer: neighbour that has been out of use less long; likewise
+ * @given: was the slot ever assigned?
  */
 struct owner_slot {
 	u32 owner;
@@ -35,11 +36,11 @@ struct owner_slot {
 };
 
 /**
- * struct owners - all of them
- * @slot: @capacity slots, and one that joins the ends of the list of those out of use
+ * struct owners - all owners
+ * @slot: @capacity slots, and one that joins both ends of the list of slots out of use
  * @bucket: heads of the lists of slots with the same hash
- * @capacity: how many slots
- * @buckets: how many, a power of two
+ * @capacity: number of slots
+ * @buckets: number of buckets, a power of two
  */
 struct owners {
 	struct owner_slot *slot;
@@ -48,19 +49,19 @@ struct owners {
 	u32 buckets;
 };
 
-/* At most so many will be in use at once.  0 or -ENOMEM. */
+/* max_in_use: most slots in use at once. Returns 0 or -ENOMEM. */
 int owners_init(struct owners *owners, u32 max_in_use);
 
-/* Also fit for owners whose init failed, or that are zeroed. */
+/* Valid also if init failed or the struct is zeroed. */
 void owners_exit(struct owners *owners);
 
-/* The owner's slot, in use from now on; *is_new if it was not his before. */
+/* The owner's slot, in use from now on; *is_new: the slot is newly assigned to this owner. */
 u32 owners_get(struct owners *owners, u32 owner, bool *is_new);
 
-/* One more use of a slot. */
+/* Add a use of a slot. */
 void owners_hold(struct owners *owners, u32 slot);
 
-/* One use less. */
+/* Remove a use of a slot. */
 void owners_put(struct owners *owners, u32 slot);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The optimal order of what is pending, kept while it holds.  It is found when it is
- * asked for and nothing is left of the last one, or that was forgotten: the caller
- * forgets it when a request arrives or leaves by another way.
+ * The optimal order of the pending requests, cached while it is valid. plan_next() computes the
+ * order if none is left or it was forgotten. The caller must forget it when a request arrives, or
+ * leaves other than through plan_next().
  */
 #ifndef UNDERSTUDY_PLAN_H
 #define UNDERSTUDY_PLAN_H
@@ -12,14 +12,14 @@
 #include "sorted_queue.h"
 
 /**
- * struct plan - what is left of the last order
- * @built: counter of orders found
- * @room: where they are found
- * @farthest: a request beyond it counts as one there: what they weigh must fit into 64
- *	bits however much the disk grows
+ * struct plan - the rest of the last order
+ * @built: number of orders computed
+ * @room: memory for computing an order
+ * @farthest: a request beyond this place counts as at it, so that the costs fit into 64 bits
+ *	however much the disk grows
  * @rq: requests in that order
- * @at: the next one
- * @count: end of the plan; nothing is left if it is @at
+ * @at: the next request
+ * @count: end of the order; no request is left if it is @at
  */
 struct plan {
 	u64 built;
@@ -30,7 +30,7 @@ struct plan {
 	u32 count;
 };
 
-/* For a scheduler that has a member "plan". */
+/* For a scheduler whose state has a member "plan". */
 #define PLAN_COUNTER(type)                                         \
 	{                                                          \
 		.name = "tables_built", .help = "orders computed", \
@@ -38,19 +38,19 @@ struct plan {
 	}
 
 /*
- * 0, -ENOMEM, or -EINVAL for more requests on a larger disk than core/optimal_order.h
- * can weigh.
+ * 0, -ENOMEM, or -EINVAL if there are too many requests on too large a disk for
+ * core/optimal_order.h.
  */
 int plan_init(struct plan *plan, const struct sched_limits *limits);
 
-/* Also fit for a plan whose init failed, or that is zeroed. */
+/* Valid also if init failed or the plan is zeroed. */
 void plan_exit(struct plan *plan);
 
 void plan_forget(struct plan *plan);
 
 /*
- * The next request; what is pending is the queue, one at least, and the head is there.
- * The caller takes it from the queue.
+ * The next request of the order. pending: the pending requests, at least one. head: where the head
+ * is. The caller removes the request from the queue.
  */
 struct io_request *plan_next(struct plan *plan, const struct sorted_queue *pending,
 			     u64 head);

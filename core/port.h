@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The ground that core/ stands on: the one place that knows whether the code
- * is being compiled into a kernel module or into a program.
+ * The platform below core/: the only file that knows whether the code is compiled into a kernel
+ * module or into a program.
  *
- * core/ reads no clock, calls no libc and uses no floating point.  It asks for
- * memory only in an init function and gives it back only in an exit function.
+ * core/ reads no clock, calls no libc and uses no floating point. It allocates memory only in init
+ * functions and frees it only in exit functions.
  */
 #ifndef UNDERSTUDY_PORT_H
 #define UNDERSTUDY_PORT_H
@@ -18,7 +18,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* floor(a * b / c); the product may exceed 64 bits, the quotient may not. */
+/* floor(a * b / c); the product may exceed 64 bits, the quotient must not. */
 static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 {
 	return mul_u64_u64_div_u64(a, b, c);
@@ -56,7 +56,7 @@ static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 
 #endif
 
-/* Supplied by whoever compiles it (sim/port.c, kernel/port/port.c): zeroed memory, or NULL. */
+/* Returns zeroed memory or NULL; implemented in sim/port.c and kernel/port/port.c. */
 void *port_zalloc(size_t bytes);
 void port_free(void *memory);
 

@@ -2,10 +2,9 @@
 /*
  * One request on its way to the disk, as a scheduler sees it.
  *
- * The host (the kernel shim or the simulator) owns the memory and fills in the
- * first group before it hands the request to a scheduler; the scheduler may use
- * the second group as it likes from add until completed is called for the request
- * (or remove takes it back).
+ * The host (the kernel shim or the simulator) owns the memory. It fills in the first group before
+ * it passes the request to a scheduler. The scheduler may use the second group as it likes from add
+ * until the host calls completed for the request (or remove takes it back).
  */
 #ifndef UNDERSTUDY_REQUEST_H
 #define UNDERSTUDY_REQUEST_H
@@ -18,20 +17,20 @@ enum io_op {
 	IO_OPS = 2,
 };
 
-/* Why a scheduler chose a request: shown in the records, one column. */
+/* Why a scheduler chose a request: a column of the records. */
 enum pick_reason {
 	PICK_ORDER = 0, /* the scheduler's ordinary order */
 	PICK_HIT = 1, /* predicted to be in the disk's cache */
 	PICK_TABLE = 2, /* first of the optimal order */
 	PICK_EXPIRED = 3, /* a deadline was exceeded */
-	PICK_WAITED = 4, /* the scheduler had waited on purpose, and it paid */
+	PICK_WAITED = 4, /* the expected request of a deliberate wait */
 	PICK_BURST = 5, /* part of a burst of writes */
 	PICK_REASONS = 6,
 };
 
 /*
- * I/O priority: a class, the smallest of which goes first, and a level from 0, the most
- * urgent, to 7.  The numbers are those of ionice.
+ * I/O priority: a class, of which the smallest goes first, and a level from 0, the most urgent, to
+ * 7. The numbers are those of ionice.
  */
 enum io_class {
 	IO_CLASS_REALTIME = 1,
@@ -46,23 +45,23 @@ enum io_class {
 struct io_request {
 	u64 sector; /* first sector, 512 bytes each */
 	u64 arrival_ns;
-	u64 id; /* increases with arrival: the order of ties */
-	u64 cost_ns; /* service time, if the host knows it beforehand, or 0 */
+	u64 id; /* increases with arrival; breaks ties */
+	u64 cost_ns; /* service time, if the host knows it in advance, or 0 */
 	u32 sectors; /* length, at least 1 */
-	u32 owner; /* process that asked for it */
-	u32 weight; /* share of its owner, at least 1 */
+	u32 owner; /* process that issued it */
+	u32 weight; /* the owner's share, at least 1 */
 	u8 op; /* enum io_op */
 	u8 io_class; /* enum io_class */
 	u8 level; /* below IO_LEVELS */
-	bool joined; /* in service as one with another: see more in core/scheduler.h */
+	bool joined; /* served together with another one: see more in core/scheduler.h */
 
 	u8 reason; /* enum pick_reason, set by next */
-	u32 slot; /* where the scheduler keeps what it knows of the owner */
-	u64 tag; /* a key of the scheduler's own */
+	u32 slot; /* index of the scheduler's data about the owner */
+	u64 tag; /* a key for the scheduler's use */
 	struct io_request *fifo_prev, *fifo_next;
 };
 
-/* Bytes of the first group.  A scheduler reads it, and leaves it as it is. */
+/* Bytes of the first group. A scheduler reads these fields and must not change them. */
 #define REQUEST_HOST_BYTES offsetof(struct io_request, reason)
 
 /* First sector after the request: where it leaves the head. */

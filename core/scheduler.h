@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The interface that a disk scheduler implements: a few operations on its own
- * state, in one file under schedulers/.  schedulers/fcfs.c is the template to
- * copy.
+ * The interface that a disk scheduler implements: a few operations on its own state, in one file
+ * under schedulers/. schedulers/fcfs.c is the template to copy.
  *
- * The host calls every operation with its own lock held, never two at a time
- * for one disk, and passes the time in; nothing here sleeps, reads a clock or
- * knows whether it runs in a kernel or in a simulator.  The host asks for the
- * next request only when the device is free to start it, so a choice is never
- * made from an old queue.
+ * The host calls every operation with its own lock held, never two at a time for one disk, and
+ * passes the time in. No operation sleeps, reads a clock or knows whether it runs in a kernel or in
+ * a simulator. The host asks for the next request only when the device is free to start it, so
+ * every choice is made from the current queue.
  *
- * What is said here binds both sides; contract.h is how a host sees to it.
+ * The rules in this file bind both sides; contract.h enforces them.
  */
 #ifndef UNDERSTUDY_SCHEDULER_H
 #define UNDERSTUDY_SCHEDULER_H
 
 #include "request.h"
 
-/* What a kernel has room for: the longest name, and most tunables or counters. */
+/* Limits of the kernel: the longest name, and the most tunables or counters. */
 #define SCHED_NAME_MAX 15
 #define SCHED_FIELDS_MAX 16
 
 /**
  * struct sched_limits - what a scheduler may know when it is set up
- * @capacity_sectors: size of the disk, sectors of 512 bytes; 0 if it is not known yet.
- *	@grown tells of more; no request lies beyond what was told last
+ * @capacity_sectors: size of the disk, sectors of 512 bytes; 0 if it is not known yet. The
+ *	host calls @grown with later sizes. No request extends beyond the last known size
  * @max_requests: most requests that are ever pending at once
  * @depth: most requests that the host has in service at once; 0 stands for one
- * @positioning_ns: what a request that is pending would wait until its first sector is under
- *	the head, if the disk began with it now or as soon as it is free (core/drive/plan.h).  To
- *	be called from @next.  NULL unless the scheduler needs it
- * @device: what that takes first
+ * @positioning_ns: how long a pending request would wait until its first sector is under the
+ *	head, if the disk began with it now or as soon as it is free (core/drive/plan.h). Only @next
+ *	may call it. NULL unless the scheduler needs it
+ * @device: first argument of @positioning_ns
  */
 struct sched_limits {
 	u64 capacity_sectors;
@@ -42,11 +40,10 @@ struct sched_limits {
 
 /**
  * struct sched_field - one u64 in a scheduler's state that people may see
- * @name: as in sysfs and on the command line, of a-z, 0-9 and _, and only one of its
- *	scheduler's has it; times end in _ns and are scaled with the disk in wall-clock
- *	runs
+ * @name: the name in sysfs and on the command line, of a-z, 0-9 and _; names within a
+ *	scheduler differ. Times end in _ns and are scaled with the disk in wall-clock runs
  * @help: one line for people
- * @offset: where it is in the state
+ * @offset: offset in the state
  * @initial: default value, from @min to @max (tunables only)
  * @min: smallest value that is accepted (tunables only)
  * @max: largest value that is accepted (tunables only)
@@ -73,38 +70,37 @@ struct sched_field {
 
 /**
  * struct scheduler - a disk scheduler
- * @name: what people type to choose it, of a-z, 0-9, - and _; no two have the same, and
- *	none begins with "none", which stands for no scheduler
+ * @name: the name by which people choose it, of a-z, 0-9, - and _; all names differ, and none
+ *	begins with "none", which stands for no scheduler
  * @summary: one line for people
- * @state_size: bytes of state; the host allocates it, zeroed, and writes the
- *	tunables' initial values into it before @init
- * @tunables: may be changed by the host between any two calls
- * @nr_tunables: how many
- * @counters: only ever read by the host
- * @nr_counters: how many
- * @depth: most requests that it wants in service at once; 0 stands for one, which
- *	suits everybody who thinks of a single head
- * @needs_model: it asks for positioning times; a host that has no model of its disk (a real
- *	one, an array) refuses it
- * @init: prepare the state; 0 or a negative errno.  May be NULL.
- * @exit: give back what @init took.  May be NULL.
- * @grown: the disk has so many sectors from now on, more than before.  May be NULL.
+ * @state_size: bytes of state; the host allocates it, zeroed, and writes the tunables' initial
+ *	values into it before @init
+ * @tunables: values that the host may change between any two calls
+ * @nr_tunables: number of tunables
+ * @counters: values that the host only reads
+ * @nr_counters: number of counters
+ * @depth: most requests that it wants in service at once; 0 stands for one, which suits every
+ *	scheduler that thinks of a single head
+ * @needs_model: it uses positioning times; a host without a model of its disk (a real disk, an
+ *	array) refuses such a scheduler
+ * @init: prepare the state; 0 or a negative errno. May be NULL.
+ * @exit: free what @init allocated. May be NULL.
+ * @grown: the disk has this many sectors from now on, more than before. May be NULL.
  * @add: a request is pending from now on
- * @remove: take a pending request back (it was merged into another, or its
- *	extent is about to change and it will be added again)
- * @next: choose the request to serve now; it is pending no longer.  NULL means
- *	"none until *wake_ns, or until another call changes my mind".  The host sets
- *	*wake_ns to 0, for never; any other time is after now_ns.  Who is asked while
- *	requests are pending and none is in service chooses one or names a time, and
- *	does not hold them back for longer than CONTRACT_HOLD_NS and twice the sum of
- *	its tunables that are times.
- * @more: asked right after a request was chosen: another one of the same owner, for the host
- *	to serve with it as one, if it is the very one that @next would choose if there were
- *	room for it; NULL if there is none.  It is pending no longer, and @completed is called
- *	for each of them, but only the first one takes a place in service.  The host marks
- *	the others as joined.  May be NULL: nothing is joined.
- * @completed: a request that @next or @more returned was served.  May be NULL.
- * @has_work: is any request pending?  Also one that @next would not give now.
+ * @remove: take a pending request back (the host merged it into another one, or is about to
+ *	change its extent and will add it again)
+ * @next: choose the request to serve now; it is no longer pending. NULL means "none until
+ *	*wake_ns, or until another call changes my mind". The host sets *wake_ns to 0, which stands
+ *	for never; a scheduler may set it to a time after now_ns. If requests are pending and none
+ *	is in service, @next must choose one or set a time. It must not hold all requests back for
+ *	longer than CONTRACT_HOLD_NS plus twice the sum of its tunables that are times.
+ * @more: called right after a request was chosen: return another request of the same owner,
+ *	for the host to serve together with the chosen one, if @next would choose it now given room
+ *	in service; else NULL. The request is no longer pending. The host calls @completed for each
+ *	of the requests, but only the first one takes a place in service. The host marks the others
+ *	as joined. May be NULL: nothing is joined.
+ * @completed: a request that @next or @more returned was served. May be NULL.
+ * @has_work: is any request pending? True also for one that @next would not return now.
  */
 struct scheduler {
 	const char *name;
@@ -130,9 +126,9 @@ struct scheduler {
 };
 
 /*
- * Make a scheduler known: to its kernel module, or to the simulator that loads it, as
- * the only one.  A program that links several of them, as the tests do, defines
- * SCHEDULERS_IN_A_LIST and finds them in a section, so that nobody edits a list.
+ * Register a scheduler: with its kernel module, or as the only one with the simulator that loads
+ * it. A program that links several schedulers, as the tests do, defines SCHEDULERS_IN_A_LIST. It
+ * finds them in a linker section, so nobody has to edit a list.
  */
 #ifdef SCHEDULERS_IN_A_LIST
 #define REGISTER_SCHEDULER(s)                          \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The disk's cache as a scheduler imagines it (PERFORM 2010 section 3), and which of
- * the pending reads it holds: every read that is dispatched is written into it, every
- * write drops what it overlaps.
+ * A scheduler's own model of the disk's cache (PERFORM 2010 section 3), and the set of pending
+ * reads that may be in it. Every dispatched read is inserted; every write drops the spans that it
+ * overlaps.
  *
- * Only being written makes a cache hold more than before.  So a read that it does not
- * hold when it arrives is looked at again only when a span around it is written; that
- * makes it a suspect, since the span may be gone again when somebody asks.
+ * Only an insertion adds sectors to the cache. So a read that misses on arrival is checked again
+ * only when a span around it is inserted. The read is then a suspect: the span may have been
+ * replaced again by the time of the check.
  *
  * The tag of a pending read belongs to this file.
  */
@@ -18,10 +18,10 @@
 #include "sorted_queue.h"
 
 /**
- * struct shadow_cache - a cache that serves nobody
+ * struct shadow_cache - a model of the disk's cache
  * @cache: its parameters may change at any time
- * @segments: that of the cache when it was last asked
- * @suspects: pending reads that may be held; the others are not
+ * @segments: number of segments at the last check
+ * @suspects: pending reads that the cache may hold; it does not hold the others
  */
 struct shadow_cache {
 	struct disk_cache cache;
@@ -29,21 +29,21 @@ struct shadow_cache {
 	u32 suspects;
 };
 
-/* A read is pending. */
+/* A read arrived. */
 void shadow_cache_add(struct shadow_cache *shadow, struct io_request *rq);
 
-/* It no longer is. */
+/* The read is no longer pending. */
 void shadow_cache_remove(struct shadow_cache *shadow, const struct io_request *rq);
 
-/* The oldest pending read that is held, or NULL. */
+/* The oldest pending read that the cache holds, or NULL. */
 struct io_request *shadow_cache_find(struct shadow_cache *shadow,
 				     const struct fifo *pending);
 
-/* A read is dispatched, and pending no longer; these are. */
+/* The read was dispatched; pending: the reads still pending. */
 void shadow_cache_read(struct shadow_cache *shadow, const struct io_request *rq,
 		       const struct sorted_queue *pending);
 
-/* A write is dispatched. */
+/* A write was dispatched. */
 void shadow_cache_write(struct shadow_cache *shadow, const struct io_request *rq);
 
 #endif

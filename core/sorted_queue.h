@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Pending requests in order of position: by first sector, requests for the same
- * sector by id.  An array of pointers, so that a position is found by bisection
- * and neighbours are next to each other; adding and removing move what is above.
+ * Pending requests in order of position: by first sector, requests for the same sector by id. The
+ * queue is an array of pointers: a position is found by bisection, and neighbours are adjacent.
+ * Adding and removing move all pointers above.
  *
  * A request must not change its sector while it is in the queue.
  */
@@ -14,8 +14,8 @@
 /**
  * struct sorted_queue - a queue
  * @slot: the requests, ascending
- * @count: how many
- * @capacity: most that there may be; the caller sees to it
+ * @count: number of requests
+ * @capacity: most requests; the caller ensures this
  */
 struct sorted_queue {
 	struct io_request **slot;
@@ -26,7 +26,7 @@ struct sorted_queue {
 /* 0 or -ENOMEM. */
 int sorted_queue_init(struct sorted_queue *queue, u32 capacity);
 
-/* Also fit for a queue whose init failed, or that is zeroed. */
+/* Valid also if init failed or the queue is zeroed. */
 void sorted_queue_exit(struct sorted_queue *queue);
 
 void sorted_queue_add(struct sorted_queue *queue, struct io_request *rq);
@@ -48,8 +48,8 @@ struct io_request *sorted_queue_after(const struct sorted_queue *queue,
 				      const struct io_request *rq);
 
 /*
- * Next in a sweep that only ever ascends: the first at or after the sector, or
- * else the lowest; NULL if the queue is empty.
+ * The next request of an ascending sweep: the first at or after the sector, or else the lowest;
+ * NULL if the queue is empty.
  */
 struct io_request *sorted_queue_sweep(const struct sorted_queue *queue, u64 sector);
 

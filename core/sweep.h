@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What schedulers that think of an arm over the disk have in common: the pending
- * requests by position, where the head is, which way the arm goes, and how far it
- * has come.  Reads and writes are alike to it.
+ * What arm-based schedulers have in common: the pending requests by position, the position of the
+ * head, the direction of the arm, and its total travel. Reads and writes are treated alike.
  *
- * A struct sweep is the first member of a scheduler's state, so that the functions
- * that take a state are operations of struct scheduler as they stand.
+ * A struct sweep is the first member of a scheduler's state, so the functions that take a state can
+ * serve directly as operations of struct scheduler.
  */
 #ifndef UNDERSTUDY_SWEEP_H
 #define UNDERSTUDY_SWEEP_H
@@ -14,11 +13,11 @@
 #include "sorted_queue.h"
 
 /**
- * struct sweep - an arm, and what it may serve
+ * struct sweep - an arm, and its pending requests
  * @turns: changes of direction
- * @travel_sectors: way of the head from the end of each request to the next one
+ * @travel_sectors: total distance of the head from the end of each request to the next one
  * @pending: the requests
- * @capacity_sectors: the upper edge of the disk, at least 1; the lower one is 0
+ * @capacity_sectors: the upper edge of the disk, at least 1; the lower edge is 0
  * @head: end of the last request that was served
  * @down: direction; an arm starts at sector 0 and goes up
  */
@@ -35,7 +34,7 @@ struct sweep {
 #define SWEEP_TURNS SCHED_COUNTER(sweep, turns, "changes of direction")
 #define SWEEP_TRAVEL                         \
 	SCHED_COUNTER(sweep, travel_sectors, \
-		      "way of the head between requests, sectors")
+		      "distance of the head between requests, sectors")
 
 /* Operations of struct scheduler. */
 int sweep_init(void *state, const struct sched_limits *limits);
@@ -46,23 +45,23 @@ void sweep_remove(void *state, struct io_request *rq);
 bool sweep_has_work(const void *state);
 
 /*
- * The nearest request in the arm's direction, seen from this sector; one that begins
- * there counts.  NULL if there is none.
+ * The nearest request in the arm's direction from this sector, including one that begins there.
+ * NULL if there is none.
  */
 struct io_request *sweep_ahead(const struct sweep *sweep, u64 sector);
 
 /*
- * The request nearest to the head, where one that makes the arm turn counts as so many
- * sectors farther away; of two at the same distance the upper one.  NULL: there is none.
+ * The request nearest to the head; one that makes the arm turn counts as turn_sectors farther away.
+ * Of two at the same distance the upper one. NULL if there is none.
  */
 struct io_request *sweep_nearest(const struct sweep *sweep, u64 turn_sectors);
 
 void sweep_turn(struct sweep *sweep);
 
-/* Take the request and move the head to its end; the direction is the caller's. */
+/* Remove the request and move the head to its end; the caller sets the direction. */
 struct io_request *sweep_serve(struct sweep *sweep, struct io_request *rq);
 
-/* The same for a caller whose direction is that of the last way. */
+/* The same; the direction becomes that of the move. */
 struct io_request *sweep_turn_and_serve(struct sweep *sweep, struct io_request *rq);
 
 static inline u64 sweep_distance(u64 a, u64 b)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A tape: every call that a host made into a scheduler, in order, with what the
- * scheduler answered.  The kernel's shim records one (kernel/iosched/tape_recorder.c);
- * sim/replay.c plays it to the same scheduler, which must answer the same.
+ * A tape: every call that a host made into a scheduler, in order, with the scheduler's answers. The
+ * kernel's shim records a tape (kernel/iosched/tape_recorder.c). sim/replay.c replays it with the
+ * same scheduler, which must give the same answers.
  *
- * In a file, a header and then the calls, little endian, no padding.
+ * A file has a header and then the calls, little endian, without padding.
  */
 #ifndef UNDERSTUDY_TAPE_H
 #define UNDERSTUDY_TAPE_H
@@ -28,16 +28,17 @@ enum tape_kind {
 
 /**
  * struct tape_call - one call
- * @now_ns: when; never before the call ahead of it
- * @id: of the request that was handed in, or out by next; 0: next gave none, or the
- *	disk has grown
- * @arrival_ns, @sector, @sectors, @owner, @weight, @op, @io_class, @level: its own
- *	as well, 0 if there is none
- * @sector: also the size to which the disk has grown
- * @reason: why next chose it
- * @wake_ns: what next asked for; or what the host said of a request's positioning time
- * @place: which piece of the host's memory holds it, from add until it is removed
- *	or completed; a scheduler can tell one request in a place from the next
+ * @now_ns: time of the call; never before that of the previous call
+ * @id: id of the request passed in, or returned by next; 0: next returned none, or the disk
+ *	has grown
+ * @arrival_ns, @sector, @sectors, @owner, @weight, @op, @io_class, @level: fields of that
+ *	request, 0 if there is none
+ * @sector: also the new size of a disk that has grown
+ * @reason: why next chose the request
+ * @wake_ns: the time that next asked for; or the host's answer about a request's positioning
+ *	time
+ * @place: index of the request's place in the host's memory, from add until it is removed or
+ *	completed; a scheduler can tell successive requests in one place apart
  * @kind: enum tape_kind
  * @unused: 0
  */
@@ -60,12 +61,13 @@ struct tape_call {
 };
 
 /**
- * struct tape_header - what comes before the calls
+ * struct tape_header - the header before the calls
  * @magic: TAPE_MAGIC
  * @header_bytes, @call_bytes: sizes of the two structures
  * @room: most calls that fit
- * @calls: calls that were made; the first @room of them follow
- * @capacity_sectors, @max_requests, @depth: struct sched_limits; places are below the second
+ * @calls: number of calls made; the first @room of them follow
+ * @capacity_sectors, @max_requests, @depth: struct sched_limits; places are below
+ *	@max_requests
  * @scheduler: its name, padded with zeros
  */
 struct tape_header {
@@ -80,7 +82,7 @@ struct tape_header {
 	char scheduler[TAPE_NAME_BYTES];
 };
 
-/* Write down the request that a call is about. */
+/* Record the request of a call. */
 static inline void tape_describe(struct tape_call *call, const struct io_request *rq)
 {
 	call->id = rq->id;

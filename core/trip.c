@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "trip.h"
 
-/* The first instant, counted from the beginning, at which the arm has come so far. */
+/* The first time, counted from the start of the trip, at which the arm has come this far. */
 static u64 way_ns(const struct trip *trip, u64 sectors)
 {
 	u64 capacity = trip->sweep.capacity_sectors;
@@ -33,7 +33,7 @@ static void turn(struct trip *trip)
 		sweep_turn(&trip->sweep);
 }
 
-/* The arm is at the head again, after so long a way. */
+/* The arm is at the head again, after a way of this length. */
 static void end(struct trip *trip, u64 sectors)
 {
 	trip->edge_sectors += sectors;
@@ -63,14 +63,14 @@ static u64 way_to(const struct trip *trip, const struct io_request *rq)
 	return sweep_distance(trip->sweep.head, rq->sector);
 }
 
-/* How far the arm has to have come for this request to be handed out. */
+/* How far the arm must have come before this request is handed out. */
 static u64 way_before(const struct trip *trip, const struct io_request *rq)
 {
 	return way_to(trip, rq) -
 	       (rq ? sweep_distance(trip->sweep.head, rq->sector) : 0);
 }
 
-/* On with its leg; where the next request is the arm waits. */
+/* Move the arm along its leg; it waits at the next request. */
 static void go(struct trip *trip, u64 now_ns)
 {
 	const struct io_request *rq = ahead(trip);
@@ -88,7 +88,7 @@ static void go(struct trip *trip, u64 now_ns)
 		if (rq)
 			trip->left_ns = now_ns - way_ns(trip, most);
 	}
-	/* full_seek_ns may have been changed on the way. */
+	/* full_seek_ns may have changed during the trip. */
 	if (come > trip->come)
 		trip->come = come;
 }
@@ -107,7 +107,7 @@ static void follow(struct trip *trip, u64 now_ns)
 	}
 }
 
-/* The arm is to be where it is now when the request comes. */
+/* Move the arm to its present place before the request is added. */
 void trip_add(void *state, struct io_request *rq, u64 now_ns)
 {
 	follow(state, now_ns);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * An arm that goes to the edge of the disk although no request is there: SCAN and
- * C-SCAN, which differ only in where they serve again after that.
+ * An arm that goes to the edge of the disk although no request is there: SCAN and C-SCAN, which
+ * differ only in where they serve again after that.
  *
- * A scheduler cannot send the head anywhere: it moves only to serve a request.  What
- * can be had of a trip to the edge is the time it takes, and who is met on the way.  So
- * when requests are pending but none is ahead, the head stays and the arm goes alone,
- * at an even speed, full_seek_ns for all of the disk.
+ * A scheduler cannot send the head to a place: the head moves only to serve a request. Of a trip to
+ * the edge it can imitate only the time that the trip takes, and the requests met on the way. So
+ * when requests are pending but none is ahead, the head stays and an imaginary arm moves alone, at
+ * a constant speed, full_seek_ns for the whole disk.
  *
- *  - OUT, to the edge in its direction.
- *  - BACK, to the head.  SCAN's arm turns at the edge and serves on the way from there;
- *    C-SCAN's returns to sector 0 without serving, and serves on the way up from there.
+ * - OUT, to the edge in its direction.
+ * - BACK, to the head. SCAN's arm turns at the edge and serves on the way back. C-SCAN's arm
+ *   returns to sector 0 without serving, and serves on the way up from there.
  *
- * The nearest request ahead of the arm, not of the head, is next.  It is handed out as
- * soon as the arm has no longer way to it than the head: on the way out that is at
- * once; SCAN's arm is back at the head by then, unless the request lies beyond it.  So
- * where a seek takes time in proportion to its distance, the head is there when the
- * arm would be.  Only for a request that arrives during the trip it may be later.
+ * The nearest request ahead of the arm, not of the head, is next. It is handed out as soon as the
+ * arm is as near to it as the head is. On the way out that is at once. SCAN's arm is back at the
+ * head by then, unless the request is beyond the head. So where the seek time is proportional to
+ * distance, the head arrives when the arm would. Only for a request that arrives during the trip
+ * may it be later.
  *
- * A trip begins when the scheduler is asked while requests are pending, and ends with
- * the request that it hands out, or at the head if they were all merged away or are
- * behind the arm.  The arm does not pass a request; it waits there to be asked.
+ * A trip begins when the host calls next while requests are pending. It ends with the request
+ * handed out; or at the head, if all requests were merged or are behind the arm. The arm does not
+ * pass a request; it waits there for the host to call next.
  */
 #ifndef UNDERSTUDY_TRIP_H
 #define UNDERSTUDY_TRIP_H
@@ -35,19 +35,19 @@ enum trip_leg {
 
 /**
  * struct trip - an arm with its trips; the first member of a scheduler's state
- * @sweep: the arm and what it may serve
+ * @sweep: the arm and its pending requests
  * @full_seek_ns: time from edge to edge; 0: a trip takes no time
- * @wraps: times that a circular arm was at the upper edge
- * @edge_sectors: by how much the arm's ways were longer than the head's
+ * @wraps: how many times a circular arm was at the upper edge
+ * @edge_sectors: how much farther the arm has travelled than the head
  * @circular: C-SCAN, which never goes down
- * @leg: where the arm is
- * @left_ns: when it left the head
- * @come: how far it has come since then
- * @out: how far it is from the head to the edge.  This and the next two are sectors,
- *	counted from the head along the way, and fixed when the arm leaves
- * @serves: how far until it serves on the way back
- * @all: how far until it is at the head again
- * @serves_from: the sector at which it serves on the way back
+ * @leg: the arm's current leg
+ * @left_ns: when the arm left the head
+ * @come: how far the arm has come since then
+ * @out: distance from the head to the edge. This and the next two are sectors, counted from
+ *	the head along the way, and fixed when the arm leaves
+ * @serves: distance after which the arm serves on the way back
+ * @all: distance after which the arm is at the head again
+ * @serves_from: the sector from which it serves on the way back
  */
 struct trip {
 	struct sweep sweep;
@@ -71,8 +71,9 @@ struct trip {
 	SCHED_TUNABLE(trip, full_seek_ns, 5250000, 0, 3600000000000, \
 		      "time that the arm takes from edge to edge")
 #define TRIP_WRAPS SCHED_COUNTER(trip, wraps, "returns from the upper edge")
-#define TRIP_EDGE \
-	SCHED_COUNTER(trip, edge_sectors, "what trips to the edge add to that way")
+#define TRIP_EDGE                         \
+	SCHED_COUNTER(trip, edge_sectors, \
+		      "sectors that trips to the edge add to that distance")
 
 /* Operations of struct scheduler; the others are the arm's. */
 void trip_add(void *state, struct io_request *rq, u64 now_ns);

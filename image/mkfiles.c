@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fill an ext4 image, fresh from mke2fs, with files that have a place on the disk but
- * no data: initialised extents, allocated and never written.  (Unwritten extents
- * would not do: the kernel reads those without asking the disk.)
+ * Fill an ext4 image, fresh from mke2fs, with files that have places on the disk but no data: their
+ * extents are allocated and marked as initialised, but never written. (Unwritten extents would not
+ * do: the kernel reads those without a request to the disk.)
  *
- *   mkfiles [--progress] IMAGE < SCRIPT
+ *	mkfiles [--progress] IMAGE < SCRIPT
  *
- *   d PATH        make a directory, in the group that has the fewest
- *   f PATH SIZE   make a file of SIZE bytes, first fit from its inode's group on
- *   e PATH        erase a file
- *   l PATH        print the file's place: INODE SIZE EXTENTS {START LENGTH}...
- *   end           the script is complete; print "done FILES"
+ *	d PATH        make a directory, in the group that has the fewest
+ *	f PATH SIZE   make a file of SIZE bytes, first fit from its inode's group on
+ *	e PATH        erase a file
+ *	l PATH        print the file's place: INODE SIZE EXTENTS {START LENGTH}...
+ *	end           the script is complete; print "done FILES"
  *
- * Paths are relative to the root.  Spreading directories over the groups is what the
- * kernel does with those at the top; first fit leaves the holes of erased files to be
- * filled by others, which is where the papers' fragmentation comes from (PERFORM 2010
- * section 5).
+ * Paths are relative to the root. The kernel spreads top-level directories over the groups in the
+ * same way. First fit fills the holes of erased files with other files; this causes the papers'
+ * fragmentation (PERFORM 2010 section 5).
  *
- * All times are the image's own creation time, so equal scripts give equal images.
- * Until the script has ended the image is marked as not clean.  Any error: one line
- * with the script's line number, exit code 1.
+ * All times are the image's own creation time, so equal scripts give equal images. Until the script
+ * has ended, the image is marked as not clean. After any error mkfiles prints one line with the
+ * script's line number and exits with code 1.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +37,7 @@ struct directory {
 	char path[];
 };
 
-/* Where a path leads: the directory that holds it, and its name in there. */
+/* The target of a path: the directory that holds it, and its name in that directory. */
 struct place {
 	ext2_ino_t parent;
 	const char *name;
@@ -63,7 +62,7 @@ static int complain(const struct builder *builder, const char *what, errcode_t e
 	return -1;
 }
 
-/* Directories that the script made, so that a path costs one lookup. */
+/* Directories that the script made, cached so that a path costs one lookup. */
 
 static int compare_directories(const void *a, const void *b)
 {
@@ -94,7 +93,7 @@ static int remember(struct builder *builder, const char *path, ext2_ino_t inode)
 	return complain(builder, "no memory", 0);
 }
 
-/* 0: there is no such directory. */
+/* Returns 0 if there is no such directory. */
 static ext2_ino_t recall(struct builder *builder, const char *path, size_t length)
 {
 	struct directory *key = new_directory(path, length, 0);
@@ -160,7 +159,7 @@ static int find_file(struct builder *builder, const char *path, struct place *pl
 
 /* d PATH */
 
-/* An inode of the group that has the fewest directories, the lowest of them. */
+/* An inode of the group with the fewest directories; of several such groups the lowest. */
 static ext2_ino_t least_used_group(ext2_filsys fs)
 {
 	dgrp_t best = 0;
@@ -196,7 +195,7 @@ static int make_directory(struct builder *builder, const char *path)
 	return remember(builder, path, inode);
 }
 
-/* What a file occupies: the extents of its data and the nodes of its extent tree. */
+/* The blocks of a file: the extents of its data and the nodes of its extent tree. */
 
 struct extent_list {
 	size_t count, room;
@@ -208,7 +207,7 @@ static bool is_data(const struct ext2fs_extent *extent)
 	return extent->e_flags & EXT2_EXTENT_FLAGS_LEAF;
 }
 
-/* A node is one block, whatever length of the file it covers. */
+/* A node takes one block, however much of the file it covers. */
 static __u32 extent_blocks(const struct ext2fs_extent *extent)
 {
 	return is_data(extent) ? extent->e_len : 1;
@@ -238,7 +237,7 @@ static errcode_t extent_take(struct extent_list *list,
 	if (is_data(extent) && !extent->e_len)
 		return 0; /* the root of an empty tree */
 	if (extent->e_flags & EXT2_EXTENT_FLAGS_SECOND_VISIT)
-		return 0; /* a node, on the way back up */
+		return 0; /* a node, visited again on the way up */
 	return extent_add(list, extent);
 }
 
@@ -301,8 +300,8 @@ static errcode_t write_empty_inode(ext2_filsys fs, ext2_ino_t number, __u64 size
 }
 
 /*
- * ext2fs_fallocate of e2fsprogs 1.47 forgets blocks in i_blocks once the tree needs a
- * block of its own, so count them.
+ * ext2fs_fallocate of e2fsprogs 1.47 omits blocks from i_blocks once the tree needs a block of its
+ * own, so count the blocks here.
  */
 static errcode_t count_blocks(ext2_filsys fs, ext2_ino_t number)
 {
@@ -365,7 +364,7 @@ static int make_file(struct builder *builder, const char *path, __u64 size)
 
 /* e PATH */
 
-/* By hand: ext2fs_punch of e2fsprogs 1.47 refuses an extent that ends with the disk. */
+/* Not by ext2fs_punch: e2fsprogs 1.47 refuses an extent at the end of the disk. */
 static errcode_t take_blocks(ext2_filsys fs, ext2_ino_t number,
 			     struct ext2_inode *inode)
 {
@@ -547,7 +546,7 @@ static int open_image(struct builder *builder)
 	return error ? complain(builder, "write", error) : 0;
 }
 
-/* Without a flush: what a failed script did stays marked as not clean. */
+/* Without a flush, so that the image of a failed script stays marked as not clean. */
 static void abandon_image(struct builder *builder)
 {
 	if (builder->fs)

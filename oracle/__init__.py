@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Drives that share no code with the model, which is judged by them."""
+"""Drives that share no code with the drive model; tests check the model against them."""

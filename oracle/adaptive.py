@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A drive whose cache adapts: read-ahead doubles with each read in sequence and is off after some
-reads that are not; the cache is cut into as many segments as there are streams."""
+"""A drive with an adaptive cache.  Read-ahead doubles with each read in sequence, and ends after
+some reads out of sequence.  The cache has as many segments as there are streams."""
 
 import random
 from collections import OrderedDict, deque
@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from oracle.detailed.drive import DetailedDrive, random_parameters
 from oracle.firmware import Firmware
 
-STREAMS = 64  # whose ends are remembered
-RECENT = 64  # reads, by which the streams are counted
+STREAMS = 64  # most streams whose ends are remembered
+RECENT = 64  # streams are counted over this many reads
 
 
 @dataclass(eq=False)
 class Adaptive(Firmware):
-    """`drive.parameters` say how many segments there are at most, and how large they are then."""
+    """`drive.parameters` has the largest number of segments, and their size at that number."""
 
     least_sectors: int = 16  # read ahead after the first read in sequence
-    patience: int = 8  # reads out of sequence
-    ends: OrderedDict[int, int] = field(init=False, repr=False)  # of reads, and whose stream
+    patience: int = 8  # reads out of sequence that end read-ahead
+    ends: OrderedDict[int, int] = field(init=False, repr=False)  # ends of reads: the stream of each
     recent: deque[int] = field(init=False, repr=False)
     ahead_sectors: int = field(init=False, repr=False)
     segments: int = field(init=False, repr=False)
@@ -27,7 +27,7 @@ class Adaptive(Firmware):
     misses: int = field(init=False, repr=False)
 
     def reset(self) -> None:
-        """As new, at time 0."""
+        """Reset to the initial state, at time 0."""
         super().reset()
         self.ends, self.recent = OrderedDict(), deque(maxlen=RECENT)
         self.ahead_sectors = self.reads = self.misses = 0
@@ -63,7 +63,7 @@ class Adaptive(Firmware):
 
 
 def random_adaptive(seed: int) -> Adaptive:
-    """Another one for each seed."""
+    """A random drive, a different one for each seed."""
     draw = random.Random(f"adaptive {seed}")
     most = draw.choice((8, 16, 32))
     given = random_parameters(seed)

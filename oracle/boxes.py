@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All black boxes by name: each makes another one for each seed."""
+"""All black boxes by name: each entry makes a different box for each seed."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -16,10 +16,10 @@ from understudy.device.target import Target
 
 
 class Box(Target, Protocol):
-    """A target that can be made as new again."""
+    """A target that can be reset."""
 
     def reset(self) -> None:
-        """As new, at time 0."""
+        """Reset to the initial state, at time 0."""
 
 
 BOXES: dict[str, Callable[[int], Box]] = {

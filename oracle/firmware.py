@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the black boxes of magnetic drives share: firmware over the mechanism of a detailed drive.
 
-A box is a target (understudy/device/target.py).  Its firmware says what the mechanism does for a
-request (`serve`) and, once the host has been idle for `idle_ms`, on its own (`step`).  The
-mechanism does one thing at a time and finishes it.
+A box is a target (understudy/device/target.py).  Its firmware decides what the mechanism does for
+a request (`serve`) and, once the host has been idle for `idle_ms`, on its own (`step`).  The
+mechanism does one thing at a time, and always finishes it.
 """
 
 import math
@@ -22,32 +22,32 @@ def check(op: str, sector: int, sectors: int, capacity_sectors: int) -> None:
 
 
 def check_time(op: str, at_ns: int, earliest_ns: int) -> None:
-    """Raise ValueError for one that is sent in the past."""
+    """Raise ValueError for a request that is sent in the past."""
     if at_ns < earliest_ns:
         raise ValueError(f"{op} sent at {at_ns} ns, when it is {earliest_ns} ns already")
 
 
 @dataclass(eq=False)
 class Firmware:
-    """This one passes every request on and does nothing when idle."""
+    """The base class passes every request on and does nothing when idle."""
 
     drive: DetailedDrive
     idle_ms: float = math.inf
     writable: bool = field(default=True, init=False)
     capacity_sectors: int = field(init=False)
     completion_ns: int = field(init=False, repr=False)
-    free_ns: int = field(init=False, repr=False)  # the mechanism
+    free_ns: int = field(init=False, repr=False)  # when the mechanism is free
 
     def __post_init__(self) -> None:
         self.capacity_sectors = self.drive.capacity_sectors
         self.reset()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process gets the drive as it was when new."""
+        """Pickling yields a drive in its initial state."""
         return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
 
     def reset(self) -> None:
-        """As new, at time 0."""
+        """Reset to the initial state, at time 0."""
         self.drive.reset()
         self.completion_ns = self.free_ns = 0
 
@@ -61,23 +61,23 @@ class Firmware:
         return self.completion_ns
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When the request completes."""
+        """Serve a request; returns when it completes."""
         return self.mechanism(op, sector, sectors, at_ns)
 
     def next_step_ns(self) -> float:
-        """When background work goes on if no request comes."""
+        """When background work continues if no request arrives."""
         return max(self.completion_ns + self.idle_ms * MS, self.free_ns)
 
     def step(self, at_ns: int) -> bool:
-        """Begin one piece of background work with the mechanism; False: there is none."""
+        """Begin one piece of background work of the mechanism; False if there is none."""
         return False
 
     def mechanism(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When the mechanism is done, which begins as soon as it is free."""
+        """Begin as soon as the mechanism is free; returns when it is done."""
         self.free_ns = self.drive.request(op, sector, sectors, max(at_ns, self.free_ns))
         return self.free_ns
 
 
 def random_mechanism(seed: int) -> DetailedDrive:
-    """A random drive without a write cache, for firmware that leaves work for later itself."""
+    """A random drive without a write cache, for firmware that defers work itself."""
     return DetailedDrive(replace(random_parameters(seed), write_sectors=0))

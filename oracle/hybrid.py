@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A magnetic drive with flash: blocks that are read twice are held there, writes go there first
-and are destaged when the drive is idle.  Long requests pass the flash by."""
+"""A magnetic drive with flash.  The flash keeps blocks that are read twice.  Writes go to the flash
+first and are destaged when the drive is idle.  Long requests bypass the flash."""
 
 import random
 from bisect import bisect_left, insort
@@ -13,16 +13,17 @@ from oracle.firmware import Firmware, random_mechanism
 
 
 class Held(Enum):
-    """What the flash has of a block."""
+    """The state of a block in the flash."""
 
     CLEAN = auto()
     DIRTY = auto()
-    PART = auto()  # dirty, and only what was written
+    PART = auto()  # dirty, and only the written part is there
 
 
 @dataclass(eq=False)
 class Hybrid(Firmware):
-    """The flash answers while the mechanism works; it replaces what is clean and used least."""
+    """The flash answers even while the mechanism is busy; it replaces the least recently used
+    clean block."""
 
     idle_ms: float = 200
     blocks: int = 16384
@@ -37,14 +38,14 @@ class Hybrid(Firmware):
     destaged: int = field(init=False, repr=False)
 
     def reset(self) -> None:
-        """As new, at time 0."""
+        """Reset to the initial state, at time 0."""
         super().reset()
         self.held, self.read_once = OrderedDict(), OrderedDict()
         self.dirty = []
         self.destaged = 0
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """By the flash if it holds a read, or has room for a write."""
+        """Serve from the flash if it holds the read, or has room for the write."""
         size = self.block_sectors
         blocks = range(sector // size, (sector + sectors - 1) // size + 1)
         if op == "read":
@@ -59,7 +60,7 @@ class Hybrid(Firmware):
         return round(at_ns + of.read_hit_overhead_ns + flash_ns + sectors * of.bus_sector_ns)
 
     def _read(self, blocks: range, sectors: int) -> bool:
-        """Whether the flash holds all of it; blocks that are read again will be there."""
+        """Whether the flash holds the whole read; adds blocks that are read again."""
         if all(self.held.get(block, Held.PART) is not Held.PART for block in blocks):
             for block in blocks:
                 self.held.move_to_end(block)
@@ -75,7 +76,7 @@ class Hybrid(Firmware):
         return False
 
     def _write(self, blocks: range, whole: range, sectors: int) -> bool:
-        """Whether the flash takes it; what it holds of it otherwise is old then."""
+        """Whether the flash takes the write; otherwise its copies of the blocks become stale."""
         new = sum(not self._is_dirty(block) for block in blocks)
         if sectors <= self.longest_sectors_held and len(self.dirty) + new <= self.dirty_blocks:
             for block in blocks:
@@ -94,7 +95,7 @@ class Hybrid(Firmware):
         return self.held.get(block, Held.CLEAN) is not Held.CLEAN
 
     def _hold(self, block: int, how: Held) -> None:
-        """In place of the clean block that was used least recently, if the flash is full."""
+        """Add a block; a full flash drops the least recently used clean block."""
         if how is not Held.CLEAN and not self._is_dirty(block):
             insort(self.dirty, block)
         self.held[block] = how
@@ -104,7 +105,7 @@ class Hybrid(Firmware):
             del self.held[next(one for one, state in self.held.items() if state is Held.CLEAN)]
 
     def _destage(self, block: int, at_ns: int = 0) -> None:
-        """A block that was written in part is read first."""
+        """Destage a block; a partly written one is read first."""
         first = block * self.block_sectors
         sectors = min(self.block_sectors, self.capacity_sectors - first)
         if self.held[block] is Held.PART:
@@ -113,7 +114,7 @@ class Hybrid(Firmware):
         self.held[block] = Held.CLEAN
 
     def step(self, at_ns: int) -> bool:
-        """Destage the next dirty block up."""
+        """Destage the next dirty block upwards."""
         if not self.dirty:
             return False
         block = self.dirty.pop(bisect_left(self.dirty, self.destaged) % len(self.dirty))
@@ -123,7 +124,7 @@ class Hybrid(Firmware):
 
 
 def random_hybrid(seed: int) -> Hybrid:
-    """Another one for each seed."""
+    """A random drive, a different one for each seed."""
     draw = random.Random(f"hybrid {seed}")
     blocks = draw.choice((4096, 16384, 65536))
     return Hybrid(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A drive that leaves writes for later: it takes them at once and destages after it has been idle
-for some ms, one span and then, if it rests, the next after as long again.  Only a full cache is
-destaged back to back, down to a watermark."""
+"""A drive that defers writes.  It accepts them at once, and destages one span after it has been
+idle for some ms.  If it remains idle as long again, it destages the next one.  Only a full cache
+is destaged back to back, down to a watermark."""
 
 import random
 from collections import OrderedDict
@@ -21,21 +21,21 @@ class IdleWrites(Firmware):
     rests: bool = True
     most_spans: int = 64
     cache_sectors: int = 4096
-    low: float = 0.5  # share of the spans and sectors that a full cache is destaged to
+    low: float = 0.5  # a full cache is destaged to this share of its spans and sectors
     order: int = ASCENDING
-    spans: OrderedDict[int, int] = field(init=False, repr=False)  # starts and ends, by age
+    spans: OrderedDict[int, int] = field(init=False, repr=False)  # start to end, by age
     full: bool = field(init=False, repr=False)
     destaged: int = field(init=False, repr=False)  # where the last span ended
 
     def reset(self) -> None:
-        """As new, at time 0."""
+        """Reset to the initial state, at time 0."""
         super().reset()
         self.spans = OrderedDict()
         self.full = False
         self.destaged = 0
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """By the cache if it holds a read or has room for a write."""
+        """Serve from the cache if it holds the read or has room for the write."""
         end = sector + sectors
         met = [start for start, stop in self.spans.items() if start < end and sector < stop]
         of = self.drive.parameters
@@ -50,7 +50,9 @@ class IdleWrites(Firmware):
         return round(max(ready_ns, self._hold(sector, end, at_ns)) + bus_ns)
 
     def _hold(self, start: int, end: int, at_ns: int) -> int:
-        """Joined to what it overlaps or continues, as far as there is room; when it is there."""
+        """Join a write to spans that it overlaps or continues; destage first if there is no room.
+
+        Returns when the write is in the cache."""
         for first, stop in list(self.spans.items()):
             if first > end or start > stop:
                 continue
@@ -66,7 +68,7 @@ class IdleWrites(Firmware):
         return at_ns
 
     def _fits(self, spans: int, sectors: int, share: float) -> bool:
-        """So many more in that share of the cache."""
+        """Whether this many more fit into this share of the cache."""
         held = sum(stop - start for start, stop in self.spans.items())
         return (
             len(self.spans) + spans <= share * self.most_spans
@@ -89,7 +91,7 @@ class IdleWrites(Firmware):
         return done_ns
 
     def next_step_ns(self) -> float:
-        """At once if the cache was full, else after a pause."""
+        """Now if the cache was full, else after a pause."""
         if self.full:
             return max(self.completion_ns, self.free_ns)
         if self.rests:
@@ -105,7 +107,7 @@ class IdleWrites(Firmware):
 
 
 def random_idle_writes(seed: int) -> IdleWrites:
-    """Another one for each seed."""
+    """A random drive, a different one for each seed."""
     draw = random.Random(f"idle writes {seed}")
     return IdleWrites(
         random_mechanism(seed),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A drive with defects: some sectors were slipped when it was made, and clusters that went bad
-later are in a spare area at its end (SG99, "defect management")."""
+"""A drive with defects.  Some sectors were slipped when it was made; clusters that failed later
+are in a spare area at its end (SG99, "defect management")."""
 
 import random
 from bisect import bisect_right
@@ -14,7 +14,7 @@ MASK = 2**64 - 1
 
 
 def scattered(number: int) -> int:
-    """64 bits, the same for the same number (splitmix64)."""
+    """A 64-bit hash of a number (splitmix64)."""
     number = (number + 0x9E3779B97F4A7C15) & MASK
     number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & MASK
@@ -23,7 +23,7 @@ def scattered(number: int) -> int:
 
 @dataclass(eq=False)
 class Remapping(Firmware):
-    """`share` of all clusters is in the spare area, `slips` sectors are left out."""
+    """A `share` of all clusters is in the spare area; `slips` sectors are slipped."""
 
     seed: int = 1
     share: float = 0.02
@@ -39,13 +39,13 @@ class Remapping(Firmware):
         self.slipped = sorted(draw.randrange(self.capacity_sectors) for _ in range(self.slips))
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Piece by piece: what lies apart is read or written apart."""
+        """Serve each contiguous piece with an access of its own."""
         for first, last in self.pieces(sector, sector + sectors):
             at_ns = self.mechanism(op, first, last + 1 - first, at_ns)
         return at_ns
 
     def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The mechanism's first and last sectors of each."""
+        """Start and end of each piece, in sectors of the mechanism."""
         size = self.cluster_sectors
         while start < end:
             stop = spare = start // size
@@ -63,16 +63,16 @@ class Remapping(Firmware):
             start = stop
 
     def is_remapped(self, cluster: int) -> bool:
-        """Whether it is in the spare area."""
+        """Whether the cluster is in the spare area."""
         return scattered(scattered(self.seed) ^ cluster) < self.share * MASK
 
     def in_place(self, sector: int) -> int:
-        """The mechanism's sector, where it would be but for the remapping."""
+        """The sector of the mechanism, without remapping."""
         return sector + bisect_right(self.slipped, sector)
 
 
 def random_remapping(seed: int) -> Remapping:
-    """Another one for each seed."""
+    """A random drive, a different one for each seed."""
     draw = random.Random(f"remapping {seed}")
     return Remapping(
         random_drive(seed),

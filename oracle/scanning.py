@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A drive that scans its medium when it is idle (SCSI's background media scan).
 
-A request that comes during a scan waits until the chunk has been read.
+A request that arrives during a scan waits until the current chunk has been read.
 """
 
 import random
@@ -12,14 +12,14 @@ from oracle.firmware import Firmware, random_mechanism
 
 @dataclass(eq=False)
 class Scanning(Firmware):
-    """The scan goes on where it stopped, and begins again at the end."""
+    """The scan resumes where it stopped, and starts again after the end of the disk."""
 
     idle_ms: float = 500
     chunk_sectors: int = 2048
     scanned: int = field(init=False, repr=False)
 
     def reset(self) -> None:
-        """As new, at time 0."""
+        """Reset to the initial state, at time 0."""
         super().reset()
         self.scanned = 0
 
@@ -32,7 +32,7 @@ class Scanning(Firmware):
 
 
 def random_scanning(seed: int) -> Scanning:
-    """Another one for each seed."""
+    """A random drive, a different one for each seed."""
     draw = random.Random(f"scanning {seed}")
     return Scanning(
         random_mechanism(seed),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A shingled drive that manages itself (Aghayev and Desnoyers, "Skylight", FAST 2015).
 
-Bands of overlapping tracks can only be written whole.  Everything else is appended to a media
-cache at the outer edge; a band is cleaned by reading it, with what the cache has of it, and
-writing it again: when the drive is idle, or when the cache is full.
+Bands of overlapping tracks can only be written whole.  Other writes are appended to a media cache
+at the outer edge.  When the drive is idle or the cache is full, the drive cleans a band: it reads
+the band and the cached blocks of the band, and writes the band again.
 """
 
 import random
@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 
 from oracle.firmware import Firmware, random_mechanism
 
-BLOCK = 8  # sectors; what a write covers of a block in part is merged in memory
+BLOCK = 8  # sectors; a partly written block is merged in memory
 
 
 @dataclass(eq=False)
 class Smr(Firmware):
-    """`cache_blocks` is a log: it begins again at its beginning, behind what is still there."""
+    """The cache, of `cache_blocks`, is a circular log."""
 
     idle_ms: float = 1000
     band_sectors: int = 2**16
     cache_blocks: int = 2**15
     slot: dict[int, dict[int, int]] = field(init=False, repr=False)  # by band and block
-    log: OrderedDict[int, int] = field(init=False, repr=False)  # which block a slot has, by age
+    log: OrderedDict[int, int] = field(init=False, repr=False)  # slot to block, by age
     head: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -34,7 +34,7 @@ class Smr(Firmware):
         self.capacity_sectors -= self.cache_blocks * BLOCK
 
     def reset(self) -> None:
-        """As new, at time 0."""
+        """Reset to the initial state, at time 0."""
         super().reset()
         self.slot, self.log = {}, OrderedDict()
         self.head = 0
@@ -61,7 +61,7 @@ class Smr(Firmware):
         return True
 
     def _read(self, start: int, end: int, at_ns: int) -> int:
-        """From the band and from the cache, in order."""
+        """Read from the band and from the cache, in order."""
         slots = self.slot.get(start // self.band_sectors)
         if not slots:
             return self.mechanism("read", self._in_place(start), end - start, at_ns)
@@ -70,7 +70,7 @@ class Smr(Firmware):
         return at_ns
 
     def _runs(self, slots: dict[int, int], start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The mechanism's sectors, those that follow each other together."""
+        """Runs of consecutive sectors of the mechanism."""
         first = last = -1
         while start < end:
             block = start // BLOCK
@@ -104,7 +104,7 @@ class Smr(Firmware):
         return self.mechanism("write", slots.start * BLOCK, len(blocks) * BLOCK, at_ns)
 
     def _forget(self, band: int, blocks: list[int]) -> None:
-        """The cache's copy is old."""
+        """Drop the cache's copies, which are stale."""
         for block in blocks:
             del self.log[self.slot[band].pop(block)]
 
@@ -113,7 +113,7 @@ class Smr(Firmware):
 
 
 def random_smr(seed: int) -> Smr:
-    """Another one for each seed."""
+    """A random drive, a different one for each seed."""
     draw = random.Random(f"smr {seed}")
     return Smr(
         random_mechanism(seed),

@@ -2,8 +2,8 @@
 """A solid-state drive: flash dies on channels, a page-mapped translation layer and greedy garbage
 collection (Agrawal and others, "Design tradeoffs for SSD performance", USENIX 2008).
 
-The times are those that FEMU's sources give (Li and others, FAST 2018).  A new drive is in the
-steady state: all of it was written in order and then as much again at random.  It takes requests
+The times are from FEMU's sources (Li and others, FAST 2018).  A new drive is in the steady state:
+it was written once completely in order, and then as much again at random.  It accepts requests
 while others are in service, in the order in which they are sent.
 """
 
@@ -22,17 +22,17 @@ INVALID = -1
 
 @dataclass
 class Flash:
-    """Where logical pages are, page by page of every die.  It knows no time."""
+    """The places of logical pages, page by page of every die.  It does not model time."""
 
     dies: int
-    blocks: int  # of a die
+    blocks: int  # on each die
     block_pages: int
     logical_pages: int
-    page: "array[int]" = field(init=False)  # of a logical page
-    logical: "array[int]" = field(init=False)  # of a page
-    valid: "array[int]" = field(init=False)  # pages of a block
-    free: list[list[int]] = field(init=False)  # blocks of a die
-    active: list[int] = field(init=False)  # the next page of a die
+    page: "array[int]" = field(init=False)  # the page of each logical page
+    logical: "array[int]" = field(init=False)  # the logical page of each page
+    valid: "array[int]" = field(init=False)  # valid pages of each block
+    free: list[list[int]] = field(init=False)  # free blocks of each die
+    active: list[int] = field(init=False)  # the next page of each die
     turn: int = field(init=False)  # the die that the next page is written to
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Flash:
         return page // (self.blocks * self.block_pages)
 
     def write(self, logical_page: int) -> tuple[int, int, int]:
-        """To the next die: which, and how many pages and blocks it moved and erased for it."""
+        """Write to the next die; returns the die, and the pages moved and blocks erased for it."""
         die = self.turn
         self.turn = (die + 1) % self.dies
         self._invalidate(logical_page)
@@ -79,7 +79,7 @@ class Flash:
         self.active[die] = page
 
     def _collect(self, die: int) -> int:
-        """Erase the full block with the fewest valid pages; how many had to be moved."""
+        """Erase the full block with the fewest valid pages; returns how many pages had to move."""
         unused = {self.active[die] // self.block_pages, *self.free[die]}
         blocks = range(die * self.blocks, (die + 1) * self.blocks)
         victim = min((b for b in blocks if b not in unused), key=self.valid.__getitem__)
@@ -107,21 +107,21 @@ def _steady(dies: int, blocks: int, block_pages: int, logical_pages: int) -> Fla
 
 @dataclass(eq=False)
 class Ssd:
-    """Times in us; `spare` is the share of the flash that is not addressed."""
+    """Times in us; `spare` is the share of the flash without logical addresses."""
 
     channels: int = 8
-    dies: int = 4  # of a channel
-    blocks: int = 64  # of a die
+    dies: int = 4  # on each channel
+    blocks: int = 64  # on each die
     block_pages: int = 128
     page_sectors: int = 16
     spare: float = 0.125
     read_us: float = 40
     program_us: float = 200
     erase_us: float = 2000
-    channel_us: float = 20  # a page
+    channel_us: float = 20  # for each page
     overhead_us: float = 20
     bus_sector_us: float = 0.85
-    buffer_pages: int = 0  # of writes that are complete before they are programmed
+    buffer_pages: int = 0  # most pages of writes that complete before they are programmed
     writable: bool = field(default=True, init=False)
     capacity_sectors: int = field(init=False)
 
@@ -134,12 +134,12 @@ class Ssd:
         self.reset()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Another process gets the drive as it was when new."""
+        """Pickling yields a drive in its initial state."""
         init = (each.name for each in self.__dataclass_fields__.values() if each.init)
         return type(self), tuple(getattr(self, name) for name in init)
 
     def reset(self) -> None:
-        """As new, at time 0."""
+        """Reset to the initial state, at time 0."""
         dies = self.channels * self.dies
         self.flash = deepcopy(_steady(dies, self.blocks, self.block_pages, self._pages))
         self._die_ns = [0.0] * dies
@@ -174,7 +174,7 @@ class Ssd:
         return self._channel_ns[channel]
 
     def _write(self, page: int, whole: bool, at_ns: float) -> float:
-        """When it is in the buffer, or programmed; of a page in part the rest is read."""
+        """Write a page; returns when it is buffered or programmed. A partial page is read first."""
         buffered = self._buffered
         while buffered and (buffered[0] <= at_ns or len(buffered) >= self.buffer_pages):
             at_ns = max(at_ns, heapq.heappop(buffered))
@@ -194,14 +194,14 @@ KINDS = ((40, 200, 2000), (90, 700, 5000))  # read, program, erase, us: FEMU's d
 
 
 def random_ssd(seed: int) -> Ssd:
-    """Another one for each seed."""
+    """A random drive, a different one for each seed."""
     draw = random.Random(f"ssd {seed}")
     read_us, program_us, erase_us = draw.choice(KINDS)
     channels, dies = draw.choice((2, 4, 8)), draw.choice((2, 4))
     return Ssd(
         channels=channels,
         dies=dies,
-        blocks=2048 // (channels * dies),  # 2 GB in all
+        blocks=2048 // (channels * dies),  # 2 GB altogether
         spare=draw.choice((0.07, 0.125, 0.25)),
         read_us=read_us,
         program_us=program_us,

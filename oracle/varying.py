@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A drive whose firmware keeps house: every few seconds the mechanism pauses (RW94: thermal
-recalibration), whatever is asked of it."""
+"""A drive with housekeeping: every few seconds the mechanism pauses (RW94: thermal recalibration),
+whatever requests are pending."""
 
 import random
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Varying(Firmware):
     pause_ms: float = 40
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """A pause delays what comes in it and what it interrupts."""
+        """A pause delays requests that arrive in it and requests that it interrupts."""
         every_ns, pause_ns = round(self.every_ms * MS), round(self.pause_ms * MS)
         begun, since_ns = divmod(at_ns, every_ns)
         if begun and since_ns < pause_ns:
@@ -28,7 +28,7 @@ class Varying(Firmware):
 
 
 def random_varying(seed: int) -> Varying:
-    """Another one for each seed."""
+    """A random drive, a different one for each seed."""
     draw = random.Random(f"varying {seed}")
     return Varying(
         random_drive(seed), every_ms=draw.uniform(500, 5000), pause_ms=draw.uniform(20, 90)

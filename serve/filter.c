@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * An nbdkit filter that keeps a profiled disk's time: whatever plug-in is below it stores the data,
- * at once, and each answer is held until the modelled disk would have given it.  What
- * costs what:
+ * An nbdkit filter that keeps a profiled disk's time. The plug-in below it stores the data at once;
+ * the filter holds each answer until the modelled disk would have given it. The time of each
+ * operation:
  *
- *	read, write	what the model says
- *	write with FUA	what it says of a write that has to be on the medium
- *	write zeroes	a write of as many sectors, though the plug-in need not store them
- *	flush		all that the model's cache has not put away
- *	trim		its turn, and no time
- *	block status	nothing
+ *	read, write	by the model
+ *	write with FUA	by the model, for a write that must be on the medium
+ *	write zeroes	as a write of as many sectors, though the plug-in need not store them
+ *	flush		destages the whole cache of the model
+ *	trim		waits for its turn, then takes no time
+ *	block status	takes no time
  *
- * Parameters: timed-disk=FILE, a struct timed_disk; records=FILE, for a row a request
- * (kernel/vpt/record.h) in order of answers; their numbers are in order of arrival.
+ * Parameters: timed-disk=FILE, a struct timed_disk; records=FILE, for a row for each request
+ * (kernel/vpt/record.h), in order of the answers; rows are numbered in order of arrival.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -131,13 +131,13 @@ static int timed_is_rotational(nbdkit_next *next, void *handle)
 	return !disk->device.array.servers;
 }
 
-/* Zeroes take as long as other data. */
+/* Writing zeroes takes as long as writing other data. */
 static int timed_can_fast_zero(nbdkit_next *next, void *handle)
 {
 	return 0;
 }
 
-/* What is read ahead is up to the drive. */
+/* The drive decides what is read ahead. */
 static int timed_can_cache(nbdkit_next *next, void *handle)
 {
 	return NBDKIT_CACHE_NONE;
@@ -208,7 +208,7 @@ static int timed_trim(nbdkit_next *next, void *handle, uint32_t count, uint64_t 
 	return answer(&held, next->trim(next, count, offset, flags, err), err);
 }
 
-/* Where the plug-in can't, nbdkit writes the zeroes instead, and that takes the time. */
+/* If the plug-in can't, nbdkit writes the zeroes instead, which takes the same time. */
 static int timed_zero(nbdkit_next *next, void *handle, uint32_t count, uint64_t offset,
 		      uint32_t flags, int *err)
 {

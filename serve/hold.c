@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A thread sleeps until shortly before its request is due, and spins for the rest.  How much
- * before follows the wake-ups: half of them come in time, so what is spun away is the time
- * that a wake-up takes here, and not more.
+ * A thread sleeps until shortly before its request is due, and spins for the rest. The lead adapts
+ * to the wake-ups: half of them are in time, so the spinning takes about as long as a wake-up takes
+ * on this machine.
  *
- * The drive's next choice is made by whose request is due then, or by whoever arrives first
- * after that: neither's own delay changes a choice or a due time (core/drive/device.h).
+ * The drive's next choice is made by the thread whose request is due at that time, or by the first
+ * arrival after that. A delay of either thread changes no choice and no due time
+ * (core/drive/device.h).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,9 +24,9 @@
 
 static struct timed_disk *disk;
 static int records;
-static u64 lead_ns = LEAD_MAX_NS / 2; /* relaxed: any recent value will do */
+static u64 lead_ns = LEAD_MAX_NS / 2; /* relaxed: any recent value is good enough */
 
-/* Guards the rest, disk->device and disk->lateness. */
+/* Guards the following variables, disk->device and disk->lateness. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static u64 last_id;
 
@@ -57,7 +58,7 @@ int hold_init(struct timed_disk *given, int record_file)
 	return 0;
 }
 
-/* Tell those with which the drive has begun by then. */
+/* Notify the threads whose requests the drive has begun by by_ns. */
 static void begin_until(u64 by_ns)
 {
 	struct command *command;
@@ -82,7 +83,7 @@ void hold_arrived(struct held *held)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Is it due already, now that its data is there?  One that waits in the drive gets its due time. */
+/* Its data is there: is it already due? A request queued in the drive gets its due time here. */
 static bool is_late(struct held *held)
 {
 	u64 now_ns = clock_ns();

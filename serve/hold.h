@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds requests until they are due, on CLOCK_MONOTONIC, k times as long as the model says, and
- * counts how late that comes off.  Any number of threads hold one request each.
+ * Holds requests until they are due on CLOCK_MONOTONIC, k times as long as the model says, and
+ * records how late their answers are. Any number of threads hold one request each.
  */
 #ifndef UNDERSTUDY_SERVE_HOLD_H
 #define UNDERSTUDY_SERVE_HOLD_H
@@ -10,7 +10,7 @@
 
 #include "timed_disk.h"
 
-/* One request from its arrival to its answer; only the command is to be set. */
+/* One request from its arrival to its answer; the caller sets only the command. */
 struct held {
 	struct command command;
 	u64 id;
@@ -22,16 +22,16 @@ struct held {
 };
 
 /*
- * Before all else: the disk, which is checked here, and a file for records, open for
- * appending, or -1.  0, -EINVAL or -ENOMEM.  The timers of the calling thread, and of the
- * threads that it makes, become exact.
+ * Must be called first. disk: the disk, which is checked here. records: a file for records, open
+ * for appending, or -1. Returns 0, -EINVAL or -ENOMEM. Sets exact timers for the calling thread and
+ * the threads that it creates.
  */
 int hold_init(struct timed_disk *disk, int records);
 
-/* The request arrives, now. */
+/* The request arrives now. */
 void hold_arrived(struct held *held);
 
-/* Its data has moved, or could not; return when it is due. */
+/* The request's data has been transferred, or failed with `error`; returns when it is due. */
 void hold_until_due(struct held *held, int error);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loaded before nbdkit, whose every version up to 1.32 at least dies with all its data when a
- * client goes while several of its requests are being answered: the thread that finds the
- * socket broken closes it for writing, and the next one, which has already seen that there is
- * somebody to answer, fails an assertion (raw_send_socket: sock >= 0).
+ * A library loaded before nbdkit, to avoid a crash. Every version of nbdkit, at least up to 1.32,
+ * dies with all its data if a client leaves while several of its requests are being answered. The
+ * thread that finds the socket broken closes it for writing. The next thread has already checked
+ * that the client is there, and fails an assertion (raw_send_socket: sock >= 0).
  *
- * So here an answer to a client that has gone counts as sent, and what would end a connection
- * (its end of file, an error, something that is no request) is handed to nbdkit only once all
- * that it was asked before has been answered.  A connection is known by nbdkit's greeting; its
- * thread shakes hands, and others take the requests, one at a time.
+ * So here an answer to a client that has left counts as sent. An event that would end a connection
+ * (end of file, an error, an invalid request) is passed to nbdkit only after all earlier requests
+ * have been answered. A connection is recognised by nbdkit's greeting. The thread that sends the
+ * greeting shakes hands; other threads take the requests, one at a time.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -24,7 +24,7 @@
 #define CONNECTIONS_MAX 65536
 #define GREETING "NBDMAGICIHAVEOPT"
 #define REQUEST_MAGIC 0x25609513
-#define SKIPPED_BYTES (128u << 20) /* of a write; more ends the connection */
+#define SKIPPED_BYTES (128u << 20) /* longest write; a longer one ends the connection */
 #define LOOK_NS 1000000
 
 enum { ASKS_WRITE = 1, ASKS_END = 2 };
@@ -38,13 +38,13 @@ struct request {
 	uint32_t bytes;
 } __attribute__((packed));
 
-/* By its descriptor.  All but `unanswered` belongs to the thread that takes a request. */
+/* Indexed by descriptor. The thread that takes a request owns all members but `unanswered`. */
 static struct connection {
 	unsigned int unanswered; /* atomic */
 	bool greeted;
 	struct request request;
 	size_t got; /* bytes of the request */
-	size_t data; /* bytes of it that are still to come */
+	size_t data; /* bytes of its data not yet received */
 } connections[CONNECTIONS_MAX];
 
 static _Thread_local bool shakes_hands;
@@ -95,7 +95,7 @@ static void take(struct connection *connection)
 		__atomic_add_fetch(&connection->unanswered, 1, __ATOMIC_RELAXED);
 }
 
-/* nbdkit reads a request and its data each by itself, though maybe in pieces. */
+/* nbdkit reads a request and its data separately, each possibly in pieces. */
 static void follow(struct connection *connection, const void *data, size_t bytes)
 {
 	struct request *request = &connection->request;
@@ -112,7 +112,7 @@ static void follow(struct connection *connection, const void *data, size_t bytes
 		take(connection);
 }
 
-/* Whose data will not come is answered by nobody. */
+/* Nobody answers a write whose data has not all been received. */
 static void end(struct connection *connection)
 {
 	if (connection->data)

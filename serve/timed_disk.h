@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `understudy serve-disk` and the filter in nbdkit share: a piece of memory in which the one
- * says what the disk is and the other how late it was.  It outlives either, so the report is
- * whole however the server ended.  Both are compiled from this file (sim/binding.py), on
- * one machine, so nobody writes the model as text and nobody parses it.
+ * Memory shared by `understudy serve-disk` and the filter in nbdkit. The command describes the disk
+ * in it, and the filter reports its lateness. The memory outlives both, so the report is complete
+ * however the server ended. Both are compiled from this file (sim/binding.py), on one machine, so
+ * the model need not be written or parsed as text.
  */
 #ifndef UNDERSTUDY_SERVE_TIMED_DISK_H
 #define UNDERSTUDY_SERVE_TIMED_DISK_H
@@ -14,12 +14,13 @@
 #define TIMED_ENOUGH_NS 1000000u
 
 /**
- * struct lateness - of the answers so far
- * @all: answer handed over - due, ns
- * @distribution: of the same
- * @late: those whose data was there only after they were due
- * @service: what those should take that take TIMED_ENOUGH_NS and more, k included ...
- * @service_late: ... and how late they were
+ * struct lateness - lateness of the answers so far
+ * @all: time of the answer - due time, ns
+ * @distribution: distribution of the same
+ * @late: number of answers whose data was there only after the due time
+ * @service: total service time, k included, of the requests that take TIMED_ENOUGH_NS or more
+ *	...
+ * @service_late: ... and their total lateness
  */
 struct lateness {
 	struct moments all;
@@ -32,12 +33,12 @@ struct lateness {
 /**
  * struct timed_disk - the disk that is served
  * @bytes: sizeof(struct timed_disk); the drive's samples, zones and slips follow it
- * @address: of this structure, as whoever set those pointers sees it
- * @device: the disk in motion
+ * @address: address of this structure in the process that set those pointers
+ * @device: the disk and its state
  * @capacity_sectors: size
- * @serves: connections are taken
- * @record_error: errno of a record that could not be written; there are none after it
- * @lateness: the filter's answer
+ * @serves: the server accepts connections
+ * @record_error: errno of a record that could not be written; no records follow it
+ * @lateness: the filter's report
  */
 struct timed_disk {
 	u64 bytes;

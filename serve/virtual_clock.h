@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who asks may live in a clock in which our time does not pass: a guest of a QEMU that counts
+ * Detects clients in a clock in which the host's time does not pass. A guest of a QEMU that counts
  * instructions (-icount) sees its disk's answer as soon as QEMU does, whatever the host's clock
  * says.
  */
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Whether the client of this connection is one.  It can be seen over a Unix socket. */
+/* Whether the client of this connection is such a QEMU; only detected over a Unix socket. */
 bool client_has_virtual_clock(void);
 
 #endif

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What Python sees of the core: the declarations of `understudy._core`.
+"""The part of the core that Python uses: the declarations of `understudy._core`.
 
-Meson runs this file to write the extension's C source; understudy/native/ is its
-only user, so names and structures here are those of the C headers.
+Meson runs this file to write the extension's C source; only
+understudy/native/ uses it, so names and structures are the same as in the C headers.
 """
 
 import sys
@@ -369,7 +369,7 @@ SOURCE = """
 
 #include <sys/mman.h>
 
-/* A file in memory, or NULL; without a descriptor that stays open, as Python's mmap has. */
+/* Map a file into memory, or NULL.  Unlike Python's mmap, this keeps no descriptor open. */
 static void *map_shared(int file, size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -377,7 +377,7 @@ static void *map_shared(int file, size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* One after the other, each after a pause; the clock moves on. */
+/* Serve requests one after the other, each after a pause; advances the clock. */
 static void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 *sector,
                             const u32 *sectors, const u64 *idle_ns, u64 *now_ns,
                             u64 *service_ns, u8 *hit)
@@ -395,7 +395,7 @@ static void drive_serve_all(struct drive *drive, u64 n, const u8 *op, const u64 
     }
 }
 
-/* From the beginning, each given at its time, in that order; -1: no memory. */
+/* Restart the device and give it all requests in order, each at its time; -1: no memory. */
 static int device_serve_queued(struct timed_device *device, u64 n, const u8 *op,
                                const u64 *sector, const u32 *sectors, const u64 *given_ns,
                                u64 *start_ns, u64 *service_ns, u8 *hit)

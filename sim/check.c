@@ -31,11 +31,11 @@ static const char *check_drive(const struct drive *drive)
 		return "a segment of the disk's cache has 2^48 sectors or more";
 	if (!tracks_check(&drive->disk.tracks, drive->disk.capacity_sectors) &&
 	    platter_check(&drive->disk.tracks, drive->disk.rotation_ns))
-		return "the angles are not of these tracks, or not of that rotation";
+		return "the angles do not fit the tracks, or not the rotation";
 	if (disk_check(&drive->disk))
 		return "the disk is impossible";
 	if (drive->arm.random_phase && disk_knows_angles(&drive->disk))
-		return "latencies are drawn, and angles are known";
+		return "latencies are drawn although angles are known";
 	if (drive->bus.hit_ns > DISK_NS_MAX)
 		return "a hit in the disk's cache takes over a minute";
 	if (drive->queue_depth > QUEUE_DEPTH_MAX)
@@ -60,7 +60,7 @@ static const char *check_device(const struct sim_input *input)
 	if (input->drive) {
 		if (input->drive->disk.capacity_sectors !=
 		    input->world.capacity_sectors)
-			return "the disk is not as large as the world thinks";
+			return "the disk's size differs from the world's";
 		return check_drive(input->drive);
 	}
 	if (!input->array.servers || input->array.servers > SERVERS_MAX)
@@ -105,13 +105,13 @@ static const char *check_rows(const struct sim_input *input, u64 count)
 			return "the table's processes are not in order";
 	}
 	if (rows->first[process] > count)
-		return "the table has fewer rows than its processes want";
+		return "the table has fewer rows than its processes need";
 	for (i = 0; i < count; i++) {
 		if (!rows->sectors[i])
 			return "a request has no sectors";
 		if (rows->sector[i] >= capacity ||
 		    rows->sectors[i] > capacity - rows->sector[i])
-			return "a request lies past the end of the disk";
+			return "a request ends past the end of the disk";
 		if (rows->op[i] >= IO_OPS)
 			return "a request is neither a read nor a write";
 		if (rows->think_ns[i] >= TIME_MAX_NS || rows->cost_ns[i] >= TIME_MAX_NS)
@@ -131,7 +131,7 @@ static const char *check_extents(const struct sim_input *input, u64 count, u64 u
 			return "an extent is not made of whole pages";
 		if (layout->start[i] >= capacity ||
 		    layout->length[i] > capacity - layout->start[i])
-			return "a file lies past the end of the disk";
+			return "a file ends past the end of the disk";
 	}
 	return NULL;
 }
@@ -175,7 +175,7 @@ static const char *check_cache(const struct sim_input *input)
 	if (!cache->page_sectors || cache->page_sectors > 1 << 15)
 		return "a page is not from 1 to 32768 sectors";
 	if (cache->bytes < 512ull * cache->page_sectors)
-		return "the page cache holds not even one page";
+		return "the page cache is smaller than one page";
 	if (cache->bytes / (512ull * cache->page_sectors) > PAGES_MAX)
 		return "the page cache has too many pages";
 	if (cache->read_ahead_pages > 1 << 15)
@@ -188,7 +188,7 @@ static const char *check_rest(const struct sim_input *input)
 	if (!input->max_pending || input->max_pending > PENDING_MAX)
 		return "max_pending is not from 1 to 1048576";
 	if (!input->requests)
-		return "no requests are asked for";
+		return "the number of requests is 0";
 	if (input->merge_sectors > MERGE_MAX)
 		return "merge_sectors is over 65536";
 	if (input->gap_ns >= TIME_MAX_NS || input->ask_ns >= TIME_MAX_NS)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the input of a simulation something that the engine can run? */
+/* Can the engine run this input of a simulation? */
 #ifndef UNDERSTUDY_SIM_CHECK_H
 #define UNDERSTUDY_SIM_CHECK_H
 
 #include "engine.h"
 
 /**
- * sim_check - look at everything before anything runs
- * @input: what is asked for; a scheduler that is NULL, as in a program that has none,
- *is not looked at
- * @rows: how many rows the columns of the table have
- * @extents: the same for the layout's
+ * sim_check - check the whole input before anything runs
+ * @input: the input; a NULL scheduler, as in a program that has none, is not checked
+ * @rows: number of rows in the columns of the table
+ * @extents: number of extents in the columns of the layout
  *
- * Returns: NULL, or what is wrong, in words: "a request lies past the end of the disk".
+ * Returns: NULL, or an error message: "a request ends past the end of the disk".
  */
 const char *sim_check(const struct sim_input *input, u64 rows, u64 extents);
 

@@ -35,7 +35,7 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 			     &pool->io, sizeof(*pool), input->max_pending);
 }
 
-/* First what it leaves, as the scheduler's exit may be the end of all. */
+/* Copy the results first, since the scheduler's exit may end this process. */
 void elevator_exit(struct elevator *elevator, struct sim_summary *summary)
 {
 	const struct scheduler *scheduler = elevator->contract.scheduler;
@@ -81,7 +81,7 @@ static struct pending *found(const struct elevator *elevator, u32 i, u64 sectors
 	return &elevator->pool[i];
 }
 
-/* One that ends where this one begins, unless both together are too long. */
+/* A request that ends where this one begins, unless both together are too long. */
 static struct pending *before(const struct elevator *elevator,
 			      const struct io_request *io)
 {
@@ -116,7 +116,7 @@ static void unite(struct pending *kept, struct pending *gone)
 	kept->io.arrival_ns = gone->io.arrival_ns;
 }
 
-/* Into one that it touches, and that one with the next if the gap between closes. */
+/* Merge into an adjacent request, and then with the next one if that closes the gap. */
 static bool merge(struct elevator *elevator, struct pending *pending, u64 now_ns)
 {
 	struct pending *kept =
@@ -143,7 +143,7 @@ void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns
 		hand_in(elevator, pending, now_ns);
 }
 
-/* What the scheduler gave can merge with nothing any more. */
+/* A request that the scheduler has handed out can no longer merge. */
 static void hand_over(struct elevator *elevator, const struct pending *pending)
 {
 	if (elevator->merge_sectors)

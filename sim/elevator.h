@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler, and what the block layer does for it: requests that touch while it has
- * them become one.  It sees that as removals and an addition.
+ * The scheduler, and the merging that the block layer does for it: adjacent pending requests become
+ * one request. The scheduler sees this as removals and an addition.
  */
 #ifndef UNDERSTUDY_ELEVATOR_H
 #define UNDERSTUDY_ELEVATOR_H
@@ -13,11 +13,11 @@
 
 /**
  * struct elevator - a scheduler at work
- * @contract: its calls, and how many requests it has
- * @state: its own
- * @pool: where the requests are
+ * @contract: enforces the rules and counts the scheduler's requests
+ * @state: the scheduler's state
+ * @pool: the requests
  * @merge_sectors: longest request that merging makes; 0: nothing is merged
- * @extents: of what it has, if requests may merge
+ * @extents: extents of the scheduler's requests, if requests may merge
  * @bundles: requests may be joined to one that is served
  */
 struct elevator {
@@ -29,30 +29,30 @@ struct elevator {
 	bool bundles;
 };
 
-/* 0, -ENOMEM, or the error of the scheduler's init, which may ask the device if it is a disk. */
+/* 0, -ENOMEM, or the error of the scheduler's init. A disk provides its positioning times. */
 int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		  struct pending *pool, struct timed_device *device);
 
 /*
- * Also fit for one whose init failed, or that is zeroed; leaves the counters' values
- * and the words about a broken rule.
+ * Valid also if init failed or the elevator is zeroed. Leaves the counters' values and the message
+ * about a broken rule in the summary.
  */
 void elevator_exit(struct elevator *elevator, struct sim_summary *summary);
 
-/* A request of one bio, of its own or merged into another one. */
+/* Add a request of one bio, on its own or merged into another request. */
 void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns);
 
-/* The one to serve now, or NULL, also if a rule was broken; see struct scheduler. */
+/* The request to serve now, or NULL, also if a rule was broken; see struct scheduler. */
 struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_ns);
 
 /*
- * Up to so many more of its owner's go with one that is to be served now, as long as the
- * scheduler would give them next; they are joined to it.
+ * Join up to `most` further requests of the same owner to one that is to be served now, as long as
+ * the scheduler would choose them next.
  */
 void elevator_join(struct elevator *elevator, struct pending *first, u32 most,
 		   u64 now_ns);
 
-/* It was served, and what is joined to it. */
+/* The request, and all requests joined to it, were served. */
 void elevator_completed(struct elevator *elevator, struct pending *pending, u64 now_ns);
 
 #endif

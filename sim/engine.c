@@ -2,7 +2,7 @@
 #include "fields.h"
 #include "sim.h"
 
-/* At one instant: see EACH_PROCESS_MAX. */
+/* At one time: see EACH_PROCESS_MAX. */
 #define EVENTS_AT_ONCE_MAX 1000000
 
 void sim_schedule(struct sim *sim, u64 time_ns, enum event_kind kind, u32 id)
@@ -33,7 +33,7 @@ static void handle(struct sim *sim, struct event event)
 	}
 }
 
-/* Everything that happens at one instant. */
+/* Handle all events at one time. */
 static void advance(struct sim *sim)
 {
 	u64 left = with_processes(sim, EVENTS_AT_ONCE_MAX);
@@ -103,7 +103,7 @@ static int init_pool(struct sim *sim)
 	return event_queue_init(&sim->events, processes + 64);
 }
 
-/* Of servers it is told only where requests may have to wait for one. */
+/* An array only needs memory for its servers if requests may have to wait for one. */
 static int init_device(struct sim *sim)
 {
 	const struct sim_input *input = sim->input;
@@ -127,7 +127,7 @@ static int init_device(struct sim *sim)
 	return 0;
 }
 
-#define BUNDLE_STREAM (U64_MAX - 2) /* apart from every process's, and the device's */
+#define BUNDLE_STREAM (U64_MAX - 2) /* differs from every process's and the device's */
 
 static int set_up(struct sim *sim)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulator: one workload through one scheduler on one device, event by event, in
- * virtual time that begins at 0.  Nothing is kept outside the run, so any number of
- * simulations may run in one program, each in a thread of its own.
+ * The simulator: one workload through one scheduler on one device, event by event, in virtual time
+ * that begins at 0. All state is inside the run, so any number of simulations may run in one
+ * program, each in a thread of its own.
  *
- * At one instant, completions come first, then arrivals in the order of the processes;
- * then the scheduler is asked, as long as the device has room and the scheduler has
- * something for it.
+ * Events at the same time have this order: completions, then arrivals in the order of the
+ * processes. Then the scheduler is called, as long as the device has room and the scheduler has a
+ * request for it.
  *
- * The measurement is the first `requests` arrivals, drained: it ends when the last of
- * them completes, and the processes go on until then (docs/method.md).
+ * The measurement is the first `requests` arrivals, drained: it ends when the last of them
+ * completes, and the processes continue until then (docs/method.md).
  */
 #ifndef UNDERSTUDY_ENGINE_H
 #define UNDERSTUDY_ENGINE_H
@@ -24,7 +24,7 @@
 
 /**
  * struct sim_cache - the host's page cache, for workloads that read files
- * @bytes: its size; 0: none, files are read past it
+ * @bytes: its size; 0: no cache, files are read directly
  * @page_sectors: size of a page
  * @read_ahead_pages: longest read-ahead; 0: none
  */
@@ -35,16 +35,17 @@ struct sim_cache {
 };
 
 /*
- * One server that somebody else models: it is asked once for each request, in order, when one that
- * it begins with at start_ns completes.
+ * One server with an external model. The engine calls it once for each request, in order. It
+ * returns when a request that begins at start_ns completes.
  */
 typedef u64 target_fn(const struct io_request *rq, u64 start_ns);
 
 /**
- * struct sim_columns - where to put a row for each request; every array is the caller's
- * and has room for as many as are measured
+ * struct sim_columns - the results: a row for each request; every array is the caller's and has
+ * room for all measured requests
  * @request_id: from 1, in order of arrival
- * @start_ns: the device begins with it; later than the dispatch if it waits inside
+ * @start_ns: when the device begins with it; later than the dispatch if it is queued in the
+ *	device
  * @idle_ns: how long the device had been idle before the dispatch
  */
 struct sim_columns {
@@ -64,10 +65,10 @@ struct sim_columns {
 };
 
 /**
- * struct sim_process - the measured requests of one process, a class of the paper's; of
- * those that were split, the ones of which all pieces are measured
- * @pieces: and requests that were not split
- * @response: completion - arrival, of split ones the mean of their pieces' (whole.h)
+ * struct sim_process - the measured requests of one process (in the paper, a class); of split
+ * requests, those with all pieces measured
+ * @pieces: number of pieces and of requests that were not split
+ * @response: completion - arrival; of a split request, the mean of its pieces (whole.h)
  * @responses: for percentiles
  */
 struct sim_process {
@@ -78,27 +79,26 @@ struct sim_process {
 
 /**
  * struct sim_input - one simulation; everything it points to is the caller's
- * @tunables: one value for each of the scheduler's
- * @parameters: one value for each of the workload's
+ * @tunables: values of the scheduler's tunables
+ * @parameters: values of the workload's parameters
  * @drive: the disk, or NULL for @target or @array
- * @target: what is asked for the time of each request, or NULL
- * @depth: most requests on the device at once: those that wait in it count
- * @max_pending: most requests that may wait for the scheduler and be in service
- * @merge_sectors: what touches becomes one request, up to this length, as long as it is
- *	with the scheduler; 0: never.  A row is what was asked for, and rows of one
- *	request have its id
- * @bundling: for each process: how many requests of its owner a server of the array
- *	takes as one if the first is that process's, in the order in which the
- *	scheduler would give them, for the mean of their times (ICPE 2011, Algorithm 1).
- *	Rows of one bundle have the id of its first request; needs a scheduler that has
- *	@more.  NULL: nothing is bundled
- * @gap_ns: between a completion and the next dispatch at the earliest
- * @ask_ns: what a process needs for itself between an answer and the next request; of
- *	no account in an open workload
+ * @target: the external model of each request's time, or NULL
+ * @depth: most requests on the device at once, including those queued in it
+ * @max_pending: most requests that may be pending and in service
+ * @merge_sectors: adjacent requests become one, up to this length, as long as the scheduler
+ *	has them; 0: never. A row is for one original request; rows of one merged request have its
+ *	id
+ * @bundling: for each process: how many requests of its owner a server of the array takes as
+ *	one if the first is that process's. They are taken in the order in which the scheduler would
+ *	hand them out, for the mean of their times (ICPE 2011, Algorithm 1). Rows of one bundle have
+ *	the id of its first request. Needs a scheduler with @more. NULL: nothing is bundled
+ * @gap_ns: shortest time between a completion and the next dispatch
+ * @ask_ns: a process's own time between an answer and its next request; ignored in an open
+ *	workload
  * @requests: how many arrivals are measured
- * @weight: of each process; NULL: all the default
- * @io_class: the same
- * @level: the same
+ * @weight: weight of each process; NULL: the default for all
+ * @io_class: likewise
+ * @level: likewise
  * @columns: NULL: only the summary
  * @each: figures of each process, or NULL
  */
@@ -128,24 +128,24 @@ struct sim_input {
 };
 
 /**
- * struct sim_summary - the measured requests in figures
- * @completed: how many; fewer than wanted if the processes ended before.  Of the rest,
- *	all but response and sectors are of requests, and count once for those that
- *	were merged or bundled
+ * struct sim_summary - figures of the measured requests
+ * @completed: how many completed; fewer than wanted if the processes ended before. All figures
+ *	below except response and sectors are of requests on the device: merged or bundled ones
+ *	count once
  * @service: completion - max(dispatch, previous completion)
  * @device: completion - dispatch
  * @response: completion - arrival
  * @model: the model's service time
  * @page_hits: pages that processes found in the page cache ...
- * @page_misses: ... and that they had to wait for
+ * @page_misses: ... and pages that they had to wait for
  * @responses: for percentiles
- * @demand: what was asked of the device
- * @predicted: chosen because the scheduler foresaw a hit
- * @predicted_hits: both
- * @oldest: id of the request that the scheduler had for longest in the end, or 0
- * @init_error: what the scheduler's init returned; the engine has errors of its own
- * @broken: the rule that the scheduler broke, in words; empty if it keeps them
- * @counters: of the scheduler, room for one each, the caller's
+ * @demand: the demands on the device
+ * @predicted: requests chosen because the scheduler predicted a hit
+ * @predicted_hits: those of them that were hits
+ * @oldest: id of the scheduler's oldest request at the end, or 0
+ * @init_error: return value of the scheduler's init; the engine has errors of its own
+ * @broken: a message about the rule that the scheduler broke; empty if it kept them
+ * @counters: values of the scheduler's counters, in the caller's memory
  */
 struct sim_summary {
 	u64 completed;
@@ -172,18 +172,22 @@ struct sim_summary {
 };
 
 /**
- * sim_run - simulate
+ * sim_run - run a simulation
  * @input: must have passed sim_check, and its scheduler contract_check_declaration
  *
- * Returns: 0; -ENOMEM; -EOVERFLOW if more than max_pending requests had to wait, with
- * the summary of those that completed; -EPROTO if the scheduler broke a rule of
- * core/scheduler.h, and summary->broken says which; -EOPNOTSUPP if requests are to be
- * bundled and the scheduler has no @more; -EDEADLK if it is asked again and
- * again and never gives anything; -ETIMEDOUT if it serves others for ever, a
- * hundred times as many as are measured and a million; -ENODATA if everything that is
- * read has long been in the page cache; -ELOOP if processes go round without ever
- * thinking or waiting; -ETIME if the clock would pass 2^63 ns; or the error of the
- * scheduler's or the workload's init.
+ * Returns: 0, or an error:
+ * - -ENOMEM;
+ * - -EOVERFLOW: more than max_pending requests had to wait; the summary is of those that
+ *   completed;
+ * - -EPROTO: the scheduler broke a rule of core/scheduler.h, named in summary->broken;
+ * - -EOPNOTSUPP: requests are to be bundled, but the scheduler has no @more;
+ * - -EDEADLK: the scheduler keeps asking to be called again and never returns a request;
+ * - -ETIMEDOUT: the scheduler serves other requests for ever: a hundred times as many as are
+ *   measured, plus a million;
+ * - -ENODATA: all that the processes read has long been in the page cache;
+ * - -ELOOP: processes loop without ever thinking or waiting;
+ * - -ETIME: the clock would pass 2^63 ns;
+ * - or the error of the scheduler's or the workload's init.
  */
 int sim_run(const struct sim_input *input, struct sim_summary *summary);
 

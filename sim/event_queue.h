@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is to happen, soonest first.  Events at the same instant are ordered by
- * priority, then by id, so that no result depends on how the queue is built.
+ * Future events, soonest first. Events at the same time are ordered by priority, then by id, so
+ * that no result depends on how the queue is built.
  */
 #ifndef UNDERSTUDY_EVENT_QUEUE_H
 #define UNDERSTUDY_EVENT_QUEUE_H
@@ -9,10 +9,10 @@
 #include "../core/port.h"
 
 /**
- * struct event - one thing that is to happen
- * @time_ns: when
- * @priority: the smaller goes first
- * @id: what it happens to; the smaller goes first
+ * struct event - one future event
+ * @time_ns: its time
+ * @priority: of events at the same time, the smaller goes first
+ * @id: number of its object, a request or a process; the smaller goes first
  */
 struct event {
 	u64 time_ns;
@@ -29,19 +29,19 @@ struct event_queue {
 /* 0 or -ENOMEM. */
 int event_queue_init(struct event_queue *queue, u32 capacity);
 
-/* Also fit for a queue whose init failed, or that is zeroed. */
+/* Valid also if init failed or the queue is zeroed. */
 void event_queue_exit(struct event_queue *queue);
 
 /* Grows if it has to: 0 or -ENOMEM. */
 int event_queue_add(struct event_queue *queue, struct event event);
 
-/* The soonest, which stays; the queue must not be empty. */
+/* The soonest event, which stays in the queue; the queue must not be empty. */
 static inline const struct event *event_queue_first(const struct event_queue *queue)
 {
 	return queue->heap;
 }
 
-/* Take the soonest out; the queue must not be empty. */
+/* Remove the soonest event; the queue must not be empty. */
 struct event event_queue_take(struct event_queue *queue);
 
 #endif

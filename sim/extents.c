@@ -2,11 +2,11 @@
 #include "extents.h"
 
 /**
- * struct extent - where a pending request lies
+ * struct extent - the place of a pending request
  * @start: its first sector
  * @end: the sector after its last
- * @next_starting: in the chain of its start
- * @next_ending: in the chain of its end
+ * @next_starting: next in the chain of its start
+ * @next_ending: next in the chain of its end
  */
 struct extent {
 	u64 start, end;
@@ -38,7 +38,7 @@ void extents_exit(struct extents *extents)
 	port_free(extents->extent);
 }
 
-/* The golden ratio spreads neighbours. */
+/* Multiplying by the golden ratio spreads neighbouring sectors. */
 static u32 *chain_of(const struct extents *extents, u32 *heads, u8 op, u64 sector)
 {
 	u64 hash = (sector * 2 + op) * 0x9e3779b97f4a7c15ull;

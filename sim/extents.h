@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which pending requests a new one touches: those that end where it begins and those
- * that begin where it ends, in O(1) expected time.  Of several the latest one.
+ * Finds pending requests adjacent to a new one: those that end where it begins and those that begin
+ * where it ends, in O(1) expected time. Of several it finds the latest.
  */
 #ifndef UNDERSTUDY_EXTENTS_H
 #define UNDERSTUDY_EXTENTS_H
@@ -14,10 +14,10 @@ struct extent;
 
 /**
  * struct extents - the pending requests by their ends
- * @extent: by number
- * @starting: heads of the hash chains of those that start at a sector
- * @ending: the same for those that end there
- * @buckets: how many chains of each kind, a power of two
+ * @extent: extents, by number
+ * @starting: heads of the hash chains of requests that start at a sector
+ * @ending: heads of the hash chains of requests that end at a sector
+ * @buckets: number of chains of each kind, a power of two
  */
 struct extents {
 	struct extent *extent;
@@ -29,16 +29,16 @@ struct extents {
 /* Numbers are below capacity.  0 or -ENOMEM. */
 int extents_init(struct extents *extents, u32 capacity);
 
-/* Also fit for extents whose init failed, or that are zeroed. */
+/* Valid also if init failed or the extents are zeroed. */
 void extents_exit(struct extents *extents);
 
-/* The request has this number from now on. */
+/* Add a request under this number. */
 void extents_add(struct extents *extents, u32 number, const struct io_request *rq);
 
-/* It is not pending any more, or about to change. */
+/* Remove a request that is no longer pending or is about to change. */
 void extents_remove(struct extents *extents, u32 number);
 
-/* The number of one in that direction, or NO_EXTENT. */
+/* The number of such a request in the direction `op`, or NO_EXTENT. */
 u32 extents_starting_at(const struct extents *extents, u8 op, u64 sector);
 u32 extents_ending_at(const struct extents *extents, u8 op, u64 sector);
 

@@ -14,7 +14,7 @@ static inline void fields_set(void *state, const struct sched_field *fields, u32
 		*sched_field_value(state, &fields[i]) = values[i];
 }
 
-/* To what they are without anybody's choice. */
+/* Set all fields to their initial values. */
 static inline void fields_reset(void *state, const struct sched_field *fields,
 				u32 count)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where files lie on the disk: the extents that a file system gave them.
- */
+/* Where files are on the disk: the extents that a file system gave them. */
 #ifndef UNDERSTUDY_LAYOUT_H
 #define UNDERSTUDY_LAYOUT_H
 
@@ -9,11 +7,11 @@
 
 /**
  * struct layout - files and their extents; every array is the caller's
- * @files: how many
+ * @files: number of files
  * @bytes: size of each file
- * @first: file i has the extents first[i] up to first[i + 1]; one more than files
+ * @first: file i has the extents first[i] up to first[i + 1]; files + 1 elements
  * @start: first sector of each extent
- * @length: its sectors
+ * @length: sectors of each extent
  *
  * The extents of a file hold all of its bytes, rounded up to whole sectors.
  */
@@ -26,11 +24,11 @@ struct layout {
 };
 
 /**
- * layout_find - where a file's sector lies on the disk
+ * layout_find - where a sector of a file is on the disk
  * @layout: the files
- * @file: index
+ * @file: index of the file
  * @at: sector in the file; it has to be in one of the extents
- * @sectors: set to how many lie there in one piece from @at on
+ * @sectors: set to how many sectors are contiguous on the disk from @at on
  *
  * Returns: sector of the disk.
  */

@@ -18,7 +18,7 @@ static void write_row(const struct sim_columns *columns, const struct pending *p
 	columns->idle_ns[row] = pending->idle_ns;
 	columns->sectors[row] = bio->sectors;
 	columns->owner[row] = bio->owner;
-	columns->op[row] = part->io.op; /* a bundle may have both */
+	columns->op[row] = part->io.op; /* a bundle may have reads and writes */
 	columns->reason[row] = io->reason;
 	columns->hit[row] = pending->command.hit;
 }
@@ -35,7 +35,7 @@ static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
 	histogram_add(&summary->responses, response_ns);
 }
 
-/* For the processes whose bios they are: a request is served with its last piece. */
+/* Add to the figures of the bios' processes: a request is served with its last piece. */
 static void sum_up_each(struct sim *sim, const struct pending *part)
 {
 	for (; part; part = part->next) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is left of a request that completed: rows of the records, and figures. */
+/* Records a completed request: rows of the records, and figures. */
 #ifndef UNDERSTUDY_MEASURE_H
 #define UNDERSTUDY_MEASURE_H
 
 #include "sim.h"
 
-/* Now.  A bio has a row, if it is measured; a request counts if any of its bios does. */
+/* Completed now. Each measured bio has a row; a request counts if any of its bios is measured. */
 void measure_completion(struct sim *sim, const struct pending *pending);
 
 #endif

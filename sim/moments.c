@@ -48,7 +48,7 @@ double moments_variance(const struct moments *moments)
 
 	if (!moments->count)
 		return 0;
-	/* Around the whole part of the mean, so that the difference stays exact. */
+	/* Relative to the whole part of the mean, so that the difference stays exact. */
 	whole = moments->sum / moments->count;
 	part = (double)(moments->sum % moments->count) / n;
 	around = moments->squares - 2 * whole * moments->sum +
@@ -56,13 +56,13 @@ double moments_variance(const struct moments *moments)
 	return (double)around / n - part * part;
 }
 
-/* From 1; 0 if there are no values. */
+/* Ranks start from 1; 0 if there are no values. */
 static u64 rank_of(const struct histogram *histogram, u32 permille)
 {
 	return (permille * histogram->count + 999) / 1000;
 }
 
-/* The cell of the value of that rank, which is not before `cell`, where `seen` others are. */
+/* The cell of the value of that rank. It is not before `cell`; `seen` values are before `cell`. */
 static u32 cell_of_rank(const struct histogram *histogram, u64 rank, u32 cell,
 			u64 *seen)
 {

@@ -5,13 +5,13 @@
 
 /**
  * struct page - a page of a file
- * @file: which file
- * @number: which page of it
- * @ready: it is there; else it is on its way
+ * @file: the file
+ * @number: number of the page in the file
+ * @ready: the page is there; otherwise it is being fetched
  * @waiter: first process that waits for it
  * @chain: next page in its bucket
- * @older: towards those that go first
- * @newer: towards those that were used last
+ * @older: next towards the least recently used
+ * @newer: next towards the most recently used
  */
 struct page {
 	u32 file;
@@ -24,8 +24,8 @@ struct page {
 
 /**
  * struct window - where a process reads, and what was read ahead for it
- * @file: which file
- * @next: page after the last one that it asked for
+ * @file: the file
+ * @next: page after the last one that the process read
  * @marker: page at which the next window is fetched
  * @end: page after the window
  * @pages: length of the window; 0: none
@@ -91,7 +91,7 @@ static u32 find(const struct page_cache *cache, u32 file, u64 number)
 	return i;
 }
 
-/* The list of those that may go. */
+/* The list of pages that may be evicted. */
 
 static void list_add(struct page_cache *cache, u32 i)
 {
@@ -131,7 +131,7 @@ static void forget_oldest(struct page_cache *cache)
 	list_remove(cache, i);
 }
 
-/* A page to fill; NO_PAGE if all of them are on their way. */
+/* A page to fill; NO_PAGE if all pages are being fetched. */
 static u32 add_page(struct page_cache *cache, u32 file, u64 number)
 {
 	u32 *bucket = bucket_of(cache, file, number);
@@ -155,7 +155,7 @@ static u32 add_page(struct page_cache *cache, u32 file, u64 number)
 	return i;
 }
 
-/* Fetch what is not there of first .. end, in pieces as long as possible. */
+/* Fetch the missing pages of first .. end, in pieces as long as possible. */
 static void fetch_missing(struct page_cache *cache, u32 process, u32 file, u64 first,
 			  u64 end)
 {
@@ -193,7 +193,7 @@ static void next_window(struct page_cache *cache, struct window *window)
 	window->end += window->pages;
 }
 
-/* The page is not there: fetch it, and what follows if it is likely to be wanted. */
+/* Fetch a missing page, and the following ones if they are likely to be wanted. */
 static void miss(struct page_cache *cache, u32 process, u32 file, u64 page,
 		 u64 file_pages)
 {
@@ -204,7 +204,7 @@ static void miss(struct page_cache *cache, u32 process, u32 file, u64 page,
 	window->end = page + 1;
 	if (goes_on && cache->read_ahead_pages > 1)
 		open_window(cache, window, page);
-	/* A page past the end of the file is there as well, for whoever asks for it. */
+	/* A page past the end of the file is fetched as well if a process reads it. */
 	fetch_missing(cache, process, file, page,
 		      min_u64(window->end, page < file_pages ? file_pages : page + 1));
 }
@@ -236,7 +236,7 @@ bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
 	u32 i = find(cache, file, page);
 	bool ready = i != NO_PAGE && cache->page[i].ready;
 
-	/* Off the list, it does not have to make room for what is read ahead. */
+	/* A page off the list is not evicted to make room for read-ahead. */
 	if (ready)
 		list_remove(cache, i);
 	if (i == NO_PAGE)
@@ -250,7 +250,7 @@ bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
 		return true;
 	}
 	i = find(cache, file, page);
-	/* No room: all of them are on their way, the first one too. */
+	/* No room: all pages, including the first, are being fetched. */
 	wait_for(cache, process, i == NO_PAGE ? 0 : i);
 	return false;
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The host's page cache: what processes read of files stays in memory, the least
- * recently used page goes first, and a process that reads on from where it was finds
- * the next pages read ahead.
+ * The host's page cache. Pages that processes read from files stay in memory. The least recently
+ * used page is evicted first. A process that reads sequentially finds the next pages read ahead.
  *
- * Read-ahead doubles.  A process that begins a file, or goes on where it stopped, and
- * misses, gets INITIAL_PAGES; when it reaches the first page that it did not ask for
- * itself, the next window, twice as long, is fetched while it reads on; and so forth up
- * to the limit.  Anything else is read page by page.  Without read-ahead a miss fetches
- * one page.
+ * Read-ahead doubles. A process that begins a file, or continues where it stopped, and misses gets
+ * INITIAL_PAGES. When it reaches the first page that it did not request itself, the next window,
+ * twice as long, is fetched while the process reads on; and so forth up to the limit. All other
+ * pages are read one at a time. Without read-ahead a miss fetches one page.
  */
 #ifndef UNDERSTUDY_PAGE_CACHE_H
 #define UNDERSTUDY_PAGE_CACHE_H
@@ -22,12 +20,12 @@ struct page;
 struct window;
 
 /**
- * struct page_cache - a cache and what each process does with it
- * @pages: how many pages it holds; pages on their way count
- * @read_ahead_pages: longest window; 0 and 1 read nothing ahead
- * @fetch: the pages first .. first + count of a file have to be read from the disk
- * @wake: a process that had to wait may ask again
- * @context: handed to both
+ * struct page_cache - a cache, and each process's use of it
+ * @pages: how many pages it holds, including pages being fetched
+ * @read_ahead_pages: longest window; 0 and 1: no read-ahead
+ * @fetch: called to read the pages first .. first + count of a file from the disk
+ * @wake: called when a process that had to wait may retry
+ * @context: passed to both
  */
 struct page_cache {
 	u32 pages;
@@ -39,31 +37,31 @@ struct page_cache {
 	struct page *page; /* all of them */
 	u32 *bucket; /* heads of the hash chains */
 	u32 nr_buckets;
-	u32 used; /* pages that have been handed out at least once */
-	u32 oldest, newest; /* of those that may go */
-	struct window *window; /* one a process */
-	u32 *next_waiter; /* of the same page, by process */
+	u32 used; /* pages that have been in use at least once */
+	u32 oldest, newest; /* of those that may be evicted */
+	struct window *window; /* one for each process */
+	u32 *next_waiter; /* next process waiting for the same page, by process */
 };
 
-/* The first five fields are set; 0 or -ENOMEM. */
+/* The caller sets the first five fields; returns 0 or -ENOMEM. */
 int page_cache_init(struct page_cache *cache, u32 processes);
 
-/* Also fit for a cache whose init failed, or that is zeroed. */
+/* Valid also if init failed or the cache is zeroed. */
 void page_cache_exit(struct page_cache *cache);
 
 /**
  * page_cache_read - a process wants a page
- * @file_pages: length of the file; nothing is read ahead past its end
+ * @file_pages: length of the file; read-ahead stops at its end
  *
- * A page that is there is not evicted by what this call reads ahead.
+ * The read-ahead of this call does not evict the page.
  *
- * Returns: true if it has it; false if it has to wait for @wake.  With no room for the
- * page, because all others are on their way, it waits for one of those.
+ * Returns: true if the page is there; false if the process has to wait for @wake. If there is no
+ * room for the page, because all others are being fetched, the process waits for one of those.
  */
 bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
 		     u64 file_pages);
 
-/* What @fetch asked for, or a part of it, is there. */
+/* Some or all of the pages that @fetch was called for have been read. */
 void page_cache_filled(struct page_cache *cache, u32 file, u64 first, u32 count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request between its arrival and its completion.  It carries what one process or the
- * page cache asked for; after merges, what several did.
+ * A request between its arrival and its completion. It carries the bio of one process or of the
+ * page cache; after merges, several bios.
  */
 #ifndef UNDERSTUDY_PENDING_H
 #define UNDERSTUDY_PENDING_H
@@ -12,17 +12,17 @@
 #define NOT_MEASURED U64_MAX
 
 /**
- * struct bio - what was asked for
- * @arrival_ns: when
- * @sector: from where on
- * @row: of the records, or NOT_MEASURED
- * @page: of the file that it fills in the page cache ...
- * @pages: ... this many; 0: none
- * @file: which file
- * @sectors: how much
- * @owner: as the scheduler sees it
- * @process: who waits for it, if it fills no pages
- * @whole: the request that it is a piece of (whole.h), or NO_SLOT
+ * struct bio - one original request
+ * @arrival_ns: its arrival
+ * @sector: its first sector
+ * @row: its row of the records, or NOT_MEASURED
+ * @page: first page that it fills in the page cache ...
+ * @pages: ... and how many; 0: none
+ * @file: file of these pages
+ * @sectors: its length
+ * @owner: owner as the scheduler sees it
+ * @process: process that waits for it, if it fills no pages
+ * @whole: the request of which it is a piece (whole.h), or NO_SLOT
  */
 struct bio {
 	u64 arrival_ns;
@@ -39,13 +39,13 @@ struct bio {
 
 /**
  * struct pending - an entry of the pool
- * @io: the whole request, as the scheduler sees it; first, so that it can be found
- * again
- * @bio: what began it
- * @next: whose bio goes with it, merged into it or joined to it, or NULL
- * @dispatch_ns: when it went to the device
- * @idle_ns: how long that had nothing to do before
- * @command: what it is there, and what it meets there
+ * @io: the whole request, as the scheduler sees it; first member, so that the entry can be
+ *	found from it
+ * @bio: the bio that began it
+ * @next: next request merged into it or joined to it, or NULL
+ * @dispatch_ns: when it was dispatched to the device
+ * @idle_ns: how long the device had been idle before
+ * @command: the device's command for it
  */
 struct pending {
 	struct io_request io;

@@ -5,9 +5,9 @@
 enum whereabouts { FREE = 0, PENDING, IN_SERVICE };
 
 struct place {
-	struct io_request rq; /* first, so that it can be found again */
+	struct io_request rq; /* first, so that the place can be found from it */
 	enum whereabouts is;
-	u64 positioning_ns; /* as the tape has it */
+	u64 positioning_ns; /* from the tape */
 };
 
 struct run {
@@ -15,7 +15,7 @@ struct run {
 	struct contract contract;
 	void *state;
 	struct place *place;
-	struct place *last; /* what next handed out last, or NULL */
+	struct place *last; /* the last request that next handed out, or NULL */
 	u32 nr_pending;
 };
 
@@ -89,7 +89,7 @@ static void complete(struct run *run, const struct tape_call *call)
 	place->is = FREE;
 }
 
-/* What the host said then, before next answered. */
+/* Provide the host's positioning time of that call before next answers. */
 static void foresee(struct run *run, const struct tape_call *call)
 {
 	struct place *place = &run->place[call->place];

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Play a tape (core/tape.h): make its calls into a scheduler again and write down
- * what it answers now.  The tape of a kernel comes out as it went in, or the
- * scheduler decided otherwise here than there.
+ * Replays a tape (core/tape.h): makes its calls into a scheduler again and writes down the new
+ * answers. If a tape of the kernel changes by this, the scheduler decided differently here and
+ * there.
  *
- * What the host said of positioning times is on the tape ahead of the call of next in which it
- * was asked, and is said again.
+ * The tape has the host's positioning times before the call of next that used them; the replay
+ * provides the same times.
  *
- * A tape that is made up has no answers yet.  In it, a completion with id 0 is that of
- * the request which next handed out last, if it did.  The scheduler may have
- * handed out a request that the tape takes back or completes as another: such a call
- * is passed over.
+ * An invented tape has no answers yet. In it, a completion with id 0 is that of the last request
+ * that next handed out, if any. The scheduler may already have handed out a request that the tape
+ * takes back, or may not have handed out one that the tape completes. Such a call is skipped.
  */
 #ifndef UNDERSTUDY_REPLAY_H
 #define UNDERSTUDY_REPLAY_H
@@ -21,17 +20,17 @@
 
 /**
  * struct replay - input and output; every array is the caller's
- * @scheduler: who answers
- * @tunables: one value for each, in the scheduler's order; set once it is initialised
- * @counters: room for one value each
+ * @scheduler: the scheduler
+ * @tunables: values of its tunables, in its order; set once it is initialised
+ * @counters: room for the values of its counters
  * @capacity_sectors: size of the disk
- * @max_requests: most that may be pending at once
- * @depth: most that were in service at once, as the scheduler was told; 0 stands for one
- * @places: places of the calls are below it
+ * @max_requests: most requests that may be pending at once
+ * @depth: most requests in service at once, as given to the scheduler; 0 stands for one
+ * @places: all places of the calls are below this
  * @nr_calls: length of the tape
- * @calls: the tape; what next answers is written over
- * @broken: CONTRACT_TEXT bytes for the rule that the scheduler broke, in words
- * @watch: how far it is
+ * @calls: the tape; the answers of next are overwritten
+ * @broken: CONTRACT_TEXT bytes for a message about the rule that the scheduler broke
+ * @watch: progress
  */
 struct replay {
 	const struct scheduler *scheduler;
@@ -48,8 +47,8 @@ struct replay {
 };
 
 /*
- * 0, -ENOMEM, -ENOSPC if more than max_requests are pending, -EINVAL if a call is
- * none, or adds to a place that is not free, or -EPROTO if the scheduler broke a rule.
+ * 0, -ENOMEM, -ENOSPC if more than max_requests are pending, -EINVAL if a call is invalid or adds
+ * to a place that is not free, or -EPROTO if the scheduler broke a rule.
  */
 int replay_run(const struct replay *replay);
 

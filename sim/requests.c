@@ -2,13 +2,13 @@
 #include "measure.h"
 #include "sim.h"
 
-/* A scheduler that waits on purpose is asked once more, or a few times if it ticks. */
+/* After a deliberate wait next is called once more; a few times if the scheduler ticks. */
 #define REFUSALS_IN_A_ROW_MAX 1000000
 
 /*
- * Until the last one measured is served: who waits for an answer can't bring many more
- * meanwhile, and a burst of open arrivals ends before it is a hundred measurements
- * long.
+ * Limits of arrivals until the last measured request is served. Processes that wait for answers
+ * cannot issue many more requests meanwhile, and a burst of open arrivals ends before it is a
+ * hundred measurements long.
  */
 #define LATER_ARRIVALS_MAX 1000000
 #define LATER_ARRIVALS_EACH 100
@@ -40,7 +40,7 @@ static u64 measure_arrival(struct sim *sim)
 	return sim->arrived;
 }
 
-/* A scheduler that always prefers the new ones never ends what is measured. */
+/* A scheduler that always prefers new requests never completes the measured ones. */
 static bool is_starved(const struct sim *sim)
 {
 	u64 later = sim->arrived - sim->target;
@@ -57,7 +57,7 @@ static void set_class(const struct sim_input *input, struct io_request *io, u32 
 	io->level = input->level ? input->level[process] : IO_LEVEL_DEFAULT;
 }
 
-/* The request that the process's step asks for a piece of, or NO_SLOT. */
+/* The request of which the process's step issues a piece, or NO_SLOT. */
 static u32 whole_of(struct sim *sim, struct process *process)
 {
 	u32 whole = process->whole;
@@ -68,7 +68,7 @@ static u32 whole_of(struct sim *sim, struct process *process)
 	return whole;
 }
 
-/* What a server of an array takes for it, given or drawn; a drive and a target say it later. */
+/* The service time on an array, given or drawn; a drive or a target computes it later. */
 static u64 cost_ns(struct sim *sim, u64 given_ns)
 {
 	if (sim->input->drive || sim->input->target)
@@ -111,7 +111,7 @@ struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sector
 	return &pending->bio;
 }
 
-/* Ask the scheduler then; the soonest enquiry is the only one that counts. */
+/* Call the scheduler at time_ns; only the soonest enquiry counts. */
 static void enquire_at(struct sim *sim, u64 time_ns)
 {
 	if (time_ns >= sim->wake_ns && sim->wake_ns > sim->now_ns)
@@ -120,14 +120,14 @@ static void enquire_at(struct sim *sim, u64 time_ns)
 	sim_schedule(sim, time_ns, EVENT_ENQUIRE, 0);
 }
 
-/* The device has begun with it. */
+/* The device has begun with the request. */
 static void begun(struct sim *sim, const struct pending *pending)
 {
 	sim_schedule(sim, pending->command.due_ns, EVENT_COMPLETION,
 		     pending - sim->pool);
 }
 
-/* What a server of an array takes for it: the mean of what is joined, rounded down. */
+/* The service time on an array: the mean of the joined requests, rounded down. */
 static u64 mean_cost_ns(const struct pending *first)
 {
 	unsigned __int128 sum = first->io.cost_ns;
@@ -143,7 +143,7 @@ static u64 mean_cost_ns(const struct pending *first)
 	return sum / count;
 }
 
-/* Others go with the scheduler's choice.  False: it broke a rule. */
+/* Join other requests to the scheduler's choice. False: the scheduler broke a rule. */
 static bool bundle(struct sim *sim, struct pending *first, u64 *cost_ns)
 {
 	struct elevator *elevator = &sim->elevator;
@@ -157,7 +157,7 @@ static bool bundle(struct sim *sim, struct pending *first, u64 *cost_ns)
 	return !contract_is_broken(&elevator->contract);
 }
 
-/* The scheduler's choice with what goes with it, and what a server takes for that. */
+/* The scheduler's choice with the requests joined to it, and their service time on an array. */
 static struct pending *choose(struct sim *sim, u64 *cost_ns, u64 *wake_ns)
 {
 	struct pending *first = elevator_next(&sim->elevator, sim->now_ns, wake_ns);
@@ -202,7 +202,7 @@ static void start(struct sim *sim, struct pending *pending, u64 cost_ns)
 		begun(sim, pending);
 }
 
-/* The device goes on by itself with one that it has been given before. */
+/* The device begins with a request that was queued in it. */
 static void go_on(struct sim *sim)
 {
 	struct command *command = device_next(&sim->device, sim->now_ns);
@@ -212,7 +212,7 @@ static void go_on(struct sim *sim)
 		      (void *)((char *)command - offsetof(struct pending, command)));
 }
 
-/* The scheduler gave nothing: nothing more happens to it before it changes its mind. */
+/* next returned none: do not call it again before something changes or its time comes. */
 static void refused(struct sim *sim, u64 wake_ns)
 {
 	sim->settled = true;
@@ -243,7 +243,7 @@ void requests_dispatch(struct sim *sim)
 	}
 }
 
-/* To those who asked for it. */
+/* Answer the processes that issued the request. */
 static void hand_back(struct sim *sim, struct pending *pending)
 {
 	for (; pending; pending = pending->next) {

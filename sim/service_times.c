@@ -13,7 +13,7 @@ static const char *check_outcomes(const struct service_times *times,
 
 	for (i = 0; i < phase->outcomes; i++) {
 		if (outcome[i].phase >= times->phases)
-			return "a service time leads to a phase that there is not";
+			return "a service time leads to an unknown phase";
 	}
 	return outcome[i - 1].last == U64_MAX ? NULL
 					      : "a phase's probabilities end below 1";
@@ -41,7 +41,7 @@ const char *service_times_check(const struct service_times *times, u32 classes)
 		return NULL;
 	for (i = 0; i < classes; i++) {
 		if (times->start[i] >= times->phases)
-			return "a service time begins in a phase that there is not";
+			return "a service time begins in an unknown phase";
 	}
 	for (i = 0; !wrong && i < times->phases; i++)
 		wrong = check_phase(times, &times->phase[i]);
@@ -55,7 +55,7 @@ void service_chain_begin(struct service_chain *chain, const struct service_times
 	chain->phase = times->start[class];
 }
 
-/* Nothing is drawn if there is but one. */
+/* A single outcome needs no draw. */
 static const struct service_outcome *leave(const struct service_phase *phase,
 					   const struct service_outcome *outcome,
 					   struct draw *draw)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulation at work, for the three files of the engine: engine.c has the clock and
- * the events, processes.c who asks, requests.c what becomes of what is asked.  Whatever
- * goes wrong is noted in `error`, which ends it.
+ * A simulation at work, for the three files of the engine: engine.c has the clock and the events,
+ * processes.c the processes, requests.c their requests. An error is noted in `error`, which ends
+ * the simulation.
  */
 #ifndef UNDERSTUDY_SIM_H
 #define UNDERSTUDY_SIM_H
@@ -17,27 +17,27 @@
 #define TIME_MAX_NS (1ull << 63)
 
 /*
- * What no simulation does that gets anywhere (see sim_run) has a limit, here and in the
- * three files.  Each is far above what a sensible one needs, and is reached within
- * seconds.  This one is for what processes may do for nothing: 20,000 hits in a row of
- * each are a hit ratio of 99.995 %.
+ * Simulations that make no progress (see sim_run) are stopped by limits, here and in the three
+ * files. Each limit is far above the needs of a sensible simulation, and is reached within seconds.
+ * This limit is for what processes can do without the disk: 20,000 hits in a row by each process
+ * are a hit ratio of 99.995 %.
  */
 #define EACH_PROCESS_MAX 20000
 
-/* At one instant, in this order. */
+/* Order of events at the same time. */
 enum event_kind {
 	EVENT_COMPLETION, /* of pool entry id */
-	EVENT_ASK, /* process id asks */
+	EVENT_ASK, /* process id makes its next request */
 	EVENT_RESUME, /* process id got the page that it waited for */
-	EVENT_ENQUIRE, /* the scheduler may be asked: the gap is over, or it said so */
+	EVENT_ENQUIRE, /* call next again: the gap is over, or the scheduler set this time */
 };
 
 /* What a process is doing. */
 struct process {
 	struct step step;
 	u32 outstanding; /* requests that it waits for */
-	u32 done; /* sectors of the step that it has got from the page cache */
-	u32 whole; /* the request of which it asks for further pieces, or NO_SLOT */
+	u32 done; /* sectors of the step already read from the page cache */
+	u32 whole; /* the request of which it issues further pieces, or NO_SLOT */
 };
 
 struct sim {
@@ -48,48 +48,48 @@ struct sim {
 	struct event_queue events;
 	struct elevator elevator;
 	struct page_cache pages;
-	struct draw bundle; /* how many requests are next */
+	struct draw bundle; /* draws the sizes of bundles */
 	struct process *process;
 	struct pending *pool;
 	struct slots slots; /* of the pool */
 	struct wholes wholes; /* if there are figures of each process */
 	u32 in_service;
 	u64 now_ns;
-	u64 ready_ns; /* no dispatch before */
+	u64 ready_ns; /* no dispatch before this time */
 	u64 idle_since_ns;
 	u64 last_completion_ns;
-	u64 wake_ns; /* the enquiry that is due next, or U64_MAX */
-	bool settled; /* the scheduler said "none", and nothing changed since */
+	u64 wake_ns; /* time of the next enquiry, or U64_MAX */
+	bool settled; /* next returned none, and nothing has changed since */
 	u64 arrived;
 	u64 target;
 	u64 hits_in_a_row; /* in the page cache, while the disk was idle */
-	u64 refusals; /* how often the scheduler said "none" since it gave something */
+	u64 refusals; /* how often next has returned none since its last request */
 	int error;
 	struct timed_device device; /* last: it is large */
 };
 
-/* A limit, and something for each process. */
+/* A limit, plus an allowance for each process. */
 static inline u64 with_processes(const struct sim *sim, u64 limit)
 {
 	return limit + (u64)EACH_PROCESS_MAX * sim->input->world.processes;
 }
 
-/* engine.c: something happens then. */
+/* engine.c: schedule an event. */
 void sim_schedule(struct sim *sim, u64 time_ns, enum event_kind kind, u32 id);
 
-/* processes.c: what one does next, once it is answered; and what it asks for, now. */
+/* processes.c: a process's next step after an answer; and its request, made now. */
 void process_next_step(struct sim *sim, u32 i);
 void process_answered(struct sim *sim, u32 i);
 void process_ask(struct sim *sim, u32 i);
 void process_resume(struct sim *sim, u32 i);
 
-/* 0 or -ENOMEM: the page cache that they read through, if there is one. */
+/* 0 or -ENOMEM: set up the page cache of the processes, if there is one. */
 int processes_init_pages(struct sim *sim);
 
-/* requests.c: something is asked for; NULL if there is no room for it. */
+/* requests.c: a request arrives; NULL if there is no room for it. */
 struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sectors);
 
-/* Fill the device, as far as the scheduler has something for it. */
+/* Fill the device, as far as the scheduler hands out requests. */
 void requests_dispatch(struct sim *sim);
 
 /* Entry i of the pool was served. */

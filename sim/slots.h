@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which entries of an array are in use.  One that was given back is taken first, so that
- * those beyond what was ever in use at once are never touched, and cost no memory.
+ * Which entries of an array are in use. Returned entries are reused first, so that entries beyond
+ * the largest number ever in use at once are never touched, and use no memory.
  */
 #ifndef UNDERSTUDY_SLOTS_H
 #define UNDERSTUDY_SLOTS_H
@@ -12,10 +12,10 @@
 
 /**
  * struct slots - entries 0 to capacity - 1
- * @next: of a free entry that was in use: the one that was free before it
- * @free: the last one given back, or NO_SLOT
- * @fresh: the first one that was never in use
- * @capacity: how many
+ * @next: for a free entry that was in use: the next older free entry
+ * @free: the last returned entry, or NO_SLOT
+ * @fresh: the first entry that was never in use
+ * @capacity: number of entries
  */
 struct slots {
 	u32 *next;
@@ -35,13 +35,13 @@ static inline int slots_init(struct slots *slots, u32 capacity)
 	return slots->next ? 0 : -ENOMEM;
 }
 
-/* Also fit for one whose init failed, or that is zeroed. */
+/* Valid also if init failed or the slots are zeroed. */
 static inline void slots_exit(struct slots *slots)
 {
 	port_free(slots->next);
 }
 
-/* A free one, or NO_SLOT. */
+/* Take a free entry; NO_SLOT if there is none. */
 static inline u32 slots_take(struct slots *slots)
 {
 	u32 slot = slots->free;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What others may look at while something runs. */
+/* Progress of a run, visible to other threads while it runs. */
 #ifndef UNDERSTUDY_WATCH_H
 #define UNDERSTUDY_WATCH_H
 
 #include "../core/port.h"
 
 /**
- * struct sim_watch - how far it is
- * @completed: measured requests
- * @events: that were dealt with: while they grow, the scheduler comes back
+ * struct sim_watch - progress
+ * @completed: measured requests that have completed
+ * @events: events handled; while the number grows, the scheduler still returns from its calls
  */
 struct sim_watch {
 	u64 completed;

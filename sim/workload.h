@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface that a simulated workload implements: what each of its processes does
- * next, in one file under workloads/.  workloads/random.c is the short example.
+ * The interface that a simulated workload implements: the next step of each of its processes, in
+ * one file under workloads/. workloads/random.c is the short example.
  *
- * A workload knows neither time nor answers: it is asked for one step after the other,
- * so that what a process wants does not depend on how it is scheduled.
+ * A workload knows neither the time nor the answers; the engine requests one step after the other.
+ * So the steps of a process do not depend on how its requests are scheduled.
  */
 #ifndef UNDERSTUDY_WORKLOAD_H
 #define UNDERSTUDY_WORKLOAD_H
@@ -17,17 +17,17 @@
 #define NO_FILE U32_MAX
 
 /**
- * struct step - think, then ask
- * @think_ns: how long before it asks: after the answer to its last step, or, in an
+ * struct step - think, then issue a request
+ * @think_ns: how long the process thinks first: after the answer to its last step or, in an
  *	open workload, after its last step
- * @file: which file, or NO_FILE for a place on the disk
+ * @file: the file, or NO_FILE for a place on the disk
  * @sector: first sector, of the file or of the disk
- * @sectors: how many, at least 1
- * @owner: who asks
+ * @sectors: number of sectors, at least 1
+ * @owner: owner of the request
  * @op: enum io_op; files are only read
- * @cost_ns: service time on an array; 0 lets the array draw it
- * @more: in an open workload: so many of the steps that follow ask for further pieces
- *	of the same request, at the same instant
+ * @cost_ns: service time on an array; 0: the array draws it
+ * @more: in an open workload: how many of the following steps are further pieces of the same
+ *	request, at the same time
  */
 struct step {
 	u64 think_ns;
@@ -41,10 +41,9 @@ struct step {
 };
 
 /**
- * struct rows - steps as a table, for the workloads that play one; every array is
- * the caller's
+ * struct rows - steps as a table, for the workloads that play one; every array is the caller's
  * @first: process i plays the rows first[i] up to first[i + 1]
- * @think_ns: see struct step, as the others
+ * @think_ns: see struct step, also for the others
  * @sector: on the disk
  */
 struct rows {
@@ -58,15 +57,15 @@ struct rows {
 };
 
 /**
- * struct world - what a workload may know of the world; it outlives the workload
+ * struct world - what a workload may know; it outlives the workload
  * @capacity_sectors: size of the disk
- * @seed: process i draws from stream i of it
- * @processes: how many
+ * @seed: process i draws from stream i of this seed
+ * @processes: number of processes
  * @layout: the files; none if there is no file system
  * @rows: a table, or all NULL
- * @arrivals: of each process, or NULL
+ * @arrivals: arrivals of each process, or NULL
  * @service: service times of each process, or all NULL
- * @until_ns: of @arrivals, those before it
+ * @until_ns: only @arrivals before this time count
  */
 struct world {
 	u64 capacity_sectors;
@@ -80,16 +79,16 @@ struct world {
 };
 
 /**
- * struct workload - what processes do
- * @name: what people type to choose it
+ * struct workload - the behaviour of processes
+ * @name: the name by which people choose it
  * @summary: one line for people
- * @open: steps do not wait for the answer to the step before
+ * @open: steps do not wait for the answer to the previous step
  * @state_size: bytes of state, zeroed, with the parameters' values in it
  * @parameters: as a scheduler's tunables, but fixed for the run
- * @nr_parameters: how many
+ * @nr_parameters: number of parameters
  * @init: 0 or a negative errno
- * @exit: give back what @init took; also called if it failed
- * @step: fill in the next step of a process; false when it has none left
+ * @exit: free what @init allocated; also called if @init failed
+ * @step: fill in the next step of a process; false when it has no more steps
  */
 struct workload {
 	const char *name;
@@ -104,7 +103,7 @@ struct workload {
 	bool (*step)(void *state, u32 process, struct step *step);
 };
 
-/* Make it known to the program that links it; or, in a file of somebody's own, to who loads it. */
+/* Register the workload with the program that links it, or, in a user's file, with its loader. */
 #ifdef WORKLOAD_ALONE
 extern const struct workload *const module_workload;
 #define REGISTER_WORKLOAD(w)                         \

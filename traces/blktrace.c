@@ -37,7 +37,7 @@ static bool fail(struct blktrace *trace, u32 fault, u64 value)
 	return false;
 }
 
-/* The first record of a file says how all are written. */
+/* The first record of a file determines the layout of all. */
 static bool check_magic(struct blktrace *trace, const u8 *bytes)
 {
 	u32 magic;
@@ -60,8 +60,8 @@ static bool check_device(struct blktrace *trace, u32 device)
 }
 
 /*
- * Is the record the lane's next one?  What its processor has recorded before is left out.  A
- * number that jumps does no harm to the records behind it.
+ * Is the record newer than the lane's last one? Records that its processor has recorded before are
+ * left out. A jump in the numbers does not affect the records behind it.
  */
 static bool is_next(struct blktrace *trace, struct lane *lane,
 		    const struct record *record)
@@ -105,7 +105,7 @@ static u8 kind_of(const struct record *record)
 	}
 }
 
-/* Why a request is no row, or LEFT_OUT_REASONS if it reads or writes. */
+/* The reason to leave a request out, or LEFT_OUT_REASONS if it reads or writes. */
 static u32 why_left_out(const struct record *record)
 {
 	if (record->action & RECORD_PASSTHROUGH)
@@ -119,7 +119,7 @@ static u32 why_left_out(const struct record *record)
 	return record->action & RECORD_FLUSH ? LEFT_OUT_FLUSHES : LEFT_OUT_EMPTY;
 }
 
-/* Where the rest of a split begins; false if its payload is no place behind it. */
+/* Where the rest of a split begins; false if the payload is not a sector behind its beginning. */
 static bool find_split(const struct record *record, struct trace_event *event)
 {
 	u64 sector;
@@ -156,7 +156,7 @@ static bool take(struct blktrace *trace, const struct record *record)
 	struct lane *lane;
 	u32 why;
 
-	/* Notes have no number. */
+	/* Notes are not numbered. */
 	if (record->action & RECORD_NOTE)
 		return true;
 	if (!check_device(trace, record->device))

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's binary block traces, bytes in and requests out.
+ * Reader of the kernel's binary block traces: bytes in, requests out.
  *
- * The files of one trace, one a processor or all in one, are fed one after the other, each
- * in pieces of any size.  Then rows are asked for until there are no more.  What is no row
- * is counted, and where a file breaks off is kept; the bytes are trusted in nothing.
+ * First the caller feeds the files of one trace, one for each processor or all in one, one after
+ * the other, each in pieces of any size. Then it reads rows until there are no more. The reader
+ * counts all that is left out of the rows, and notes where a file breaks off. It trusts no byte of
+ * the input.
  *
- * Memory: 32 bytes for each event of a request's life (it was queued, merged, split,
- * issued, requeued, completed), and some 100 for each request that is outstanding.
+ * Memory: 32 bytes for each event of a request's life (queued, merged, split, issued, requeued,
+ * completed), and about 100 for each outstanding request.
  */
 #ifndef UNDERSTUDY_TRACES_BLKTRACE_H
 #define UNDERSTUDY_TRACES_BLKTRACE_H
@@ -15,7 +16,7 @@
 #include "match.h"
 #include "record.h"
 
-/* Why a file breaks off, or why there is no going on. */
+/* Why a file breaks off, or why reading cannot go on. */
 enum blktrace_fault {
 	BLKTRACE_WHOLE,
 	BLKTRACE_NO_MEMORY,
@@ -26,27 +27,27 @@ enum blktrace_fault {
 	BLKTRACE_OTHER_DEVICE,
 };
 
-/* What is in no row, by why. */
+/* Reasons why records are in no row. */
 enum blktrace_left_out {
-	LEFT_OUT_UNISSUED, /* completions of what was not seen to be issued */
-	LEFT_OUT_UNCOMPLETED, /* issued, and not seen to complete */
+	LEFT_OUT_UNISSUED, /* completions of requests that were not seen to be issued */
+	LEFT_OUT_UNCOMPLETED, /* issued, but not seen to complete */
 	LEFT_OUT_FLUSHES, /* issued, as the next four; without data */
 	LEFT_OUT_DISCARDS,
 	LEFT_OUT_PASSTHROUGH,
-	LEFT_OUT_WITHOUT_TRANSFER, /* zones managed, zeroes written without data */
+	LEFT_OUT_WITHOUT_TRANSFER, /* zone management; zeroes written without data */
 	LEFT_OUT_EMPTY, /* reads and writes of no sector */
-	LEFT_OUT_REPEATED, /* records whose number their processor has given before */
-	LEFT_OUT_BACKWARDS, /* records from before their processor's last one */
+	LEFT_OUT_REPEATED, /* records with a number that their processor has used before */
+	LEFT_OUT_BACKWARDS, /* records older than their processor's last one */
 	LEFT_OUT_LOST, /* records whose numbers are missing */
 	LEFT_OUT_REASONS,
 };
 
 /**
  * struct blktrace - a trace being read
- * @fault: of the file being fed
- * @value: what is wrong there: the magic number, processor, time, sector or device
- * @records: of the file being fed that were taken; the next one is at @offset
- * @device: what is traced, once @has_device
+ * @fault: fault of the current file
+ * @value: the wrong value: the magic number, processor, time, sector or device
+ * @records: number of records taken from the current file; the next one is at @offset
+ * @device: the traced device, once @has_device
  */
 struct blktrace {
 	u32 fault;
@@ -59,22 +60,23 @@ struct blktrace {
 	struct match match;
 };
 
-/* NULL: no memory. */
+/* NULL if there is no memory. */
 struct blktrace *blktrace_new(void);
 void blktrace_free(struct blktrace *trace);
 
-/* The next file begins, without a fault. */
+/* Begin the next file, without a fault. */
 void blktrace_begin(struct blktrace *trace);
 
 /*
- * How many of the bytes were taken: all whole records.  Those that are left, fewer than
- * RECORD_BYTES_MAX, come again with what follows them.  After a fault nothing is taken.
+ * Takes all whole records and returns how many bytes they have. The caller passes the rest, fewer
+ * than RECORD_BYTES_MAX bytes, again together with the following bytes. After a fault nothing is
+ * taken.
  */
 u64 blktrace_feed(struct blktrace *trace, const u8 *bytes, u64 n);
 
 /*
- * The next rows, in order of completion; fewer than max: there are no more, or there was no
- * memory, which is the fault then.  Nothing is fed after the first call.
+ * The next rows, in order of completion. Fewer than max: there are no more rows; or there was no
+ * memory, which is then the fault. Nothing may be fed after the first call.
  */
 u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max);
 

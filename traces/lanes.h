@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a trace, a lane for each processor, merged into one order of time.
+ * The events of a trace, with a lane for each processor, merged into one order of time.
  *
- * A lane takes events in order of time and in that order alone.  When all are there they
- * are given out over all lanes: by time, then by kind (what comes first in a request's
- * life goes first), then by processor.  An event takes 32 bytes until it is given out.
+ * A lane takes its events in order of time. Once all events are there, they are returned over all
+ * lanes by time, then by kind (in the order of a request's life), then by processor. An event takes
+ * 32 bytes until it is returned.
  */
 #ifndef UNDERSTUDY_TRACES_LANES_H
 #define UNDERSTUDY_TRACES_LANES_H
@@ -24,9 +24,9 @@ enum trace_event_kind {
 };
 
 /**
- * struct trace_event - something that happened to a request that moves data
- * @sectors: its length; of a split, where the rest begins, counted from @sector
- * @pid: who did it
+ * struct trace_event - an event of a request that moves data
+ * @sectors: its length; for a split, where the rest begins, counted from @sector
+ * @pid: the process that caused it
  * @kind: one of enum trace_event_kind
  * @op: 0 read, 1 write
  */
@@ -39,22 +39,22 @@ struct trace_event {
 struct trace_block;
 
 /**
- * struct lane - what a processor recorded
+ * struct lane - the records of a processor
  * @cpu: its number
- * @began: it has recorded something, with @sequence and at @time_ns at last
+ * @began: there is a record; the last one has @sequence and @time_ns
  */
 struct lane {
 	u32 cpu, sequence;
 	u64 time_ns;
 	bool began;
 	struct trace_block *first, *last;
-	u32 given, taken; /* in the first block, in the last one */
+	u32 given, taken; /* returned from the first block; used in the last block */
 };
 
 /**
- * struct lanes - all of them
+ * struct lanes - all lanes
  * @lane: by processor, NULL if it has none
- * @heap: those that have events left, the one whose turn it is first; once it is built
+ * @heap: the lanes with events left, the next one first; once it is built
  */
 struct lanes {
 	struct lane **lane, **heap;
@@ -65,16 +65,16 @@ struct lanes {
 /* 0 or -ENOMEM. */
 int lanes_init(struct lanes *lanes);
 
-/* Also fit for lanes whose init failed, or that are zeroed. */
+/* Valid also if init failed or the lanes are zeroed. */
 void lanes_exit(struct lanes *lanes);
 
-/* The lane of a processor below LANES_MAX, or NULL: no memory. */
+/* The lane of a processor below LANES_MAX; NULL if there is no memory. */
 struct lane *lanes_get(struct lanes *lanes, u32 cpu);
 
-/* None of the lane's events is later than it.  0 or -ENOMEM. */
+/* Add an event, not earlier than the lane's other events. 0 or -ENOMEM. */
 int lane_put(struct lane *lane, const struct trace_event *event);
 
-/* The next event of all; false if there is none.  No lane takes another one then. */
+/* The next event of all lanes; false if there is none. From then on lanes take no more events. */
 bool lanes_next(struct lanes *lanes, struct trace_event *event);
 
 #endif

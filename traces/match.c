@@ -55,7 +55,7 @@ static int requeue(struct match *match, const struct trace_event *event)
 	return outstanding_put(&match->back, &rq);
 }
 
-/* It may have grown while it was back. */
+/* A requeued request may have grown before it is issued again. */
 static void issue_again(struct outstanding_request *rq, const struct trace_event *event)
 {
 	if (event->sectors > rq->left) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A block layer's events, in order of time, made into requests: each that was issued and
+ * Turns a block layer's events, in order of time, into requests. Each request that was issued and
  * has completed in full is a row.
  *
- * It arrived when its first sector was queued, by whom it was queued; if that was not seen,
- * when it was issued, by whom it was issued.  What is merged behind another request is
- * forgotten; what is merged in front of one takes its place, and the other is forgotten.
- * What is split off arrived with what it is split off.  A request that is requeued is the
- * same one when it is issued again.  A part that completes leaves the rest outstanding at
- * the sector behind it.
+ * The arrival of a request, and its owner, are those of the queue event of its first sector; if
+ * that was not seen, those of the issue event. A request that is merged behind another one is
+ * forgotten. One that is merged in front of another takes its place, and the other one is
+ * forgotten. A part that is split off keeps the arrival of the original request. A request that is
+ * requeued and issued again remains the same. When a part of a request completes, the rest stays
+ * outstanding at the sector behind the part.
  */
 #ifndef UNDERSTUDY_TRACES_MATCH_H
 #define UNDERSTUDY_TRACES_MATCH_H
@@ -29,10 +29,10 @@ struct blktrace_row {
 
 /**
  * struct match - requests that are not complete
- * @queued: by where they begin, the first one that was queued there
+ * @queued: queued, by first sector; of several at one sector the one queued first
  * @sent: issued
  * @back: requeued, and not issued again
- * @unissued: completions of what was not seen to be issued
+ * @unissued: number of completions without an issue event
  */
 struct match {
 	struct outstanding queued, sent, back;
@@ -42,14 +42,14 @@ struct match {
 /* 0 or -ENOMEM. */
 int match_init(struct match *match);
 
-/* Also fit for one whose init failed, or that is zeroed. */
+/* Valid also if init failed or the struct is zeroed. */
 void match_exit(struct match *match);
 
-/* 1 if it completes a request, which is in the row then; 0 if not; or -ENOMEM. */
+/* 1 if the event completes a request, then in the row; 0 if not; or -ENOMEM. */
 int match_event(struct match *match, const struct trace_event *event,
 		struct blktrace_row *row);
 
-/* How many requests were issued and have not completed. */
+/* Number of requests that were issued and have not completed. */
 u64 match_uncompleted(const struct match *match);
 
 #endif

@@ -6,9 +6,9 @@
 
 /**
  * struct outstanding_node - a request in the table
- * @chain: of the first one of a key: the next key of the bucket
- * @same: the next one of this key
- * @last: of the first one of a key: its last one
+ * @chain: for the first request of a key: the next key of the bucket
+ * @same: the next request of this key
+ * @last: for the first request of a key: the key's last request
  */
 struct outstanding_node {
 	struct outstanding_request rq;
@@ -49,7 +49,7 @@ static u64 hash_of(u8 op, u64 at)
 	return hash ^ hash >> 32;
 }
 
-/* The place of the first one of the key, which holds NULL if there is none. */
+/* The pointer to the first request of the key; it is NULL if there is none. */
 static struct outstanding_node **place_of(const struct outstanding *table, u8 op,
 					  u64 at)
 {

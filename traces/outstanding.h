@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests by their operation and the sector at which they begin, in O(1) expected time
- * each; of several with both in common the one that was put first.
+ * Requests by operation and first sector, in O(1) expected time each; of several with the same key
+ * the one that was added first.
  */
 #ifndef UNDERSTUDY_TRACES_OUTSTANDING_H
 #define UNDERSTUDY_TRACES_OUTSTANDING_H
@@ -9,8 +9,8 @@
 #include "../core/port.h"
 
 /**
- * struct outstanding_request - one of them
- * @at: the sector by which it is found, which moves when a part of it completes
+ * struct outstanding_request - one request
+ * @at: the sector by which it is found; moves when a part of the request completes
  * @left: sectors of it that have not completed
  */
 struct outstanding_request {
@@ -24,7 +24,7 @@ struct outstanding_pool;
 
 /**
  * struct outstanding - a table that grows
- * @nr: requests in it
+ * @nr: number of requests
  */
 struct outstanding {
 	u64 nr;
@@ -37,17 +37,17 @@ struct outstanding {
 /* 0 or -ENOMEM. */
 int outstanding_init(struct outstanding *table);
 
-/* Also fit for a table whose init failed, or that is zeroed. */
+/* Valid also if init failed or the table is zeroed. */
 void outstanding_exit(struct outstanding *table);
 
-/* 0 or -ENOMEM.  Its @at is below 2^63. */
+/* 0 or -ENOMEM. The request's @at must be below 2^63. */
 int outstanding_put(struct outstanding *table, const struct outstanding_request *rq);
 
-/* The first one that begins there, or NULL; good until the table changes. */
+/* The first request with this key, or NULL; valid until the table changes. */
 const struct outstanding_request *outstanding_find(const struct outstanding *table,
 						   u8 op, u64 at);
 
-/* Take it out; false if there is none. */
+/* Remove that request; false if there is none. */
 bool outstanding_take(struct outstanding *table, u8 op, u64 at,
 		      struct outstanding_request *rq);
 

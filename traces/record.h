@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One binary record of the kernel's blktrace, as linux/blktrace_api.h lays it out: a
- * header of version 7 or 8 in either byte order, and behind it a payload of so many
- * bytes.  Nothing in the bytes is trusted, and nothing behind their end is read.
+ * One binary record of the kernel's blktrace, as in linux/blktrace_api.h: a header of version 7 or
+ * 8 in either byte order, followed by a payload, whose length the header contains. Nothing in the
+ * bytes is trusted, and nothing behind their end is read.
  */
 #ifndef UNDERSTUDY_TRACES_RECORD_H
 #define UNDERSTUDY_TRACES_RECORD_H
@@ -13,7 +13,7 @@
 #define RECORD_MAGIC_BYTES 4
 #define RECORD_BYTES_MAX (64 + 65535)
 
-/* The low byte of an action; others are of no interest here. */
+/* The low byte of an action; other actions are ignored. */
 enum record_action {
 	RECORD_QUEUE = 1,
 	RECORD_BACK_MERGE = 2,
@@ -33,12 +33,12 @@ enum record_action {
 /* Zones reset, finished, opened or closed; zeroes written without data. */
 #define RECORD_WITHOUT_TRANSFER (0x7eull << 32)
 
-#define RECORD_CGROUP (1u << 8) /* a control group's number leads the payload */
+#define RECORD_CGROUP (1u << 8) /* the payload begins with a control group's number */
 
 /**
- * struct record_layout - how the records of a file are written
+ * struct record_layout - the layout of a file's records
  * @version: 7 or 8
- * @swapped: in the other byte order than this machine's
+ * @swapped: the byte order differs from this machine's
  */
 struct record_layout {
 	u32 version;
@@ -46,9 +46,9 @@ struct record_layout {
 };
 
 /**
- * struct record - what a header says
- * @time_ns: when, on a clock that all processors share
- * @payload: behind the header
+ * struct record - the contents of a header
+ * @time_ns: time, on a clock that all processors share
+ * @payload: the payload behind the header
  * @payload_bytes: its length
  */
 struct record {
@@ -57,17 +57,17 @@ struct record {
 	const u8 *payload;
 };
 
-/* The magic number at the beginning of a record, as this machine would write it. */
+/* The magic number at the beginning of a record, in this machine's byte order. */
 u32 record_magic(const struct record_layout *layout, const u8 *bytes);
 
-/* The layout of a file that begins so; false if it is neither version. */
+/* The layout of a file that begins with these bytes; false if it has neither version. */
 bool record_layout_of(const u8 *bytes, struct record_layout *layout);
 
-/* The record's length with its payload, or 0 if it is not all in the n bytes. */
+/* The record's length with its payload, or 0 if the n bytes do not hold all of it. */
 u32 record_decode(const struct record_layout *layout, const u8 *bytes, u64 n,
 		  struct record *record);
 
-/* The sector at which what is split off begins; false if the payload is too short. */
+/* The sector at which the split-off part begins; false if the payload is too short. */
 bool record_split_at(const struct record *record, u64 *sector);
 
 #endif

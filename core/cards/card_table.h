@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A PCI card as data: what its specification says, in the form that the device's side
- * reads.  understudy/cards/table.py makes one of cards/NAME.yaml, checked, so that nothing
- * here is checked again: registers lie inside their BARs, each at a multiple of its size,
- * and none overlaps another.
+ * A PCI card as data: its specification, in the form that the device's side reads.
+ * understudy/cards/table.py makes a table from cards/NAME.yaml and checks it, so nothing here is
+ * checked again. Registers are inside their BARs, each at a multiple of its size, and none overlaps
+ * another.
  *
- * Registers are named by their index in the table.  Masks of bits are the register's own,
- * its least significant bit being bit 0.
+ * Registers are named by their index in the table. Masks of bits are relative to the register,
+ * whose least significant bit is bit 0.
  */
 #ifndef UNDERSTUDY_CARD_TABLE_H
 #define UNDERSTUDY_CARD_TABLE_H
@@ -26,7 +26,7 @@ enum card_direction {
 
 /**
  * struct card_bar - a window of the card in physical memory
- * @number: of its base address register; one of 64 bits takes the next one as well
+ * @number: number of its base address register; one of 64 bits takes the next number as well
  * @is64: whether its address has 64 bits
  * @bytes: size, a power of two
  */
@@ -38,19 +38,19 @@ struct card_bar {
 
 /**
  * struct card_register - a register, and what a driver may do to its bits
- * @name: as the specification has it
+ * @name: name in the specification
  * @bar: number of its BAR
  * @bytes: size: 1, 2, 4 or 8
  * @offset: bytes from the start of the BAR
  * @kind: enum register_kind
  * @reset: value after a reset
  * @readable: bits that a read returns; others read as 0
- * @writable: bits that take what is written
+ * @writable: bits that keep the written value
  * @clears: bits that writing 1 clears
  * @sets: bits that writing 1 sets
  * @read_clears: bits that a read clears
  *
- * A bit is in at most one of the last four; a reserved one is in none of the last five.
+ * A bit is in at most one of the last four; a reserved bit is in none of the last five.
  */
 struct card_register {
 	const char *name;
@@ -67,10 +67,10 @@ struct card_register {
 };
 
 /**
- * struct card_interrupt - why the card interrupts
- * @name: of the source
- * @status_register, @status_bit: that it happened; a mask of one bit
- * @enable_register, @enable_bit: that it may interrupt
+ * struct card_interrupt - a reason for which the card interrupts
+ * @name: name of the source
+ * @status_register, @status_bit: the event has happened; a mask of one bit
+ * @enable_register, @enable_bit: the event may interrupt
  * @vector: MSI vector, below 32; 0 without MSI
  */
 struct card_interrupt {
@@ -84,12 +84,12 @@ struct card_interrupt {
 
 /**
  * struct card_buffer - memory of the driver that the card reads or writes
- * @name: of the buffer
+ * @name: name of the buffer
  * @direction: enum card_direction
- * @address, @length, @doorbell: registers: bus address, bytes, and the one whose writing
- *	starts the transfer
+ * @address, @length, @doorbell: registers for the bus address, for the length in bytes, and
+ *	the one whose writing starts the transfer
  * @alignment: of the address in bytes, a power of two
- * @bytes_max: the longest
+ * @bytes_max: largest length
  */
 struct card_buffer {
 	const char *name;
@@ -100,11 +100,11 @@ struct card_buffer {
 };
 
 /**
- * struct card_ring - a buffer of equal entries that is used round and round
+ * struct card_ring - a circular buffer of equal entries
  * @buffer: the memory
  * @entry_bytes: size of an entry
- * @head, @tail: registers: next entry that the card takes, and the one behind the last
- *	that the driver has filled
+ * @head, @tail: registers: the next entry that the card takes, and the entry behind the last
+ *	one that the driver has filled
  */
 struct card_ring {
 	struct card_buffer buffer;
@@ -113,17 +113,17 @@ struct card_ring {
 };
 
 /**
- * struct card_table - a card, whole
- * @name: of the specification
+ * struct card_table - a whole card
+ * @name: name of the specification
  * @vendor, @device, @subsystem_vendor, @subsystem, @class_code, @revision: config space
  * @msi_vectors: 1 to 32; 0: no MSI
- * @msix_vectors: 1 to 32; 0: no MSI-X; without either it has INTA
- * @msix_bar: number of the BAR with their table
+ * @msix_vectors: 1 to 32; 0: no MSI-X; without either the card has INTA
+ * @msix_bar: number of the BAR with the MSI-X tables
  * @nr_bars, @bars: its windows, by number
  * @nr_registers, @registers: by BAR, then by offset
- * @nr_interrupts, @interrupts: their sources
- * @nr_buffers, @buffers: its DMA
- * @nr_rings, @rings: the same, used round and round
+ * @nr_interrupts, @interrupts: its interrupt sources
+ * @nr_buffers, @buffers: its DMA buffers
+ * @nr_rings, @rings: its DMA rings
  */
 struct card_table {
 	const char *name;

@@ -10,7 +10,7 @@ void registers_reset(struct registers *registers)
 		registers->values[i] = table->registers[i].reset;
 }
 
-/* Whether all of a register lies before that byte of that BAR. */
+/* Whether the whole register is before this byte of this BAR. */
 static bool is_before(const struct card_register *reg, u32 bar, u64 offset)
 {
 	if (reg->bar != bar)

@@ -2,7 +2,7 @@
 #include "arm.h"
 #include "../least.h"
 
-/* Processes draw from the streams below, one each. */
+/* Processes draw from the streams below this one, one each. */
 #define PHASE_STREAM (1ull << 32)
 
 void arm_reset(struct arm *arm)
@@ -45,7 +45,7 @@ u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns
 	return arm_passes_ns(disk, sector, ready_ns);
 }
 
-/* It is less than a turn from there. */
+/* Is the sector less than a turn away from there? */
 static bool is_near(const struct disk *disk, u64 sector, u64 there)
 {
 	u64 first = nearer(sector, there);
@@ -53,7 +53,7 @@ static bool is_near(const struct disk *disk, u64 sector, u64 there)
 	return later(sector, there) - first < disk_turn(disk, first);
 }
 
-/* What the head waits for the sector if it arrives then. */
+/* How long the head waits for the sector if it arrives at arrives_ns. */
 static u64 near_latency_ns(const struct disk *disk, struct head head, u64 sector,
 			   u64 arrives_ns)
 {
@@ -68,8 +68,10 @@ static u64 near_latency_ns(const struct disk *disk, struct head head, u64 sector
 	return past_ns ? rotation_ns - past_ns : 0;
 }
 
-/* Where angles are not known, what it waits is, around where the head is and where it was before it
- * read ahead. */
+/*
+ * Without angles, a latency is known for sectors near the head, or near where the head was before
+ * it read ahead.
+ */
 static bool knows_latency(const struct arm *arm, const struct disk *disk,
 			  struct head head, u64 sector, u64 arrives_ns, u64 *latency_ns)
 {

@@ -2,8 +2,8 @@
 #include "array.h"
 #include "../least.h"
 
-#define SERVICE_STREAM (U64_MAX - 1) /* apart from every process's */
-#define EXPONENTIAL_MOST 45 /* means, as core/draw.h promises */
+#define SERVICE_STREAM (U64_MAX - 1) /* differs from the stream of every process */
+#define EXPONENTIAL_MOST 45 /* times the mean, as core/draw.h promises */
 
 void array_seed(struct draw *draw, u64 seed)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * The bus between a drive and its host: what is sent over it, and what a request costs besides.
- */
+/* The bus between a drive and its host: how long transfers take, and the overhead of a request. */
 #ifndef UNDERSTUDY_BUS_H
 #define UNDERSTUDY_BUS_H
 
@@ -9,11 +7,13 @@
 
 /**
  * struct bus - parameters
- * @sector_ps: a sector's transfer, picoseconds
- * @watermark_percent: of a read, or of the segment if that is less, has to be there before the
- *	bus begins (SCSI's buffer full ratio), if nothing of it is held or comes by; 0: one sector
- * @hit_ns: a read that the buffer holds, besides its sectors; one that the papers' cache holds
- * @write_ns: a write that is taken, besides its sectors
+ * @sector_ps: transfer of a sector, picoseconds
+ * @watermark_percent: share of a read, or of the segment if that is shorter, that has to be in
+ *	the buffer before the bus begins (SCSI's buffer full ratio), if the buffer holds nothing of
+ *	the read and is not reading it ahead; 0: one sector
+ * @hit_ns: a read that the buffer holds, without the transfer of its sectors; with the papers'
+ *	cache, the whole time of a hit
+ * @write_ns: a write that the drive accepts, without the transfer of its sectors
  */
 struct bus {
 	u64 sector_ps;

@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * A command: a request as a drive has been given it, with what is always the same about it, and
- * what became of it.
- */
+/* A command: a request as given to a drive, with its fixed properties and its outcome. */
 #ifndef UNDERSTUDY_COMMAND_H
 #define UNDERSTUDY_COMMAND_H
 
 #include "../request.h"
 
-/* Besides enum io_op: what moves no data, has no place to go to and is next. */
+/* Operations besides enum io_op. They move no data, have no place and are served next. */
 enum command_op {
-	COMMAND_FLUSH = IO_OPS, /* until all that was written is on the medium */
+	COMMAND_FLUSH = IO_OPS, /* complete when all data written is on the medium */
 	COMMAND_NOTHING, /* takes no time of its own */
 };
 
 /**
- * struct command - one that is given to a drive or an array
+ * struct command - a command given to a drive or an array
  * @sector: first sector
- * @given_ns: when it had to wait, on the drive's clock
+ * @given_ns: when it was queued, on the drive's clock
  * @sectors: length
  * @op: enum io_op or command_op
- * @through: a write that is to be on the medium when it is complete
- * @waits: in the drive's queue; what it meets there is not known yet
+ * @through: a write that must be on the medium when it completes
+ * @waits: it is in the drive's queue, and its service is not known yet
  * @hit: the drive's cache held it
- * @start_ns: when it began
- * @service_ns: what it takes by the model, without k
- * @due_ns: when it is complete
- * @place: of the arm, for its first sector; known where angles are (core/drive/platter.h), once
- *	plan_aim() has been called
- * @angle: where on the turn that begins; likewise
- * @before, @after: of those that wait
+ * @start_ns: when service began
+ * @service_ns: service time by the model, without k
+ * @due_ns: when it completes
+ * @place: where the arm is for the first sector; set by plan_aim() where angles are known
+ *	(core/drive/platter.h)
+ * @angle: the angle at which the first sector begins; likewise
+ * @before, @after: neighbours in the queue
  */
 struct command {
 	u64 sector;

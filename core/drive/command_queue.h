@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Command queueing in the drive: requests that it has been given and has not begun with.
- * When it is free it takes, among the oldest of them, the one with the shortest positioning
- * time (core/drive/plan.h), of two alike the older one; one that has waited for too long goes
- * before all others.
+ * Command queueing in the drive: the queue of commands that the drive has not begun. A free drive
+ * chooses from the oldest of them the one with the shortest positioning time (core/drive/plan.h);
+ * of two equal ones it takes the older. A command that has waited too long goes before all others.
  *
- * The host owns the commands, gives each once, and has the drive choose when it is free: at the
- * time when the one before was complete.  So the service of one that waits is not known
- * before.
+ * The host owns the commands, gives each one once, and lets the drive choose when the drive is
+ * free, that is when the previous command completed. So the service time of a pending command is
+ * not known in advance.
  */
 #ifndef UNDERSTUDY_COMMAND_QUEUE_H
 #define UNDERSTUDY_COMMAND_QUEUE_H
@@ -23,13 +22,13 @@ struct command_queue {
 void command_queue_give(struct command_queue *queue, const struct drive *drive,
 			struct command *command);
 
-/* The drive's disk has become another one: where on it is what waits? */
+/* The drive's disk was replaced: compute the place of each pending command on the new one. */
 void command_queue_aim(struct command_queue *queue, const struct drive *drive);
 
-/* It has to wait there, and does not any more. */
+/* Remove a command, which must be in the queue. */
 void command_queue_remove(struct command_queue *queue, struct command *command);
 
-/* What the drive, which is free at that time, goes on with; NULL if nothing waits. */
+/* Take the command that the drive, free at now_ns, serves next; NULL if none is pending. */
 struct command *command_queue_take(struct command_queue *queue, struct drive *drive,
 				   u64 now_ns);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What becomes of a plan in a drive with a buffer. */
+/* Carries out a plan in a drive with a buffer. */
 #ifndef UNDERSTUDY_COMMIT_H
 #define UNDERSTUDY_COMMIT_H
 
 #include "plan.h"
 
-/* When it is complete; *hit: the buffer held it.  The plan is of that moment. */
+/* Returns when the command completes; *hit: the buffer held it. The plan must be of now_ns. */
 u64 commit_plan(struct drive *drive, const struct command *command,
 		struct drive_plan plan, u64 now_ns, bool *hit);
 

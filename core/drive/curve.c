@@ -18,7 +18,7 @@ int curve_check(const struct curve *curve, u64 end, u64 max)
 	return curve_max(curve) <= max ? 0 : -EINVAL;
 }
 
-/* From the lower of the two values upwards, so that a fall is rounded down as well. */
+/* Computed from the lower of the two values upwards, so that a fall is rounded down as well. */
 static u64 between(const struct curve_point *a, const struct curve_point *b, u64 at)
 {
 	u64 length = b->at - a->at;

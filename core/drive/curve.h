@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A function known by samples: a line between two of them.  Values need not ascend,
- * as those of measured curves do not.
+ * A function known by samples, linear between two of them. Values need not ascend; those of
+ * measured curves do not.
  *
- * Places are whole numbers, so a curve can also jump: from one value at n - 1 to
- * another at n.  A function that is constant in pieces takes two samples for each.
+ * Places are whole numbers, so a curve can also jump: from one value at n - 1 to another at n. A
+ * function that is constant in pieces takes two samples for each piece.
  *
- * The samples are the host's, and stay where they are as long as the curve is used.
+ * The host owns the samples and keeps them in place as long as the curve is used.
  */
 #ifndef UNDERSTUDY_CURVE_H
 #define UNDERSTUDY_CURVE_H
@@ -32,12 +32,12 @@ struct curve {
 };
 
 /*
- * 0, or -EINVAL unless there are at least two samples, the first at 0 and the last at
- * the end, each at a place of its own, none above max.
+ * 0, or -EINVAL unless there are at least two samples, the first at 0 and the last at the end, each
+ * at a place of its own, and none above max.
  */
 int curve_check(const struct curve *curve, u64 end, u64 max);
 
-/* The value there, rounded down; beyond the end, that of the last sample. */
+/* The value at a place, rounded down; beyond the end, the value of the last sample. */
 u64 curve_value(const struct curve *curve, u64 at);
 
 /* The largest sample; 0 if there is none. */

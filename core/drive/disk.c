@@ -109,7 +109,7 @@ u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 	return from_ns + disk_transfer_ns(disk, sector, sectors);
 }
 
-/* Of what passes one sector after the other, but for switches. */
+/* When sectors are sent that pass one after the other, without switches. */
 static u64 sent_in_turn_ns(const struct disk *disk, u64 sector, u64 end, u64 from_ns,
 			   u64 bus_ps)
 {
@@ -151,7 +151,7 @@ u64 disk_next_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 							   : from_ns;
 }
 
-/* As disk_transfer_ns, turned around: no sector passes during a switch. */
+/* The inverse of disk_transfer_ns(): no sector passes during a switch. */
 static u64 passed_after(const struct disk *disk, u64 sector, u64 sectors, u64 ns)
 {
 	u64 ps = sector_ps(disk, sector);

@@ -33,9 +33,9 @@ static void make_longer(struct disk_cache *cache, u64 sectors)
 }
 
 /*
- * One that holds the sector begins in its part of the disk or in the one before, where nearly
- * always none does.  Of the two tests of a span the first one nearly always says no, and can be
- * foreseen: before the span the difference wraps around and is huge.
+ * A span that holds the sector begins in the sector's part of the disk or in the part before.
+ * Nearly always no span begins there. The first of the two tests of a span nearly always fails, so
+ * the processor predicts it well: before the span, the difference wraps around and is huge.
  */
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors)
 {

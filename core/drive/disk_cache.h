@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The papers' on-board cache: segments that each hold one span of sectors,
- * fully associative, replaced in order of insertion (PERFORM 2010 section 3, Jones 2010
- * section 4.3.3).  A read is a hit if one segment holds all of it.  A span that
- * is longer than a segment wraps around within it and leaves its tail.
+ * The papers' on-board cache: segments that each hold one span of sectors, fully associative,
+ * replaced in order of insertion (PERFORM 2010 section 3, Jones 2010 section 4.3.3). A read is a
+ * hit if one segment holds all of it. A span longer than a segment wraps around in the segment,
+ * which keeps the tail of the span.
  *
- * The same cache serves two callers with two rules: the device fills it on a
- * miss only, the shadow inside CATS on every dispatched read.  Writes drop each
- * segment that they overlap (our choice: the papers are silent).
+ * Two callers fill this cache by different rules: the device on a miss only, the shadow cache of
+ * CATS on every dispatched read. A write drops each segment that it overlaps (our choice: the
+ * papers do not say).
  */
 #ifndef UNDERSTUDY_DISK_CACHE_H
 #define UNDERSTUDY_DISK_CACHE_H
@@ -26,9 +26,9 @@ struct disk_span {
  * struct disk_cache - a cache, usable when zeroed: no segments, no hits
  * @segments: how many spans it holds, 0 to DISK_CACHE_SEGMENTS_MAX
  * @segment_sectors: longest span
- * @prefetch_sectors: read on after each miss
+ * @prefetch_sectors: sectors read ahead after each miss
  * @next: segment to overwrite next
- * @longest: no span is longer
+ * @longest: upper bound of the length of all spans
  * @part: size of a part of the disk, as a power of two of sectors; no span is longer
  * @begun: how many spans begin in a part; parts DISK_CACHE_PARTS apart share a counter
  * @span: the segments
@@ -50,8 +50,8 @@ struct disk_cache {
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors);
 
 /*
- * Overwrite the oldest segment with the span and what is read ahead of it.  Returns
- * what the segment holds now.
+ * Overwrite the oldest segment with the span and the sectors read ahead of it. Returns what the
+ * segment holds now.
  */
 struct disk_span disk_cache_insert(struct disk_cache *cache, u64 sector, u32 sectors);
 

@@ -3,7 +3,7 @@
 #include "../least.h"
 #include "commit.h"
 
-/* The papers' cache: does it hold it?  A miss changes it. */
+/* Does the papers' cache hold the request? A miss changes the cache. */
 static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 {
 	if (op == IO_READ && disk_cache_holds(&drive->cache, sector, sectors))
@@ -15,7 +15,7 @@ static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 	return false;
 }
 
-/* A disk whose platters turn: what a request waits for them is drawn, or the clock says it. */
+/* Service of a disk with rotation: the latency is drawn, or follows from the clock. */
 static u64 turning_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
 {
 	struct disk *disk = &drive->disk;
@@ -105,7 +105,7 @@ u64 drive_flush(struct drive *drive, u64 start_ns)
 	return end_ns - start_ns;
 }
 
-/* Besides what may be read ahead from now on, there is what was begun with other settings. */
+/* Reading ahead may also have begun with other settings. */
 static u64 ahead_most(const struct read_ahead *ahead)
 {
 	if (!read_ahead_is_on(ahead))
@@ -113,7 +113,7 @@ static u64 ahead_most(const struct read_ahead *ahead)
 	return later(ahead->sectors, ahead->limit - ahead->from);
 }
 
-/* What may have to be destaged before a request, and the arm to come to what is read ahead. */
+/* A write may have to be destaged first, and the arm may have to return to its read-ahead. */
 static u64 before_slowest_ns(const struct drive *drive)
 {
 	const struct write_back *writes = &drive->writes;
@@ -133,7 +133,7 @@ u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 
 	if (!drive->buffered)
 		return later(disk_slowest_ns(&drive->disk, sectors), bus->hit_ns);
-	/* What was read ahead may have to pass before. */
+	/* Sectors read ahead may have to pass first. */
 	medium_ns = disk_slowest_ns(&drive->disk, sectors + ahead_most(&drive->ahead));
 	return sum_at_most(sum_at_most(before_slowest_ns(drive), medium_ns),
 			   drive->writes.settle_ns + bus->hit_ns +
@@ -146,7 +146,7 @@ static bool has_few_tracks(const struct drive *drive)
 	u32 i;
 
 	if (disk_knows_angles(&drive->disk))
-		return true; /* nothing counts them */
+		return true; /* tracks are not counted */
 	for (i = 0; i < tracks->nr_zones; i++) {
 		u64 sectors = tracks->zone[i].sectors;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A whole drive: the mechanics, the on-board cache, where the head is and where
- * the platter.  The throttle in the kernel and the simulator both ask it, once for
- * each request and in the order of service, how long that request takes.
+ * A whole drive: the mechanics, the on-board cache, and the positions of head and platter. The
+ * throttle in the kernel and the simulator both call it once for each request, in the order of
+ * service, to learn how long that request takes.
  *
- * It has one of two caches.  The papers' (core/drive/disk_cache.h, PERFORM 2010 section 3)
- * answers at once: each hit costs the same, what is read ahead is there when the miss is
- * served.  The other one, the buffer, works in time: it reads ahead (core/drive/read_ahead.h) as
- * the platter turns, also while nobody asks, and takes writes (core/drive/write_back.h).
+ * A drive has one of two caches. The papers' cache (core/drive/disk_cache.h, PERFORM 2010 section
+ * 3) takes no time: each hit costs the same, and the sectors read ahead are there when the miss is
+ * served. The other cache, the buffer, works in time: it reads ahead (core/drive/read_ahead.h) as
+ * the platter turns, also while the drive is idle, and accepts writes (core/drive/write_back.h).
  */
 #ifndef UNDERSTUDY_DRIVE_H
 #define UNDERSTUDY_DRIVE_H
@@ -19,47 +19,49 @@
 #define QUEUE_DEPTH_MAX 256
 
 /**
- * drive_serve - serve one request and say what it costs
- * @drive: the drive; arm, cache and phase move on
+ * drive_serve - serve one request and return its service time
+ * @drive: the drive; arm, cache and draws move on
  * @op: enum io_op
  * @sector: first sector
  * @sectors: length
- * @start_ns: when it begins with it, on a clock of the caller's; not before the last one
- *	was complete.  A drive that has no buffer and no angles does not look at it
- * @hit: set to whether the cache held it
+ * @start_ns: when service begins, on the caller's clock; not before the previous request
+ *	completed. A drive without a buffer and without angles ignores it
+ * @hit: set to whether the cache held the request
  *
  * Returns: model service time, ns.
  */
 u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_ns,
 		bool *hit);
 
-/* A write that is to be on the medium when it is complete (FUA). */
+/* Serve a write that must be on the medium when it completes (FUA). */
 u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns);
 
-/* A command that moves data: as one of these two. */
+/* Serve a command that moves data, by one of the two functions above. */
 u64 drive_serve_command(struct drive *drive, const struct command *command,
 			u64 start_ns, bool *hit);
 
-/* Destage all that was written: how long that takes, ns. */
+/* Destage all data written; returns how long that takes, ns. */
 u64 drive_flush(struct drive *drive, u64 start_ns);
 
-/* Carry out a plan of drive_plan(), whose outlook is drive_look()'s and has no sieve: as
- * drive_serve(). */
+/*
+ * Carry out a plan that drive_plan() made with an outlook of drive_look() and without a sieve.
+ * Otherwise as drive_serve().
+ */
 u64 drive_commit(struct drive *drive, const struct command *command,
 		 const struct drive_plan *plan, u64 start_ns, bool *hit);
 
-/* No request of that length takes longer from now on, unless settings change. */
+/* The longest service time of a request of this length, unless settings change. */
 u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 
 /*
- * 0, or -EINVAL if the drive is not as promised here and in the files it stands on, or if it
- * would have to count more tracks than a request has time for: one with a buffer reads
- * ahead over TRACKS_AHEAD_MAX of them at most, and turns over TRACKS_IN_TURN_MAX.  Where angles
- * are known nothing is counted.
+ * 0, or -EINVAL if the drive breaks a promise of this file or of the files of its parts, or would
+ * have to count too many tracks in one request. A drive with a buffer reads ahead over at most
+ * TRACKS_AHEAD_MAX tracks and has at most TRACKS_IN_TURN_MAX in a turn. Where angles are known, no
+ * tracks are counted.
  */
 int drive_check(const struct drive *drive);
 
-/* Head to sector 0, cache empty, draws from their beginning. */
+/* Put the head at sector 0, empty the cache and restart the draws. */
 void drive_reset(struct drive *drive);
 
 #endif

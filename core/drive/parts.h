@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a drive consists of; what it does is in core/drive/drive.h. */
+/* The parts of a drive; core/drive/drive.h describes its operations. */
 #ifndef UNDERSTUDY_PARTS_H
 #define UNDERSTUDY_PARTS_H
 
@@ -8,18 +8,19 @@
 #include "write_back.h"
 
 /**
- * struct drive - a drive in motion
+ * struct drive - a drive and its state
  * @disk: mechanics
- * @arm: where it is
- * @bus: to the host
+ * @arm: position of the arm
+ * @bus: bus to the host
  * @cache: the papers' cache
- * @buffered: it has a buffer, which is the next two, and @cache is not looked at
- * @ahead: its segments, and what is read ahead
- * @writes: what waits for the medium
- * @done_ns: the last request was complete
- * @queue_depth: among so many that wait it chooses (core/drive/command_queue.h), up to
- *	QUEUE_DEPTH_MAX; 0 or 1: it takes them in the order in which they came
- * @queue_age_ns: one that has waited for so long goes before all others
+ * @buffered: the drive has a buffer, which is the next two members, and does not use @cache
+ * @ahead: segments and read-ahead
+ * @writes: writes not yet destaged
+ * @done_ns: when the last request completed
+ * @queue_depth: how many of the oldest pending commands the drive chooses from
+ *	(core/drive/command_queue.h), up to QUEUE_DEPTH_MAX; 0 or 1: it serves them in order of
+ *	arrival
+ * @queue_age_ns: a command that has waited this long goes before all others
  */
 struct drive {
 	struct disk disk;

@@ -8,7 +8,7 @@ static struct drive_plan plan(u16 kind, u32 segment, u64 first)
 	return (struct drive_plan){ .kind = kind, .segment = segment, .first = first };
 }
 
-/* It is being read ahead, or about to be. */
+/* The sectors are being read ahead, or will be soon. */
 static struct drive_plan coming(const struct read_ahead *ahead, u64 until,
 				const struct command *command)
 {
@@ -71,7 +71,7 @@ static struct drive_plan written(const struct write_back *writes,
 	return plan(PLAN_ROOM, SEGMENTS_NONE, command->sector);
 }
 
-/* The papers' cache: nothing happens between requests. */
+/* With the papers' cache nothing happens between requests. */
 static struct drive_plan unbuffered(const struct drive *drive,
 				    const struct command *command)
 {
@@ -81,7 +81,7 @@ static struct drive_plan unbuffered(const struct drive *drive,
 	return plan(hit ? PLAN_HELD : PLAN_MEDIUM, SEGMENTS_NONE, command->sector);
 }
 
-/* Twice in place: a drive that chooses asks it of each command. */
+/* Inlined in both callers: a choosing drive calls it for each command. */
 static inline __attribute__((always_inline)) struct drive_plan
 decided(const struct drive *drive, const struct drive_outlook *look,
 	const struct command *command)
@@ -146,7 +146,7 @@ void plan_look(const struct drive *drive, struct drive_outlook *look)
 	look->place = disk_arm_place(disk, look->head.sector);
 }
 
-/* The arm goes for all of it. */
+/* The arm goes for the whole request. */
 static u64 medium_ns(const struct drive *drive, const struct drive_outlook *look,
 		     const struct command *command, u64 settle_ns, u64 by_ns)
 {
@@ -218,7 +218,7 @@ void plan_aim(const struct drive *drive, struct command *command)
 	const struct disk *disk = &drive->disk;
 
 	if (!disk_knows_angles(disk) || command->op >= IO_OPS)
-		return; /* what has no place may name a sector that the disk has not */
+		return; /* a command without a place may name a sector beyond the disk */
 	command->place = disk_place(disk, command->sector);
 	command->angle = platter_angle(&disk->tracks, command->sector);
 }

@@ -2,7 +2,7 @@
 #include "platter.h"
 #include "../least.h"
 
-/* How many skews of each kind lie before a place. */
+/* How many skews of each kind there are before a place. */
 struct skews {
 	u64 plain;
 	u64 cylinders;
@@ -29,15 +29,15 @@ static u64 angle_of(const struct track_zone *zone, const struct track_mark *mark
 	       skews.cylinders * zone->cylinder.skew + skews.bands * zone->band.skew;
 }
 
-/* So many of these angles, ns. */
+/* How long the platters take to turn by `count` times `angle`, ns. */
 static u64 turned_ns(const struct tracks *tracks, u64 count, u64 angle)
 {
 	return count ? port_mul_div(count, angle, tracks->velocity) : 0;
 }
 
 /*
- * From one place, which passes at from_ns, to another one behind it.  Each term is rounded
- * down: the whole turns are right, and what is missing of the rest is a few ns.
+ * From one place, which passes at from_ns, to another one behind it. Each term is rounded down:
+ * whole turns are exact, and the rest is a few ns too small.
  */
 static u64 travel_ns(const struct tracks *tracks, const struct track_zone *zone,
 		     const struct track_mark *from, const struct track_mark *to,
@@ -153,7 +153,7 @@ u64 platter_end_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 s
 	return from_ns;
 }
 
-/* As platter_sent_ns(), of a passage: the bus may wait for each track, and for what was slipped. */
+/* platter_sent_ns() for one passage: the bus may wait at each track and at slipped sectors. */
 static u64 sent_in_zone(const struct tracks *tracks, const struct passage *passage,
 			u64 end, u64 bus_ps)
 {
@@ -219,7 +219,7 @@ u64 platter_next_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 
 	return travel_ns(tracks, view.zone, &from, &to, from_ns);
 }
 
-/* The beginning of the track that the head is on at that time, or of what passes of it. */
+/* The beginning of the track under the head at now_ns, or of the passage if that is later. */
 static struct track_mark track_at(const struct tracks *tracks,
 				  const struct passage *passage, u64 now_ns,
 				  u64 *began_ns)
@@ -250,7 +250,7 @@ static struct track_mark track_at(const struct tracks *tracks,
 	return at;
 }
 
-/* As platter_passed(), of a passage that has not ended. */
+/* platter_passed() for a passage that has not ended. */
 static u64 passed_in_zone(const struct tracks *tracks, const struct passage *passage,
 			  u64 now_ns)
 {

@@ -17,7 +17,7 @@ u64 read_ahead_came_ns(const struct read_ahead *ahead, const struct disk *disk,
 	return disk_end_ns(disk, ahead->from, until - ahead->from, ahead->from_ns);
 }
 
-/* Where angles are known nobody asks when the head came there. */
+/* Where angles are known, nobody uses the time at which the head came there. */
 struct head read_ahead_head(const struct read_ahead *ahead, const struct disk *disk,
 			    u64 until, u64 now_ns)
 {
@@ -43,7 +43,7 @@ void read_ahead_stop(struct read_ahead *ahead, const struct disk *disk, struct a
 	ahead->into = SEGMENTS_NONE;
 }
 
-/* The track's end that stops it after a read up to there. */
+/* The end of the track at which reading ahead stops after a read up to `end`. */
 static u64 stop_after(const struct read_ahead *ahead, const struct disk *disk, u64 end,
 		      bool in_sequence)
 {
@@ -57,7 +57,7 @@ static u64 stop_after(const struct read_ahead *ahead, const struct disk *disk, u
 	return track_end;
 }
 
-/* Up to where it reads ahead after a read of these. */
+/* Up to which sector the drive reads ahead after a read of these sectors. */
 static u64 limit_after(const struct read_ahead *ahead, const struct disk *disk,
 		       u64 sector, u64 end, u64 stop)
 {
@@ -78,8 +78,10 @@ void read_ahead_begin(struct read_ahead *ahead, const struct disk *disk, u32 int
 	ahead->limit = limit_after(ahead, disk, sector, end, ahead->stop);
 }
 
-/* It stands behind what it has read, and goes on there: a turn but for the time since then, or
- * any part of one if latencies have no place. */
+/*
+ * The head waits behind the sectors that it has read and resumes there: after a whole turn, less
+ * the time since it stopped. If latencies have no place, after a latency like any other.
+ */
 static u64 resumes_ns(const struct read_ahead *ahead, const struct disk *disk,
 		      struct arm *arm, u64 until, u64 now_ns)
 {
@@ -102,8 +104,8 @@ static void goes_on_from(struct read_ahead *ahead, const struct disk *disk,
 }
 
 /*
- * What is on the bus in sequence is not overwritten: the head waits before it, and then for its
- * sector.
+ * Sectors still on the bus are not overwritten, if the read is in sequence: the medium pauses
+ * before them and then waits until its next sector passes.
  */
 static void keep(struct read_ahead *ahead, const struct disk *disk, struct arm *arm,
 		 u64 sector, u64 end, u64 done_ns)
@@ -128,7 +130,7 @@ void read_ahead_farther(struct read_ahead *ahead, const struct disk *disk,
 	ahead->stop = later(ahead->stop, stop_after(ahead, disk, end, goes_on));
 	limit = limit_after(ahead, disk, sector, end, ahead->stop);
 	if (limit > ahead->limit) {
-		if (until == ahead->limit) { /* it stands there */
+		if (until == ahead->limit) { /* it has stopped there */
 			if (!goes_on && !full)
 				return;
 			goes_on_from(ahead, disk, arm, until, now_ns);
@@ -142,7 +144,7 @@ bool read_ahead_holds(const struct read_ahead *ahead, u64 until, u64 sector)
 {
 	if (!read_ahead_is_on(ahead))
 		return false;
-	/* What was asked for has come, though its end may be rounded to the ns before. */
+	/* The requested sectors have passed, though rounding may put their end a ns later. */
 	until = later(until, ahead->asked);
 	return ahead->segments.segment[ahead->into].start <= sector &&
 	       sector <= ahead->limit && sector < until + ahead->reach_sectors;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Which of many that ascend a place belongs to: samples of a curve, zones, slips.  Each begins with
- * a u64, where it begins.
+ * Search in a sorted array of curve samples, zones or slips. Each element starts with a u64, the
+ * place where it begins.
  */
 #ifndef UNDERSTUDY_SEARCH_H
 #define UNDERSTUDY_SEARCH_H
@@ -9,8 +9,9 @@
 #include "../port.h"
 
 /*
- * The last one that begins at that place or before, of nr elements, 1 at least; the first if none
- * does.  Always in as many steps, and nothing to foresee: which half it is, is as good as random.
+ * The last element that begins at or before a place, or the first element if none does; nr is at
+ * least 1. The number of steps is fixed and there is no branch to mispredict: either half is
+ * equally likely.
  */
 static inline const void *search_last(const void *elements, u32 nr, u64 size, u64 at)
 {

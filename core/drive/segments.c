@@ -60,8 +60,8 @@ void segments_trim(struct segments *segments, u32 index, u64 end)
 {
 	struct segment *segment = &segments->segment[index];
 
-	segment->end =
-		later(end, segment->start); /* a rounded time may lack a sector */
+	segment->end = later(
+		end, segment->start); /* rounding of a time may have lost a sector */
 	if (segment->start + segments->sectors < end)
 		segment->start = end - segments->sectors;
 }

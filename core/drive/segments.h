@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The segments of a drive's cache: each holds one span of sectors.  The one that was used
- * longest ago is given up for new data (Ruemmler and Wilkes 1994, "Disk caching").
+ * The segments of a drive's cache: each holds one span of sectors. The least recently used segment
+ * is given up for new data (Ruemmler and Wilkes 1994, "Disk caching").
  */
 #ifndef UNDERSTUDY_SEGMENTS_H
 #define UNDERSTUDY_SEGMENTS_H
@@ -11,8 +11,10 @@
 #define SEGMENTS_MAX 256
 #define SEGMENTS_NONE U32_MAX
 
-/* Sectors [start, end); asked: where the last read from it ended; used: when, as a count of uses.
- * An empty one is all 0. */
+/*
+ * Sectors [start, end); asked: where the last read from it ended; used: when it was last used, as a
+ * count of uses. An empty segment is all 0.
+ */
 struct segment {
 	u64 start, end;
 	u64 asked;
@@ -20,10 +22,10 @@ struct segment {
 };
 
 /**
- * struct segments - all of them, usable when zeroed: none
+ * struct segments - all segments; zeroed: there are none
  * @nr: how many, 0 to SEGMENTS_MAX
- * @sectors: each one's size
- * @uses: so far
+ * @sectors: size of each
+ * @uses: number of uses so far
  * @segment: the segments
  *
  * The first two are parameters.
@@ -35,23 +37,25 @@ struct segments {
 	struct segment segment[SEGMENTS_MAX];
 };
 
-/* Index of the one whose span, or the place right after it, holds that sector: of several,
- * the one that goes on farthest.  SEGMENTS_NONE if none does. */
+/*
+ * Index of the segment that holds the sector or ends right before it: of several, the one that
+ * extends farthest. SEGMENTS_NONE if there is none.
+ */
 u32 segments_find(const struct segments *segments, u64 sector);
 
-/* Empty the one that is to be given up; returns its index.  There must be one. */
+/* Empty the segment to be given up; returns its index. There must be a segment. */
 u32 segments_take(struct segments *segments);
 
-/* A hit: it is young again. */
+/* After a hit: the segment is now the most recently used. */
 void segments_use(struct segments *segments, u32 index);
 
-/* It goes up to there; if it is full it keeps its tail. */
+/* Set the segment's end; one that grows beyond its size loses its beginning. */
 void segments_trim(struct segments *segments, u32 index, u64 end);
 
-/* Forget every segment that overlaps the span. */
+/* Empty every segment that overlaps the span. */
 void segments_drop(struct segments *segments, u64 sector, u64 sectors);
 
-/* Forget everything; parameters stay. */
+/* Empty all segments; parameters stay. */
 void segments_clear(struct segments *segments);
 
 #endif

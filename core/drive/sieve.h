@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Many sectors are looked for in few spans, and nearly none is there: a sieve says so without a
- * look at the spans.  It has a bit for each block of sectors, which blocks share by chance, and
- * lets through what a span might hold.
+ * A filter for searches of many sectors in few spans, where nearly all searches fail: the sieve
+ * says so without a search. It has a bit for each block of sectors; several blocks may share a bit.
+ * It lets through each sector that a span might hold.
  */
 #ifndef UNDERSTUDY_SIEVE_H
 #define UNDERSTUDY_SIEVE_H
 
 #include "../port.h"
 
-#define SIEVE_WORDS 8 /* of 64 bits: 2^9, as sieve_bit() has it */
+#define SIEVE_WORDS 8 /* of 64 bits: 2^9 bits, which sieve_bit() relies on */
 
 /**
- * struct sieve - one to which spans are added
+ * struct sieve - a sieve to which spans are added
  * @word: the bits
  * @block: sectors in a block, as a power of two
  */
@@ -21,7 +21,7 @@ struct sieve {
 	u32 block;
 };
 
-/* An empty one, for spans of so many sectors, to 2^63: each is in two or three blocks. */
+/* An empty sieve for spans of up to `sectors`, at most 2^63: each touches two or three blocks. */
 static inline struct sieve sieve_for(u64 sectors)
 {
 	struct sieve sieve = { .block = 0 };
@@ -31,13 +31,13 @@ static inline struct sieve sieve_for(u64 sectors)
 	return sieve;
 }
 
-/* Blocks next to each other get other bits, and so do those of a stride. */
+/* Adjacent blocks get different bits, and so do blocks at a constant stride. */
 static inline u32 sieve_bit(u64 block)
 {
 	return block * 0x9e3779b97f4a7c15ull >> 55;
 }
 
-/* All of [start, end], with the sector right behind the span. */
+/* Add [start, end) and the sector right behind it. */
 static inline void sieve_add(struct sieve *sieve, u64 start, u64 end)
 {
 	u64 block;

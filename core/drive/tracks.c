@@ -8,7 +8,7 @@ static u64 quotient(u64 a, u64 b)
 	return port_mul_div(a, 1, b);
 }
 
-/* Cylinders that end within a band. */
+/* Ends of cylinders inside a band, without the band's own end. */
 static u64 cylinders_within(const struct track_zone *zone)
 {
 	return quotient(zone->band.tracks - 1, zone->cylinder.tracks);
@@ -30,7 +30,7 @@ struct track_mark track_mark(const struct track_zone *zone, u64 place)
 	}
 	if (zone->cylinder.tracks) {
 		mark.cylinder = quotient(place, zone->cylinder.sectors);
-		if (zone->band.tracks) /* the last one's end may be another */
+		if (zone->band.tracks) /* a band's last cylinder may be longer */
 			mark.cylinder = nearer(mark.cylinder, cylinders_within(zone));
 		place -= mark.cylinder * zone->cylinder.sectors;
 	}
@@ -74,7 +74,7 @@ u64 track_next(const struct track_zone *zone, const struct track_mark *mark)
 	return place + (mark->track + 1) * zone->sectors;
 }
 
-/* It has tracks, and each of them a sector: of a cylinder that ends with spare ones as well. */
+/* The level has tracks with at least one sector each, even if spare ones shorten the last. */
 static bool level_is_sound(const struct track_level *level,
 			   const struct track_level *below, u64 sectors)
 {
@@ -108,7 +108,7 @@ static const struct track_zone *zone_of(const struct tracks *tracks, u64 sector)
 			   sector);
 }
 
-/* What counts in its zone until a slip. */
+/* The slip that applies right before slip i, if it is in the same zone. */
 static u64 slipped_until(const struct tracks *tracks, u32 i)
 {
 	const struct track_slip *slip = tracks->slip + i;
@@ -118,7 +118,7 @@ static u64 slipped_until(const struct tracks *tracks, u32 i)
 	return slip[-1].slipped;
 }
 
-/* They ascend, and no sector lies before the one before it. */
+/* Slips ascend, and no sector is placed before the one before it. */
 static bool slips_are_sound(const struct tracks *tracks, u64 capacity_sectors)
 {
 	const struct track_slip *slip = tracks->slip;
@@ -217,7 +217,7 @@ __attribute__((flatten)) u64 tracks_end(const struct tracks *tracks, u64 sector)
 		      view.end);
 }
 
-/* As the arm goes: what lies on all surfaces of a cylinder is one after the other. */
+/* The arm's count of tracks: tracks of one cylinder on all surfaces come one after the other. */
 static u64 along_surfaces(const struct track_zone *zone, u64 track)
 {
 	u64 along_one = zone->cylinder.tracks;
@@ -245,7 +245,7 @@ u64 tracks_counted(const struct tracks *tracks, u64 sector)
 	return port_mul_div(view.zone->before + track, tracks->step, 1 << 16);
 }
 
-/* What the last track of a level holds. */
+/* Sectors on the last track of a level. */
 static u64 last_track(const struct track_zone *zone, u64 tracks, u64 sectors)
 {
 	return sectors - track_first(zone, tracks - 1).place;

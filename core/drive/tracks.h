@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The layout of a disk: on which track each sector lies, and on which place of it.
+ * The layout of a disk: the track of each sector, and its place on the track.
  *
- * A disk is divided into recording zones, from the outer edge to the inner, whose tracks are
- * equally long (Ruemmler and Wilkes 1994, "Data layout").  In a zone tracks make a cylinder (or,
- * where a drive goes along a surface before it changes heads, a surface), and those a band; the
- * last track of each may be shorter by the spare sectors that a drive keeps there, which pass like
- * all others.
+ * A disk is divided into recording zones, from the outer edge to the inner. All tracks of a zone
+ * have the same length (Ruemmler and Wilkes 1994, "Data layout"). Within a zone, tracks form
+ * cylinders, and cylinders form bands. (Where a drive fills a surface before it changes heads,
+ * "cylinder" means the tracks on one surface.) The last track of a cylinder or band may be shorter
+ * by the drive's spare sectors there, which pass under the head like all others.
  *
- * A drive leaves out sectors that were bad when it was made: all behind such a slip lie farther
- * on.  So a sector's place, counted from the zone's first, is its number in the zone and what was
- * slipped before it; the head passes over that.  Where spare sectors have taken up a slip what
- * follows lies as much nearer again, and a sector shares its place with the one before it.
+ * A drive leaves out sectors that were bad when it was made. All sectors behind such a slipped
+ * sector are placed one farther on. So a sector's place, counted from the zone's first, is its
+ * number in the zone plus the number of sectors slipped before it; the head passes over those.
+ * Where spare sectors have absorbed a slip, the sectors behind move back as far, and a sector
+ * shares its place with the one before it.
  *
- * How far the arm goes from one sector to another is counted in tracks, if @step says how many
- * sectors of the disk a track is on average, so that a curve over the whole disk holds for it.
- * Where a band goes along one surface and back on the next, far sectors are near.
+ * If @step is set, the arm's distances are counted in tracks; @step is the average number of
+ * sectors of the disk on a track, so that a seek curve over the whole disk still applies. Where a
+ * band goes along one surface and back on the next, sectors with distant numbers can be near.
  *
- * Zones and slips are the host's memory, as a curve's samples are.  No zones: nobody knows.
+ * Zones and slips are in the host's memory, as a curve's samples are. Without zones the layout is
+ * unknown.
  */
 #ifndef UNDERSTUDY_TRACKS_H
 #define UNDERSTUDY_TRACKS_H
@@ -32,10 +34,10 @@
 #define TRACKS_STEP_MAX (1ull << 40)
 
 /**
- * struct track_level - what tracks make together
+ * struct track_level - a level of the layout: tracks that form a cylinder or a band
  * @tracks: how many; 0: there is no such level
- * @sectors: on them, spare ones apart
- * @skew: from the last one's end, spare sectors and all, to the next one's beginning
+ * @sectors: sectors on them, without spare ones
+ * @skew: from the end of the last track, including spare sectors, to the beginning of the next
  */
 struct track_level {
 	u64 tracks;
@@ -46,15 +48,15 @@ struct track_level {
 /**
  * struct track_zone - a recording zone; angles are in 2^-64 turns (platter.h)
  * @first: its first sector
- * @sectors: in a track
- * @slot: of a turn, for one sector to pass
- * @angle: of the zone's beginning
+ * @sectors: sectors on a track
+ * @slot: share of a turn in which one sector passes
+ * @angle: angle of the zone's beginning
  * @skew: from a track's end to the next one's beginning
- * @cylinder: or surface
- * @band: of whole cylinders; there is none without those
- * @before: tracks of the zones before, as the arm counts
- * @surfaces: along which a band goes, a level of @cylinder each, there and back by turns; 0: all
- *	surfaces of a cylinder come first
+ * @cylinder: its cylinders, or surfaces
+ * @band: its bands of whole cylinders; none without cylinders
+ * @before: tracks of the zones before, as the arm counts them
+ * @surfaces: number of surfaces in a band, each a level of @cylinder, filled in alternating
+ *	directions; 0: all surfaces of a cylinder come first
  */
 struct track_zone {
 	u64 first;
@@ -69,9 +71,9 @@ struct track_zone {
 };
 
 /**
- * struct track_slip - from a sector on, in its zone, to the next slip
- * @sector: the first one
- * @slipped: places that were left out between the zone's first and it
+ * struct track_slip - a slip; it holds from a sector to the next slip in its zone
+ * @sector: the first sector behind the slip
+ * @slipped: places left out between the zone's first sector and this one
  */
 struct track_slip {
 	u64 sector;
@@ -80,10 +82,10 @@ struct track_slip {
 
 /**
  * struct tracks - the layout, usable when zeroed
- * @nr_zones, @nr_slips: how many there are
- * @zone, @slip: they, in order of their sectors
+ * @nr_zones, @nr_slips: number of zones and slips
+ * @zone, @slip: zones and slips, in order of their sectors
  * @velocity: 2^-64 turns in one ns; 0: angles are not known
- * @step: 2^-16 sectors of the disk to a track; 0: the arm's way is counted in sectors
+ * @step: 2^-16 sectors of the disk to a track; 0: the arm's distances are counted in sectors
  */
 struct tracks {
 	u32 nr_zones;
@@ -94,7 +96,7 @@ struct tracks {
 	u64 step;
 };
 
-/* 0, or -EINVAL unless it is as promised above: of angles, platter_check() speaks. */
+/* 0, or -EINVAL if the layout breaks a promise above; platter_check() checks the angles. */
 int tracks_check(const struct tracks *tracks, u64 capacity_sectors);
 
 /* The sector after the last one of the track that holds this one; U64_MAX if unknown. */
@@ -102,25 +104,25 @@ u64 tracks_end(const struct tracks *tracks, u64 sector);
 
 u64 tracks_counted(const struct tracks *tracks, u64 sector);
 
-/* Where the arm is, in sectors of the disk. */
+/* The arm's place, in sectors of the disk. */
 static inline u64 tracks_arm(const struct tracks *tracks, u64 sector)
 {
 	return tracks->step ? tracks_counted(tracks, sector) : sector;
 }
 
-/* Sectors of the shortest track, one that a level ends with; U64_MAX if unknown. */
+/* Sectors on the shortest track, including the last track of a level; U64_MAX if unknown. */
 u64 tracks_shortest(const struct tracks *tracks);
 
-/* Places that so many sectors extend over, at most. */
+/* The most places over which this many sectors can extend. */
 u64 tracks_places_most(const struct tracks *tracks, u64 sectors);
 
 /**
- * struct track_view - a zone as it is seen from one of its sectors
+ * struct track_view - a zone seen from one of its sectors
  * @zone: the zone
- * @end: its last sector's next
- * @slipped: before the sector
- * @next_slip: the first one behind the sector
- * @last_slip: behind the last one of all
+ * @end: the sector after the zone's last one
+ * @slipped: places slipped before the sector
+ * @next_slip: the first slip behind the sector
+ * @last_slip: the end of the array of slips
  */
 struct track_view {
 	const struct track_zone *zone;
@@ -131,10 +133,11 @@ struct track_view {
 };
 
 /**
- * struct track_mark - a place of a zone
- * @place: counted from its first
- * @slots: that pass from there to it, spare ones as well
- * @band, @cylinder, @track: before it; cylinders of its band and tracks of its cylinder
+ * struct track_mark - a place in a zone
+ * @place: counted from the zone's first place
+ * @slots: slots that pass from there to the place, including spare sectors
+ * @band, @cylinder, @track: how many there are before the place; cylinders are counted in its
+ *	band, tracks in its cylinder
  */
 struct track_mark {
 	u64 place;
@@ -144,20 +147,20 @@ struct track_mark {
 	u64 track;
 };
 
-/* There have to be zones. */
+/* The layout must have zones. */
 struct track_view tracks_view(const struct tracks *tracks, u64 sector);
 
 struct track_mark track_mark(const struct track_zone *zone, u64 place);
 
-/* A track's first place; tracks are counted from the zone's first. */
+/* A track's first place; tracks are counted from the zone's first track. */
 struct track_mark track_first(const struct track_zone *zone, u64 track);
 
-/* The place after the last one of that track. */
+/* The place after the last one of the track. */
 u64 track_next(const struct track_zone *zone, const struct track_mark *mark);
 
 u64 track_number(const struct track_zone *zone, const struct track_mark *mark);
 
-/* The first sector, from the one of the view on, that lies at that place or behind it. */
+/* The first sector, from `sector` on, that is at `place` or behind it. */
 u64 track_sector(const struct track_view *view, u64 sector, u64 place);
 
 static inline u64 track_place(const struct track_view *view, u64 sector)

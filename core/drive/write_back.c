@@ -43,7 +43,7 @@ u32 write_back_touched(const struct write_back *writes, u64 sector, u64 sectors)
 	return i;
 }
 
-/* The one under way can be made longer until the medium has begun with it. */
+/* The span on its way can be extended until the medium has begun with it. */
 bool write_back_join(struct write_back *writes, const struct disk *disk,
 		     struct arm *arm, u64 sector, u64 sectors, u64 now_ns)
 {
@@ -86,7 +86,7 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 	writes->sectors += sectors;
 }
 
-/* Whose turn it is, not by angle: upwards from there and, past the end, around. */
+/* The next span by place, not by angle: ascending from the head or the last end, then around. */
 static u32 next_by_place(const struct write_back *writes, u64 head)
 {
 	u64 from = writes->order == WRITE_ASCENDING ? head : writes->last;
@@ -102,7 +102,7 @@ static u32 next_by_place(const struct write_back *writes, u64 head)
 	return next;
 }
 
-/* Whose turn it is, and when its first sector is under the head. */
+/* The next span to destage; medium_ns: when its first sector is under the head. */
 static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 			   struct arm *arm, u64 start_ns)
 {
@@ -134,8 +134,7 @@ static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 	return next;
 }
 
-/* One of those that wait: the arm may go from then on, its data are there by ready_ns; none is
- * under way. */
+/* Begin to destage a pending span, whose data are there by ready_ns. No span may be on its way. */
 static void begin(struct write_back *writes, u32 index, const struct disk *disk,
 		  struct arm *arm, u64 ready_ns)
 {
@@ -174,7 +173,7 @@ void destage_coming(struct write_back *writes, const struct disk *disk, struct a
 		      disk, arm, ready_ns);
 }
 
-/* What was on its way is on the medium; the drive still holds it. */
+/* The span on its way is now on the medium; a segment keeps its data. */
 static void is_destaged(struct write_back *writes, struct read_ahead *ahead,
 			struct arm *arm)
 {

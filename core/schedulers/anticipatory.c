@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Anticipatory scheduling (Iyer and Druschel, SOSP 2001), in the form that it had in
- * Linux 2.6: below, an elevator with batches and deadlines; above it, waits.
+ * Anticipatory scheduling (Iyer and Druschel, SOSP 2001), in the form that it had in Linux 2.6: an
+ * elevator with batches and deadlines, and on top of it deliberate waits.
  *
- * Batches.  Reads and writes take turns.  A batch ends when its time is over, or
- * early if nothing of its direction is pending and nobody is waited for.  The
- * other direction is next if it has anything pending.
+ * Batches. Reads and writes take turns. A batch ends when its time is over, or earlier if no
+ * request of its direction is pending and no wait is open. The other direction is next if it has a
+ * request pending.
  *
- * Order.  Within a batch requests ascend, with short steps back (near.h).  When the
- * oldest one of the direction has expired it goes first, and the sweep continues
- * from there; but only once in each expiry time, or the order would be lost
- * whenever the disk falls behind.
+ * Order. Within a batch requests ascend, with short steps back (near.h). When the oldest request of
+ * the direction has expired it goes first, and the sweep continues from there. This happens at most
+ * once in each expiry time; otherwise the order would be lost whenever the disk falls behind.
  *
- * Waits.  A process that reads one block after the other has nothing pending when its
- * read completes, although it soon will: an elevator that is deceived by this idleness
- * seeks away and back again for each block.  So when a read completes and its owner
- * has no other one, the disk is kept idle for up to antic_expire, if the owner usually
- * thinks no longer than that.  The wait is
+ * Waits. A process that reads one block after the other has no request pending when its read
+ * completes, but soon will have. An elevator is deceived by this idleness, and seeks away and back
+ * again for each block. So when a read completes and its owner has no other one pending, the
+ * scheduler keeps the disk idle for up to antic_expire, if the owner usually thinks no longer than
+ * that. The wait is
  *
- *  - won if a read of that owner comes in time;
- *  - lost if time runs out;
- *  - cut short if a read has expired, if the batch is over and writes are pending, or
- *    if somebody's read is so close that there is no point in waiting: no farther from
- *    the head than close_sectors, or than the owner's own reads usually are.
+ * - won if a read of that owner arrives in time;
+ * - lost if time runs out;
+ * - cut short if a read has expired, if the batch is over and writes are pending, or if another
+ *   owner's read is so close that waiting is pointless: no farther from the head than
+ *   close_sectors, or than the owner's own reads usually are.
  *
- * It counts only if something pending was held back.
+ * A wait counts only if it held a pending request back.
  *
- * A disk that takes several requests is given no other read, but one that is so close, and
- * no write in a batch of reads, while a read is in service whose owner will be waited for.
+ * If the disk takes several requests at once: while a read of an owner worth waiting for is in
+ * service, the disk is given no other reads except close ones, and no writes in a batch of reads.
  */
 #include "../fifo.h"
 #include "../habits.h"
@@ -43,7 +42,7 @@
  * struct direction - the pending requests of one direction
  * @sorted: by sector
  * @fifo: by arrival
- * @patient_until_ns: until then nobody is served for being old
+ * @patient_until_ns: until then no expired request goes first
  */
 struct direction {
 	struct sorted_queue sorted;
@@ -52,10 +51,10 @@ struct direction {
 };
 
 /**
- * struct reader - an owner
- * @habits: as far as it reads
- * @reads: how many are pending
- * @in_service: how many were handed out and are not complete
+ * struct reader - an owner as a reader
+ * @habits: habits of its reads
+ * @reads: number of reads pending
+ * @in_service: number of reads handed out and not completed
  */
 struct reader {
 	struct habits habits;
@@ -64,11 +63,11 @@ struct reader {
 };
 
 /**
- * struct wait - for a read
- * @open: is there anybody to wait for?
- * @held: was a request held back for it?
- * @slot: who; it is in use as long as the wait is open
- * @until_ns: how long
+ * struct wait - a wait for a read
+ * @open: is a wait open?
+ * @held: did it hold a request back?
+ * @slot: the owner waited for; the slot is in use as long as the wait is open
+ * @until_ns: end of the wait
  */
 struct wait {
 	bool open;
@@ -103,7 +102,7 @@ struct anticipatory {
 	u8 op; /* direction of the batch */
 	u64 batch_end_ns;
 	struct wait wait;
-	bool wait_paid; /* a wait was won and nothing was served since */
+	bool wait_paid; /* a wait was won and nothing has been served since */
 	u64 head; /* end of the last request handed out */
 };
 
@@ -119,14 +118,14 @@ static const struct sched_field anticipatory_tunables[] = {
 	SCHED_TUNABLE(anticipatory, write_batch_ns, 125 * MS, 0, HOUR,
 		      "time for writes while reads are pending"),
 	SCHED_TUNABLE(anticipatory, close_sectors, 128, 0, 1ull << 32,
-		      "a read no farther from the head ends a wait"),
+		      "a read no farther than this from the head ends a wait"),
 	{ .name = "back_max_sectors",
 	  .help = "longest step back",
 	  .offset = offsetof(struct anticipatory, near.back_max),
 	  .initial = 32768,
 	  .max = NEAR_BACK_MAX },
 	{ .name = "back_penalty",
-	  .help = "a sector back is worth so many ahead",
+	  .help = "a sector back counts as this many ahead",
 	  .offset = offsetof(struct anticipatory, near.back_penalty),
 	  .initial = 2,
 	  .min = 1,
@@ -163,7 +162,7 @@ static int anticipatory_init(void *state, const struct sched_limits *limits)
 	u32 max = limits->max_requests;
 	int error;
 
-	/* In use besides: those in service, and one that is waited for. */
+	/* Also in use: owners with requests in service, and the owner waited for. */
 	error = owners_init(&as->owners, max + limits->depth + 2);
 	error = error ?: sorted_queue_init(&as->direction[IO_READ].sorted, max);
 	error = error ?: sorted_queue_init(&as->direction[IO_WRITE].sorted, max);
@@ -189,7 +188,7 @@ static bool thinks_too_long(const struct anticipatory *as, const struct reader *
 	return reader->habits.think_ns > as->antic_expire_ns;
 }
 
-/* On a device that serves several at once, one wait goes on as others complete. */
+/* On a device that serves several requests, an open wait goes on as others complete. */
 static void wait_begin(struct anticipatory *as, u32 slot, u64 now_ns)
 {
 	if (as->wait.open)
@@ -239,7 +238,7 @@ static bool will_be_waited_for(const struct anticipatory *as,
 	       !thinks_too_long(as, reader);
 }
 
-/* Who keeps the disk from others, or NULL. */
+/* The reader for which the scheduler holds back other requests, or NULL. */
 static const struct reader *awaited(const struct anticipatory *as)
 {
 	if (as->wait.open)
@@ -257,7 +256,7 @@ static bool is_close(const struct anticipatory *as, const struct io_request *rq,
 
 /* Order. */
 
-/* When the oldest request of the direction is to go first. */
+/* When the oldest request of the direction goes first. */
 static u64 due_ns(const struct anticipatory *as, u8 op)
 {
 	u64 expire_ns = op == IO_READ ? as->read_expire_ns : as->write_expire_ns;
@@ -272,7 +271,7 @@ static u64 rank(const struct anticipatory *as, const struct io_request *rq)
 	return near_rank(&as->near, as->head, rq);
 }
 
-/* Ahead of the head, or a short step behind it, or the lowest of all. */
+/* The next request ahead of the head, or a short step behind it, or else the lowest. */
 static struct io_request *nearest(const struct anticipatory *as, u8 op)
 {
 	const struct sorted_queue *sorted = &as->direction[op].sorted;
@@ -327,7 +326,7 @@ static void anticipatory_remove(void *state, struct io_request *rq)
 	owners_put(&as->owners, rq->slot);
 }
 
-/* Its owner's slot stays in use until it is completed. */
+/* The owner's slot stays in use until the request completes. */
 static struct io_request *hand_out(struct anticipatory *as, struct io_request *rq,
 				   enum pick_reason reason)
 {
@@ -383,7 +382,7 @@ static void batch_begin(struct anticipatory *as, u64 now_ns)
 		now_ns + (as->op == IO_READ ? as->read_batch_ns : as->write_batch_ns);
 }
 
-/* The first instant at which the wait may be over, unless a read completes before. */
+/* The first time at which the wait may be over, unless a read completes before. */
 static u64 wait_wake_ns(const struct anticipatory *as)
 {
 	u64 wake_ns = as->wait.open ? as->wait.until_ns : U64_MAX;
@@ -395,7 +394,7 @@ static u64 wait_wake_ns(const struct anticipatory *as)
 	return wake_ns;
 }
 
-/* There may be none pending, if one is waited for. */
+/* The next read. If a wait is open, no read may be pending. */
 static struct io_request *read_next(struct anticipatory *as, u64 now_ns, u64 *wake_ns)
 {
 	struct io_request *rq = oldest(as, IO_READ) ? nearest(as, IO_READ) : NULL;

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * CATS, the cache-aware table scheduler (PERFORM 2010 section 3 and its slides).  Each
- * time the disk is free, the first rule that applies decides:
+ * CATS, the cache-aware table scheduler (PERFORM 2010 section 3 and its slides). Each time the disk
+ * is free, the first applicable rule decides:
  *
- * 1. Predicted hit.  The oldest read that lies wholly inside one segment of the
- *    shadow cache is served at once, also during a burst or a wait.  It does not
- *    move the head.
- * 2. Overdue writes.  When the oldest write is max_write_delay_ns old, all the
- *    writes that are pending then are served in a burst, in C-SCAN order.  After
- *    it, as many reads are served as are then pending before another such burst
- *    may begin, so that neither side can shut the other out.
- * 3. READDELAY.  While the oldest read is read_delay_ns old, reads are served in
- *    C-SCAN order.  The deadline is soft: it is met within the next sweep.
- * 4. Busdriver.  When a read completes and its owner has no other one pending,
- *    everybody waits up to busdriver_ns for that owner's next read, which is
- *    likely to be near.  The wait is won if that read comes in time (rule 5 then
- *    weighs it with the others), lost if time runs out, cut short by rules 1-3.
- *    It counts only if a read was held back.  Writes wait as well: they would
- *    take the head away.  Nobody waits after a write, or while rule 2 is due.
- * 5. Table.  The first read of the statically optimal order.  The order is kept
- *    until a read arrives, is taken back, or something else is served.
- * 6. No read is pending.  When the oldest write is min_write_delay_ns old, the
- *    writes pending then are served as in rule 2, but given up when a read comes.
+ * 1. Predicted hit. The oldest read that is wholly inside one segment of the shadow cache is served
+ * at once, also during a burst or a wait. It does not move the head.
  *
- * Every read handed out is written into the shadow cache, every write drops what
- * it overlaps.  The paper leaves open which arrival ends the busdriver's wait,
- * and the slides only name MIN and MAX WRITEDELAY: rules 2, 4 and 6 are ours
- * there.  Requests are coalesced by the host, which takes them back to do it.
+ * 2. Overdue writes. When the oldest write is max_write_delay_ns old, all writes pending at that
+ * time are served in a burst, in C-SCAN order. After the burst, as many reads are served as are
+ * then pending before another such burst may begin. So neither side can starve the other.
+ *
+ * 3. READDELAY. While the oldest read is at least read_delay_ns old, reads are served in C-SCAN
+ * order. The deadline is soft: it is met within the next sweep.
+ *
+ * 4. Busdriver. When a read completes and its owner has no other read pending, the disk is kept
+ * idle for up to busdriver_ns for that owner's next read, which is likely to be near. The wait is
+ * won if that read arrives in time (rule 5 then compares it with the others), lost if time runs
+ * out, and cut short by rules 1-3. It counts only if it held a read back. Writes wait as well,
+ * since they would take the head away. There is no wait after a write, or while rule 2 is due.
+ *
+ * 5. Table. The first read of the statically optimal order. The order is kept until a read arrives
+ * or is taken back, or until another request is served.
+ *
+ * 6. No read is pending. When the oldest write is min_write_delay_ns old, the writes pending at
+ * that time are served as in rule 2, but the burst ends when a read arrives.
+ *
+ * Every read handed out is inserted into the shadow cache; every write drops the spans that it
+ * overlaps. The paper leaves open which arrival ends the busdriver's wait, and the slides only name
+ * MIN and MAX WRITEDELAY: rules 2, 4 and 6 are ours in this. The host coalesces requests; it takes
+ * them back to do so.
  */
 #include "../busdriver.h"
 #include "../fifo.h"
@@ -39,10 +41,10 @@
 #define HOUR (3600000 * MS)
 
 /**
- * struct burst - the writes that are being served in one go
- * @end_id: those with a smaller id
+ * struct burst - the writes being served in one burst
+ * @end_id: the burst has the writes with smaller ids
  * @overdue: rule 2, not rule 6
- * @reads_owed: medium reads to serve before the next overdue burst
+ * @reads_owed: reads from the medium to serve before the next overdue burst
  */
 struct burst {
 	u64 end_id;
@@ -136,7 +138,7 @@ static bool write_is_overdue(const struct cats *cats, u64 now_ns)
 	return is_due(cats->fifo[IO_WRITE].oldest, cats->max_write_delay_ns, now_ns);
 }
 
-/* The first instant at which another rule than the busdriver's may apply. */
+/* The first time at which a rule other than the busdriver's may apply. */
 static u64 wait_wake_ns(const struct cats *cats)
 {
 	const struct io_request *read = cats->fifo[IO_READ].oldest;
@@ -181,7 +183,7 @@ static void cats_remove(void *state, struct io_request *rq)
 		plan_forget(&cats->plan);
 }
 
-/* What every request that is handed out leaves behind. */
+/* The bookkeeping for every request that is handed out. */
 static struct io_request *hand_out(struct cats *cats, struct io_request *rq,
 				   enum pick_reason reason)
 {
@@ -215,7 +217,7 @@ static void burst_begin(struct cats *cats, bool overdue)
 	cats->write_bursts++;
 }
 
-/* The next write of the burst, upwards from the head and around. */
+/* The next write of the burst: ascending from the head, then from the lowest. */
 static struct io_request *burst_next(struct cats *cats)
 {
 	const struct sorted_queue *writes = &cats->sorted[IO_WRITE];

@@ -3,31 +3,36 @@
  * Complete fairness queueing, the default of Linux 2.6 and the papers' standard of
  * comparison (PERFORM 2010 sections 2.2 and 6): processes share the disk's time.
  *
- * Queues.  Every process has a queue for its reads.  Writes, which are written back by
- * somebody else as a rule, go to shared queues, one for each I/O class and level.
+ * Queues. Every process has a queue for its reads. Writes are usually written back by another
+ * process, so they go to shared queues, one for each I/O class and level.
  *
- * Turns.  Within a class the queues with requests pending take turns, each for a
- * slice of time: slice_sync for reads, slice_async for writes, longer by a fifth for
- * each level above the middle one and shorter below.  A slice begins with the choice
- * of the queue, and the queue is served at least once.  It ends, at the next question,
- * when its time is up, when a more urgent class has a request, when nothing is pending
- * and nobody is waited for or, for writes, after twice slice_async_rq requests times
- * the levels from its own down.  What is left of a slice is lost.
+ * Turns. Within a class the queues with pending requests take turns, each for a slice of time. The
+ * slice is slice_sync for reads and slice_async for writes. It is longer by a fifth for each level
+ * above the middle level, and shorter below it. A slice begins with the choice of the queue, and at
+ * least one request of the queue is served. When the host asks for the next request, the slice
+ * ends in these cases:
  *
- * A disk that takes several requests is not given another queue's, up to the end of the
- * slice, while a read is in service whose owner thinks no longer than slice_idle; unless
- * it takes DEEP and his reads are far apart.
+ * - its time is up;
+ * - a more urgent class has a request;
+ * - no request of the queue is pending and no wait is open;
+ * - it is a slice of writes, and has served twice slice_async_rq requests for each level from its
+ *   own down.
  *
- * Classes.  Realtime before best effort before idle, strictly: a class is served
- * only while the ones before it have nothing pending and do not wait.
+ * The rest of a slice is lost.
  *
- * Slice idling.  When a read completes and nothing is left in its queue, the disk is
- * kept idle for up to slice_idle, but not beyond the slice, for the owner's next read,
- * if it usually thinks no longer than that; only for up to slice_idle_far, if its reads
- * are far apart.  Nobody waits for the idle class.
+ * If the disk takes several requests at once: while a read is in service whose owner thinks no
+ * longer than slice_idle, the disk is given no request of another queue until the slice ends.
+ * Exception: the disk takes DEEP requests and the owner's reads are far apart.
  *
- * Order in a queue: ascending, with short steps back (near.h); but if the oldest
- * request has expired when the slice begins, that one goes first.
+ * Classes. Realtime goes before best effort, which goes before idle, strictly: a class is served
+ * only while the more urgent classes have no request pending and no wait open.
+ *
+ * Slice idling. When a read completes and its queue is empty, the scheduler waits for the owner's
+ * next read: for up to slice_idle, or slice_idle_far if the owner's reads are far apart, but not
+ * beyond the slice. It does not wait if the owner usually thinks longer, nor for the idle class.
+ *
+ * Order in a queue: ascending, with short steps back (near.h). If the oldest request has expired
+ * when the slice begins, that request goes first.
  */
 #include "../fifo.h"
 #include "../habits.h"
@@ -38,22 +43,23 @@
 #define MS 1000000ull
 #define HOUR (3600000 * MS)
 #define CLASSES IO_CLASS_IDLE
-#define DEEP 5 /* from so many at once on a disk orders them well, as in Linux 2.6 */
-#define SLICE_SHARES 5 /* in which a level differs from the next */
+#define DEEP \
+	5 /* a disk that takes this many at once orders them well, as in Linux 2.6 */
+#define SLICE_SHARES 5 /* adjacent levels differ by one of these */
 
 /**
- * struct cfq_queue - of a process, or of the writes of one level
+ * struct cfq_queue - the reads of a process, or the writes of one level
  * @pending: its requests
- * @count: how many
- * @in_service: its reads that were handed out and are not complete
+ * @count: number of its requests
+ * @in_service: number of its reads handed out and not completed
  * @io_class: enum io_class
  * @level: the lower, the longer its slices
- * @op: what it consists of
- * @in_round: waiting for its turn; it may have lost its requests meanwhile
+ * @op: reads or writes
+ * @in_round: waiting for its turn; its requests may have been taken back meanwhile
  * @prev: before it in the round
  * @next: after it in the round
- * @slot: its owner's, if it is a process
- * @habits: of its owner, if it is a process
+ * @slot: its owner's slot, if it is a process
+ * @habits: its owner's habits, if it is a process
  */
 struct cfq_queue {
 	struct fifo pending;
@@ -74,9 +80,9 @@ struct round {
 };
 
 /**
- * struct slice - whose turn it is
- * @queue: or NULL
- * @end_ns: for how long
+ * struct slice - the current slice
+ * @queue: the queue, or NULL
+ * @end_ns: end of the slice
  * @served: requests handed out in it
  */
 struct slice {
@@ -86,11 +92,11 @@ struct slice {
 };
 
 /**
- * struct wait - for the next read of the slice's queue
- * @open: is it waited for?
- * @held: was another request held back for it?
- * @paid: was the last wait won, and nothing served since?
- * @until_ns: how long
+ * struct wait - a wait for the next read of the slice's queue
+ * @open: is a wait open?
+ * @held: did it hold another request back?
+ * @paid: was the last wait won, with nothing served since?
+ * @until_ns: end of the wait
  */
 struct wait {
 	bool open;
@@ -139,14 +145,15 @@ static const struct sched_field cfq_tunables[] = {
 		      "time for the reads of a process of the middle level"),
 	SCHED_TUNABLE(cfq, slice_async_ns, 40 * MS, 0, HOUR,
 		      "time for the writes of the middle level"),
-	SCHED_TUNABLE(cfq, slice_async_rq, 2, 1, 1000000,
-		      "half the writes in a slice, times the levels from its own down"),
+	SCHED_TUNABLE(
+		cfq, slice_async_rq, 2, 1, 1000000,
+		"half of the most writes in a slice, per level from its own down"),
 	SCHED_TUNABLE(cfq, slice_idle_ns, 8 * MS, 0, HOUR,
 		      "longest wait for the next read of the slice's owner"),
 	SCHED_TUNABLE(cfq, slice_idle_far_ns, 2 * MS, 0, HOUR,
-		      "the same for one whose reads are far apart, if that is shorter"),
+		      "the same, if shorter, for an owner whose reads are far apart"),
 	SCHED_TUNABLE(cfq, far_sectors, 8192, 0, 1ull << 48,
-		      "reads farther apart than that are far apart, on average"),
+		      "mean distance from which an owner's reads are far apart"),
 	SCHED_TUNABLE(cfq, fifo_expire_sync_ns, 125 * MS, 0, HOUR,
 		      "age at which the oldest read begins its slice"),
 	SCHED_TUNABLE(cfq, fifo_expire_async_ns, 250 * MS, 0, HOUR,
@@ -157,7 +164,7 @@ static const struct sched_field cfq_tunables[] = {
 	  .initial = 32768,
 	  .max = NEAR_BACK_MAX },
 	{ .name = "back_seek_penalty",
-	  .help = "a sector back is worth so many ahead",
+	  .help = "a sector back counts as this many ahead",
 	  .offset = offsetof(struct cfq, near.back_penalty),
 	  .initial = 2,
 	  .min = 1,
@@ -203,7 +210,7 @@ static int cfq_init(void *state, const struct sched_limits *limits)
 {
 	struct cfq *cfq = state;
 
-	/* In use besides: those in service, and one whose slice it is. */
+	/* Also in use: owners with requests in service, and the owner of the slice. */
 	cfq->is_deep = limits->depth >= DEEP;
 	if (owners_init(&cfq->owners, limits->max_requests + limits->depth + 2))
 		return -ENOMEM;
@@ -252,7 +259,7 @@ static void round_remove(struct cfq *cfq, struct cfq_queue *queue)
 	queue->in_round = false;
 }
 
-/* Whose turn it is next, or NULL; those that lost their requests lose their place. */
+/* The queue whose turn is next, or NULL; queues without requests leave the round. */
 static struct cfq_queue *round_first(struct cfq *cfq, struct round *round)
 {
 	while (round->first && !round->first->count)
@@ -338,7 +345,7 @@ static struct cfq_queue *queue_of(struct cfq *cfq, const struct io_request *rq)
 	return &cfq->sync[rq->slot];
 }
 
-/* The queue of a process takes over the priority of each new request. */
+/* A new request sets the priority of its process's queue. */
 static void take_priority(struct cfq *cfq, struct cfq_queue *queue,
 			  const struct io_request *rq)
 {
@@ -389,7 +396,7 @@ static void take_out(struct cfq *cfq, struct cfq_queue *queue, struct io_request
 	cfq->pending--;
 }
 
-/* The queue keeps its turn, for the case that the request comes back. */
+/* The queue keeps its turn, since the host may add the request again. */
 static void cfq_remove(void *state, struct io_request *rq)
 {
 	struct cfq *cfq = state;
@@ -438,7 +445,7 @@ static void slice_end(struct cfq *cfq, u64 *counter)
 		owners_put(&cfq->owners, queue->slot);
 }
 
-/* Which counter tells why the slice ends now, or NULL. */
+/* The counter of the reason for which the slice ends now, or NULL. */
 static u64 *slice_is_over(struct cfq *cfq, u64 now_ns)
 {
 	const struct cfq_queue *queue = cfq->slice.queue;
@@ -501,7 +508,7 @@ static struct io_request *choose(struct cfq *cfq, const struct cfq_queue *queue,
 	return rq;
 }
 
-/* Its owner's slot stays in use until it is completed. */
+/* The owner's slot stays in use until the request completes. */
 static struct io_request *serve(struct cfq *cfq, u64 now_ns)
 {
 	struct cfq_queue *queue = cfq->slice.queue;

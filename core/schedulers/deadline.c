@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Deadline: batches of ascending requests of one direction, reads before writes,
- * and the oldest request instead of the nearest once it has waited too long
- * (PERFORM 2010 section 2.2).
+ * Deadline: batches of ascending requests of one direction, reads before writes. The oldest request
+ * goes before the nearest once it has waited too long (PERFORM 2010 section 2.2).
  *
- * The decisions are those of Linux 6.1's mq-deadline within one I/O priority
- * class, so that the kernel's scheduler can be checked against this one:
+ * The decisions are those of Linux 6.1's mq-deadline within one I/O priority class, so that the
+ * kernel's scheduler can be checked against this one:
  *
- *  - A batch goes on while it is shorter than fifo_batch and the request that
- *    followed the last one of its direction is pending.  "Followed" is settled
- *    when that last one is handed out: later arrivals in between are not seen.
- *    If the follower is taken back, its own follower replaces it; if it comes
- *    back (it was merged with), it is the follower again.
- *  - Otherwise reads go first, but after writes_starved such decisions against
- *    pending writes it is the writes' turn.
- *  - A batch begins with the oldest request of its direction if that one has
- *    expired or nothing follows, or else with the follower.
+ * - A batch goes on while it is shorter than fifo_batch and the follower is pending. The follower
+ *   is the next request upwards of the batch's direction at the time when its last request was
+ *   handed out; later arrivals in between do not count. If the follower is taken back, its own
+ *   follower replaces it. If the follower is added again (after a merge), it is the follower again.
+ * - Otherwise reads go first. But after writes_starved such decisions against pending writes,
+ *   writes go first.
+ * - A batch begins with the oldest request of its direction if that request has expired or there
+ *   is no follower. Otherwise it begins with the follower.
  *
- * What may differ: the kernel's deadlines count jiffies (4 ms with HZ=250) from
- * the insertion, these count nanoseconds from the arrival; and it orders
- * requests for one sector by their insertion, this by id.
+ * Two things may differ. The kernel's deadlines count jiffies (4 ms with HZ=250) from the
+ * insertion; these count nanoseconds from the arrival. The kernel orders requests for one sector by
+ * their insertion, this file by id.
  */
 #include "../fifo.h"
 #include "../scheduler.h"
@@ -33,9 +31,9 @@
  * @sorted: by sector
  * @fifo: by arrival
  * @follower: where a batch goes on, or NULL
- * @absent: the follower that was taken back and may return, or NULL
- * @absent_id: its id then; a merge may lower it, but another request that is put
- *	in the same place has a higher one
+ * @absent: the follower if it was taken back and may return, or NULL
+ * @absent_id: the absent follower's id; a merge may lower the id, but another request that
+ *	reuses the memory has a higher one
  */
 struct direction {
 	struct sorted_queue sorted;

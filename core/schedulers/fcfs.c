@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * First come, first served: the order of arrival.  The template to copy for a
- * new scheduler; docs/schedulers/fcfs.md walks through it.
+ * First come, first served: the order of arrival. This file is the template to copy for a new
+ * scheduler; docs/schedulers/fcfs.md walks through it.
  */
 #include "../fifo.h"
 #include "../scheduler.h"

@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * SFQ(D), start-time fair queueing for a device that serves up to D requests at once
- * (Jin, Chase and Kaur, SIGMETRICS 2004; ICPE 2011 section 4.1).
+ * SFQ(D), start-time fair queueing for a device that serves up to D requests at once (Jin, Chase
+ * and Kaur, SIGMETRICS 2004; ICPE 2011 section 4.1).
  *
- * Each owner is a flow (a class, to the papers) with a share, the weight of its
- * requests.  Requests of a flow go in order of arrival.  The i-th one has a start tag
- * and a finish tag,
+ * Each owner is a flow (in the papers, a class) with a share, the weight of its requests. Requests
+ * of a flow are served in order of arrival. The i-th request has a start tag and a finish tag:
  *
- *	S(i) = max(v(arrival), F(i - 1)),  F(i) = S(i) + cost / weight,
+ *	S(i) = max(v(arrival), F(i - 1)),  F(i) = S(i) + cost / weight
  *
- * the smallest start tag is next (of equal ones the smallest id), and virtual time v is
- * the start tag of the last request handed out; it stays there when nothing is
- * pending.  A flow that was away begins at v: it has saved nothing.
+ * The request with the smallest start tag is next (of equal ones the one with the smallest id).
+ * Virtual time v is the start tag of the last request handed out; it stays there when no request is
+ * pending. A flow that had no requests resumes at v: it has saved nothing.
  *
- * While i - 1 is pending, v has not passed S(i - 1); so if it is when i arrives, S(i)
- * is F(i - 1).  Therefore a flow needs one tag only: the start tag of its oldest request
- * or, with none pending, the finish tag of its last.  A request that is merged is
- * charged for what it is when it is handed out.
+ * While request i - 1 is pending, v has not passed S(i - 1). So if request i arrives during this
+ * time, S(i) is F(i - 1). Therefore a flow needs only one tag: the start tag of its oldest request
+ * or, with none pending, the finish tag of its last. A merged request is charged for its size when
+ * it is handed out.
  *
- * Cost is what the host knows of it beforehand.  Otherwise it is an estimate by size,
- * settled at the completion: the flow's tag moves by the device time that the request
- * really took, less the estimate.  That is the time since the completion before, or
- * since the device began to be busy: what is charged adds up to the time it was busy,
- * whatever the depth, and on a disk, which has one head, each request is charged its
- * own service and no queueing.
+ * The cost is the service time if the host knows it in advance. Otherwise it is an estimate by
+ * size, settled at the completion: the flow's tag moves by the device time that the request really
+ * took, minus the estimate. That device time starts at the previous completion, or when the device
+ * became busy. So the charges add up to the device's busy time, whatever the depth. On a disk,
+ * which has one head, each request is charged its own service and no queueing.
  *
- * A host that serves several requests as one (ICPE 2011, Algorithm 1) gets them in the
- * order of their tags, while they are of one flow.  Each has its own tags, and all of
- * them take one place of the depth.
+ * A host that serves several requests as one (ICPE 2011, Algorithm 1) gets them in the order of
+ * their tags, as long as they are of one flow. Each request has its own tags, and all of them take
+ * one place of the depth.
  */
 #include "../fifo.h"
 #include "../owners.h"
@@ -38,10 +36,10 @@
 #define DEPTH_MAX 1024
 
 /*
- * Tags count 2^-TAG_BITS ns of service with weight 1.  One request is charged 2^51 at
- * most, those in service together 2^61: by no more can a flow be ahead of virtual time
- * or behind it while it has anything pending.  When virtual time reaches REBASE_AT,
- * all tags are lowered by half of that and keep their distances.
+ * Tags count 2^-TAG_BITS ns of service with weight 1. One request is charged 2^51 at most, and all
+ * requests in service together 2^61. So a flow with requests pending is at most that far ahead of
+ * virtual time or behind it. When virtual time reaches REBASE_AT, all tags are lowered by half of
+ * that and keep their distances.
  */
 #define TAG_BITS 16
 #define COST_MAX (1ull << 35)
@@ -50,8 +48,8 @@
 /**
  * struct flow - one owner
  * @pending: its requests
- * @tag: start tag of the oldest one; finish tag of its last if there is none
- * @place: in the heap, if any is pending
+ * @tag: start tag of the oldest request; finish tag of the last one if none is pending
+ * @place: index in the heap, if any request is pending
  */
 struct flow {
 	struct fifo pending;
@@ -62,8 +60,8 @@ struct flow {
 /**
  * struct entry - a flow with requests pending, in a binary heap
  * @tag: start tag of its oldest request
- * @id: id of that
- * @slot: which flow
+ * @id: id of that request
+ * @slot: the flow
  */
 struct entry {
 	u64 tag;
@@ -107,7 +105,7 @@ static const struct sched_field sfq_tunables[] = {
 
 static const struct sched_field sfq_counters[] = {
 	SCHED_COUNTER(sfq, issued, "requests handed out"),
-	SCHED_COUNTER(sfq, depth_reached, "questions while depth was reached"),
+	SCHED_COUNTER(sfq, depth_reached, "calls of next while depth was reached"),
 	SCHED_COUNTER(sfq, most_in_service, "most requests in service so far"),
 	SCHED_COUNTER(sfq, returns, "flows that began at virtual time"),
 	SCHED_COUNTER(sfq, settled_up, "estimates that were too low"),
@@ -199,7 +197,7 @@ static void heap_add(struct sfq *sfq, u32 slot)
 	sift(sfq, sfq->backlogged++, entry_of(sfq, slot));
 }
 
-/* The flow has another oldest request, another tag, or nothing pending any more. */
+/* The flow's oldest request or its tag has changed, or no request is pending any more. */
 static void heap_update(struct sfq *sfq, u32 slot)
 {
 	const struct flow *flow = &sfq->flow[slot];
@@ -239,7 +237,7 @@ static void rebase(struct sfq *sfq)
 	sfq->rebased++;
 }
 
-/* Replace the estimate, which is in the request's tag, by what it really took. */
+/* Replace the estimate, which is in the request's tag, by the device time really taken. */
 static void settle(struct sfq *sfq, const struct io_request *rq, u64 took_ns)
 {
 	struct flow *flow = &sfq->flow[rq->slot];

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * SPTF, shortest positioning time first: the pending request whose first sector can be under
- * the head soonest, seek and rotation together (Jacobson and Wilkes, HPL-CSP-91-7, 1991;
- * Seltzer, Chen and Ousterhout, USENIX 1990).  What the drive's cache holds costs a hit.
+ * SPTF, shortest positioning time first: the pending request whose first sector can be under the
+ * head soonest, counting seek and rotation (Jacobson and Wilkes, HPL-CSP-91-7, 1991; Seltzer, Chen
+ * and Ousterhout, USENIX 1990). A request that the drive's cache holds counts as a hit.
  *
- * It is aged, so that nobody waits for ever (Worthington, Ganger and Patt, SIGMETRICS
- * 1994): the time for which a request has waited, times age_permille / 1000, is taken
- * off its positioning time.  Of two that are alike the older one goes first; reads and
- * writes are treated alike.
+ * Requests age, so that none waits for ever (Worthington, Ganger and Patt, SIGMETRICS 1994): the
+ * waiting time of a request, times age_permille / 1000, is subtracted from its positioning time. Of
+ * two equal requests the older one goes first. Reads and writes are treated alike.
  *
- * It does not model the disk itself: the host that has the model says what each request
- * would wait for.
+ * This file does not model the disk itself: a host with a model provides the positioning times.
  */
 #include "../fifo.h"
 #include "../scheduler.h"
@@ -26,14 +24,15 @@ struct sptf {
 };
 
 static const struct sched_field sptf_tunables[] = {
-	SCHED_TUNABLE(sptf, age_permille, 10, 0, 1000,
-		      "what a nanosecond of waiting weighs, thousandths; 0: nothing"),
+	SCHED_TUNABLE(
+		sptf, age_permille, 10, 0, 1000,
+		"weight of waiting against positioning time, thousandths; 0: none"),
 };
 
 static const struct sched_field sptf_counters[] = {
 	SCHED_COUNTER(sptf, positioning_ns,
-		      "foreseen positioning times of all chosen, sum"),
-	SCHED_COUNTER(sptf, aged, "chosen by age before a nearer one"),
+		      "sum of the predicted positioning times of all choices"),
+	SCHED_COUNTER(sptf, aged, "requests chosen by age before a nearer one"),
 };
 
 static int sptf_init(void *state, const struct sched_limits *limits)

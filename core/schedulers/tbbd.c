@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * TBBD, the table-building bus driver of Geist, Steele and Westall (CMG 2005): Geist
- * and Ross's optimal order with a wait in it, CATS without its cache and its deadlines.
- * It is told here from PERFORM 2010 section 2.2 and Jones 2010 section 4.4.1.
+ * TBBD, the table-building bus driver of Geist, Steele and Westall (CMG 2005): Geist and Ross's
+ * optimal order combined with a wait; CATS without its cache and its deadlines. This file follows
+ * the descriptions in PERFORM 2010 section 2.2 and Jones 2010 section 4.4.1.
  *
- * 1. Busdriver.  When a request completes and its owner has no other one pending,
- *    everybody waits up to busdriver_ns for that owner's next.
- * 2. Table.  The first request of the statically optimal order of all that is pending.
- *    The order is kept until a request arrives or is taken back.
+ * 1. Busdriver. When a request completes and its owner has no other one pending, the disk is kept
+ * idle for up to busdriver_ns for that owner's next request.
  *
- * The texts tell reads from writes only when they come to CATS, so both rules treat
- * them alike.  Nothing keeps a request far from the others from waiting for ever.
+ * 2. Table. The first request of the statically optimal order of all pending requests. The order is
+ * kept until a request arrives or is taken back.
+ *
+ * The papers distinguish reads from writes only for CATS, so both rules treat them alike. A request
+ * far from the others may wait for ever.
  */
 #include "../busdriver.h"
 #include "../plan.h"

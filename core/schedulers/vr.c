@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * V(R) (Geist and Daniel 1987): the pending request at the smallest effective distance.
- * That is the distance from the head to its first sector, and R times the size of the
- * disk on top if the arm would have to turn for it.  V(0) is SSTF, V(1) is LOOK, and
- * between them the arm turns the less readily, the larger R is.
+ * V(R) (Geist and Daniel 1987): the pending request at the smallest effective distance. The
+ * effective distance is the distance from the head to the first sector, plus R times the size of
+ * the disk if the arm has to turn. V(0) is SSTF and V(1) is LOOK; the larger R is, the less readily
+ * the arm turns.
  *
- * The direction is that of the head's last way, upwards at first.  A request that
- * begins where the head is needs no turn.  Of two at the same effective distance the
- * upper one goes first, of several for one sector the oldest.  Reads and writes are
- * treated alike.
+ * The direction is that of the head's last movement, upwards at first. A request that begins where
+ * the head is needs no turn. Of two at the same effective distance the upper one goes first, of
+ * several for one sector the oldest. Reads and writes are treated alike.
  */
 #include "../sweep.h"
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Detailed drives, the oracle of the drive model: detailed.h."""
+"""Detailed drives, the oracle of the drive model; see detailed.h."""

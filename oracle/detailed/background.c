@@ -4,7 +4,7 @@
 
 #include "background.h"
 
-/* Of a sector: one that has passed but for rounding has passed. */
+/* In sectors: a sector that has passed except for a rounding error has passed. */
 #define ROUNDING 1e-6
 
 static void find_run(const struct background *b, struct run *run)
@@ -49,7 +49,7 @@ static uint32_t passed_by(const struct run *run, double now_ns)
 	return sectors > 0 ? sectors : 0;
 }
 
-/* Whole sectors only: the one that is passing comes with the next step. */
+/* Whole sectors only: the sector that is passing counts in the next step. */
 static void step_to(struct background *b, double to_ns)
 {
 	while (b->activity != RESTING && b->next < b->end) {
@@ -90,7 +90,7 @@ static void begin_put(struct background *b, uint32_t extent, double now_ns)
 	b->end = b->dirty.extent[0].end;
 }
 
-/* JW91, WGP94: seek and rotation together. */
+/* JW91, WGP94: shortest time of seek and rotation together. */
 static uint32_t soonest(const struct background *b, double now_ns)
 {
 	double best_ns = INFINITY;
@@ -143,7 +143,7 @@ static double put_due_ns(const struct background *b)
 	return fmax(b->advanced_ns, b->idle_since_ns + b->parameters->write_idle_ns);
 }
 
-/* Data that are due to be put away end read-ahead. */
+/* Data that are due for destaging end read-ahead. */
 void background_advance(struct background *b, double to_ns)
 {
 	for (;;) {
@@ -170,7 +170,7 @@ static void finish_put(struct background *b)
 	step_to(b, INFINITY);
 }
 
-/* To the end of the extent, or of the track. */
+/* Destage to the end of the extent, or of the track. */
 static void finish_part(struct background *b)
 {
 	struct run run;
@@ -223,7 +223,7 @@ double background_put_all(struct background *b, double now_ns)
 	return now_ns;
 }
 
-/* Until room, but on one track at most. */
+/* Destage until there is room, but on one track at most. */
 static double put_some(struct background *b, uint64_t lacks)
 {
 	struct run run;
@@ -262,7 +262,7 @@ void background_read_ahead(struct background *b, struct segment *segment,
 	b->at_ns = from_ns;
 }
 
-/* Read-ahead that has ended begins again when its end moves on. */
+/* Read-ahead that has ended resumes when its end moves on. */
 static void set_end(struct background *b, uint64_t end, double now_ns)
 {
 	if (b->next == b->end && b->at_ns < now_ns)
@@ -293,7 +293,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* How far read-ahead goes if nothing from `kept` on is overwritten. */
+/* How far read-ahead goes if it overwrites nothing from `kept` on. */
 static uint64_t ahead_end(const struct background *b, uint64_t kept, int in_sequence)
 {
 	const struct detailed_parameters *p = b->parameters;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the mechanism does when no request needs it: it reads ahead, puts dirty data away,
- * or rests.
+ * What the mechanism does when no request needs it: it reads ahead, destages dirty data, or rests.
  *
- * Time is told: background_advance() does what happened up to then.  A request that needs
- * the mechanism gets it from background_release(), uses `arm`, and leaves it with
- * background_rest() or background_read_ahead().
+ * The caller passes the time in. background_advance() carries out what happened up to that time.
+ * For a request that needs the mechanism, the caller takes it with background_release(), uses
+ * `arm`, and returns it with background_rest() or background_read_ahead().
  */
 #ifndef DRIVES_BACKGROUND_H
 #define DRIVES_BACKGROUND_H
@@ -23,54 +22,54 @@ struct background {
 	struct segments segments;
 	struct dirty dirty;
 	struct arm arm;
-	uint64_t last_end; /* of what passed under the head last */
+	uint64_t last_end; /* end of the sectors that passed under the head last */
 	double advanced_ns;
 	double idle_since_ns; /* infinite during a request */
-	int pressed; /* room was short: put away without waiting for idleness */
+	int pressed; /* there was no room: destage without waiting for idleness */
 
 	enum activity activity;
-	double free_ns; /* resting: since when; the arm may still settle */
+	double free_ns; /* resting: since when; the arm may not have settled yet */
 
-	/* Reading ahead, also when it has reached its end, or putting away. */
+	/* Reading ahead (also after it has reached its end), or destaging. */
 	double at_ns; /* the sectors before `next` have passed */
 	uint64_t next, end;
-	struct segment *segment; /* reading ahead: for it */
+	struct segment *segment; /* reading ahead: into this segment */
 };
 
 void background_advance(struct background *b, double to_ns);
 
-/* The mechanism for a request: read-ahead stops, the write under way is done first. */
+/* Free the mechanism for a request: stop read-ahead, complete the write under way; when. */
 double background_release(struct background *b, double now_ns);
 
-/* The same once nothing in [start, end) is dirty any more. */
+/* The same, after destaging all of [start, end). */
 double background_put_range(struct background *b, double now_ns, uint64_t start,
 			    uint64_t end);
 
-/* The same once nothing is dirty. */
+/* The same, after destaging all dirty data. */
 double background_put_all(struct background *b, double now_ns);
 
 void background_stop_ahead(struct background *b, double now_ns);
 void background_rest(struct background *b, double free_ns);
 
-/* Put away until [start, end) fits into the cache; when. */
+/* Destage until [start, end) fits into the cache; returns when. */
 double background_make_room(struct background *b, double now_ns, uint64_t start,
 			    uint64_t end);
 
-/* It is in the cache now; it fits. */
+/* Add [start, end), which fits, to the cache. */
 void background_add_dirty(struct background *b, uint64_t start, uint64_t end);
 
-/* Read-ahead for a segment from its end on can begin; background_follow() says how far. */
+/* Allow read-ahead from a segment's end on; background_follow() sets how far it goes. */
 void background_read_ahead(struct background *b, struct segment *segment,
 			   double from_ns);
 
 /*
- * The request [start, end) was served from the segment being read ahead, and its last
- * sector has left at completion_ns: until then its data are not overwritten.
+ * The request [start, end) was served from the segment being read ahead. Its last sector has left
+ * at completion_ns; until then its data are not overwritten.
  */
 void background_follow(struct background *b, uint64_t start, uint64_t end,
 		       int in_sequence, double now_ns, double completion_ns);
 
-/* When a request that comes now could move the arm, and from where. */
+/* When a request that arrives now could move the arm, and from where. */
 double background_foresee(const struct background *b, double now_ns, struct arm *arm);
 
 #endif

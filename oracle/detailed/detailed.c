@@ -147,9 +147,9 @@ void detailed_locate(const struct detailed_drive *d, uint64_t sector,
 /* ---- reads ------------------------------------------------------------------------ */
 
 /*
- * From the medium through the buffer onto the bus, by half buffers: with a bus that is
- * slower than the medium the head waits until there is room for the next half.  `before`
- * sectors of the request are in the buffer already.
+ * Read from the medium through the buffer onto the bus, by half buffers. If the bus is slower than
+ * the medium, the head waits until there is room for the next half. The buffer already holds
+ * `before` sectors of the request.
  */
 static double read_medium(struct detailed_drive *d, double now_ns, uint64_t start,
 			  uint64_t end, uint64_t before, struct bus *bus)
@@ -172,7 +172,7 @@ static double read_medium(struct detailed_drive *d, double now_ns, uint64_t star
 	return now_ns;
 }
 
-/* The medium has it all: read-ahead begins, whatever the bus still does. */
+/* The medium has read the whole request: read-ahead begins, while the bus may be busy. */
 static double end_read(struct detailed_drive *d, struct segment *segment,
 		       uint64_t start, uint64_t end, double medium_ns,
 		       const struct bus *bus)
@@ -191,7 +191,10 @@ static double end_read(struct detailed_drive *d, struct segment *segment,
 	return bus->free_ns;
 }
 
-/* Nothing is sent before so much of it is in the buffer, or that is full; returns up to where. */
+/*
+ * Read until the bus may begin: the watermark is in the buffer, or the buffer is full. Returns the
+ * first sector not read.
+ */
 static uint64_t read_to_watermark(struct detailed_drive *d, double *now_ns,
 				  uint64_t start, uint64_t end, struct bus *bus)
 {
@@ -206,7 +209,7 @@ static uint64_t read_to_watermark(struct detailed_drive *d, double *now_ns,
 	return start + mark;
 }
 
-/* `part` holds the beginning, or is NULL: the arm goes for the rest. */
+/* The arm goes for the rest of the request; `part` holds the beginning, or is NULL. */
 static double read_miss(struct detailed_drive *d, double at_ns, uint64_t start,
 			uint64_t end, struct segment *part)
 {
@@ -224,7 +227,7 @@ static double read_miss(struct detailed_drive *d, double at_ns, uint64_t start,
 	return end_read(d, segment, start, end, now_ns, &bus);
 }
 
-/* The head is on its way to these sectors, or just there. */
+/* The head is about to reach these sectors, or has just reached them. */
 static int comes_by(const struct background *b, uint64_t start)
 {
 	if (b->activity != READING_AHEAD || b->next == b->end ||
@@ -257,7 +260,7 @@ static void hit_elsewhere(struct background *b, double at_ns)
 		background_stop_ahead(b, at_ns);
 }
 
-/* Hits in sequence carry read-ahead on. */
+/* A hit in sequence extends read-ahead. */
 static double read_hit(struct detailed_drive *d, double at_ns, uint64_t start,
 		       uint64_t end, struct segment *segment)
 {
@@ -309,8 +312,8 @@ static double read_sectors(struct detailed_drive *d, double at_ns, uint64_t star
 /* ---- writes ----------------------------------------------------------------------- */
 
 /*
- * Sectors that come over the bus one by one from bus_ns on: each track's are begun when the
- * bus will bring all of them in time.
+ * Write sectors that arrive over the bus one by one from bus_ns on. The writing of each track
+ * begins when the bus will deliver all of its sectors in time.
  */
 static double write_part(struct detailed_drive *d, double now_ns, double bus_ns,
 			 uint64_t start, uint64_t end)
@@ -336,8 +339,8 @@ static double write_part(struct detailed_drive *d, double now_ns, double bus_ns,
 }
 
 /*
- * From the bus through the buffer, by half buffers: one comes over the bus while the one
- * before it is written.
+ * Write from the bus through the buffer, by half buffers: the bus transfers one half while the
+ * previous one is written.
  */
 static double write_medium(struct detailed_drive *d, double now_ns, double bus_ns,
 			   uint64_t start, uint64_t end)
@@ -371,7 +374,7 @@ static double write_through(struct detailed_drive *d, double at_ns, uint64_t sta
 	return now_ns;
 }
 
-/* The data can be put away once they are all there; room may have gone meanwhile. */
+/* The data can be destaged once they are all there; room may be gone by then. */
 static double write_back(struct detailed_drive *d, double at_ns, uint64_t start,
 			 uint64_t end)
 {

@@ -14,7 +14,7 @@
  *   JW91     Jacobson, Wilkes: Disk scheduling algorithms based on rotational position, 1991
  *
  * Times are in ns.  Between requests time goes on: the platters turn, read-ahead fills its
- * segment and dirty data are put away.  What happens is a function of the parameters and of
+ * segment and dirty data are destaged.  What happens is a function of the parameters and of
  * the requests so far.  Python reads the declarations below as they are: no macros in them.
  */
 #ifndef DRIVES_DETAILED_H
@@ -32,7 +32,7 @@ enum detailed_layout {
 	DETAILED_SURFACE_SERPENTINE,
 };
 
-/* In which order dirty data are put away. */
+/* In which order dirty data are destaged. */
 enum detailed_order {
 	DETAILED_SHORTEST_POSITIONING, /* JW91, WGP94 */
 	DETAILED_CLOOK, /* ascending, then from the lowest again */
@@ -41,11 +41,11 @@ enum detailed_order {
 /* Cylinders with equally many sectors a track (RW94, "Data layout"). */
 struct detailed_zone {
 	uint32_t cylinders;
-	uint32_t sectors; /* of the address space, a track */
+	uint32_t sectors; /* addressed sectors of a track */
 	uint32_t spare_sectors; /* at each track's end, not addressed */
 	uint32_t spare_tracks; /* at the zone's end, not addressed */
-	uint32_t track_skew; /* sectors, where the head changes */
-	uint32_t cylinder_skew; /* sectors, where the cylinder changes */
+	uint32_t track_skew; /* in sectors, at a change of heads */
+	uint32_t cylinder_skew; /* in sectors, at a change of cylinders */
 };
 
 struct detailed_parameters {
@@ -74,29 +74,29 @@ struct detailed_parameters {
 	double read_miss_overhead_ns;
 	double write_overhead_ns;
 	double bus_sector_ns;
-	double bus_watermark; /* share of a miss, or of a segment, that the bus waits for (SCSI) */
+	double bus_watermark; /* share of a miss, or of a segment, before the bus begins (SCSI) */
 
 	/* Read cache: segments of equal size, least recently used replacement. */
 	uint32_t segments; /* 0: none */
-	uint32_t segment_sectors; /* a transfer's buffer too */
+	uint32_t segment_sectors; /* also the size of a transfer's buffer */
 	uint32_t ahead_sectors; /* read-ahead goes this far past the request at most */
-	uint32_t reach_sectors; /* a read this far ahead of the head waits for it */
+	uint32_t reach_sectors; /* a read at most this far ahead of the head waits */
 	uint8_t ahead_keeps_request; /* does not overwrite the last request's data */
 	uint8_t ahead_stops_at_track_end;
 	uint8_t ahead_stops_at_hits; /* in other segments, and at cached writes */
-	uint8_t ahead_after_hit; /* a hit in sequence begins it again */
+	uint8_t ahead_after_hit; /* a hit in sequence restarts it */
 
 	/* Write cache. */
 	uint32_t write_sectors; /* 0: write-through */
-	uint32_t write_extents; /* places of the disk it holds data for */
-	uint32_t write_low_sectors; /* once room was short, put away down to this */
-	double write_idle_ns; /* dirty data wait for the drive to idle this long */
+	uint32_t write_extents; /* most extents that it holds */
+	uint32_t write_low_sectors; /* a cache that was full is destaged down to this */
+	double write_idle_ns; /* dirty data wait until the drive has idled this long */
 	uint32_t write_order; /* enum detailed_order */
-	uint8_t write_whole_extent; /* reads wait for all of it, or for its track */
+	uint8_t write_whole_extent; /* reads wait for a whole extent, not only for its track */
 
 	/* Command queueing. */
 	uint32_t queue_depth;
-	double queue_age_ns; /* who waits longer goes first */
+	double queue_age_ns; /* a request that waits longer goes first */
 };
 
 struct detailed_request {
@@ -106,27 +106,27 @@ struct detailed_request {
 	uint8_t write;
 };
 
-/* Where a sector is; its angle is a part of a turn, where its beginning passes the head. */
+/* The place of a sector; its angle is that of its beginning, in turns. */
 struct detailed_place {
 	uint32_t cylinder;
 	uint32_t head;
-	uint32_t slot; /* on its track, spare sectors counted */
+	uint32_t slot; /* on its track, including spare sectors */
 	double angle;
 };
 
 struct detailed_drive;
 
-/* NULL: parameters that no drive can have, or no memory. */
+/* NULL: the parameters are impossible for a drive, or there is no memory. */
 struct detailed_drive *detailed_new(const struct detailed_parameters *parameters);
 void detailed_free(struct detailed_drive *drive);
 
-/* As it was when new: caches empty, head at the beginning, time 0. */
+/* Reset to the initial state: caches empty, head at the beginning, time 0. */
 void detailed_reset(struct detailed_drive *drive);
 
 /*
- * The cache is cut into so many segments from now on, and read-ahead goes this far past a
- * request.  Another number of segments empties them.  -1, and nothing happens: none, or more
- * than the parameters say.
+ * From now on the cache has this many segments, and read-ahead goes this far past a request. A
+ * change of the number of segments empties them. Returns -1, without effect, if the number is 0 or
+ * above that of the parameters.
  */
 int detailed_adapt(struct detailed_drive *drive, uint32_t segments,
 		   uint32_t ahead_sectors);
@@ -136,25 +136,26 @@ void detailed_locate(const struct detailed_drive *drive, uint64_t sector,
 		     struct detailed_place *place);
 
 /*
- * When a request that is sent at at_ns completes.  -1, and nothing happens: it is empty or
- * past the end, or at_ns lies before the last completion.
+ * When a request that is sent at at_ns completes. Returns -1, without effect, if the request is
+ * empty or extends past the end, or if at_ns is before the last completion.
  */
 int64_t detailed_request(struct detailed_drive *drive, int write, uint64_t sector,
 			 uint32_t sectors, int64_t at_ns);
 
-/* When everything that was written is on the medium; -1 as above. */
+/* When all written data is on the medium; -1 as above. */
 int64_t detailed_flush(struct detailed_drive *drive, int64_t at_ns);
 
 /*
- * Which of n waiting requests a drive with command queueing takes next: the one that is
- * soonest under the head (WGP94; JW91), unless the oldest waits for too long.  -1 as above.
+ * The index of the pending request, of n, that a drive with command queueing takes next: the one
+ * that is soonest under the head (WGP94; JW91), unless the oldest has waited too long. -1 as above.
  */
 int detailed_choose(struct detailed_drive *drive, const struct detailed_request *queue,
 		    int n, int64_t now_ns);
 
 /*
- * n requests in order, each sent at the latest of: at_ns, think_ns after the completion
- * before it.  The number that was served: fewer than n if one can't be.
+ * Serve n requests in order. Each is sent at its at_ns, but not before think_ns after the
+ * completion of the previous one. Returns the number of requests served: fewer than n if one is
+ * impossible.
  */
 int64_t detailed_batch(struct detailed_drive *drive, int64_t n, const uint8_t *write,
 		       const uint64_t *sector, const uint32_t *sectors,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Detailed magnetic disk drives, the oracle for the project's own model: detailed.h in Python.
 
-A drive serves one request at a time and is told when each is sent:
+A drive serves one request at a time; the caller passes the time at which it is sent:
 
     drive = random_drive(7)
     completion_ns = drive.request("read", 1_000, 8, at_ns=0)
 
-`Parameters` has the fields of `struct detailed_parameters`; what they mean stands there.
+`Parameters` has the fields of `struct detailed_parameters`, which documents them.
 """
 
 import math
@@ -108,7 +108,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Request:
-    """One that waits in the drive's queue."""
+    """A request pending in the drive's queue."""
 
     op: str
     sector: int
@@ -164,11 +164,11 @@ class DetailedDrive:
         self.capacity_sectors = library.detailed_capacity(drive)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process gets the drive as it was when new."""
+        """Pickling yields a drive in its initial state."""
         return type(self), (self.parameters, self.writable)
 
     def reset(self) -> None:
-        """As new: caches empty, time 0."""
+        """Reset to the initial state: caches empty, time 0."""
         _library().detailed_reset(self._drive)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
@@ -179,12 +179,12 @@ class DetailedDrive:
         return completion_ns
 
     def adapt(self, segments: int, ahead_sectors: int) -> None:
-        """From now on; what other segments held is gone."""
+        """Change the cache from now on; a change of `segments` empties them."""
         if _library().detailed_adapt(self._drive, segments, ahead_sectors):
             raise ValueError(f"{segments} segments, of {self.parameters.segments} at most")
 
     def flush(self, at_ns: int) -> int:
-        """When all that was written is on the medium."""
+        """When all written data is on the medium."""
         completion_ns: int = _library().detailed_flush(self._drive, at_ns)
         if completion_ns < 0:
             raise ValueError(f"flush at {at_ns} ns: before the last completion")
@@ -249,12 +249,12 @@ def _column(declared: str, values: npt.ArrayLike, n: int, kind: type[np.generic]
 
 
 def random_drive(seed: int) -> DetailedDrive:
-    """A plausible drive from between 1996 and 2015, another one for each seed."""
+    """A plausible drive from between 1996 and 2015, a different one for each seed."""
     return DetailedDrive(random_parameters(seed))
 
 
 def random_parameters(seed: int) -> Parameters:
-    """Its parameters; 4 GB to 2 TB."""
+    """Parameters of a random drive of 4 GB to 2 TB."""
     draw = random.Random(f"detailed drive {seed}")
     while True:
         parameters = _random_parameters(draw)
@@ -300,7 +300,7 @@ def _random_parameters(draw: random.Random) -> Parameters:
 
 
 def _random_arm(draw: random.Random, rpm: int, cylinders: int) -> dict[str, Any]:
-    """From the figures that data sheets give: one cylinder, mean (a third), full stroke."""
+    """Computed from the figures of data sheets: one cylinder, mean (a third), full stroke."""
     mean_ms = {5400: (9, 13), 5900: (8, 12), 7200: (7, 9.5), 10000: (4.5, 6), 15000: (3.2, 4.2)}
     mean_ns = draw.uniform(*mean_ms[rpm]) * MS
     full_ns = mean_ns * draw.uniform(1.7, 2.0)
@@ -346,7 +346,7 @@ def _random_zones(
 
 
 def _switches_ns(arm: dict[str, Any]) -> tuple[float, float]:
-    """To the next head and to the next cylinder, settled for a write."""
+    """Times to the next head and to the next cylinder, settled for a write."""
     head_ns = arm["head_switch_ns"] + arm["write_settle_ns"] - arm["read_settle_ns"]
     cylinder_ns = arm["seek_a_ns"] + arm["seek_b_ns"] + arm["write_settle_ns"]
     return head_ns, max(head_ns, cylinder_ns)

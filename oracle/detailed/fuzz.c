@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Random drives, most of them tiny and odd, under random requests: after each one what the
- * drive holds must agree with itself.
+ * Random drives, most of them tiny and odd, under random requests. After each request the state of
+ * the drive must be consistent.
  *
- *     fuzz SEED DRIVES REQUESTS     prints a digest of all completions
+ *	fuzz SEED DRIVES REQUESTS     prints a digest of all completions
  */
 #include <stdio.h>
 
@@ -154,7 +154,7 @@ static void check_drive(const struct detailed_drive *d)
 	check_activity(&d->background);
 }
 
-/* Often near the request before, so that caches and joins matter. */
+/* Often near the previous request, to test caches and joins. */
 static struct detailed_request draw_request(const struct detailed_drive *d,
 					    uint64_t near)
 {

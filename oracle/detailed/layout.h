@@ -9,17 +9,17 @@
 
 struct layout {
 	const struct detailed_parameters *parameters;
-	uint64_t first_sector[LAYOUT_ZONES + 1]; /* the last one: the capacity */
+	uint64_t first_sector[LAYOUT_ZONES + 1]; /* the last element is the capacity */
 	uint32_t first_cylinder[LAYOUT_ZONES + 1];
 };
 
 struct place {
 	struct detailed_place at;
 	uint32_t slots; /* of its track */
-	uint32_t left; /* sectors from here to the track's last, both counted */
+	uint32_t left; /* sectors from this one to the track's last, both included */
 };
 
-/* The layout keeps the parameters. */
+/* The layout keeps a pointer to the parameters. */
 void layout_init(struct layout *layout, const struct detailed_parameters *parameters);
 uint64_t layout_capacity(const struct layout *layout);
 void layout_find(const struct layout *layout, uint64_t sector, struct place *place);

@@ -3,7 +3,7 @@
 
 #include "mechanism.h"
 
-/* Part of a turn: a sector that the clock says has just begun may be one that just begins. */
+/* Share of a turn: a sector that seems to have just begun may be one that is just beginning. */
 #define ROUNDING 1e-6
 
 double mechanism_seek_ns(const struct detailed_parameters *p, uint32_t cylinders)
@@ -16,7 +16,7 @@ double mechanism_seek_ns(const struct detailed_parameters *p, uint32_t cylinders
 	       p->seek_slope_ns * (cylinders - p->seek_threshold);
 }
 
-/* Heads are switched while the arm moves; a write settles longer (RW94). */
+/* Heads are switched while the arm moves; a write needs longer to settle (RW94). */
 static double move_ns(const struct detailed_parameters *p, const struct arm *from,
 		      const struct detailed_place *to, int write)
 {
@@ -66,8 +66,8 @@ double run_end_ns(const struct run *run)
 }
 
 /*
- * The last sector of a run goes out after all before it, or after it has passed: sectors
- * come at equal distances, so the first and the last one say which (RW94, "Bus interface").
+ * The last sector of a run is sent after all before it, or after it has passed, whichever is later.
+ * Sectors pass at equal intervals, so the first and the last one decide (RW94, "Bus interface").
  */
 static void bus_carry(struct bus *bus, const struct run *run)
 {

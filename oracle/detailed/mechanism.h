@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arm and platters: how long it takes to get to a sector and over a run of them.
+ * Arm and platters: how long it takes to reach a sector and to pass over a run of sectors.
  *
- * The platters stand at angle 0 at time 0 and never change their speed, so the angle is
- * known at all times (RW94, "Rotational latency").
+ * The platters are at angle 0 at time 0 and never change their speed, so the angle is always known
+ * (RW94, "Rotational latency").
  */
 #ifndef DRIVES_MECHANISM_H
 #define DRIVES_MECHANISM_H
@@ -17,14 +17,14 @@ struct arm {
 
 /* Sectors that pass under the head one after the other, on one track. */
 struct run {
-	struct arm arm; /* where it is then */
-	double settled_ns; /* the head is on the track */
-	double begin_ns; /* the first sector begins to pass */
+	struct arm arm; /* the arm at that time */
+	double settled_ns; /* when the head has settled on the track */
+	double begin_ns; /* when the first sector begins to pass */
 	double sector_ns;
 	uint32_t sectors;
 };
 
-/* A bus that carries sectors one by one, each once it is there. */
+/* A bus that sends sectors one by one, each once it has passed. */
 struct bus {
 	double free_ns;
 	double sector_ns;
@@ -33,19 +33,19 @@ struct bus {
 double mechanism_seek_ns(const struct detailed_parameters *p, uint32_t cylinders);
 
 /*
- * The first run of [sector, end) for an arm that may move from now_ns on; the sectors
- * themselves may not be touched before ready_ns.
+ * The first run of [sector, end) for an arm that may move from now_ns on; the sectors themselves
+ * may not pass before ready_ns.
  */
 void mechanism_find_run(const struct layout *layout, const struct arm *arm,
 			double now_ns, double ready_ns, uint64_t sector, uint64_t end,
 			int write, struct run *run);
 
-/* When a run is over. */
+/* When the run ends. */
 double run_end_ns(const struct run *run);
 
 /*
- * Pass over [sector, end), track by track; on a read the sectors go out over the bus (or
- * NULL) while the next ones pass.  When the last of them has passed.
+ * Pass over [sector, end), track by track. On a read, the sectors are sent over the bus (or NULL)
+ * while the next ones pass. Returns when the last sector has passed.
  */
 double mechanism_pass(const struct layout *layout, struct arm *arm, double now_ns,
 		      double ready_ns, uint64_t sector, uint64_t end, int write,

@@ -9,19 +9,19 @@
 #define EXIT_ALONE 122 /* the scheduler's process is gone */
 #define CALLS_MAX 256
 
-/* Its state here: what people may set and see. */
+/* The proxy's state: the tunables and counters. */
 struct fields {
 	u64 tunables[SCHED_FIELDS_MAX];
 	u64 counters[SCHED_FIELDS_MAX];
 };
 
-/* A request that it has, or had, as the host knows it. */
+/* A request that the scheduler has or had, as the host knows it. */
 struct slot {
 	struct io_request *rq;
 	bool pending;
 };
 
-/* The only one of this process. */
+/* This process has only one scheduler. */
 static struct {
 	int calls_file;
 	int replies_file;
@@ -31,20 +31,20 @@ static struct {
 	struct sched_field tunables[SCHED_FIELDS_MAX];
 	struct sched_field counters[SCHED_FIELDS_MAX];
 
-	struct line_call calls[CALLS_MAX]; /* that wait to be sent */
+	struct line_call calls[CALLS_MAX]; /* waiting to be sent */
 	u32 nr_calls;
 	struct line_reply reply; /* the last one */
-	u64 tuned[SCHED_FIELDS_MAX]; /* as it knows them */
+	u64 tuned[SCHED_FIELDS_MAX]; /* values last sent to the scheduler */
 
 	struct sched_limits limits;
 	struct slot *slots;
 	u32 nr_slots;
-	u32 *free; /* a ring: a slot stays empty for as long as can be */
+	u32 *free; /* a ring, so that a slot stays empty as long as possible */
 	u32 first_free;
 	u32 nr_free;
 } apart;
 
-/* What is returned for a request that was never added. */
+/* Returned in place of a request that was never added. */
 static struct io_request nowhere;
 
 static void __attribute__((noreturn)) alone(void)
@@ -191,7 +191,7 @@ static void apart_remove(void *state, struct io_request *rq)
 	slot_give(rq->slot);
 }
 
-/* What it may ask within next, it is told before. */
+/* Send all positioning times that next may ask for in advance. */
 static void tell_positions(u64 now_ns)
 {
 	struct line_call *made;
@@ -207,7 +207,7 @@ static void tell_positions(u64 now_ns)
 	}
 }
 
-/* The host's request, with what the scheduler made of its copy. */
+/* The host's request, with the scheduler's changes to its copy. */
 static struct io_request *chosen(void)
 {
 	u32 number = apart.reply.slot;
@@ -259,13 +259,13 @@ static void apart_completed(void *state, const struct io_request *rq, u64 now_ns
 	slot_give(rq->slot);
 }
 
-/* Asked right after next or more, so it is what that answer says. */
+/* Called right after next or more, whose answer includes this one. */
 static bool apart_has_work(const void *state)
 {
 	return apart.reply.has_work;
 }
 
-/* Making its acquaintance. */
+/* Setting up the connection. */
 
 static void end_text(char *text, size_t bytes)
 {

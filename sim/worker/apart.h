@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduler in another process (serve.h), to be called as if it were in this one.
+ * A proxy for a scheduler in another process (serve.h), called as if it were in this one.
  *
- * Whatever it does there, here only its choices arrive, and the contract judges them.
- * If it is gone, so is this process: see job.h for what its starter finds.
+ * Only the scheduler's choices arrive here, whatever it does there, and the contract checks them.
+ * If the scheduler's process ends, so does this one; job.h says what its starter finds.
  */
 #ifndef UNDERSTUDY_APART_H
 #define UNDERSTUDY_APART_H
@@ -11,9 +11,9 @@
 #include "line.h"
 
 /**
- * struct apart_end - what is known of a scheduler that did not come to its end
- * @fault: where a signal met it
- * @refused_bytes: the last piece of memory that it did not get, or 0
+ * struct apart_end - information about a scheduler that ended early
+ * @fault: where a signal hit it
+ * @refused_bytes: size of the last memory allocation that was refused, or 0
  */
 struct apart_end {
 	struct fault *fault;
@@ -21,13 +21,13 @@ struct apart_end {
 };
 
 /**
- * apart_open - meet the scheduler
+ * apart_open - connect to the scheduler
  * @calls: pipe to it
  * @replies: pipe from it
- * @end: to be filled in when it is gone
- * @words: CONTRACT_TEXT bytes, for why it cannot be used
- * @error: set to 0, -ENOEXEC if it cannot be loaded, or -EPROTO if its declaration
- *	breaks a rule
+ * @end: filled in when the scheduler is gone
+ * @words: CONTRACT_TEXT bytes for a message why it cannot be used
+ * @error: set to 0, -ENOEXEC if it cannot be loaded, or -EPROTO if its declaration breaks a
+ *	rule
  *
  * Returns: the scheduler, which may be used until this process ends; or NULL.
  */

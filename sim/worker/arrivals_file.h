@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrivals in a file, which is read where it lies: a header, then a column of u64 with the
- * instants, then one of u16 with the pieces, in this machine's byte order
- * (understudy/native/arrivals.py writes it).
+ * Arrivals in a file that is mapped into memory: a header, then a column of u64 with the times,
+ * then a column of u16 with the pieces, in this machine's byte order (understudy/native/arrivals.py
+ * writes the file).
  */
 #ifndef UNDERSTUDY_ARRIVALS_FILE_H
 #define UNDERSTUDY_ARRIVALS_FILE_H
@@ -12,9 +12,9 @@
 #define ARRIVALS_MAGIC 0x736c617669727261ull /* "arrivals", the first byte lowest */
 
 /**
- * struct arrivals_header - how a file begins
+ * struct arrivals_header - the beginning of a file
  * @magic: ARRIVALS_MAGIC
- * @count: requests
+ * @count: number of requests
  */
 struct arrivals_header {
 	u64 magic;
@@ -22,14 +22,14 @@ struct arrivals_header {
 };
 
 /**
- * arrivals_map - files in memory, to be read only
- * @paths: of each file, ended by a zero, one after the other
- * @arrivals: set to what is in them
- * @files: how many
+ * arrivals_map - map files into memory, read-only
+ * @paths: the files' paths, each ended by a zero, one after the other
+ * @arrivals: set to their contents
+ * @files: number of files
  *
- * They stay there as long as this process lives.
+ * The files stay mapped as long as this process lives.
  *
- * Returns: 0; -EBADMSG if one cannot be read, or is none; -ENOMEM.
+ * Returns: 0; -EBADMSG if a file cannot be read or has no arrivals; -ENOMEM.
  */
 int arrivals_map(const char *paths, struct arrivals *arrivals, u32 files);
 

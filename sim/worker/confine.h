@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process that runs somebody's scheduler may take and do. */
+/* Limits of a process that runs a user's scheduler. */
 #ifndef UNDERSTUDY_CONFINE_H
 #define UNDERSTUDY_CONFINE_H
 
 #include "../../core/port.h"
 
 /**
- * confine - limit this process, which ends with its starter
- * @memory_bytes: most that it may map
- * @output_bytes: longest file that it may write: what it prints is one
+ * confine - limit this process, and end it when its starter ends
+ * @memory_bytes: most memory that it may map
+ * @output_bytes: longest file that it may write; its output is a file
  *
- * Returns: whether it is limited.
+ * Returns: whether the limits are in force.
  */
 bool confine(u64 memory_bytes, u64 output_bytes);
 
 /**
- * confine_calls - leave this process no system calls but those that computing needs
+ * confine_calls - restrict this process to the system calls that computing needs
  *
- * No process, socket, signal to others or change of a file can come from it any more: a signal,
- * SIGSYS, meets whoever tries.
+ * From then on this process cannot start processes, open sockets, signal others or change files.
+ * The signal SIGSYS hits a process that tries.
  *
- * Returns: whether the kernel and the processor can do that.
+ * Returns: whether the kernel and the processor support this.
  */
 bool confine_calls(void);
 

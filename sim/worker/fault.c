@@ -17,7 +17,7 @@ static struct {
 	struct fault *fault;
 	const char *file;
 	void (*noted)(void);
-	char stack[65536]; /* the process's own may be what has run out */
+	char stack[65536]; /* the process's own stack may be exhausted */
 } watch;
 
 static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *nothing)
@@ -27,7 +27,7 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *nothing)
 	Dl_info found;
 
 	if (!interrupted_here)
-		at--; /* a call returns to what may be another line */
+		at--; /* a return address may belong to the next line */
 	if (!dladdr((void *)at, &found) || strcmp(found.dli_fname, watch.file))
 		return _URC_NO_REASON;
 	watch.fault->offset = at - (uintptr_t)found.dli_fbase;
@@ -44,7 +44,7 @@ static void note(int signal)
 	_Unwind_Backtrace(look, NULL);
 	if (watch.noted)
 		watch.noted();
-	raise(signal); /* the handler is gone: this is the end */
+	raise(signal); /* the handler has been removed: this ends the process */
 }
 
 void fault_watch(struct fault *fault, const char *file, void (*noted)(void))

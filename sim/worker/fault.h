@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a signal met the scheduler: noted before the signal ends this process. */
+/* Where a signal hit the scheduler: noted before the signal ends this process. */
 #ifndef UNDERSTUDY_FAULT_H
 #define UNDERSTUDY_FAULT_H
 
 #include "../../core/port.h"
 
 /**
- * struct fault - what was at work
- * @signal: which one came, or 0
- * @offset: of the innermost piece of the scheduler's code, in its file, or 0 if none of
- *	it was at work
+ * struct fault - the code that was running
+ * @signal: the signal, or 0
+ * @offset: offset in the scheduler's file of its innermost running code, or 0 if none was
+ *	running
  * @largest_bytes: most memory that the process had
  */
 struct fault {
@@ -19,8 +19,8 @@ struct fault {
 };
 
 /*
- * Note what signals end this process, in `fault`, and call `noted` then, unless it is NULL.
- * The scheduler's code is whatever was loaded from `file`.
+ * Note in `fault` each signal that ends this process, and then call `noted`, unless it is NULL.
+ * Code loaded from `file` counts as the scheduler's.
  */
 void fault_watch(struct fault *fault, const char *file, void (*noted)(void));
 

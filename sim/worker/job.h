@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a process is to do with a scheduler, and what comes out, in one piece of memory
- * that it shares with whoever started it (understudy/native/worker.py).
+ * A process's job with a scheduler, and the results, in memory shared with the starter of the
+ * process (understudy/native/worker.py).
  *
- * That lies at another address there, so job_unpack moves every pointer into it.
+ * The memory has another address in the starter, so job_unpack() adjusts every pointer into it.
  */
 #ifndef UNDERSTUDY_JOB_H
 #define UNDERSTUDY_JOB_H
@@ -16,27 +16,27 @@
 #define JOB_TEXT_BYTES 65536
 
 enum job_kind {
-	JOB_DESCRIBE, /* what the scheduler says of itself */
+	JOB_DESCRIBE, /* describe the scheduler */
 	JOB_SIMULATE,
 	JOB_REPLAY,
 };
 
 /**
- * struct job - one of them
+ * struct job - one job
  * @kind: enum job_kind
- * @starter: process that waits for the answer: this one ends with it
- * @address: of this structure, as the starter sees it
- * @workload: name of the one to simulate
- * @has_target: the times of requests are asked of the starter (target.h)
- * @paths: of a file with the arrivals of each process (arrivals_file.h), or NULL
- * @memory_bytes: most that it may take besides the job
- * @output_bytes: most that it may print
- * @ended: it came to its end; @error and the rest are the answer
- * @error: 0, or the negative errno of sim_run or replay_run; -ENOEXEC if the scheduler
- *	cannot be loaded, and @text says why
- * @refused_bytes: the last piece of memory that it did not get, or 0
- * @fault: where a signal met it
- * @text: of a description; see describe.h
+ * @starter: process that waits for the answer; this process ends when it ends
+ * @address: address of this structure in the starter
+ * @workload: name of the workload to simulate
+ * @has_target: the starter computes the times of requests (target.h)
+ * @paths: paths of files with the arrivals of each process (arrivals_file.h), or NULL
+ * @memory_bytes: most memory that the process may use besides the job
+ * @output_bytes: longest output
+ * @ended: the job ended regularly; @error and the rest are the answer
+ * @error: 0, or the negative errno of sim_run or replay_run; -ENOEXEC if the scheduler cannot
+ *	be loaded, and @text says why
+ * @refused_bytes: size of the last memory allocation that was refused, or 0
+ * @fault: where a signal hit the scheduler
+ * @text: a description; see describe.h
  */
 struct job {
 	u32 kind;
@@ -62,7 +62,7 @@ struct job {
 	char text[JOB_TEXT_BYTES];
 };
 
-/* Move its pointers, and put in those that only this process knows. */
+/* Adjust the job's pointers, and set those that only this process knows. */
 void job_unpack(struct job *job, const struct scheduler *scheduler);
 
 #endif

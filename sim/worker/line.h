@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a simulation and a scheduler that runs apart from it say to each other over two pipes.
+ * The protocol between a simulation and a scheduler in a separate process, over two pipes.
  *
- * The simulation (apart.c) calls, the scheduler's process (serve.c) answers.  First come a
- * struct line_reply and a struct line_self, unasked; then a reply for each call of init, next,
- * more and exit.  The other calls wait in the simulation until one of those follows.
+ * The simulation (apart.c) calls; the scheduler's process (serve.c) answers. It first sends a
+ * struct line_reply and a struct line_self, unasked. Then it replies to each call of init, next,
+ * more and exit. The simulation buffers all other calls until it sends one of these.
  *
- * A request goes by its slot: the scheduler has copies, so what it writes into them concerns
- * nobody else.  An answer carries the chosen copy back: the contract compares it with what the
- * host asked for.
+ * A request is identified by its slot. The scheduler has copies of requests, so its changes affect
+ * only the copies. An answer carries the chosen copy back: the contract compares it with the host's
+ * request.
  */
 #ifndef UNDERSTUDY_LINE_H
 #define UNDERSTUDY_LINE_H
@@ -21,7 +21,7 @@
 #define LINE_SLOTS (1u << 21) /* twice as many requests as a simulation has room for */
 #define LINE_NO_SLOT U32_MAX
 
-/* The operations of struct scheduler, and what the host says of positions and tunables. */
+/* The operations of struct scheduler, and the host's positioning times and tunables. */
 enum line_kind {
 	LINE_TUNED, /* tunable number @slot is @value */
 	LINE_INIT,
@@ -38,11 +38,11 @@ enum line_kind {
 /**
  * struct line_call - one call
  * @kind: enum line_kind
- * @slot: of the request that it is about
- * @now_ns: as the operation has it
+ * @slot: slot of the request concerned
+ * @now_ns: argument of the operation
  * @value: see enum line_kind
- * @rq: the request; its own fields are not used
- * @limits: of LINE_INIT; without pointers
+ * @rq: the request; the scheduler's own fields are not used
+ * @limits: for LINE_INIT; without pointers
  */
 struct line_call {
 	u32 kind;
@@ -60,13 +60,13 @@ enum line_answer { LINE_DONE, LINE_FAULT };
 /**
  * struct line_reply - one answer
  * @kind: LINE_FAULT if a signal ends the process: only @fault and @refused_bytes count
- * @error: what init returned
- * @slot: of the chosen request, LINE_NO_SLOT for none, any other number for one that
- *	was never added
- * @has_work: what has_work says after the call
- * @wake_ns: as next has it
- * @refused_bytes: the last piece of memory that it did not get, or 0
- * @fault: where the signal met it
+ * @error: return value of init
+ * @slot: slot of the chosen request, LINE_NO_SLOT for none, any other number for a request
+ *	that was never added
+ * @has_work: result of has_work after the call
+ * @wake_ns: as set by next
+ * @refused_bytes: size of the last memory allocation that was refused, or 0
+ * @fault: where the signal hit the scheduler
  * @rq: the chosen request as the scheduler left it
  * @counters: their values after the call
  */
@@ -91,9 +91,9 @@ struct line_field {
 };
 
 /**
- * struct line_self - what a scheduler says of itself
- * @error: 0; -ENOEXEC if it cannot be loaded, and @words say why; -EPROTO if its
- *	declaration breaks a rule, and @words say which
+ * struct line_self - a scheduler's declaration
+ * @error: 0; -ENOEXEC if it cannot be loaded, and @words say why; -EPROTO if its declaration
+ *	breaks a rule, and @words say which
  * @has_more: it has the operation
  */
 struct line_self {
@@ -110,7 +110,7 @@ struct line_self {
 	struct line_field counters[SCHED_FIELDS_MAX];
 };
 
-/* All of it, or false. */
+/* Transfer all the bytes; false on failure. */
 bool line_read(int file, void *into, size_t bytes);
 bool line_write(int file, const void *from, size_t bytes);
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * simulate SCHEDULER.so: a job with a scheduler of ours.  Descriptor 3 is the memory that
- * holds the job (job.h).
+ * simulate SCHEDULER.so: a job with a scheduler of ours. Descriptor 3 is the memory that holds the
+ * job (job.h).
  *
- * simulate: a job with a scheduler that runs apart, in a process to which descriptors 4 and 5
- * lead (line.h).
+ * simulate: a job with a scheduler in a separate process, connected by descriptors 4 and 5
+ * (line.h).
  *
- * simulate SCHEDULER.so MEMORY OUTPUT: that process, which has so many bytes of memory and may
- * print so many; with a workload's file, and one more word, it writes what that wants (steps.h).  It
- * reads calls from descriptor 3, answers on descriptor 4 and is to be started
- * in a sandbox (understudy/native/worker.py); besides, it leaves itself few system calls.
+ * simulate SCHEDULER.so MEMORY OUTPUT: that separate process. It may use MEMORY bytes of memory and
+ * print OUTPUT bytes. With a workload's file, and one more argument, it writes the workload's steps
+ * (steps.h). It reads calls from descriptor 3 and answers on descriptor 4. It must be started in a
+ * sandbox (understudy/native/worker.py); in addition, it restricts its own system calls.
  *
- * All end with their starter, who watches whether they get on.
+ * All of them end when their starter ends, which watches their progress.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -71,7 +71,7 @@ static struct job *open_job(size_t *bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* What a file registers under that name; or NULL, and why in words. */
+/* The object that a file registers under this name; or NULL, and the reason in words. */
 static const void *load_any(const char *file, const char *name, char *words,
 			    size_t bytes)
 {
@@ -83,7 +83,7 @@ static const void *load_any(const char *file, const char *name, char *words,
 	return found ? *found : NULL;
 }
 
-/* Its file's only scheduler, fit to be called; or NULL, why in an error and in words. */
+/* The file's only scheduler, checked; or NULL, and the reason in an error and in words. */
 static const struct scheduler *load(const char *file, s32 *error, char *words,
 				    size_t bytes)
 {
@@ -126,7 +126,7 @@ static int carry_out(const struct scheduler *scheduler)
 	return -EINVAL;
 }
 
-/* Which scheduler: one of ours from a file, or one that runs apart. */
+/* The scheduler: one of ours from a file, or one in a separate process. */
 static const struct scheduler *meet(const char *file)
 {
 	char *words = job->text;
@@ -185,6 +185,6 @@ static int serve_one(char **argv, bool workload)
 
 int main(int argc, char **argv)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed before a crash is seen */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* so that output before a crash is seen */
 	return argc >= 4 ? serve_one(argv, argc == 5) : do_job(argv[1]);
 }

@@ -14,7 +14,7 @@
 #define CALLS_AT_ONCE 64
 #define PAGE 4096u
 #define LOOK_US 500000
-#define SIGNALLED 128 /* as a shell has it: a signal's number is added */
+#define SIGNALLED 128 /* plus the signal's number, as in a shell */
 
 static struct {
 	int calls_file;
@@ -31,10 +31,10 @@ static struct {
 static void say(void)
 {
 	if (!line_write(here.replies_file, &here.reply, sizeof(here.reply)))
-		_exit(0); /* nobody listens any more */
+		_exit(0); /* nobody reads any more */
 }
 
-/* From a signal's handler; the first process of a namespace does not die by its own signals. */
+/* Runs in a signal's handler; a namespace's first process does not die of its own signals. */
 static void say_fault(void)
 {
 	here.reply.kind = LINE_FAULT;
@@ -43,8 +43,9 @@ static void say_fault(void)
 }
 
 /*
- * Who is killed while it starts a sandbox leaves it alone: the kernel tells nobody of a starter
- * that was gone before it could be asked to.  But then nobody holds the other end of the line.
+ * If the starter is killed while it starts a sandbox, the sandbox stays: the kernel reports the end
+ * of a starter only to processes that have asked for it before. But then the other end of the pipe
+ * is closed.
  */
 static void end_if_alone(int signal)
 {
@@ -79,7 +80,7 @@ static struct block *block_of(void *memory)
 	return (struct block *)memory - 1;
 }
 
-/* The block's own words lie ahead of it; its end is the end of a page, to 8 bytes. */
+/* The block's header is before it; its end is the end of a page, up to 8 bytes. */
 void *serve_zalloc(size_t bytes)
 {
 	size_t whole = (bytes + 7) & ~(size_t)7;
@@ -112,8 +113,7 @@ static u64 positioning_ns(void *device, const struct io_request *rq, u64 now_ns)
 
 	if (slot < here.slots && now_ns == here.asked_ns)
 		return here.position_ns[slot];
-	printf("positioning_ns is for a pending request, and for the time that next "
-	       "was told\n");
+	printf("positioning_ns takes a pending request and the now_ns of next\n");
 	abort();
 }
 
@@ -134,7 +134,7 @@ static int init(const struct line_call *call)
 	return here.scheduler->init ? here.scheduler->init(here.state, &limits) : 0;
 }
 
-/* Room for so many requests; what it touches is all that it takes. */
+/* Memory for this many requests; only pages that are touched are used. */
 static int make_room(u32 slots)
 {
 	here.slots = slots;
@@ -223,7 +223,7 @@ static void carry_out(const struct line_call *call)
 	}
 }
 
-/* The next one that the simulation made; false when there are no more. */
+/* The next call of the simulation; false when there are no more. */
 static bool next_call(struct line_call *call)
 {
 	static char bytes[CALLS_AT_ONCE * sizeof(*call)];
@@ -244,7 +244,7 @@ static bool next_call(struct line_call *call)
 	return true;
 }
 
-/* What it declares. */
+/* The declaration. */
 
 void serve_copy(char *to, size_t bytes, const char *text)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the processes of a workload want, as a table: the process of somebody's workload writes it.
+ * The steps of the processes of a workload, as a table: a process with a user's workload writes it.
  *
- * First it says what it is: a struct line_reply and a struct line_self, whose needs_model stands for
- * an open workload.  Then it reads a struct steps_ask and writes, for each process, that many of
- * struct step; where there are none left, the operation is IO_OPS.
+ * First it sends its declaration: a struct line_reply and a struct line_self, where needs_model
+ * stands for an open workload. Then it reads a struct steps_ask and writes that many struct step
+ * for each process; after a process's last step, the operation is IO_OPS.
  */
 #ifndef UNDERSTUDY_STEPS_H
 #define UNDERSTUDY_STEPS_H
@@ -13,12 +13,12 @@
 #include "line.h"
 
 /**
- * struct steps_ask - which ones
+ * struct steps_ask - which steps to write
  * @capacity_sectors: size of the disk
- * @seed: process i draws from stream i of it
- * @values: of the parameters
- * @processes: how many
- * @steps: how many of each
+ * @seed: process i draws from stream i of this seed
+ * @values: values of the parameters
+ * @processes: number of processes
+ * @steps: number of steps of each process
  */
 struct steps_ask {
 	u64 capacity_sectors;
@@ -29,13 +29,13 @@ struct steps_ask {
 };
 
 /**
- * steps_serve - write them
- * @workload: whose; NULL if there is none
- * @words: why
+ * steps_serve - write the steps
+ * @workload: the workload; NULL if there is none
+ * @words: in that case the reason
  * @asks: pipe from the starter
  * @replies: pipe to it
  *
- * Returns: 0, or what the workload's init returned, made positive.
+ * Returns: 0, or the return value of the workload's init, made positive.
  */
 int steps_serve(const struct workload *workload, const char *words, int asks,
 		int replies);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target that the starter of this process knows (understudy/native/worker.py): each
- * request is a question over standard input, a socket, and the answer is when it completes.
+ * A target that the starter of this process simulates (understudy/native/worker.py): each request
+ * is a question over standard input, a socket. The answer is the time of its completion.
  */
 #ifndef UNDERSTUDY_TARGET_H
 #define UNDERSTUDY_TARGET_H
@@ -22,7 +22,7 @@ struct question {
 	u32 op;
 };
 
-/* Returns when it completes, ns; the process ends if nobody answers. */
+/* Returns when the request completes, ns; ends the process if there is no answer. */
 u64 target_ask(const struct io_request *rq, u64 start_ns);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that each read a file of their own from its beginning to its end, a few bytes
- * at a time (SIGCSE 2006 section 3.1: 10 threads, 10 files of 10 KB, 10 bytes a read).
- * Which thread reads which file is drawn, or they would ask in the order of the disk.
+ * Threads that each read a file of their own from its beginning to its end, a few bytes at a time
+ * (SIGCSE 2006 section 3.1: 10 threads, 10 files of 10 KB, 10 bytes a read). The file of each
+ * thread is drawn; otherwise the threads would read in the order of the disk.
  */
 #include "../../core/draw.h"
 #include "../workload.h"

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Open: the requests of several classes of customers, a process for each class, at the
- * times that were measured; each piece of a request takes a time that is drawn from its
- * class's process (ICPE 2011, section 4.2).
+ * Open: requests of several classes of customers, a process for each class, at the measured times.
+ * The service time of each piece of a request is drawn from the process of its class (ICPE 2011,
+ * section 4.2).
  */
 #include "../workload.h"
 
 /**
  * struct customer - one class
  * @service: its service times
- * @next: request
- * @end: the first one that does not come any more
- * @at_ns: when the last one came
- * @pieces: of it that are still to come
+ * @next: its next request
+ * @end: the first request that does not arrive any more
+ * @at_ns: when the last one arrived
+ * @pieces: pieces of it that are still to come
  */
 struct customer {
 	struct service_chain service;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Uniformly drawn places of the raw disk, each process one at a time: what
- * guest/random.c does, with the same draws.
+ * Uniformly drawn places of the raw disk; each process has one request at a time. It makes the same
+ * draws as guest/random.c.
  */
 #include "../streams.h"
 #include "../workload.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Streams: each process goes upwards from a place of its own, an equal share of the
- * disk away from the next one's, and around at the end.
+ * Streams: each process goes upwards from a place of its own, and wraps around at the end of the
+ * disk. The places divide the disk into equal shares.
  */
 #include "../streams.h"
 #include "../workload.h"

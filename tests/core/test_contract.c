@@ -382,7 +382,7 @@ static void reasons_are_known(void)
 	a = add(0, 1);
 	a->reason = PICK_REASONS;
 	CHECK(next(a) == a);
-	drop_curtain("next gave a reason that there is not for request 1");
+	drop_curtain("next gave an unknown reason for request 1");
 }
 
 static void waits_end(void)

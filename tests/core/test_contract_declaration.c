@@ -145,7 +145,8 @@ static void fields(void)
 	field.offset = (size_t)-4;
 	declared(with_tunable(field), "its tunable a lies outside its state");
 	field.offset = 12;
-	declared(with_tunable(field), "its tunable a is no u64 of its state");
+	declared(with_tunable(field),
+		 "its tunable a is not an aligned u64 of its state");
 	field.offset = 16;
 	declared(with_tunable(field), "");
 	field.min = 1;

@@ -235,7 +235,7 @@ static void what_the_host_foresaw_is_told(void)
 static void a_broken_rule_is_named(void)
 {
 	reason = PICK_REASONS;
-	rule = "next gave a reason that there is not for request 7";
+	rule = "next gave an unknown reason for request 7";
 	begin();
 	call(TAPE_ADD, 7, 2);
 	call(TAPE_NEXT, 0, 0);

@@ -52,7 +52,7 @@ static void run(void)
 {
 	struct sim_input *input = &sim.input;
 
-	REFUSED("no requests", input->requests = 0);
+	REFUSED("requests is 0", input->requests = 0);
 	REFUSED("max_pending", input->max_pending = 0);
 	REFUSED("max_pending", input->max_pending = (1 << 20) + 1);
 	REFUSED("a time", input->gap_ns = 1ull << 62);
@@ -137,7 +137,7 @@ static void device(void)
 	REFUSED("queue for over a minute", sim.drive.queue_age_ns = DISK_NS_MAX + 1);
 	REFUSED("the disk has no", input->world.capacity_sectors = 0);
 	REFUSED("the disk has no", input->world.capacity_sectors = 1ull << 48);
-	REFUSED("as large as", input->world.capacity_sectors++);
+	REFUSED("differs from the world", input->world.capacity_sectors++);
 	REFUSED("impossible", disk->seek.nr_points = 1);
 	REFUSED("impossible", disk->seek.nr_points = CURVE_POINTS_MAX + 1);
 	REFUSED("impossible", disk->transfer.nr_points = CURVE_POINTS_MAX + 1);
@@ -214,11 +214,11 @@ static void table(void)
 
 static void service_times(void)
 {
-	REFUSED("begins in a phase that there is not", sim.first_phase[3] = 3);
-	REFUSED("begins in a phase", sim.first_phase[0] = 3);
-	REFUSED("begins in a phase", sim.input.world.service.phases = 0);
-	REFUSED("leads to a phase that there is not", sim.outcome[6].phase = 3);
-	REFUSED("leads to a phase", sim.outcome[0].phase = U32_MAX);
+	REFUSED("begins in an unknown phase", sim.first_phase[3] = 3);
+	REFUSED("begins in an unknown phase", sim.first_phase[0] = 3);
+	REFUSED("begins in an unknown phase", sim.input.world.service.phases = 0);
+	REFUSED("leads to an unknown phase", sim.outcome[6].phase = 3);
+	REFUSED("leads to an unknown phase", sim.outcome[0].phase = U32_MAX);
 	REFUSED("end below 1", sim.outcome[6].last--);
 	REFUSED("end below 1", sim.phase[1].outcomes = 2);
 	REFUSED("no outcomes", sim.phase[2].outcomes = 0);
@@ -281,7 +281,7 @@ static void page_cache(void)
 
 	REFUSED("a page is not", cache->page_sectors = 0);
 	REFUSED("a page is not", cache->page_sectors = (1 << 15) + 1);
-	REFUSED("not even one", cache->bytes = 4095);
+	REFUSED("smaller than one page", cache->bytes = 4095);
 	REFUSED("too many pages", cache->bytes = U64_MAX);
 	REFUSED("read-ahead", cache->read_ahead_pages = (1 << 15) + 1);
 	PASSES(cache->bytes = 4096, cache->read_ahead_pages = 1 << 15);

@@ -107,7 +107,7 @@ def test_overload_is_unstable_unless_it_ends_soon(write: Write) -> None:
     ("rows", "member", "value", "message"),
     [
         ("outcomes", "last", 2**64 - 2, "a phase's probabilities end below 1"),
-        ("outcomes", "phase", 2, "a service time leads to a phase that there is not"),
+        ("outcomes", "phase", 2, "a service time leads to an unknown phase"),
         ("phases", "outcomes", 0, "a phase of a service time has no outcomes"),
         ("phases", "mean", 2**57, r"a phase of a service time lasts 2\^41 ns or more"),
     ],

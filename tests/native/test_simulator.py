@@ -108,7 +108,7 @@ def test_a_table_that_does_not_fit_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"requests": 0}, "no requests"),
+        ({"requests": 0}, "requests is 0"),
         ({"requests": -1}, "requests is -1, negative"),
         ({"processes": 0}, "the processes are not from 1 to 100000"),
         ({"processes": -1}, "processes is -1, negative"),
@@ -117,7 +117,7 @@ def test_a_table_that_does_not_fit_says_what_to_do() -> None:
         ({"max_pending": 0}, "max_pending is not from 1 to 1048576"),
         ({"gap_ns": -1}, "gap_ns is -1, negative"),
         ({"seed": -1}, "seed is -1, negative"),
-        ({"capacity_sectors": 1}, "the disk is not as large"),
+        ({"capacity_sectors": 1}, "the disk's size differs from"),
         ({"device": Array(0)}, "servers are not from 1 to 65536"),
         ({"device": Array(-1), "depth": 1}, "servers is -1, negative"),
         ({"device": Array(1, -1)}, "mean_service_ns is -1, negative"),

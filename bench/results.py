@@ -23,7 +23,7 @@ from understudy.base.paths import ROOT
 from understudy.platforms.vm import packages, qemu
 
 FOLDER = ROOT / "bench" / "results"
-SOURCES = ("core", "sim", "kernel", "guest", "image", "understudy")
+SOURCES = ("core", "sim", "kernel", "guest", "host", "understudy")
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ struct timed_device {
 extern const struct sched_field device_settings[];
 extern const u32 nr_device_settings;
 
-/* serve/timed_disk.h */
+/* host/serve/timed_disk.h */
 #define TIMED_ENOUGH_NS ...
 struct lateness {
     struct moments all;
@@ -231,7 +231,7 @@ struct timed_disk {
     struct lateness lateness;
 };
 
-/* traces/blktrace.h, traces/match.h, traces/record.h */
+/* host/traces/blktrace.h, host/traces/match.h, host/traces/record.h */
 #define BLKTRACE_WHOLE ...
 #define BLKTRACE_NO_MEMORY ...
 #define BLKTRACE_BAD_MAGIC ...
@@ -357,7 +357,7 @@ SOURCE = """
 #include "core/draw.h"
 #include "core/drive/settings.h"
 #include "core/optimal_order.h"
-#include "serve/timed_disk.h"
+#include "host/serve/timed_disk.h"
 #include "sim/check.h"
 #include "sim/registry.h"
 #include "sim/service_times.h"
@@ -365,7 +365,7 @@ SOURCE = """
 #include "sim/worker/job.h"
 #include "sim/worker/steps.h"
 #include "sim/worker/target.h"
-#include "traces/blktrace.h"
+#include "host/traces/blktrace.h"
 
 #include <sys/mman.h>
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../../traces/blktrace.h"
+#include "../../host/traces/blktrace.h"
 #include "check.h"
 
 #define LIST 1500

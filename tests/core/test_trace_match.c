@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What becomes of a block layer's events, life by life; the instants are 1, 2, 3 ... */
-#include "../../traces/match.h"
+#include "../../host/traces/match.h"
 #include "check.h"
 
 #define READ 0

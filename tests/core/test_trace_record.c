@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A record of each version in each byte order, written byte by byte. */
-#include "../../traces/record.h"
+#include "../../host/traces/record.h"
 #include "check.h"
 
 #define PAYLOAD 11

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "../../traces/blktrace.h"
+#include "../../host/traces/blktrace.h"
 #include "../core/check.h"
 
 #define BYTES_MAX 65536

@@ -34,7 +34,7 @@ C_FILES = (
     "core/schedulers/*.c",
     "sim/*.c",
     "sim/workloads/*.c",
-    "traces/*.c",
+    "host/traces/*.c",
     *INSTRUCTIONS,
 )
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own

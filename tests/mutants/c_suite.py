@@ -21,7 +21,7 @@ from pathlib import Path
 from .mutation import Mutation
 from .run import run
 
-COPIED = ("core", "sim", "traces", "kernel/vpcib", "tests/core")
+COPIED = ("core", "sim", "host/traces", "kernel/vpcib", "tests/core")
 INSTRUCTIONS = tuple(
     f"kernel/vpcib/{name}.c"
     for name in ("code", "compute", "decode", "emulate", "transplant", "vector")
@@ -33,7 +33,7 @@ LIBRARY = (
     "core/schedulers/*.c",
     "sim/*.c",
     "sim/workloads/*.c",
-    "traces/*.c",
+    "host/traces/*.c",
     *INSTRUCTIONS,
 )
 NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out

@@ -10,9 +10,7 @@ from drawing import Canvas, ffi, library
 from PIL import Image
 
 
-@pytest.mark.parametrize(
-    ("width", "height"), [(1, 1), (1, 700), (640, 480)]
-)
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (1, 700), (640, 480)])
 def test_what_is_written_is_what_is_read(width: int, height: int, tmp_path: Path) -> None:
     canvas, file = Canvas(width, height), tmp_path / "picture.ppm"
     canvas.pixels[:] = np.random.default_rng(width).integers(0, 2**32, (height, width))

@@ -235,7 +235,7 @@ def _shared_version() -> str:
     ]
     in_vm = [
         file
-        for folder in ("kernel", "guest", "image")
+        for folder in ("kernel", "guest", "host/image")
         for file in (ROOT / folder).rglob("*")
         if file.is_file()
     ]

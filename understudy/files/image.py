@@ -80,7 +80,7 @@ SCAN_BYTES = 16 * 2**20
 
 MKFILES = Program(
     "mkfiles",
-    ("image/mkfiles.c",),
+    ("host/image/mkfiles.c",),
     flags=(),
     libraries=("-lext2fs", "-lcom_err"),
     package="gcc libc6-dev libext2fs-dev",
@@ -363,7 +363,7 @@ def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
 
 
 def place_files(raw: Path, script: Path, places: Path, lines: int, report: Report) -> None:
-    """Do what the script says (image/mkfiles.c), of so many lines; `places` holds the answer."""
+    """Carry out a script of so many lines (host/image/mkfiles.c); `places` gets the answer."""
     program = compiled(MKFILES)
     command = [str(program), "--progress", str(raw)]
     with (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's binary block traces: bytes in, requests out (traces/blktrace.h)."""
+"""The kernel's binary block traces: bytes in, requests out (host/traces/blktrace.h)."""
 
 from collections.abc import Iterator
 from enum import IntEnum

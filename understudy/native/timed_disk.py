@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The disk that `understudy serve-disk` serves, in memory that nbdkit's filter maps as well
-(serve/timed_disk.h): what it is, and how late its answers were."""
+(host/serve/timed_disk.h): what it is, and how late its answers were."""
 
 import os
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ LOADED_BEFORE = 4
 LOOK_MS = 10
 ACTIVATED = f'LISTEN_PID=$$ LISTEN_FDS=1 LD_PRELOAD=/proc/self/fd/{LOADED_BEFORE} exec "$@"'
 FLAGS = ("-shared", "-fPIC", "-pthread", "-Wno-unused-parameter")
-LOST_CLIENTS = "serve/lost_clients.c"
+LOST_CLIENTS = "host/serve/lost_clients.c"
 SIMULATOR = ("sim/moments.c", "sim/port.c")
 THREADS_MIN = 16
 THREADS_MAX = 512
@@ -62,7 +62,7 @@ def _lost_clients() -> Path:
 
 
 def _ours() -> list[str]:
-    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "serve").glob("*.c"))
+    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "host" / "serve").glob("*.c"))
     return [name for name in found if name != LOST_CLIENTS]
 
 

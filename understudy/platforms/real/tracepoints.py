@@ -4,8 +4,8 @@
 They are the instants of docs/method.md: a request arrives with block_bio_queue, is dispatched
 with its first block_rq_issue and complete with block_rq_complete.  The events come from an
 instance of the kernel's trace that is ours alone, on CLOCK_MONOTONIC, as the processes' own
-clock, and become requests by the reader of block traces (traces/match.h): so a request that was
-merged into another is not seen apart from it.
+clock, and become requests by the reader of block traces (host/traces/match.h): so a request that
+was merged into another is not seen apart from it.
 """
 
 import io
@@ -35,7 +35,7 @@ REQUESTS_AFTER = 20_000  # that come while nobody has noticed that it is enough
 BUFFERS_BYTES_MAX = 512 * 2**20  # of all processors
 PAGE_BYTES = 4096
 VERSION = 7
-WRITE, PASSTHROUGH, DISCARD = 1 << 17, 1 << 25, 1 << 29  # as traces/record.h
+WRITE, PASSTHROUGH, DISCARD = 1 << 17, 1 << 25, 1 << 29  # as host/traces/record.h
 SPLIT = "block_split"
 ACTIONS = {  # by event; the order is that of events at one instant
     "block_bio_queue": 1,

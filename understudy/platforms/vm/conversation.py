@@ -6,7 +6,7 @@ look at it, change it, and let it go on.
 
 In the virtual clock a program of the guest may ask, which takes a fifth of that.  It leaves its
 words on the wire's first page and says so at the port of a debug console, where QEMU holds it up
-until we have laid down our answer (qemu/questions.c).  guest/serve.c is the other end.
+until we have laid down our answer (host/qemu/questions.c).  guest/serve.c is the other end.
 """
 
 import mmap

@@ -38,7 +38,7 @@ KERNEL_ARGUMENTS = (
     "rdinit=/init"
 )
 
-TSC_KHZ = Program("tsc_khz", ("qemu/tsc_khz.c",))
+TSC_KHZ = Program("tsc_khz", ("host/qemu/tsc_khz.c",))
 
 DISPLAY = ("-device", "VGA")
 """A display, for a machine that has none; the guest's driver of it is bochs."""

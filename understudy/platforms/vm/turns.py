@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What is loaded into QEMU for the virtual clock.
 
-Its threads take turns, so that the host's timing can't be seen (qemu/turns.c,
-docs/decisions/0032-turns.md), and a guest that asks waits for the answer (qemu/questions.c).
+Its threads take turns, so that the host's timing can't be seen (host/qemu/turns.c,
+docs/decisions/0032-turns.md), and a guest that asks waits for the answer (host/qemu/questions.c).
 """
 
 import os
@@ -10,7 +10,9 @@ import os
 from understudy.ask.setting import Clock
 from understudy.base.programs import Program, compiled, content
 
-TURNS = Program("turns.so", ("qemu/turns.c", "qemu/questions.c"), flags=("-shared", "-fPIC"))
+TURNS = Program(
+    "turns.so", ("host/qemu/turns.c", "host/qemu/questions.c"), flags=("-shared", "-fPIC")
+)
 VARIABLE = "LD_PRELOAD"
 
 

@@ -5,7 +5,7 @@ it also says when it arrived.  More is known here: what is split off (X) arrived
 what is requeued (R) was issued once, and parts that complete are one request.
 
 A file is read with its siblings of other CPUs (understudy/traces/per_cpu.py), or has all CPUs in
-it, as `blktrace -o -` writes it.  Contract of the parser: traces/blktrace.h.
+it, as `blktrace -o -` writes it.  Contract of the parser: host/traces/blktrace.h.
 
 What moves no data (flushes, discards, passthrough) is counted when it is issued; zeroes that a
 device writes by itself look like writes in version 7.  A file breaks off where a record can't be

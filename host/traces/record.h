@@ -7,7 +7,7 @@
 #ifndef UNDERSTUDY_TRACES_RECORD_H
 #define UNDERSTUDY_TRACES_RECORD_H
 
-#include "../core/port.h"
+#include "../../core/port.h"
 
 #define RECORD_MAGIC 0x65617400u /* the lowest byte is the version */
 #define RECORD_MAGIC_BYTES 4

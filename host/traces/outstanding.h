@@ -6,7 +6,7 @@
 #ifndef UNDERSTUDY_TRACES_OUTSTANDING_H
 #define UNDERSTUDY_TRACES_OUTSTANDING_H
 
-#include "../core/port.h"
+#include "../../core/port.h"
 
 /**
  * struct outstanding_request - one request

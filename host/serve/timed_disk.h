@@ -8,8 +8,8 @@
 #ifndef UNDERSTUDY_SERVE_TIMED_DISK_H
 #define UNDERSTUDY_SERVE_TIMED_DISK_H
 
-#include "../core/drive/device.h"
-#include "../sim/moments.h"
+#include "../../core/drive/device.h"
+#include "../../sim/moments.h"
 
 #define TIMED_ENOUGH_NS 1000000u
 

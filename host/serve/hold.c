@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../core/least.h"
-#include "../kernel/vpt/record.h"
+#include "../../core/least.h"
+#include "../../kernel/vpt/record.h"
 #include "hold.h"
 
 #define LEAD_MAX_NS 100000u

@@ -9,7 +9,7 @@
 #ifndef UNDERSTUDY_TRACES_LANES_H
 #define UNDERSTUDY_TRACES_LANES_H
 
-#include "../core/port.h"
+#include "../../core/port.h"
 
 #define LANES_MAX 8192 /* Linux allows no more processors */
 

@@ -54,7 +54,7 @@ class Mistakes:
     """`found`: (path, reason) of each mistake in a document; `card`: the card if it has none."""
 
     def __init__(self, data: dict[str, Any]) -> None:
-        """Check a document, which is modified on the way."""
+        """Check a document; the check modifies it."""
         self.card: Card | None = None
         self.found: list[tuple[Place, str]] = []
         self._data = data

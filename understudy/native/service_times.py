@@ -52,7 +52,7 @@ class ServiceTimes:
 
     @classmethod
     def of(cls, tables: ServiceTables) -> "ServiceTimes":
-        """From a process per ns; ValueError names the wrong entry."""
+        """The process in integers; ValueError names the wrong entry."""
         return _Process(tables).rows()
 
     def draw(self, count: int, seed: int, stream: int = 0) -> U64:

@@ -181,8 +181,8 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
 def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
     """Whether the event clears the cause.
 
-    A status that clears neither by writing ones nor by reading falls with its cause, and the card
-    reports the fall.
+    If neither writing ones nor reading clears a status, it falls when its cause ends, and the card
+    reports that.
     """
     access = _field(card, interrupt.status).access
     bits = _bits(event, interrupt.status)

@@ -47,7 +47,7 @@ class Trace:
         return self.completion_ns
 
     def response_ns(self) -> Ints:
-        """From arrival to completion, ns; UserError if nobody recorded completions."""
+        """Times from arrival to completion, ns; UserError if nobody recorded completions."""
         return mapped.each(np.subtract, self.completed_ns(), self.arrival_ns)
 
     @property

@@ -69,7 +69,7 @@ class Tracepoints:
     """A disk's events since recording began."""
 
     def __init__(self, instance: Path) -> None:
-        """From a running trace."""
+        """Read a running trace."""
         self._instance = instance
         self._events = [instance / "events" / "block" / name for name in ACTIONS]
         self._formats = "".join((event / "format").read_text() for event in self._events)
@@ -203,7 +203,7 @@ def _as_block_trace(events: pl.DataFrame) -> bytes:
 
 
 def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
-    """With the columns of the other platforms; unknown values are null."""
+    """The rows with the columns of the other platforms; unknown values are null."""
     known = rows.with_columns(
         sector=pl.col("sector") % APART,
         pick_ns=pl.col("dispatch_ns"),

@@ -50,7 +50,7 @@ def place(console: str) -> str:
 
 
 def _place_in_a_module(console: str) -> str:
-    """Of several processors that print their place, the one that is in a module."""
+    """The place in a module, if several processors print their places."""
     places = (found.group() for found in _PLACE.finditer(console) if found.group(2))
     return place(next(places, ""))
 

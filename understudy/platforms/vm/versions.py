@@ -21,7 +21,7 @@ FIRMWARE = Path("/usr/share/seabios/bios-256k.bin")
 
 @cache
 def of_guest() -> dict[str, str]:
-    """By name, without QEMU's and the kernel's own."""
+    """Versions by name, without QEMU's and the kernel's own."""
     return {
         "firmware": digest([FIRMWARE.read_bytes()]) if FIRMWARE.exists() else "QEMU's own",
         "gcc": compiler_version(),

@@ -60,7 +60,7 @@ def _validated(text: str) -> DiskProfile:
 
 
 def _without_first(found: list[Finding], error: ValidationError) -> list[Finding]:
-    """Without the invalid key or, if nobody has found that key, without its whole section."""
+    """Without the invalid key or, if no finding has that key, without its whole section."""
     (section, *name), why = _first(error)
     for part in (".".join([section, *name[:1]]), section):
         fewer = [_without(each, part, why) for each in found]

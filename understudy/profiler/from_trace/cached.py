@@ -46,7 +46,7 @@ class Held:
     size: int
 
     def findings(self, said: str) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         return [
             Finding(segments.NUMBER_KEY, self.number, said),
             Finding(segments.SIZE_KEY, self.size),
@@ -108,7 +108,7 @@ def _near(cost: tuple[float, float], sectors: Floats, ns: Floats) -> Bools:
 
 
 def _cost(cost: tuple[float, float], sectors: Floats, ns: Floats) -> list[Finding]:
-    """As findings."""
+    """Convert to findings."""
     if cost[1] == 0.0:
         said = (
             f"all hits have {sectors[0]:.0f} sectors, so their time on the bus is in the overhead"

@@ -129,7 +129,8 @@ class _Follower:
     def with_ends(self) -> Zone:
         """The zone with its tracks ending where most reads fit, but for a few accidental ones.
 
-        Of equally good ends the last one wins, since a read that crosses an end does not fit.
+        If several ends are equally good, the last one wins, since a read that crosses an end does
+        not fit.
         """
         index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
         order = np.argsort(index)

@@ -256,7 +256,7 @@ class Layout:
         return replace(self, zones=tuple(zones), surfaces=True)
 
     def findings(self) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         said = f"{self.share:.1%} of {self.looked} random sectors are within 1 % of a turn"
         zones = [zone.profiled(along_surfaces=self.surfaces) for zone in self.zones]
         found = [Finding(ZONES, device.zones_text(zones), said)]
@@ -278,7 +278,7 @@ class Unseen:
     why: str
 
     def findings(self) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         return [not_seen("layout.angles", self.why)]
 
 

@@ -112,7 +112,7 @@ def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
 def _zone(group: Sequence[tuple[Part, int]]) -> tuple[Zone, list[tuple[int, int]]]:
     """The zone from its beginning, and the slips since.
 
-    Where spare sectors take up some of the slipped slots, each has a row of -1.
+    If spare sectors take up some of the slipped slots, each of these has a row of -1.
     """
     first, own = group[0][0].first, group[0][0].zone
     whole = own.begun_by(first)

@@ -56,7 +56,7 @@ class Line:
     filtered: Points
 
     def findings(self) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         at, ms = np.array(self.filtered).T
         rms = float(np.sqrt(np.mean((ms - self.intercept_ms - self.full_seek_ms * at) ** 2)))
         said = f"least squares; {self.pages} filtered pages are +- {rms:.2g} (rms) around the line"

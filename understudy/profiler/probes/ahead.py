@@ -285,7 +285,7 @@ def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
 
 
 def findings(found: Ahead | None, size: int | None, track_sectors: float | None) -> list[Finding]:
-    """As findings; `size` is a segment's."""
+    """Convert to findings; `size` is a segment's."""
     if not found or not found.sectors:
         return [not_seen(AHEAD_KEY, "nothing behind a read is ever held")]
     limit, said = found.limit(track_sectors), f"{TRIES} tries a step"

@@ -32,7 +32,7 @@ class AtOnce:
     hit_ns: float
 
     def findings(self) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         number, *_ = self.segments.findings()
         said = f"most of {TRIES} tries a step, without a pause"
         return [

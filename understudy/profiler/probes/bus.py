@@ -25,7 +25,7 @@ Read = tuple[int, int, int]  # sector, sectors, when it was sent
 
 
 def measure(bench: Bench, model: Model) -> Finding:
-    """As a finding."""
+    """Measure, and return a finding."""
     reads, seen_ns = _seen(bench)
     off_ns: dict[int, float] = {}
 

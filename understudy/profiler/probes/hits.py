@@ -48,7 +48,7 @@ class Hits:
         return service_ns <= cost_ns + max(self.tolerance_ns, 0.02 * cost_ns)
 
     def findings(self) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         said = f"+- {self.residual_ns / 1e3:.2g} us over lengths up to {self.longest}"
         bus = round(NS_TO_MB_PER_S / self.bus_sector_ns, 4)
         return [
@@ -81,7 +81,7 @@ def measure(bench: Bench) -> Hits | None:
 
 
 def findings(found: Hits | None) -> list[Finding]:
-    """As findings."""
+    """Convert to findings."""
     if found:
         return found.findings()
     why = "a second read costs as much as the first"

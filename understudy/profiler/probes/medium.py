@@ -53,7 +53,7 @@ class Medium:
         return max(self.sector_ns)
 
     def findings(self) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         rates = [round(NS_TO_MB_PER_S / ns, 4) for ns in self.sector_ns]
         seen = [(at, NS_TO_MB_PER_S / ns) for at, ns in self.seen]
         return [
@@ -77,7 +77,7 @@ def measure(bench: Bench, tracks: Tracks | None, hits: Hits | None) -> Medium | 
 
 
 def findings(found: Medium | None) -> list[Finding]:
-    """As findings."""
+    """Convert to findings."""
     if found:
         return found.findings()
     return [not_seen(key, "longer reads take no longer") for key in KEYS]

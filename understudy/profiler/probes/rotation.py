@@ -86,7 +86,7 @@ def measure(bench: Bench) -> Rotation | None:
 
 
 def findings(found: Rotation | None, is_known: bool) -> list[Finding]:
-    """As findings; the latency is "known" only if each sector's angle is."""
+    """Convert to findings; the latency is "known" only if each sector's angle is."""
     if found:
         return [*found.findings(), Finding(PHASE_KEY, "known" if is_known else "random")]
     return [not_seen(KEY, "no latency that is uniform over a period")]
@@ -102,9 +102,7 @@ def _waits_differ(bench: Bench) -> bool:
 
 
 def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
-    """From one completion to the next, `step` sectors before: the median, and the share that
-    agrees.
-    """
+    """The time between completions `step` sectors apart: the median, and the share that agrees."""
     gaps: list[float] = []
     for _ in range(PLACES):
         place = Behind(bench, FAR * TRIES)
@@ -142,7 +140,7 @@ def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
 
 
 def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
-    """From one completion to the next, `step` sectors before."""
+    """Time from one completion to the next, `step` sectors before."""
     begin_ns = bench.now_ns
     bench.wait(wait_ns)
     place.read(step)

@@ -48,7 +48,7 @@ class Seek:
     over: str = "sectors"
 
     def findings(self) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         said = f"+- {self.error_ns / 1e6:.2g} ({self.how})"
         seen = [(at, ns / 1e6) for at, ns in self.seen]
         return [
@@ -181,14 +181,14 @@ class _Surveyor:
         return service_ns - self._transfer_ns(b)
 
     def _middle(self, distance: int, period_ns: float, reads: int) -> tuple[float, float]:
-        """From the middle of the range of many pairs."""
+        """The seek time from the middle of the range of many pairs."""
         times = [self._single(distance, period_ns) for _ in range(reads)]
         seek_ns = max((min(times) + max(times) - period_ns) / 2, 1.0)
         self.seen.append((distance, seek_ns))
         return seek_ns, period_ns / 2**0.5 / reads
 
     def _halved(self, distance: int, period_ns: float) -> float:
-        """By bisection with one pair."""
+        """The seek time by bisection with one pair."""
         a, b = self._pair(distance, 2 * HALVINGS)
         low_ns, high_ns, last_ns, wait_ns = 0.0, float("inf"), 0.0, 0.0
         for behind in range(HALVINGS + 1):

@@ -38,7 +38,7 @@ class Segments:
     sure_of_size: bool = False
 
     def findings(self) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         tries = f"{self.agree} of {TRIES} tries{', or more' if self.number == MOST else ''}"
         sure = f"exact, at {SURE} places" if self.sure_of_size else "places differ, the longest"
         return [
@@ -141,7 +141,7 @@ class _Span:
 
 
 def findings(found: Segments | None) -> list[Finding]:
-    """As findings."""
+    """Convert to findings."""
     if found and found.number:
         return found.findings()
     return [not_seen(NUMBER_KEY, "nothing that was read is held")]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Whether prefetched sectors overwrite the requested ones, where tracks' ends stop the prefetch.
 
-Elsewhere a single read shows it (ahead.py): the prefetch takes the read's room.  Here a track's end
-comes before the segment is full.  But in a stream that goes on to the next track's end the room
-matters: a drive that overwrites gets farther before it stops.  So the probe reads streams from the
-drive and from models with either answer, all on the same clock.  The nearer model gives the answer.
+Elsewhere a single read shows the answer (ahead.py): the prefetch overwrites the read or not.  Here
+a track's end comes before the segment is full.  But in a stream that goes on to the next track's
+end the room matters: a drive that overwrites gets farther before it stops.  So the probe reads
+streams from the drive and from models with either answer, all on the same clock.  The nearer model
+gives the answer.
 """
 
 from understudy.profiler.findings.finding import Finding
@@ -19,7 +20,7 @@ PAUSE_NS = 500_000_000  # in which slower models catch up
 
 
 def measure(bench: Bench, model: Model) -> Finding:
-    """As a finding."""
+    """Measure, and return a finding."""
     answers = {keeps: model([Finding(KEEPS_KEY, keeps)]) for keeps in ("request", "ahead")}
     off_ns = dict.fromkeys(answers, 0)
     for _ in range(STREAMS):

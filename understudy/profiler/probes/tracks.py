@@ -69,7 +69,7 @@ class Tracks:
         return replace(self, zones=tuple(found))
 
     def findings(self, capacity_sectors: int) -> list[Finding]:
-        """As findings."""
+        """Convert to findings."""
         said = f"{len(self.zones)} zones; begins known to +- {1 / FINEST:.2g} of the disk"
         switch = f"mean of {len(self.skews_ns)} skews, +- {_error(self.skews_ns) / 1e6:.2g}"
         rows = [(round(zone.at * capacity_sectors), self.sectors(zone)) for zone in self.zones]
@@ -88,7 +88,7 @@ def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
 
 
 def findings(found: Tracks | None, sectors: int | None, capacity_sectors: int) -> list[Finding]:
-    """As findings; `sectors` in a track, if the prefetch showed them."""
+    """Convert to findings; `sectors` in a track, if the prefetch showed them."""
     if found:
         return found.findings(capacity_sectors)
     if sectors:

@@ -105,7 +105,7 @@ def unseen(why: str) -> list[Finding]:
 
 
 def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
-    """As findings."""
+    """Measure, and return findings."""
     if not hits:
         return unseen("the bus's speed is not known without hits")
     taken = _taken(bench, hits)
